@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace keratin {
+
+// Shared host memory, aligned to a cache line; large blocks ask the system for huge pages.
+class Buffer {
+ public:
+  Buffer() = default;
+  static Buffer allocate(size_t bytes);  // contents undefined; BackendError when out of memory
+  static Buffer zeros(size_t bytes);
+  // Memory that someone else owns and keeps alive through `owner`.
+  static Buffer wrap(std::shared_ptr<void> owner, size_t bytes);
+
+  std::byte* data() const { return static_cast<std::byte*>(memory_.get()); }
+  size_t size() const { return bytes_; }
+
+ private:
+  std::shared_ptr<void> memory_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace keratin

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <span>
+#include <vector>
+
+namespace keratin {
+
+using Dims = std::vector<int64_t>;
+
+inline constexpr int64_t unknown = -1;
+inline constexpr size_t max_rank = 8;
+
+// The sizes of a tensor's dimensions; a size may be unknown until a program is specialised.
+// Stored inline: shapes are copied all over the compiler.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
+  Shape(const Dims& dims) : Shape(std::span(dims)) {}  // NOLINT(google-explicit-constructor)
+  explicit Shape(std::span<const int64_t> dims);       // each >= 0 or unknown, at most max_rank
+
+  int64_t rank() const { return rank_; }
+  int64_t operator[](int64_t axis) const { return dims_[static_cast<size_t>(axis)]; }
+  int64_t back() const { return dims_[static_cast<size_t>(rank_ - 1)]; }
+  const int64_t* begin() const { return dims_.data(); }
+  const int64_t* end() const { return dims_.data() + rank_; }
+  Dims dims() const { return {begin(), end()}; }
+
+  bool known() const;
+  // The product of the sizes; all must be known, and the product must fit in 48 bits.
+  int64_t count() const;
+  // The product of the sizes of the axes in [first, last).
+  int64_t count(int64_t first, int64_t last) const;
+  // Row-major strides, in elements.
+  Dims strides() const;
+
+  bool operator==(const Shape& other) const = default;
+  size_t hash() const;
+
+ private:
+  std::array<int64_t, max_rank> dims_{};
+  int64_t rank_ = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+// True when some assignment of the unknown sizes makes the two equal.
+bool compatible(const Shape& a, const Shape& b);
+
+// NumPy broadcasting of two shapes; `who` is named in the error.
+Shape broadcast(const Shape& a, const Shape& b, std::string_view who);
+
+// Maps an axis in [-rank, rank) to [0, rank); `who` is named in the error.
+int64_t normalize_axis(int64_t axis, int64_t rank, std::string_view who);
+// Likewise for a list, sorted, without repeats; an empty list means every axis.
+Dims normalize_axes(const Dims& axes, int64_t rank, std::string_view who);
+
+}  // namespace keratin
