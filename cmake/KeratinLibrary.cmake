@@ -1,0 +1,143 @@
+# keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LEVELS <subfolder>] [TESTING]
+#                 [TESTS_ALONE])
+#
+# One folder of the library. Every *.cpp below it, apart from the tests, becomes the object library
+# keratin_<name>; *_test.cpp become keratin_<name>_test and *_threads_test.cpp (the tests that TSan
+# runs) become keratin_<name>_threads_test.
+#   DEPENDS      the folders it uses; tests link these and what these use in turn
+#   LINK         private third-party targets
+#   LEVELS       a sub folder compiled once per x86-64 level, see keratin_levels
+#   TESTING      the folder serves tests only and stays out of the library
+#   TESTS_ALONE  its tests do without keratin/testing, so they build without the whole library
+#
+# Objects, unlike archives, are not passed on by CMake from target to target; the folders are
+# recorded here and linked by keratin_link_all, keratin_link and keratin_add_tests.
+function(keratin_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE" "LEVELS" "DEPENDS;LINK")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  set(threads_tests ${tests})
+  list(FILTER tests EXCLUDE REGEX "_threads_test\\.cpp$")
+  list(FILTER threads_tests INCLUDE REGEX "_threads_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+
+  set(level_objects)
+  if(arg_LEVELS)
+    set(level_sources ${sources})
+    list(FILTER level_sources INCLUDE REGEX "/${arg_LEVELS}/[^/]*\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/${arg_LEVELS}/[^/]*\\.cpp$")
+    keratin_levels(${name} level_objects ${level_sources})
+  endif()
+
+  set(objects)
+  if(sources)
+    set(objects keratin_${name})
+    add_library(${objects} OBJECT ${sources})
+    target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${objects} PRIVATE ${arg_LINK})
+  endif()
+
+  foreach(fact IN ITEMS DEPENDS LINK TESTS_ALONE)
+    set_property(GLOBAL PROPERTY KERATIN_${name}_${fact} ${arg_${fact}})
+  endforeach()
+  foreach(fact IN ITEMS objects level_objects tests threads_tests)
+    set_property(GLOBAL PROPERTY KERATIN_${name}_${fact} ${${fact}})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY KERATIN_FOLDERS ${name})
+  if(NOT arg_TESTING)
+    set_property(GLOBAL APPEND PROPERTY KERATIN_PRODUCT ${name})
+  endif()
+endfunction()
+
+# Compiles the sources once per x86-64 level; each file puts its contents in the namespace
+# keratin::cpu::KERATIN_LEVEL, so the copies live side by side and one is chosen at start.
+function(keratin_levels name out)
+  set(targets)
+  if(ARGN)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+      set(levels v2 v3 v4)
+    else()
+      set(levels portable)
+    endif()
+    foreach(level IN LISTS levels)
+      set(target keratin_${name}_${level})
+      add_library(${target} OBJECT ${ARGN})
+      target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+      target_compile_definitions(${target} PRIVATE KERATIN_LEVEL=${level})
+      target_compile_options(${target} PRIVATE -O3 -fopenmp-simd -fno-math-errno
+                             -fno-trapping-math -ffp-contract=fast)
+      if(NOT level STREQUAL "portable")
+        target_compile_options(${target} PRIVATE -march=x86-64-${level})
+      endif()
+      list(APPEND targets ${target})
+    endforeach()
+  endif()
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+# Links the objects of the given folders, and of all they depend on, into a target. Level objects go
+# last, lowest level first: of several copies of an inline function the linker keeps the first, and
+# code for a plain machine must never end up with the copy compiled for a newer one.
+function(keratin_link target)
+  set(todo ${ARGN})
+  set(done)
+  while(todo)
+    list(POP_FRONT todo name)
+    if(NOT name IN_LIST done)
+      list(APPEND done ${name})
+      get_property(depends GLOBAL PROPERTY KERATIN_${name}_DEPENDS)
+      list(APPEND todo ${depends})
+    endif()
+  endwhile()
+  foreach(kind IN ITEMS objects level_objects)
+    foreach(name IN LISTS done)
+      get_property(items GLOBAL PROPERTY KERATIN_${name}_${kind})
+      foreach(item IN LISTS items)
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:${item}>)
+      endforeach()
+    endforeach()
+  endforeach()
+  foreach(name IN LISTS done)
+    get_property(items GLOBAL PROPERTY KERATIN_${name}_LINK)
+    target_link_libraries(${target} PRIVATE ${items})
+  endforeach()
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# The same for every folder of the library.
+function(keratin_link_all target)
+  get_property(folders GLOBAL PROPERTY KERATIN_PRODUCT)
+  keratin_link(${target} ${folders})
+endfunction()
+
+# The test executables of all folders; called last, when every folder is known.
+function(keratin_add_tests)
+  get_property(folders GLOBAL PROPERTY KERATIN_FOLDERS)
+  foreach(name IN LISTS folders)
+    get_property(alone GLOBAL PROPERTY KERATIN_${name}_TESTS_ALONE)
+    set(links ${name})
+    if(NOT alone)
+      list(APPEND links testing)
+    endif()
+    get_property(tests GLOBAL PROPERTY KERATIN_${name}_tests)
+    keratin_test(keratin_${name}_test SOURCES ${tests} FOLDERS ${links} LABELS unit)
+    get_property(tests GLOBAL PROPERTY KERATIN_${name}_threads_tests)
+    keratin_test(keratin_${name}_threads_test SOURCES ${tests} FOLDERS ${links}
+                 LABELS unit threads)
+  endforeach()
+endfunction()
+
+# One GoogleTest executable, one ctest entry; nothing if there are no sources.
+function(keratin_test target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FOLDERS;LABELS")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  add_executable(${target} ${arg_SOURCES})
+  keratin_link(${target} ${arg_FOLDERS})
+  target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
+  set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600
+                       ENVIRONMENT "${KERATIN_TEST_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,42 @@
+# Language level, warnings, sanitizers, visibility and the fast tools, for every target of ours.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+# One set of objects serves the shared library, the static one and the tests.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Public headers say what leaves the library, with `#pragma GCC visibility push(default)`.
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(KERATIN_CCACHE ccache)
+if(KERATIN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KERATIN_CCACHE})
+endif()
+
+find_program(KERATIN_MOLD mold)
+if(KERATIN_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# A missing field is a default: designated initialisers are our keyword arguments.
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+if(KERATIN_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(KERATIN_SANITIZE)
+  add_compile_options(-fsanitize=${KERATIN_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${KERATIN_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Instrumented code confuses g++ 12's flow analysis: it reports initialised variables.
+    add_compile_options(-Wno-maybe-uninitialized)
+  endif()
+endif()

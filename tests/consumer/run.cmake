@@ -1,0 +1,23 @@
+# Installs ${BUILD} into a scratch prefix, then configures, builds and runs ${SOURCE} against it.
+cmake_minimum_required(VERSION 3.25)
+set(scratch ${BUILD}/tests/consumer)
+file(REMOVE_RECURSE ${scratch})
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+set(flags)
+if(SANITIZE)
+  set(flags -fsanitize=${SANITIZE})
+endif()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${scratch}/prefix)
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${scratch}/build -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${scratch}/prefix -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_CXX_FLAGS=${flags} -DVERSION=${VERSION})
+run(${CMAKE_COMMAND} --build ${scratch}/build)
+
+execute_process(COMMAND ${scratch}/build/consumer OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+if(NOT said STREQUAL "keratin ${VERSION}\n")
+  message(FATAL_ERROR "consumer: expected 'keratin ${VERSION}', got '${said}'")
+endif()
