@@ -128,7 +128,8 @@ function(keratin_add_tests)
   endforeach()
 endfunction()
 
-# One GoogleTest executable, one ctest entry; nothing if there are no sources.
+# One GoogleTest executable, one ctest entry; nothing if there are no sources. The target
+# <label>_tests builds every test with that label.
 function(keratin_test target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FOLDERS;LABELS")
   if(NOT arg_SOURCES)
@@ -140,4 +141,7 @@ function(keratin_test target)
   add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
   set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600
                        ENVIRONMENT "${KERATIN_TEST_ENVIRONMENT}")
+  foreach(label IN LISTS arg_LABELS)
+    add_dependencies(${label}_tests ${target})
+  endforeach()
 endfunction()

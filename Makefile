@@ -1,0 +1,54 @@
+# Two commands start from a fresh Debian 12: make demo and make test. Each target installs what it
+# needs (scripts/packages.txt), builds, and does one thing. The build itself is CMake's.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench bench-peers fuzz format fresh clean
+
+RELEASE := build/release
+FUZZ_SECONDS ?= 60
+BENCH_FLAGS ?=
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+demo:  ## learn handwritten digits with a small network
+	@scripts/setup build
+	@cmake --preset release
+	@cmake --build --preset release --target example_digits
+	@$(RELEASE)/bin/digits data/digits/digits.csv
+
+test:  ## run all tests
+	@scripts/setup build
+	@cmake --preset release
+	@cmake --build --preset release
+	@ctest --preset release
+
+bench:  ## run the benchmarks (BENCH_FLAGS are Google Benchmark's)
+	@scripts/setup build bench
+	@cmake --preset release -DKERATIN_BENCH=ON
+	@cmake --build --preset release --target keratin_bench
+	@$(RELEASE)/bin/keratin_bench $(BENCH_FLAGS)
+
+bench-peers:  ## compare with other frameworks, into bench/RESULTS.md
+	@scripts/setup build bench peers
+	@cmake --preset release -DKERATIN_BENCH=ON
+	@cmake --build --preset release
+	@python3 bench/peers/run.py
+
+fuzz:  ## fuzz every target for FUZZ_SECONDS
+	@scripts/setup build fuzz
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz --target fuzzers
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+format:  ## lay the code out
+	@scripts/setup format
+	@scripts/check-format --fix
+
+fresh:  ## prove make demo and make test on a bare Debian 12 (needs root)
+	@scripts/setup fresh
+	@scripts/fresh
+
+clean:  ## remove everything that was built
+	@rm -rf build
