@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "keratin/backend/cpu/kernels/softmax.h"
+
+namespace keratin::cpu {
+
+// The fixed kernels of one x86-64 level. They are plain functions on raw pointers that know nothing
+// of the ir, take the number of threads with their arguments, allocate nothing, and give the same
+// bits whatever that number is.
+struct KernelTable {
+  SoftmaxKernels softmax;
+};
+
+enum class Level { v2, v3, v4 };
+
+// The levels this processor can run, lowest first; never empty.
+const std::vector<Level>& levels();
+
+// The kernels of a level, which must be one of levels(); and those of the highest.
+const KernelTable& kernels(Level level);
+const KernelTable& kernels();
+
+}  // namespace keratin::cpu

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "keratin/backend/cpu/kernel_table.h"
+
+// What the files of one level share: each family of kernels adds itself to the level's table.
+namespace keratin::cpu::KERATIN_LEVEL {
+
+void add_softmax(KernelTable& table);
+
+// Sets pick(TypeTag<T>) for the given storage types.
+template <class... T, class Function, class Pick>
+[[gnu::always_inline]] inline void set_types(ByDType<Function>& out, const Pick& pick) {
+  ((out[dtype_of<T>()] = pick(TypeTag<T>{})), ...);
+}
+template <class Function, class Pick>
+[[gnu::always_inline]] inline void set_floats(ByDType<Function>& out, const Pick& pick) {
+  set_types<double, float, Half, BFloat16>(out, pick);
+}
+
+}  // namespace keratin::cpu::KERATIN_LEVEL

@@ -1,0 +1,205 @@
+#include "keratin/backend/cpu/kernels/softmax.h"
+
+#include <cmath>
+#include <limits>
+
+#include "keratin/backend/cpu/kernels/level.h"
+#include "keratin/backend/cpu/kernels/math.h"
+#include "keratin/backend/cpu/parallel.h"
+
+namespace keratin::cpu::KERATIN_LEVEL {
+namespace {
+
+constexpr int64_t grain_elements = 8192;
+
+template <class C>
+constexpr C lowest = -std::numeric_limits<C>::infinity();
+
+// Calls body(part, acc) for the vectors of a row in turn on four independent accumulators, which
+// hides the latency of the combination.
+template <class T, class V, class F>
+[[gnu::always_inline]] inline void each_of_four(int64_t n, V (&acc)[4], const F& body) {
+  constexpr int64_t width = lanes<T>;
+  int64_t i = 0;
+  for (; i + 4 * width <= n; i += 4 * width) {
+    for (int64_t k = 0; k < 4; ++k) body(i + k * width, acc[k], Full{});
+  }
+  for (; i + width <= n; i += width) body(i, acc[0], Full{});
+  if (i < n) body(i, acc[1], Part{n - i});
+}
+
+template <class T>
+[[gnu::always_inline]] inline compute_t<T> row_max(const T* x, int64_t n) {
+  using C = compute_t<T>;
+  Vec<C> acc[4];
+  for (auto& a : acc) a = splat(lowest<C>);
+  each_of_four<T>(
+      n, acc, [&](int64_t i, Vec<C>& a, auto part) { a = max(load(x + i, part, lowest<C>), a); });
+  return max_lanes<C>(max(max(acc[0], acc[1]), max(acc[2], acc[3])));
+}
+
+// sum e^(x - peak); with y given, the terms are kept there.
+template <class T>
+[[gnu::always_inline]] inline compute_t<T> row_exp_sum(const T* x, T* y, int64_t n,
+                                                       compute_t<T> peak) {
+  using C = compute_t<T>;
+  Vec<C> acc[4]{};
+  each_of_four<T>(n, acc, [&](int64_t i, Vec<C>& a, auto part) {
+    const Vec<C> e = exp(Vec<C>(load(x + i, part, lowest<C>) - peak));
+    if (y) store(y + i, e, part);
+    a += e;
+  });
+  return sum_lanes<C>((acc[0] + acc[1]) + (acc[2] + acc[3]));
+}
+
+template <class T, bool log>
+[[gnu::noinline]] void softmax_row(const T* x, T* y, int64_t n) {
+  using C = compute_t<T>;
+  const C peak = row_max(x, n);
+  // Halves are too coarse to keep the terms in, so these are computed twice.
+  constexpr bool keep = !log && !is_half<T>;
+  const C total = row_exp_sum<T>(x, keep ? y : nullptr, n, peak);
+  if constexpr (log) {
+    const C shift = peak + std::log(total);
+    each_vector<T>(n, [&](int64_t i, auto part) { store(y + i, load(x + i, part) - shift, part); });
+  } else {
+    const C scale = 1 / total;
+    each_vector<T>(n, [&](int64_t i, auto part) {
+      Vec<C> e;
+      if constexpr (keep) {
+        e = load(y + i, part);
+      } else {
+        e = exp(Vec<C>(load(x + i, part) - peak));
+      }
+      store(y + i, e * scale, part);
+    });
+  }
+}
+
+// log of each lane; once per column, so the scalar function will do.
+template <class C>
+[[gnu::always_inline]] inline Vec<C> log_lanes(Vec<C> v) {
+  for (int64_t i = 0; i < lanes<C>; ++i) v[i] = std::log(v[i]);
+  return v;
+}
+
+// One vector of neighbouring columns, each a softmax of its own.
+template <class T, bool log, class Extent>
+[[gnu::always_inline]] inline void softmax_columns(const T* x, T* y, int64_t axis, int64_t inner,
+                                                   Extent part) {
+  using C = compute_t<T>;
+  Vec<C> peak = splat(lowest<C>), total{};
+  for (int64_t k = 0; k < axis; ++k) peak = max(load(x + k * inner, part), peak);
+  for (int64_t k = 0; k < axis; ++k) total += exp(Vec<C>(load(x + k * inner, part) - peak));
+  if constexpr (log) {
+    const Vec<C> shift = peak + log_lanes<C>(total);
+    for (int64_t k = 0; k < axis; ++k) {
+      store(y + k * inner, load(x + k * inner, part) - shift, part);
+    }
+  } else {
+    const Vec<C> scale = 1 / total;
+    for (int64_t k = 0; k < axis; ++k) {
+      store(y + k * inner, exp(Vec<C>(load(x + k * inner, part) - peak)) * scale, part);
+    }
+  }
+}
+
+// dx from sum dy y (softmax) or sum dy (log_softmax), `total`.
+template <class T, bool log>
+[[gnu::always_inline]] inline Vec<compute_t<T>> grad_of(Vec<compute_t<T>> y, Vec<compute_t<T>> dy,
+                                                        Vec<compute_t<T>> total) {
+  if constexpr (log) {
+    return dy - exp(y) * total;
+  } else {
+    return y * (dy - total);
+  }
+}
+
+template <class T, bool log>
+[[gnu::noinline]] void grad_row(const T* y, const T* dy, T* dx, int64_t n) {
+  using C = compute_t<T>;
+  Vec<C> acc[4]{};
+  each_of_four<T>(n, acc, [&](int64_t i, Vec<C>& a, auto part) {
+    const Vec<C> d = load(dy + i, part);
+    if constexpr (log) {
+      a += d;
+    } else {
+      a += d * load(y + i, part);
+    }
+  });
+  const Vec<C> total = splat(sum_lanes<C>((acc[0] + acc[1]) + (acc[2] + acc[3])));
+  each_vector<T>(n, [&](int64_t i, auto part) {
+    store(dx + i, grad_of<T, log>(load(y + i, part), load(dy + i, part), total), part);
+  });
+}
+
+template <class T, bool log, class Extent>
+[[gnu::always_inline]] inline void grad_columns(const T* y, const T* dy, T* dx, int64_t axis,
+                                                int64_t inner, Extent part) {
+  using C = compute_t<T>;
+  Vec<C> total{};
+  for (int64_t k = 0; k < axis * inner; k += inner) {
+    const Vec<C> d = load(dy + k, part);
+    if constexpr (log) {
+      total += d;
+    } else {
+      total += d * load(y + k, part);
+    }
+  }
+  for (int64_t k = 0; k < axis * inner; k += inner) {
+    store(dx + k, grad_of<T, log>(load(y + k, part), load(dy + k, part), total), part);
+  }
+}
+
+template <class T, bool log>
+void softmax(const SoftmaxArgs& a) {
+  const T* const x = static_cast<const T*>(a.x);
+  T* const y = static_cast<T*>(a.y);
+  const int64_t slice = a.axis * a.inner;
+  if (slice == 0) return;
+  const int64_t grain = grain_elements / slice + 1;
+  parallel_for(a.threads, a.outer, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin * slice; o < end * slice; o += slice) {
+      if (a.inner == 1) {
+        softmax_row<T, log>(x + o, y + o, a.axis);
+      } else {
+        each_vector<T>(a.inner, [&](int64_t i, auto part) {
+          softmax_columns<T, log>(x + o + i, y + o + i, a.axis, a.inner, part);
+        });
+      }
+    }
+  });
+}
+
+template <class T, bool log>
+void softmax_grad(const SoftmaxGradArgs& a) {
+  const T* const y = static_cast<const T*>(a.y);
+  const T* const dy = static_cast<const T*>(a.dy);
+  T* const dx = static_cast<T*>(a.dx);
+  const int64_t slice = a.axis * a.inner;
+  if (slice == 0) return;
+  const int64_t grain = grain_elements / slice + 1;
+  parallel_for(a.threads, a.outer, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin * slice; o < end * slice; o += slice) {
+      if (a.inner == 1) {
+        grad_row<T, log>(y + o, dy + o, dx + o, a.axis);
+      } else {
+        each_vector<T>(a.inner, [&](int64_t i, auto part) {
+          grad_columns<T, log>(y + o + i, dy + o + i, dx + o + i, a.axis, a.inner, part);
+        });
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void add_softmax(KernelTable& table) {
+  SoftmaxKernels& k = table.softmax;
+  set_floats(k.softmax, []<class T>(TypeTag<T>) { return &softmax<T, false>; });
+  set_floats(k.log_softmax, []<class T>(TypeTag<T>) { return &softmax<T, true>; });
+  set_floats(k.softmax_grad, []<class T>(TypeTag<T>) { return &softmax_grad<T, false>; });
+  set_floats(k.log_softmax_grad, []<class T>(TypeTag<T>) { return &softmax_grad<T, true>; });
+}
+
+}  // namespace keratin::cpu::KERATIN_LEVEL

@@ -1,0 +1,11 @@
+#include "keratin/backend/cpu/kernels/level.h"
+
+namespace keratin::cpu::KERATIN_LEVEL {
+
+KernelTable make_table() {
+  KernelTable table;
+  add_softmax(table);
+  return table;
+}
+
+}  // namespace keratin::cpu::KERATIN_LEVEL
