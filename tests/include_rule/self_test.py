@@ -20,6 +20,7 @@ CLEAN = {
     "keratin/ops/ops.cpp": '#include "keratin/ops/ops.h"\n',
     "keratin/ops/ops_test.cpp": "#include <gtest/gtest.h>\n"
     '#include "keratin/testing/check.h"\n#include "keratin/engine/run.h"\n',
+    "keratin/ops/ops_testing.h": "#include <gtest/gtest.h>\n",
     "keratin/testing/check.h": '#include "keratin/engine/run.h"\n',
     "keratin/plan/plan.h": '#include "keratin/ops/ops.h"\n',
     "keratin/backend/cpu/step.cpp": '#include "keratin/plan/plan.h"\n#include <dnnl.hpp>\n',
@@ -64,6 +65,10 @@ class IncludeRule(unittest.TestCase):
     def test_refuses_testing_outside_tests(self):
         self.refuses("keratin/ops/helper.h", '#include "keratin/testing/check.h"\n',
                      "ops may not include testing")
+
+    def test_refuses_a_header_of_tests_outside_tests(self):
+        self.refuses("keratin/ops/helper.h", '#include "keratin/ops/ops_testing.h"\n',
+                     "only tests may include keratin/ops/ops_testing.h")
 
     def test_refuses_the_umbrella_inside_the_library(self):
         self.refuses("keratin/ops/helper.h", '#include "keratin/keratin.h"\n', "only users")
