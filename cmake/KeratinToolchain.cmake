@@ -44,10 +44,3 @@ endif()
 if(KERATIN_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
-
-# libgomp's barriers are invisible to the thread sanitizer, which then sees races that are none; so
-# under it every team has one thread, and the races looked for are those between calls.
-set(KERATIN_TEST_ENVIRONMENT)
-if(KERATIN_SANITIZE MATCHES "thread")
-  set(KERATIN_TEST_ENVIRONMENT OMP_NUM_THREADS=1)
-endif()
