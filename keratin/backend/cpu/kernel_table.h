@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "keratin/backend/cpu/kernels/pack.h"
 #include "keratin/backend/cpu/kernels/softmax.h"
 
 namespace keratin::cpu {
@@ -10,6 +11,7 @@ namespace keratin::cpu {
 // of the ir, take the number of threads with their arguments, allocate nothing, and give the same
 // bits whatever that number is.
 struct KernelTable {
+  PackKernels pack;
   SoftmaxKernels softmax;
 };
 

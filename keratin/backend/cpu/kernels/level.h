@@ -5,6 +5,7 @@
 // What the files of one level share: each family of kernels adds itself to the level's table.
 namespace keratin::cpu::KERATIN_LEVEL {
 
+void add_pack(KernelTable& table);
 void add_softmax(KernelTable& table);
 
 // Sets pick(TypeTag<T>) for the given storage types.

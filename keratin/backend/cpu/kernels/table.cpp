@@ -4,6 +4,7 @@ namespace keratin::cpu::KERATIN_LEVEL {
 
 KernelTable make_table() {
   KernelTable table;
+  add_pack(table);
   add_softmax(table);
   return table;
 }
