@@ -1,0 +1,291 @@
+#include "keratin/backend/cpu/tile/tile_jit.h"
+
+#if defined(__x86_64__)
+
+#include <xbyak/xbyak.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace keratin::cpu {
+namespace {
+
+// Writes one tile's code. Registers: the tile's sums first, then elements of A, then a row of B at
+// the top; on AVX2 the mask of a partial last vector is the very last one.
+class TileGenerator : private Xbyak::CodeGenerator {
+ public:
+  explicit TileGenerator(const TileSpec& spec)
+      : CodeGenerator(code_size(spec), Xbyak::DontSetProtectRWE),
+        spec_(spec),
+        wide_(spec.level == Level::v4),
+        double_(spec.dtype == DType::f64),
+        size_(static_cast<int64_t>(size_of(spec.dtype))),
+        lanes_(tile_lanes(spec.level, spec.dtype)),
+        rows_(static_cast<int>(spec.a_rows.size())),
+        vectors_(static_cast<int>((spec.columns + lanes_ - 1) / lanes_)),
+        tail_(static_cast<int>(spec.columns % lanes_)) {
+    const int registers = wide_ ? 32 : 16 - (tail_ != 0 ? 1 : 0);
+    b_first_ = registers - vectors_;
+    a_count_ = std::min(b_first_ - rows_ * vectors_, 4);
+    emit();
+    setProtectModeRE();
+  }
+
+  using Code = void (*)(const void* self, const TileArgs* args);
+  Code code() const { return getCode<Code>(); }
+
+ private:
+  using Reg = Xbyak::Xmm;
+
+  static size_t code_size(const TileSpec& spec) {
+    int64_t products = 8;
+    for (const TileSegment& s : spec.unrolled) products += s.k;
+    return 8192 + static_cast<size_t>(products) * spec.a_rows.size() * 16 * 12;
+  }
+
+  Reg vec(int i) const { return Reg(wide_ ? Xbyak::Operand::ZMM : Xbyak::Operand::YMM, i); }
+  // Some instructions want to see a ymm or zmm register in the type.
+  static Xbyak::Ymm as_ymm(const Reg& r) {
+    return Xbyak::Ymm(r.getIdx(), r.isZMM() ? Xbyak::Operand::ZMM : Xbyak::Operand::YMM,
+                      r.isZMM() ? 512 : 256);
+  }
+  Reg sum(int i, int j) const { return vec(i * vectors_ + j); }
+  Reg b_row(int j) const { return vec(b_first_ + j); }
+  Reg a_element(int i) const { return vec(rows_ * vectors_ + i % a_count_); }
+  Reg tail_mask() const { return vec(15); }
+  bool partial(int j) const { return tail_ != 0 && j == vectors_ - 1; }
+
+  int column_bytes(int j) const { return static_cast<int>(j * lanes_ * size_); }
+  int bytes(int64_t elements) const { return static_cast<int>(elements * size_); }
+
+  void emit() {
+    if (tail_ != 0) load_mask();
+    start_sums();
+    if (spec_.unrolled.empty()) {
+      loop_over_segments();
+    } else {
+      unrolled_segments();
+    }
+    finish();
+    store_sums();
+    vzeroupper();
+    ret();
+    if (tail_ != 0 && !wide_) mask_table();
+  }
+
+  void load_mask() {
+    if (wide_) {
+      mov(eax, (1 << tail_) - 1);
+      kmovw(k1, eax);
+    } else {
+      vmovups(tail_mask(), ptr[rip + mask_label_]);
+    }
+  }
+
+  void mask_table() {
+    align(32);
+    L(mask_label_);
+    for (int i = 0; i < 32; ++i) db(i < tail_ * size_ ? 0xff : 0);
+  }
+
+  void load(const Reg& to, const Xbyak::Address& from, bool masked) {
+    if (!masked) {
+      double_ ? vmovupd(to, from) : vmovups(to, from);
+    } else if (wide_) {
+      double_ ? vmovupd(to | k1 | T_z, from) : vmovups(to | k1 | T_z, from);
+    } else {
+      double_ ? vmaskmovpd(to, tail_mask(), from) : vmaskmovps(to, tail_mask(), from);
+    }
+  }
+
+  void store(const Xbyak::Address& to, const Reg& from, bool masked) {
+    if (!masked) {
+      double_ ? vmovupd(to, from) : vmovups(to, from);
+    } else if (wide_) {
+      double_ ? vmovupd(to | k1, from) : vmovups(to | k1, from);
+    } else {
+      double_ ? vmaskmovpd(to, tail_mask(), from) : vmaskmovps(to, tail_mask(), from);
+    }
+  }
+
+  void clear(const Reg& r) { wide_ ? vpxord(r, r, r) : vxorps(r, r, r); }
+
+  void start_sums() {
+    Xbyak::Label zero, ready;
+    mov(c_, ptr[args_ + offsetof(TileArgs, c)]);
+    cmp(qword[args_ + offsetof(TileArgs, accumulate)], 0);
+    je(zero, T_NEAR);
+    for_tile([&](int i, int j) { load(sum(i, j), c_address(c_, i, j), partial(j)); });
+    jmp(ready, T_NEAR);
+    L(zero);
+    for_tile([&](int i, int j) { clear(sum(i, j)); });
+    L(ready);
+  }
+
+  Xbyak::Address c_address(const Xbyak::Reg64& base, int i, int j) {
+    return ptr[base + bytes(spec_.c_rows[static_cast<size_t>(i)]) + column_bytes(j)];
+  }
+
+  template <class F>
+  void for_tile(const F& body) {
+    for (int i = 0; i < rows_; ++i) {
+      for (int j = 0; j < vectors_; ++j) body(i, j);
+    }
+  }
+
+  void loop_over_segments() {
+    Xbyak::Label next, done;
+    mov(segment_, ptr[args_ + offsetof(TileArgs, segments)]);
+    mov(count_, ptr[args_ + offsetof(TileArgs, count)]);
+    test(count_, count_);
+    jz(done, T_NEAR);
+    L(next);
+    mov(a_, ptr[segment_ + offsetof(TileSegment, a)]);
+    mov(b_, ptr[segment_ + offsetof(TileSegment, b)]);
+    mov(k_, ptr[segment_ + offsetof(TileSegment, k)]);
+    add(a_, ptr[args_ + offsetof(TileArgs, a)]);
+    add(b_, ptr[args_ + offsetof(TileArgs, b)]);
+    add(segment_, sizeof(TileSegment));
+    loop_over_k();
+    dec(count_);
+    jnz(next, T_NEAR);
+    L(done);
+  }
+
+  void loop_over_k() {
+    const int unroll = std::clamp(64 / (rows_ * vectors_), 4, 8);
+    Xbyak::Label many, few, one, done;
+    sub(k_, unroll);
+    jl(few, T_NEAR);
+    align(32);
+    L(many);
+    for (int u = 0; u < unroll; ++u) product(bytes(u * spec_.a_step), bytes(u * spec_.b_step));
+    add(a_, bytes(unroll * spec_.a_step));
+    add(b_, bytes(unroll * spec_.b_step));
+    sub(k_, unroll);
+    jge(many, T_NEAR);
+    L(few);
+    add(k_, unroll);
+    jz(done, T_NEAR);
+    L(one);
+    product(0, 0);
+    add(a_, bytes(spec_.a_step));
+    add(b_, bytes(spec_.b_step));
+    dec(k_);
+    jnz(one, T_NEAR);
+    L(done);
+  }
+
+  void unrolled_segments() {
+    mov(a_, ptr[args_ + offsetof(TileArgs, a)]);
+    mov(b_, ptr[args_ + offsetof(TileArgs, b)]);
+    for (const TileSegment& s : spec_.unrolled) {
+      for (int64_t k = 0; k < s.k; ++k) {
+        product(static_cast<int>(s.a) + bytes(k * spec_.a_step),
+                static_cast<int>(s.b) + bytes(k * spec_.b_step));
+      }
+    }
+  }
+
+  // One k: the outer product of a column of A and a row of B.
+  void product(int a_offset, int b_offset) {
+    for (int j = 0; j < vectors_; ++j) {
+      load(b_row(j), ptr[b_ + b_offset + column_bytes(j)], partial(j) && !spec_.whole_b);
+    }
+    for (int i = 0; i < rows_; ++i) {
+      const int at = a_offset + bytes(spec_.a_rows[static_cast<size_t>(i)]);
+      if (wide_ && vectors_ == 1) {
+        multiply_add(sum(i, 0), b_row(0), ptr_b[a_ + at]);
+        continue;
+      }
+      const Reg a = a_element(i);
+      double_ ? vbroadcastsd(as_ymm(a), ptr[a_ + at]) : vbroadcastss(a, ptr[a_ + at]);
+      for (int j = 0; j < vectors_; ++j) multiply_add(sum(i, j), a, b_row(j));
+    }
+  }
+
+  void multiply_add(const Reg& to, const Reg& x, const Xbyak::Operand& y) {
+    double_ ? vfmadd231pd(to, x, y) : vfmadd231ps(to, x, y);
+  }
+  void add_vectors(const Reg& to, const Reg& x, const Xbyak::Operand& y) {
+    double_ ? vaddpd(to, x, y) : vaddps(to, x, y);
+  }
+
+  void finish() {
+    if (spec_.post.empty()) return;
+    Xbyak::Label skip;
+    cmp(qword[args_ + offsetof(TileArgs, finish)], 0);
+    je(skip, T_NEAR);
+    for (const TilePost post : spec_.post) {
+      if (post == TilePost::bias) add_bias();
+      if (post == TilePost::addend) add_addend();
+      if (post == TilePost::relu) relu();
+    }
+    L(skip);
+  }
+
+  void add_bias() {
+    mov(a_, ptr[args_ + offsetof(TileArgs, bias)]);
+    for (int j = 0; j < vectors_; ++j) load(b_row(j), ptr[a_ + column_bytes(j)], partial(j));
+    for_tile([&](int i, int j) { add_vectors(sum(i, j), sum(i, j), b_row(j)); });
+  }
+
+  void add_addend() {
+    mov(a_, ptr[args_ + offsetof(TileArgs, addend)]);
+    for_tile([&](int i, int j) {
+      load(b_row(0), c_address(a_, i, j), partial(j));
+      add_vectors(sum(i, j), sum(i, j), b_row(0));
+    });
+  }
+
+  // The second operand comes through when one is a NaN.
+  void relu() {
+    clear(b_row(0));
+    for_tile([&](int i, int j) {
+      double_ ? vmaxpd(sum(i, j), b_row(0), sum(i, j)) : vmaxps(sum(i, j), b_row(0), sum(i, j));
+    });
+  }
+
+  void store_sums() {
+    for_tile([&](int i, int j) { store(c_address(c_, i, j), sum(i, j), partial(j)); });
+  }
+
+  const TileSpec& spec_;
+  const bool wide_, double_;
+  const int64_t size_, lanes_;
+  const int rows_, vectors_, tail_;
+  int b_first_ = 0, a_count_ = 0;
+  Xbyak::Label mask_label_;
+  // The code is called as f(self, args).
+  const Xbyak::Reg64 args_ = rsi, a_ = rax, b_ = rdx, k_ = rcx, segment_ = r8, count_ = r9,
+                     c_ = r10;
+};
+
+class GeneratedTile final : public TileKernel {
+ public:
+  explicit GeneratedTile(const TileSpec& spec) : generator_(spec) {
+    run_ = reinterpret_cast<Run>(generator_.code());
+  }
+
+ private:
+  TileGenerator generator_;
+};
+
+}  // namespace
+
+TileKernelPtr generate_tile(const TileSpec& spec) {
+  if (spec.level == Level::v2) return nullptr;
+  return std::make_shared<GeneratedTile>(spec);
+}
+
+}  // namespace keratin::cpu
+
+#else
+
+namespace keratin::cpu {
+
+TileKernelPtr generate_tile(const TileSpec&) { return nullptr; }
+
+}  // namespace keratin::cpu
+
+#endif

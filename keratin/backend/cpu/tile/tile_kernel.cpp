@@ -1,0 +1,121 @@
+#include "keratin/backend/cpu/tile/tile_kernel.h"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "keratin/backend/cpu/tile/tile_jit.h"
+#include "keratin/base/error.h"
+
+namespace keratin::cpu {
+namespace {
+
+// The definition of a tile, as plain loops: for machines we generate no code for.
+template <class T>
+class PlainTile final : public TileKernel {
+ public:
+  explicit PlainTile(TileSpec spec) : spec_(std::move(spec)) { run_ = run; }
+
+ private:
+  static constexpr int64_t max_columns = 64;
+
+  static void run(const TileKernel* self, const TileArgs* args) {
+    const TileSpec& spec = static_cast<const PlainTile*>(self)->spec_;
+    for (size_t i = 0; i < spec.a_rows.size(); ++i) run_row(spec, *args, i);
+  }
+
+  static void run_row(const TileSpec& spec, const TileArgs& args, size_t i) {
+    T sums[max_columns];
+    T* c = static_cast<T*>(args.c) + spec.c_rows[i];
+    for (int64_t j = 0; j < spec.columns; ++j) sums[j] = args.accumulate != 0 ? c[j] : T(0);
+    const bool fixed = !spec.unrolled.empty();
+    const TileSegment* segments = fixed ? spec.unrolled.data() : args.segments;
+    const int64_t count = fixed ? static_cast<int64_t>(spec.unrolled.size()) : args.count;
+    for (int64_t s = 0; s < count; ++s) {
+      const auto* a = moved(args.a, segments[s].a) + spec.a_rows[i];
+      const auto* b = moved(args.b, segments[s].b);
+      for (int64_t k = 0; k < segments[s].k; ++k) {
+        const T x = a[k * spec.a_step];
+        for (int64_t j = 0; j < spec.columns; ++j) sums[j] += x * b[k * spec.b_step + j];
+      }
+    }
+    if (args.finish != 0) finish(spec, args, i, sums);
+    for (int64_t j = 0; j < spec.columns; ++j) c[j] = sums[j];
+  }
+
+  static void finish(const TileSpec& spec, const TileArgs& args, size_t i, T* sums) {
+    for (const TilePost post : spec.post) {
+      const T* bias = static_cast<const T*>(args.bias);
+      const T* addend = static_cast<const T*>(args.addend) + spec.c_rows[i];
+      for (int64_t j = 0; j < spec.columns; ++j) {
+        if (post == TilePost::bias) sums[j] += bias[j];
+        if (post == TilePost::addend) sums[j] += addend[j];
+        if (post == TilePost::relu) sums[j] = sums[j] < 0 ? T(0) : sums[j];
+      }
+    }
+  }
+
+  static const T* moved(const void* pointer, int64_t bytes) {
+    return reinterpret_cast<const T*>(static_cast<const char*>(pointer) + bytes);
+  }
+
+  TileSpec spec_;
+};
+
+void check(const TileSpec& spec) {
+  ensure(spec.dtype == DType::f32 || spec.dtype == DType::f64, "tile: expected f32 or f64, got ",
+         spec.dtype);
+  ensure(!spec.a_rows.empty() && spec.a_rows.size() == spec.c_rows.size(),
+         "tile: ", spec.a_rows.size(), " rows of A and ", spec.c_rows.size(), " of C");
+  const int64_t lanes = tile_lanes(spec.level, spec.dtype);
+  const int64_t vectors = (spec.columns + lanes - 1) / lanes;
+  ensure(vectors >= 1 && vectors <= max_tile_vectors(spec.level) &&
+             static_cast<int64_t>(spec.a_rows.size()) <= max_tile_rows(spec.level, vectors),
+         "tile: no registers for ", spec.a_rows.size(), " x ", spec.columns);
+}
+
+TileKernelPtr build(const TileSpec& spec) {
+  check(spec);
+  if (TileKernelPtr generated = generate_tile(spec)) return generated;
+  if (spec.dtype == DType::f64) return std::make_shared<PlainTile<double>>(spec);
+  return std::make_shared<PlainTile<float>>(spec);
+}
+
+struct SpecHash {
+  size_t operator()(const TileSpec& spec) const { return spec.hash(); }
+};
+
+}  // namespace
+
+size_t TileSpec::hash() const {
+  size_t seed = 0;
+  for_each_field(*this, [&](std::string_view, const auto& f) { seed = mix(seed, hash_of(f)); });
+  return seed;
+}
+
+int64_t tile_lanes(Level level, DType dtype) {
+  const int64_t bytes = level == Level::v4 ? 64 : level == Level::v3 ? 32 : 16;
+  return bytes / static_cast<int64_t>(size_of(dtype));
+}
+
+// Registers hold the tile, one row of B, one element of A and, before AVX-512, the tail's mask.
+int64_t max_tile_rows(Level level, int64_t vectors) {
+  if (level == Level::v4) return (32 - vectors - 1) / vectors;
+  if (level == Level::v3) return (16 - vectors - 2) / vectors;
+  return 4;
+}
+
+TileKernelPtr make_tile_kernel(const TileSpec& spec) {
+  static std::mutex mutex;
+  static std::unordered_map<TileSpec, std::weak_ptr<const TileKernel>, SpecHash> made;
+  const std::lock_guard lock(mutex);
+  if (const auto found = made.find(spec); found != made.end()) {
+    if (auto kernel = found->second.lock()) return kernel;
+  }
+  if (made.size() > 1000)
+    std::erase_if(made, [](const auto& item) { return item.second.expired(); });
+  const TileKernelPtr kernel = build(spec);
+  made[spec] = kernel;
+  return kernel;
+}
+
+}  // namespace keratin::cpu

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "keratin/backend/cpu/kernel_table.h"
+#include "keratin/base/fields.h"
+#include "keratin/base/hash.h"
+#include "keratin/tensor/dtype.h"
+#include "keratin/tensor/shape.h"
+
+namespace keratin::cpu {
+
+// One stretch of the sum a tile makes: k products, from these byte offsets of A and B on.
+struct TileSegment {
+  int64_t a = 0, b = 0, k = 0;
+
+  static constexpr auto fields = std::tuple{
+      field("a", &TileSegment::a), field("b", &TileSegment::b), field("k", &TileSegment::k)};
+  bool operator==(const TileSegment& other) const { return equal_fields(*this, other); }
+};
+
+// What is done to a finished tile, in order, before it is stored.
+enum class TilePost : uint8_t {
+  bias,    // + one value per column
+  addend,  // + an array laid out as C
+  relu,    // max(0, x); a NaN stays one
+};
+
+// A tile of a matrix product, its sizes fixed when its code is generated:
+//   C[i][j] = post([C[i][j] +] sum over segments, k < segment.k of A[i][k] B[k][j])
+// A is read one element at a time and B in vectors, so only the columns of B and C must be
+// contiguous. Offsets and steps count elements.
+struct TileSpec {
+  Level level = Level::v2;
+  DType dtype = DType::f32;  // f32 or f64
+  Dims a_rows;               // offset of each row of A
+  Dims c_rows;               // and of C
+  int64_t a_step = 1;        // from one k to the next
+  int64_t b_step = 0;
+  int64_t columns = 0;
+  bool whole_b = false;  // B may be read past its columns, up to a whole vector
+  std::vector<TilePost> post;
+  std::vector<TileSegment> unrolled;  // when not empty: the segments, known now and unrolled
+
+  static constexpr auto fields =
+      std::tuple{field("level", &TileSpec::level),     field("dtype", &TileSpec::dtype),
+                 field("a_rows", &TileSpec::a_rows),   field("c_rows", &TileSpec::c_rows),
+                 field("a_step", &TileSpec::a_step),   field("b_step", &TileSpec::b_step),
+                 field("columns", &TileSpec::columns), field("whole_b", &TileSpec::whole_b),
+                 field("post", &TileSpec::post),       field("unrolled", &TileSpec::unrolled)};
+  bool operator==(const TileSpec& other) const { return equal_fields(*this, other); }
+  size_t hash() const;
+};
+
+struct TileArgs {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  const TileSegment* segments = nullptr;
+  int64_t count = 0;  // of segments; may be 0
+  const void* bias = nullptr;
+  const void* addend = nullptr;
+  int64_t accumulate = 0;  // 1: start from C instead of 0
+  int64_t finish = 0;      // 1: apply `post`
+};
+
+// Ready machine code, or plain loops where we generate none. Immutable and shared.
+class TileKernel {
+ public:
+  virtual ~TileKernel() = default;
+  void operator()(const TileArgs& args) const { run_(this, &args); }
+
+ protected:
+  using Run = void (*)(const TileKernel* self, const TileArgs* args);
+  Run run_ = nullptr;
+};
+using TileKernelPtr = std::shared_ptr<const TileKernel>;
+
+// Kernels are shared by everyone who asks for the same spec while one of them lives.
+TileKernelPtr make_tile_kernel(const TileSpec& spec);
+
+// Elements in a vector, and the most rows a tile of so many vectors across has registers for.
+int64_t tile_lanes(Level level, DType dtype);
+int64_t max_tile_rows(Level level, int64_t vectors);
+inline constexpr int64_t max_tile_vectors(Level level) {
+  return level == Level::v4 ? 12 : level == Level::v3 ? 4 : 4;
+}
+
+}  // namespace keratin::cpu
