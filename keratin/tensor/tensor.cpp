@@ -77,7 +77,7 @@ Tensor Tensor::reshape(Shape shape) const {
 }
 
 bool Tensor::operator==(const Tensor& other) const {
-  return dtype_ == other.dtype_ && shape_ == other.shape_ &&
+  return dtype_ == other.dtype_ && shape_ == other.shape_ && defined() == other.defined() &&
          (raw() == other.raw() || std::memcmp(raw(), other.raw(), bytes()) == 0);
 }
 

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <memory>
+#include <ostream>
+
+#include "keratin/base/error.h"
+#include "keratin/base/fields.h"
+#include "keratin/base/hash.h"
+#include "keratin/ir/scanner.h"
+
+namespace keratin {
+
+// How one kind of attribute struct prints, parses, compares and hashes: derived from its fields.
+struct AttrsType {
+  void (*print)(std::ostream&, const void*);
+  std::shared_ptr<const void> (*parse)(Scanner&);
+  bool (*equal)(const void*, const void*);
+  size_t (*hash)(const void*);
+};
+
+// Ops without attributes.
+struct NoAttrs {
+  static constexpr std::tuple<> fields{};
+};
+
+namespace detail {
+
+// {axis = 1, keepdims = true}; fields that have their default value are left out.
+template <HasFields T>
+void print_attrs(std::ostream& out, const void* object) {
+  const T defaults{};
+  bool first = true;
+  std::apply(
+      [&](const auto&... f) {
+        [[maybe_unused]] const auto print_one = [&](const auto& one) {
+          const auto& value = static_cast<const T*>(object)->*(one.member);
+          if (value == defaults.*(one.member)) return;
+          out << (first ? " {" : ", ") << one.name << " = ";
+          print_value(out, value);
+          first = false;
+        };
+        (print_one(f), ...);
+      },
+      T::fields);
+  if (!first) out << '}';
+}
+
+template <HasFields T>
+std::shared_ptr<const void> parse_attrs(Scanner& in) {
+  auto object = std::make_shared<T>();
+  if (!in.accept("{") || in.accept("}")) return object;
+  do {
+    const std::string_view name = in.word();
+    in.expect("=");
+    bool found = false;
+    for_each_field(*object, [&](std::string_view field_name, auto& value) {
+      if (field_name != name) return;
+      parse_value(in, value);
+      found = true;
+    });
+    if (!found) in.fail(text("the value of a known attribute, '", name, "' is none"));
+  } while (in.accept(","));
+  in.expect("}");
+  return object;
+}
+
+}  // namespace detail
+
+template <HasFields T>
+inline constexpr AttrsType attrs_type_of{
+    .print = detail::print_attrs<T>,
+    .parse = detail::parse_attrs<T>,
+    .equal =
+        [](const void* a, const void* b) {
+          return equal_fields(*static_cast<const T*>(a), *static_cast<const T*>(b));
+        },
+    .hash = [](const void* object) { return hash_of(*static_cast<const T*>(object)); },
+};
+
+template <HasFields T>
+constexpr const AttrsType* attrs_type() {
+  return &attrs_type_of<T>;
+}
+
+// An immutable attribute struct of any kind, shared between nodes.
+class Attrs {
+ public:
+  Attrs() : Attrs(NoAttrs{}) {}
+  template <HasFields T>
+  Attrs(T object)  // NOLINT(google-explicit-constructor): emit(op, {x}, AxisAttrs{1})
+      : type_(attrs_type<T>()), object_(std::make_shared<const T>(std::move(object))) {}
+  Attrs(const AttrsType* type, Scanner& in) : type_(type), object_(type->parse(in)) {}
+
+  template <HasFields T>
+  const T& get() const {
+    ensure(type_ == attrs_type<T>(), "Attrs: asked for another struct than was stored");
+    return *static_cast<const T*>(object_.get());
+  }
+  const AttrsType* type() const { return type_; }
+  bool operator==(const Attrs& other) const {
+    return type_ == other.type_ &&
+           (object_ == other.object_ || type_->equal(object_.get(), other.object_.get()));
+  }
+  size_t hash() const { return type_->hash(object_.get()); }
+  friend std::ostream& operator<<(std::ostream& out, const Attrs& attrs) {
+    attrs.type_->print(out, attrs.object_.get());
+    return out;
+  }
+
+ private:
+  const AttrsType* type_;
+  std::shared_ptr<const void> object_;
+};
+
+}  // namespace keratin

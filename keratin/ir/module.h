@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "keratin/ir/node.h"
+
+namespace keratin {
+
+// A state parameter's new contents at the end of a run.
+struct Update {
+  Value state;
+  Value value;
+};
+
+// A whole program: a block whose parameters are the inputs and the state, whose results are the
+// outputs, and what the state becomes.
+class Module {
+ public:
+  Module() : block_(std::make_unique<Block>()) {}
+
+  Value input(Type type, std::string name = "") {
+    return block_->parameter(type, std::move(name), false);
+  }
+  Value state(Type type, std::string name = "") {
+    return block_->parameter(type, std::move(name), true);
+  }
+  void output(Value value) { block_->results.push_back(value); }
+  void update(Value state, Value value);
+
+  Block& block() const { return *block_; }
+  const std::vector<Update>& updates() const { return updates_; }
+
+  Module clone() const;
+  // Numbers parameters and nodes 0, 1, 2, … in order, those of regions too; returns how many.
+  size_t number();
+
+ private:
+  friend class Rewriter;
+  std::unique_ptr<Block> block_;
+  std::vector<Update> updates_;
+};
+
+// The text form: printing, and parsing it back to an equal module. `lookup` finds an op by name.
+using OpLookup = const OpDef* (*)(std::string_view name);
+std::ostream& operator<<(std::ostream& out, const Module& module);
+Module parse_module(std::string_view text, OpLookup lookup);
+
+// Throws InternalError when a module breaks a rule: values used before they are defined or from
+// another block, types that the op does not give, updates of what is no state.
+void verify(const Module& module);
+
+}  // namespace keratin

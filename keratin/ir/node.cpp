@@ -1,0 +1,100 @@
+#include "keratin/ir/node.h"
+
+#include <unordered_map>
+
+namespace keratin {
+
+Node::Node(Block& block, const OpDef& op, Values inputs, Attrs attrs)
+    : block_(&block), op_(&op), inputs_(std::move(inputs)), attrs_(std::move(attrs)) {}
+Node::~Node() = default;
+
+Values Node::outputs() const {
+  Values values;
+  for (size_t i = 0; i < output_count(); ++i) values.push_back(out(i));
+  return values;
+}
+
+const OpDef& parameter_op() {
+  static const OpDef op{.name = "parameter", .attrs = attrs_type<ParameterAttrs>(), .arity = 0};
+  return op;
+}
+
+Value Block::parameter(Type type, std::string name, bool state) {
+  parameters_.push_back(std::make_unique<Node>(
+      *this, parameter_op(), Values{}, ParameterAttrs{.name = std::move(name), .state = state}));
+  parameters_.back()->types_ = {type};
+  return parameters_.back()->out();
+}
+
+Values Block::parameter_values() const {
+  Values values;
+  for (const auto& parameter : parameters_) values.push_back(parameter->out());
+  return values;
+}
+
+Types infer_types(const Node& node) {
+  const OpDef& op = node.op();
+  require(!op.arity || *op.arity == node.input_count(), op.name, ": expected ",
+          op.arity.value_or(0), " inputs, got ", node.input_count());
+  require(op.regions == node.regions().size(), op.name, ": expected ", op.regions, " regions, got ",
+          node.regions().size());
+  Types types = op.infer(node);
+  if (!op.places && node.input_count() > 0)
+    for (Type& type : types) type.device = node.in(0).type().device;
+  return types;
+}
+
+Node& Block::append(const OpDef& op, Values inputs, Attrs attrs,
+                    std::vector<std::unique_ptr<Block>> regions) {
+  for (const Value& input : inputs)
+    require(input.defined(), op.name, ": an input is an undefined value");
+  require(attrs.type() == op.attrs, op.name, ": the attributes are of another op");
+  auto node = std::make_unique<Node>(*this, op, std::move(inputs), std::move(attrs));
+  node->regions_ = std::move(regions);
+  node->types_ = infer_types(*node);
+  nodes_.push_back(std::move(node));
+  return *nodes_.back();
+}
+
+Node& Block::append_typed(const OpDef& op, Values inputs, Attrs attrs, Types types,
+                          std::vector<std::unique_ptr<Block>> regions) {
+  auto node = std::make_unique<Node>(*this, op, std::move(inputs), std::move(attrs));
+  node->regions_ = std::move(regions);
+  node->types_ = std::move(types);
+  nodes_.push_back(std::move(node));
+  return *nodes_.back();
+}
+
+Values inline_block(const Block& from, Block& to, const Values& arguments) {
+  ensure(arguments.size() == from.parameters().size(), "inline_block: ", arguments.size(),
+         " arguments for ", from.parameters().size(), " parameters");
+  std::unordered_map<const Node*, Values> copies;
+  for (size_t i = 0; i < arguments.size(); ++i) copies[from.parameters()[i].get()] = {arguments[i]};
+  const auto copy_of = [&](Value value) { return copies.at(&value.node())[value.index()]; };
+  for (const auto& node : from.nodes()) {
+    Values inputs;
+    for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
+    std::vector<std::unique_ptr<Block>> regions;
+    for (const auto& region : node->regions())
+      regions.push_back(clone_block(*region, to.depth() + 1));
+    copies[node.get()] = to.append_typed(node->op(), std::move(inputs), node->attrs(),
+                                         node->types(), std::move(regions))
+                             .outputs();
+  }
+  Values results;
+  for (const Value& result : from.results) results.push_back(copy_of(result));
+  return results;
+}
+
+std::unique_ptr<Block> clone_block(const Block& block, size_t depth) {
+  auto copy = std::make_unique<Block>(depth);
+  Values arguments;
+  for (const auto& parameter : block.parameters()) {
+    const auto& attrs = parameter->attr<ParameterAttrs>();
+    arguments.push_back(copy->parameter(parameter->type(), attrs.name, attrs.state));
+  }
+  copy->results = inline_block(block, *copy, arguments);
+  return copy;
+}
+
+}  // namespace keratin

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "keratin/ir/op.h"
+
+namespace keratin {
+
+class Block;
+
+// One output of a node (or a block's parameter): a light handle, valid while its block lives.
+class Value {
+ public:
+  Value() = default;
+  Value(Node* node, size_t index) : node_(node), index_(static_cast<uint32_t>(index)) {}
+
+  bool defined() const { return node_ != nullptr; }
+  Node& node() const { return *node_; }
+  size_t index() const { return index_; }
+  Block& block() const;
+
+  const Type& type() const;
+  DType dtype() const { return type().dtype; }
+  const Shape& shape() const { return type().shape; }
+  int64_t rank() const { return shape().rank(); }
+
+  bool operator==(const Value&) const = default;
+
+ private:
+  Node* node_ = nullptr;
+  uint32_t index_ = 0;
+};
+
+// A block's parameters are nodes of the op `parameter`; state is what a program updates in place.
+struct ParameterAttrs {
+  std::string name;
+  bool state = false;
+  static constexpr auto fields =
+      std::tuple{field("name", &ParameterAttrs::name), field("state", &ParameterAttrs::state)};
+};
+
+// One application of an op: its inputs, attributes, regions and the types of its outputs.
+class Node {
+ public:
+  Node(Block& block, const OpDef& op, Values inputs, Attrs attrs);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  const OpDef& op() const { return *op_; }
+  std::string_view name() const { return op_->name; }
+  Block& block() const { return *block_; }
+
+  size_t input_count() const { return inputs_.size(); }
+  Value in(size_t i = 0) const { return inputs_[i]; }
+  const Values& inputs() const { return inputs_; }
+
+  size_t output_count() const { return types_.size(); }
+  // The handle is not const: building on a value appends to its block, never changes this node.
+  Value out(size_t i = 0) const { return {const_cast<Node*>(this), i}; }
+  Values outputs() const;
+  const Type& type(size_t i = 0) const { return types_[i]; }
+  const Types& types() const { return types_; }
+  Device device() const { return types_.empty() ? Device{} : types_[0].device; }
+
+  const Attrs& attrs() const { return attrs_; }
+  template <class T>
+  const T& attr() const {
+    return attrs_.get<T>();
+  }
+
+  const std::vector<std::unique_ptr<Block>>& regions() const { return regions_; }
+  Block& region(size_t i = 0) const { return *regions_[i]; }
+
+  // The position given by the last Module::number(); passes use it to index their tables.
+  size_t id() const { return id_; }
+
+ private:
+  friend class Block;
+  friend class Module;
+  friend class Rewriter;
+  friend class Parser;
+
+  Block* block_;
+  const OpDef* op_;
+  Values inputs_;
+  Attrs attrs_;
+  Types types_;
+  std::vector<std::unique_ptr<Block>> regions_;
+  size_t id_ = 0;
+  Values replacement_;  // set while a rewrite runs
+};
+
+inline const Type& Value::type() const { return node_->type(index_); }
+inline Block& Value::block() const { return node_->block(); }
+
+// A straight line of nodes with parameters and results. A region's block is closed: it uses only
+// its own parameters and nodes, so it can be moved, differentiated and planned on its own.
+class Block {
+ public:
+  explicit Block(size_t depth = 0) : depth_(depth) {}
+
+  Value parameter(Type type, std::string name = "", bool state = false);
+  // Appends a node, checked and typed by its op. Regions must be closed and complete.
+  Node& append(const OpDef& op, Values inputs, Attrs attrs = {},
+               std::vector<std::unique_ptr<Block>> regions = {});
+  // Appends without asking the op: the types are the caller's.
+  Node& append_typed(const OpDef& op, Values inputs, Attrs attrs, Types types,
+                     std::vector<std::unique_ptr<Block>> regions = {});
+
+  const std::vector<std::unique_ptr<Node>>& parameters() const { return parameters_; }
+  const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  Values parameter_values() const;
+  Values results;
+
+  size_t depth() const { return depth_; }  // 0 for a module's block, one more per region
+
+ private:
+  friend class Module;
+  friend class Rewriter;
+  friend class Parser;
+
+  std::vector<std::unique_ptr<Node>> parameters_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  size_t depth_;
+};
+
+const OpDef& parameter_op();
+
+// The types an op gives for a node's inputs, on the device its inputs are on.
+Types infer_types(const Node& node);
+
+// Copies the nodes of `from` into `to` with its parameters replaced by `arguments`; returns what
+// its results became.
+Values inline_block(const Block& from, Block& to, const Values& arguments);
+std::unique_ptr<Block> clone_block(const Block& block, size_t depth);
+
+}  // namespace keratin

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "keratin/ir/attrs.h"
+#include "keratin/ir/type.h"
+
+namespace keratin {
+
+class Node;
+class Value;
+using Values = std::vector<Value>;
+
+// Pointwise ops name their scalar function here; backends turn it into loops (see ops/scalar.h).
+enum class ScalarOp : uint8_t;
+
+class Block;
+// Appends to a block the gradients of `outputs` with respect to `wrt`, given those of the outputs.
+using PullBack = Values (*)(Block& block, const Values& outputs, const Values& dy,
+                            const Values& wrt);
+
+// Everything the compiler knows of one op. An op is primitive (backends must run it) or has a
+// decomposition into simpler ops (backends may run it).
+struct OpDef {
+  std::string_view name;
+  const AttrsType* attrs = attrs_type<NoAttrs>();
+  // How many inputs and regions; unset means that any number is checked by `infer`.
+  std::optional<size_t> arity = std::nullopt;
+  size_t regions = 0;
+  // Checks the inputs and attributes (UserError) and gives the outputs' types. Sizes may be
+  // unknown.
+  Types (*infer)(const Node&) = nullptr;
+  // The same outputs from simpler ops. All sizes are known here, as they are in `grad`.
+  Values (*decompose)(const Node&) = nullptr;
+  // From the gradients of the outputs (each defined) those of the inputs; an undefined value means
+  // that none flows. Without it an op is differentiated through its decomposition.
+  Values (*grad)(const Node&, const Values& dy) = nullptr;
+  // Likewise for ops with regions, which also need to differentiate a block.
+  Values (*grad_regions)(const Node&, const Values& dy, PullBack) = nullptr;
+  // Set for pointwise ops: out[i] = scalar(in0[i], in1[i], ...) after broadcasting.
+  std::optional<ScalarOp> scalar = std::nullopt;
+  // The arithmetic of a node, for reports; without it one operation per element.
+  double (*flops)(const Node&) = nullptr;
+  bool commutative = false;
+  // The outputs' device is what `infer` says; otherwise it is that of the first input.
+  bool places = false;
+  // The output is the input's bytes under another shape: planned without a copy.
+  bool view = false;
+};
+
+}  // namespace keratin

@@ -1,0 +1,100 @@
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+#include "keratin/ir/module.h"
+
+namespace keratin {
+
+namespace {
+
+// Values print as %name for named parameters and as %0, %1, … otherwise.
+class Printer {
+ public:
+  explicit Printer(std::ostream& out) : out_(out) {}
+
+  void print(const Module& module) {
+    out_ << "module(";
+    print_parameters(module.block());
+    out_ << ") {\n";
+    print_nodes(module.block(), "  ");
+    for (const Update& update : module.updates())
+      out_ << "  update " << name(update.state) << " = " << name(update.value) << '\n';
+    out_ << "  return" << list(module.block().results, " ") << "\n}\n";
+  }
+
+ private:
+  void print_parameters(const Block& block) {
+    std::string_view separator;
+    for (const auto& parameter : block.parameters()) {
+      const auto& attrs = parameter->attr<ParameterAttrs>();
+      out_ << separator << (attrs.state ? "state " : "") << define(parameter->out(), attrs.name)
+           << ": " << parameter->type();
+      separator = ", ";
+    }
+  }
+
+  void print_nodes(const Block& block, const std::string& indent) {
+    for (const auto& node : block.nodes()) {
+      out_ << indent;
+      for (size_t i = 0; i < node->output_count(); ++i)
+        out_ << (i > 0 ? ", " : "") << define(node->out(i), "");
+      if (node->output_count() > 0) out_ << " = ";
+      out_ << node->name() << '(' << list(node->inputs(), "") << ')' << node->attrs();
+      for (const auto& region : node->regions()) print_region(*region, indent);
+      for (size_t i = 0; i < node->output_count(); ++i)
+        out_ << (i > 0 ? ", " : " : ") << node->type(i);
+      out_ << '\n';
+    }
+  }
+
+  void print_region(const Block& region, const std::string& indent) {
+    out_ << " do(";
+    print_parameters(region);
+    out_ << ") {\n";
+    print_nodes(region, indent + "  ");
+    out_ << indent << "  yield" << list(region.results, " ") << '\n' << indent << '}';
+  }
+
+  std::string define(Value value, const std::string& wanted) {
+    std::string chosen = wanted;
+    if (chosen.empty() || !taken_.insert(chosen).second) {
+      do {
+        chosen = std::to_string(next_++);
+      } while (!taken_.insert(chosen).second);
+    }
+    auto& names = names_[&value.node()];
+    names.resize(std::max(names.size(), value.index() + 1));
+    names[value.index()] = "%" + chosen;
+    return names[value.index()];
+  }
+
+  // A value that was never defined prints as such: broken modules must be printable too.
+  std::string name(Value value) const {
+    const auto found = value.defined() ? names_.find(&value.node()) : names_.end();
+    return found == names_.end() ? "%undefined" : found->second[value.index()];
+  }
+
+  std::string list(const Values& values, std::string_view before) const {
+    std::string result;
+    for (const Value& value : values) {
+      result += result.empty() ? std::string(before) : ", ";
+      result += name(value);
+    }
+    return result;
+  }
+
+  std::ostream& out_;
+  std::unordered_map<const Node*, std::vector<std::string>> names_;
+  std::set<std::string> taken_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Module& module) {
+  Printer(out).print(module);
+  return out;
+}
+
+}  // namespace keratin

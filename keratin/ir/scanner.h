@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keratin/ir/type.h"
+#include "keratin/tensor/tensor.h"
+
+namespace keratin {
+
+// Reads ir text piece by piece. White space and `// comments` are skipped between pieces; every
+// error is a UserError that names the line and what stood there.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  bool at_end();
+  bool peek(std::string_view symbol);    // is this next?
+  bool accept(std::string_view symbol);  // takes it if it is next
+  void expect(std::string_view symbol);
+  std::string_view word();  // letters, digits, '_' and '.', at least one
+  bool accept_word(std::string_view keyword);
+
+  int64_t integer();
+  double real();
+  std::string string();
+  Type type();
+  Tensor tensor();
+
+  [[noreturn]] void fail(std::string_view expected);
+
+ private:
+  void skip_space();
+  std::string_view number();
+
+  std::string_view text_;
+  size_t position_ = 0;
+};
+
+// One attribute value, in and out. What print_value writes, parse_value reads back exactly.
+void print_value(std::ostream& out, bool value);
+void print_value(std::ostream& out, int64_t value);
+void print_value(std::ostream& out, double value);
+void print_value(std::ostream& out, const std::string& value);
+void print_value(std::ostream& out, DType value);
+void print_value(std::ostream& out, Device value);
+void print_value(std::ostream& out, const Tensor& value);
+template <class T>
+void print_value(std::ostream& out, const std::vector<T>& values) {
+  out << '[';
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out << ", ";
+    print_value(out, static_cast<T>(values[i]));
+  }
+  out << ']';
+}
+
+void parse_value(Scanner& in, bool& value);
+void parse_value(Scanner& in, int64_t& value);
+void parse_value(Scanner& in, double& value);
+void parse_value(Scanner& in, std::string& value);
+void parse_value(Scanner& in, DType& value);
+void parse_value(Scanner& in, Device& value);
+void parse_value(Scanner& in, Tensor& value);
+template <class T>
+void parse_value(Scanner& in, std::vector<T>& values) {
+  values.clear();
+  in.expect("[");
+  if (in.accept("]")) return;
+  do {
+    T value{};
+    parse_value(in, value);
+    values.push_back(std::move(value));
+  } while (in.accept(","));
+  in.expect("]");
+}
+
+}  // namespace keratin

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <ostream>
+#include <vector>
+
+#include "keratin/tensor/device.h"
+#include "keratin/tensor/dtype.h"
+#include "keratin/tensor/shape.h"
+
+namespace keratin {
+
+// What is known of a value before it exists: f32[?,784], i64[3]@gpu:0.
+struct Type {
+  DType dtype = DType::f32;
+  Shape shape;
+  Device device = {};
+
+  bool operator==(const Type&) const = default;
+};
+
+using Types = std::vector<Type>;
+
+std::ostream& operator<<(std::ostream& out, const Type& type);
+
+}  // namespace keratin

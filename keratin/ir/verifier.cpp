@@ -1,0 +1,67 @@
+#include <functional>
+#include <unordered_set>
+
+#include "keratin/ir/module.h"
+
+namespace keratin {
+
+namespace {
+
+class Verifier {
+ public:
+  void check_block(const Block& block) {
+    for (const auto& parameter : block.parameters()) defined_.insert(parameter.get());
+    for (const auto& node : block.nodes()) {
+      check_node(*node, block);
+      defined_.insert(node.get());
+    }
+    for (const Value& result : block.results) check_use(result, block, "a result");
+  }
+
+  void check_use(Value value, const Block& block, std::string_view user) {
+    ensure(value.defined(), "verify: ", user, " uses an undefined value");
+    ensure(defined_.contains(&value.node()), "verify: ", user,
+           " uses a value before it is defined");
+    ensure(&value.block() == &block, "verify: ", user, " uses a value of another block");
+    ensure(value.index() < value.node().output_count(), "verify: ", user, " uses output ",
+           value.index(), " of '", value.node().name(), "', which has ",
+           value.node().output_count());
+  }
+
+ private:
+  void check_node(const Node& node, const Block& block) {
+    ensure(&node.block() == &block, "verify: '", node.name(), "' does not know its block");
+    for (const Value& input : node.inputs()) check_use(input, block, node.name());
+    for (const auto& region : node.regions()) {
+      ensure(region->depth() == block.depth() + 1, "verify: '", node.name(),
+             "' has a region of another depth");
+      check_block(*region);
+    }
+    const Types expected = infer_types(node);
+    ensure(expected.size() == node.output_count(), "verify: '", node.name(), "' has ",
+           node.output_count(), " outputs, its op gives ", expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      ensure(expected[i].dtype == node.type(i).dtype && expected[i].shape == node.type(i).shape,
+             "verify: output ", i, " of '", node.name(), "' is ", node.type(i), ", its op gives ",
+             expected[i]);
+  }
+
+  std::unordered_set<const Node*> defined_;
+};
+
+}  // namespace
+
+void verify(const Module& module) {
+  Verifier verifier;
+  verifier.check_block(module.block());
+  for (const Update& update : module.updates()) {
+    verifier.check_use(update.state, module.block(), "an update");
+    verifier.check_use(update.value, module.block(), "an update");
+    ensure(&update.state.node().op() == &parameter_op() &&
+               update.state.node().attr<ParameterAttrs>().state,
+           "verify: an update of what is no state");
+    ensure(update.state.type() == update.value.type(), "verify: an update changes a state's type");
+  }
+}
+
+}  // namespace keratin
