@@ -1,0 +1,16 @@
+#pragma once
+
+#include "keratin/ir/module.h"
+#include "keratin/tensor/tensor.h"
+
+namespace keratin::ops {
+
+// Appends a node to the block of its inputs (the innermost one, where they differ) and returns its
+// outputs. A body that uses a value from outside is closed by whoever builds the region.
+Node& emit_node(const OpDef& op, const Values& inputs, Attrs attrs = {},
+                std::vector<std::unique_ptr<Block>> regions = {});
+inline Value emit(const OpDef& op, const Values& inputs, Attrs attrs = {}) {
+  return emit_node(op, inputs, std::move(attrs)).out();
+}
+
+}  // namespace keratin::ops

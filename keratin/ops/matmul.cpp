@@ -1,0 +1,63 @@
+#include "keratin/ops/matmul.h"
+
+#include "keratin/ops/emit.h"
+#include "keratin/ops/pointwise_rules.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::ops {
+
+namespace {
+
+Shape batch_axes(const Shape& shape) {
+  return Shape(std::span(shape.begin(), static_cast<size_t>(shape.rank() - 2)));
+}
+
+Types infer_matmul(const Node& n) {
+  const auto& attrs = n.attr<MatmulAttrs>();
+  const Shape &a = n.in(0).shape(), &b = n.in(1).shape();
+  require(n.in(0).dtype() == n.in(1).dtype() && n.in(0).dtype() != DType::boolean,
+          "matmul: inputs must be numbers of one dtype, got ", n.in(0).type(), " and ",
+          n.in(1).type());
+  require(a.rank() >= 2 && b.rank() >= 2, "matmul: inputs must have rank 2 or more, got ", a,
+          " and ", b);
+  const int64_t rows = a[a.rank() - (attrs.transpose_a ? 1 : 2)];
+  const int64_t depth_a = a[a.rank() - (attrs.transpose_a ? 2 : 1)];
+  const int64_t depth_b = b[b.rank() - (attrs.transpose_b ? 1 : 2)];
+  const int64_t columns = b[b.rank() - (attrs.transpose_b ? 2 : 1)];
+  require(depth_a == depth_b || depth_a == unknown || depth_b == unknown,
+          "matmul: the inner sizes of ", a, attrs.transpose_a ? " (transposed)" : "", " and ", b,
+          attrs.transpose_b ? " (transposed)" : "", " differ: ", depth_a, " and ", depth_b);
+  Dims dims = broadcast(batch_axes(a), batch_axes(b), "matmul").dims();
+  dims.push_back(rows);
+  dims.push_back(columns);
+  return {{n.in(0).dtype(), Shape(dims)}};
+}
+
+}  // namespace
+
+// y = A·B: dA = dy·Bᵀ, dB = Aᵀ·dy, each with the operands in the order that a transpose asks for.
+const OpDef matmul_op{
+    .name = "matmul",
+    .attrs = attrs_type<MatmulAttrs>(),
+    .arity = 2,
+    .infer = infer_matmul,
+    .grad = [](const Node& n, const Values& dy) -> Values {
+      const auto [ta, tb] = n.attr<MatmulAttrs>();
+      const Value a = n.in(0), b = n.in(1);
+      const Value da = ta ? matmul(b, dy[0], {.transpose_a = tb, .transpose_b = true})
+                          : matmul(dy[0], b, {.transpose_b = !tb});
+      const Value db = tb ? matmul(dy[0], a, {.transpose_a = true, .transpose_b = ta})
+                          : matmul(a, dy[0], {.transpose_a = !ta});
+      return unbroadcast(n, da, db);
+    },
+    .flops =
+        [](const Node& n) {
+          const Shape& a = n.in(0).shape();
+          const int64_t depth = a[a.rank() - (n.attr<MatmulAttrs>().transpose_a ? 2 : 1)];
+          return 2.0 * static_cast<double>(n.type().shape.count()) * static_cast<double>(depth);
+        },
+};
+
+Value matmul(Value a, Value b, MatmulAttrs attrs) { return emit(matmul_op, {a, b}, attrs); }
+
+}  // namespace keratin::ops

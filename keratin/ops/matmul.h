@@ -1,0 +1,18 @@
+#pragma once
+
+#include "keratin/ir/node.h"
+
+namespace keratin::ops {
+
+struct MatmulAttrs {
+  bool transpose_a = false;
+  bool transpose_b = false;
+  static constexpr auto fields = std::tuple{field("transpose_a", &MatmulAttrs::transpose_a),
+                                            field("transpose_b", &MatmulAttrs::transpose_b)};
+};
+
+// out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]. Both have rank 2 or more; the axes in front are
+// broadcast; a transpose swaps the last two axes of its input first.
+Value matmul(Value a, Value b, MatmulAttrs attrs = {});
+
+}  // namespace keratin::ops

@@ -1,0 +1,8 @@
+#pragma once
+
+// Every op a program can be written in.
+#include "keratin/ops/constant.h"
+#include "keratin/ops/matmul.h"
+#include "keratin/ops/movement.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/reduce.h"

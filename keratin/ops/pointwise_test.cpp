@@ -1,0 +1,159 @@
+#include "keratin/ops/pointwise.h"
+
+#include "keratin/testing/check_op.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin::ops {
+namespace {
+
+using testing::check_op;
+using testing::expect_user_error;
+
+constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16,
+                i32 = DType::i32, i64 = DType::i64, i8 = DType::i8, u8 = DType::u8,
+                boolean = DType::boolean;
+
+struct Unary {
+  const char* name;
+  Value (*op)(Value);
+  double low, high;
+  bool smooth = true;
+};
+
+TEST(Pointwise, FunctionsOfOneFloat) {
+  const Unary cases[] = {
+      {"neg", neg, -2, 2},
+      {"abs", abs, -2, 2},
+      {"sign", sign, -2, 2},
+      {"relu", relu, -2, 2},
+      {"floor", floor, -2, 2},
+      {"ceil", ceil, -2, 2},
+      {"round", round, -2, 2},
+      {"trunc", trunc, -2, 2},
+      {"sqrt", sqrt, 0.1, 4},
+      {"rsqrt", rsqrt, 0.1, 4},
+      {"exp", exp, -4, 4},
+      {"expm1", expm1, -2, 2},
+      {"log", log, 0.05, 9},
+      {"log1p", log1p, -0.9, 3},
+      {"sin", sin, -4, 4},
+      {"cos", cos, -4, 4},
+      {"tan", tan, -1.2, 1.2},
+      {"asin", asin, -0.9, 0.9},
+      {"acos", acos, -0.9, 0.9},
+      {"atan", atan, -4, 4},
+      {"sinh", sinh, -2, 2},
+      {"cosh", cosh, -2, 2},
+      {"tanh", tanh, -4, 4},
+      {"asinh", asinh, -4, 4},
+      {"acosh", acosh, 1.1, 4},
+      {"atanh", atanh, -0.9, 0.9},
+      {"erf", erf, -3, 3},
+      {"erfinv", erfinv, -0.9, 0.9},
+      {"sigmoid", sigmoid, -6, 6},
+      {"square", square, -2, 2},
+      {"reciprocal", reciprocal, 0.3, 3},
+  };
+  for (const Unary& c : cases) {
+    const auto build = [&](const Values& in) { return Values{c.op(in[0])}; };
+    check_op({.name = c.name,
+              .inputs = {{f32, {3, 5}}},
+              .build = build,
+              .low = c.low,
+              .high = c.high,
+              .second_order = true});
+    for (DType dtype : {f64, f16, bf16})
+      check_op({.name = text(c.name, ' ', dtype),
+                .inputs = {{dtype, {7}}},
+                .build = build,
+                .low = c.low,
+                .high = c.high,
+                .gradient = false});
+  }
+}
+
+TEST(Pointwise, FunctionsOfTwoNumbersBroadcast) {
+  const std::pair<const char*, Value (*)(Value, Value)> cases[] = {
+      {"add", add},    {"sub", sub},         {"mul", mul},
+      {"div", div},    {"maximum", maximum}, {"minimum", minimum},
+      {"pow", pow},    {"mod", mod},         {"floor_div", floor_div},
+      {"atan2", atan2}};
+  for (const auto& [name, op] : cases) {
+    const auto build = [op = op](const Values& in) { return Values{op(in[0], in[1])}; };
+    for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{
+             {{3, 4}, {3, 4}}, {{3, 4}, {4}}, {{2, 1, 3}, {4, 1}}, {{}, {5}}, {{0, 3}, {3}}})
+      check_op(
+          {.name = name, .inputs = {{f32, a}, {f32, b}}, .build = build, .low = 0.3, .high = 2.7});
+    if (op == static_cast<Value (*)(Value, Value)>(atan2)) continue;
+    for (DType dtype : {i32, i64, i8, u8})
+      check_op({.name = text(name, ' ', dtype),
+                .inputs = {{dtype, {4, 5}}, {dtype, {5}}},
+                .build = build,
+                .low = -9,
+                .high = 9,
+                .gradient = false});
+  }
+}
+
+TEST(Pointwise, ComparisonsGiveBools) {
+  for (auto op : {equal, not_equal, less, less_equal, greater, greater_equal})
+    for (DType dtype : {f32, f16, i32, u8, boolean})
+      check_op({.name = text("compare ", dtype),
+                .inputs = {{dtype, {4, 6}}, {dtype, {6}}},
+                .build = [op](const Values& in) { return Values{op(in[0], in[1])}; },
+                .low = 0,
+                .high = 3,
+                .gradient = false});
+}
+
+TEST(Pointwise, LogicAndBits) {
+  for (auto op : {bit_and, bit_or, bit_xor, shift_left, shift_right, shift_right_logical})
+    for (DType dtype : {i32, i64, i8, u8, boolean})
+      check_op({.name = text("bits ", dtype),
+                .inputs = {{dtype, {3, 7}}, {dtype, {7}}},
+                .build = [op](const Values& in) { return Values{op(in[0], in[1])}; },
+                .low = -3,
+                .high = 90,
+                .gradient = false});
+  check_op({.name = "bit_not", .inputs = {{i32, {9}}}, .build = [](const Values& in) {
+              return Values{bit_not(in[0])};
+            }});
+}
+
+TEST(Pointwise, SelectCastClip) {
+  check_op({.name = "select",
+            .inputs = {{boolean, {3, 1}}, {f32, {3, 4}}, {f32, {4}}},
+            .build = [](const Values& in) { return Values{select(in[0], in[1], in[2])}; }});
+  for (DType from : all_dtypes)
+    for (DType to : all_dtypes)
+      check_op({.name = text("cast ", from, " to ", to),
+                .inputs = {{from, {2, 9}}},
+                .build = [to](const Values& in) { return Values{cast(in[0], to)}; },
+                .low = -200,
+                .high = 200,
+                .gradient = false});
+  check_op({.name = "clip", .inputs = {{f32, {20}}}, .build = [](const Values& in) {
+              return Values{clip(in[0], -1, 1)};
+            }});
+}
+
+TEST(Pointwise, StopGradientStops) {
+  check_op({.name = "stop_gradient",
+            .inputs = {{f32, {4}}},
+            .build = [](const Values& in) { return Values{stop_gradient(in[0])}; },
+            .gradient = false});
+}
+
+TEST(Pointwise, RefusesWhatDoesNotFit) {
+  Module m;
+  const Value a = m.input({f32, {2, 3}}), b = m.input({f32, {4}}), c = m.input({i32, {3}});
+  expect_user_error([&] { add(a, b); }, {"add", "[2,3]", "[4]", "broadcast"});
+  expect_user_error([&] { mul(a, c); }, {"mul", "one dtype", "f32[2,3]", "i32[3]"});
+  expect_user_error([&] { exp(c); }, {"exp", "float", "i32[3]"});
+  expect_user_error([&] { bit_and(a, a); }, {"bit_and", "integers", "f32[2,3]"});
+  expect_user_error([&] { select(a, a, a); }, {"select", "bool"});
+  expect_user_error([&] { add(a, Value()); }, {"add", "undefined"});
+}
+
+}  // namespace
+}  // namespace keratin::ops

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "keratin/ir/op.h"
+
+// The records of all ops, for those who must name one: rewrites, kernels, tests.
+namespace keratin::ops {
+
+// constant.cpp
+extern const OpDef constant_op, iota_op;
+// pointwise.cpp, pointwise_float.cpp
+extern const OpDef add_op, sub_op, mul_op, div_op, mod_op, floor_div_op, maximum_op, minimum_op,
+    pow_op, atan2_op, equal_op, not_equal_op, less_op, less_equal_op, greater_op, greater_equal_op,
+    bit_and_op, bit_or_op, bit_xor_op, bit_not_op, shift_left_op, shift_right_op,
+    shift_right_logical_op, select_op, cast_op, neg_op, abs_op, sign_op, relu_op, stop_gradient_op;
+extern const OpDef floor_op, ceil_op, round_op, trunc_op, sqrt_op, rsqrt_op, exp_op, expm1_op,
+    log_op, log1p_op, sin_op, cos_op, tan_op, asin_op, acos_op, atan_op, sinh_op, cosh_op, tanh_op,
+    asinh_op, acosh_op, atanh_op, erf_op, erfinv_op, sigmoid_op, is_nan_op, is_inf_op, is_finite_op;
+// reduce.cpp
+extern const OpDef sum_op, max_op, min_op, prod_op, any_op, all_op, argmax_op, argmin_op, mean_op,
+    variance_op, logsumexp_op;
+// movement.cpp
+extern const OpDef reshape_op, transpose_op, broadcast_to_op, expand_dims_op, squeeze_op;
+// matmul.cpp
+extern const OpDef matmul_op;
+// fused.cpp
+extern const OpDef fused_op;
+
+}  // namespace keratin::ops

@@ -1,0 +1,238 @@
+#include "keratin/ops/reduce.h"
+
+#include <algorithm>
+
+#include "keratin/ops/constant.h"
+#include "keratin/ops/emit.h"
+#include "keratin/ops/movement.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/pointwise_rules.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::ops {
+
+namespace {
+
+bool contains(const Dims& axes, int64_t axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+Shape reduced_shape(const Node& n, const Dims& axes, bool keepdims) {
+  const Shape& input = n.in().shape();
+  for (int64_t axis : axes)
+    require(axis >= 0 && axis < input.rank(), n.name(), ": axis ", axis, " is outside ", input);
+  Dims dims;
+  for (int64_t axis = 0; axis < input.rank(); ++axis) {
+    if (!contains(axes, axis)) {
+      dims.push_back(input[axis]);
+    } else if (keepdims) {
+      dims.push_back(1);
+    }
+  }
+  return Shape(dims);
+}
+
+Types infer_reduce(const Node& n) {
+  const auto& attrs = n.attr<ReduceAttrs>();
+  return {{n.in().dtype(), reduced_shape(n, attrs.axes, attrs.keepdims)}};
+}
+
+Types infer_sum(const Node& n) {
+  require(n.in().dtype() != DType::boolean, n.name(), ": expected numbers, got ", n.in().type());
+  return infer_reduce(n);
+}
+
+void require_elements(const Node& n, const Dims& axes) {
+  for (int64_t axis : axes)
+    require(n.in().shape()[axis] != 0, n.name(), ": an axis of size 0 has no ", n.name(), ", got ",
+            n.in().type());
+}
+
+Types infer_extremum(const Node& n) {
+  Types types = infer_sum(n);
+  require_elements(n, n.attr<ReduceAttrs>().axes);
+  return types;
+}
+
+Types infer_mean(const Node& n) {
+  require(is_float(n.in().dtype()), n.name(), ": expected a float tensor, got ", n.in().type());
+  return infer_reduce(n);
+}
+
+Types infer_logic(const Node& n) {
+  require(n.in().dtype() == DType::boolean, n.name(), ": expected bool, got ", n.in().type());
+  return infer_reduce(n);
+}
+
+Types infer_arg(const Node& n) {
+  const auto& attrs = n.attr<ArgAttrs>();
+  require(n.in().dtype() != DType::boolean, n.name(), ": expected numbers, got ", n.in().type());
+  const Shape shape = reduced_shape(n, {attrs.axis}, attrs.keepdims);
+  require_elements(n, {attrs.axis});
+  return {{DType::i64, shape}};
+}
+
+// dy or y, shaped to broadcast against the input.
+Value restored(const Node& n, Value reduced) {
+  return restore_axes(reduced, n.in().shape(), n.attr<ReduceAttrs>().axes);
+}
+
+double reduced_count(const Node& n) {
+  double count = 1;
+  for (int64_t axis : n.attr<ReduceAttrs>().axes)
+    count *= static_cast<double>(n.in().shape()[axis]);
+  return count;
+}
+
+// Those that reach the extremum share the gradient.
+Values extremum_grad(const Node& n, const Values& dy) {
+  const Dims& axes = n.attr<ReduceAttrs>().axes;
+  const Value hit = cast(equal(n.in(), restored(n, n.out())), n.in().dtype());
+  return {hit * (restored(n, dy[0]) / sum(hit, axes, true))};
+}
+
+Value emit_reduce(const OpDef& op, Value x, const Dims& axes, bool keepdims) {
+  return emit(op, {x}, ReduceAttrs{normalize_axes(axes, x.rank(), op.name), keepdims});
+}
+
+}  // namespace
+
+Value restore_axes(Value reduced, const Shape& input, const Dims& axes) {
+  Dims dims = input.dims();
+  for (int64_t axis : axes) dims[static_cast<size_t>(axis)] = 1;
+  return reshape(reduced, dims);
+}
+
+// Σ x
+const OpDef sum_op{.name = "sum",
+                   .attrs = attrs_type<ReduceAttrs>(),
+                   .arity = 1,
+                   .infer = infer_sum,
+                   .grad = [](const Node& n, const Values& dy) -> Values {
+                     return {broadcast_to(restored(n, dy[0]), n.in().shape().dims())};
+                   }};
+// max x
+const OpDef max_op{.name = "max",
+                   .attrs = attrs_type<ReduceAttrs>(),
+                   .arity = 1,
+                   .infer = infer_extremum,
+                   .grad = extremum_grad};
+// min x
+const OpDef min_op{.name = "min",
+                   .attrs = attrs_type<ReduceAttrs>(),
+                   .arity = 1,
+                   .infer = infer_extremum,
+                   .grad = extremum_grad};
+// Π x. The gradient is the product of the others: y / x, but where there are zeros the one zero
+// gets the product of the rest, and two zeros leave nothing.
+const OpDef prod_op{.name = "prod",
+                    .attrs = attrs_type<ReduceAttrs>(),
+                    .arity = 1,
+                    .infer = infer_sum,
+                    .grad = [](const Node& n, const Values& dy) -> Values {
+                      const Value x = n.in();
+                      const Dims& axes = n.attr<ReduceAttrs>().axes;
+                      const Value zero = scalar_like(x, 0), one = scalar_like(x, 1);
+                      const Value is_zero = equal(x, zero);
+                      const Value without_zeros = select(is_zero, one, x);
+                      const Value zeros = sum(cast(is_zero, x.dtype()), axes, true);
+                      const Value rest = prod(without_zeros, axes, true);
+                      const Value others =
+                          select(is_zero, select(equal(zeros, one), rest, zero),
+                                 select(equal(zeros, zero), rest / without_zeros, zero));
+                      return {restored(n, dy[0]) * others};
+                    }};
+const OpDef any_op{.name = "any",
+                   .attrs = attrs_type<ReduceAttrs>(),
+                   .arity = 1,
+                   .infer = infer_logic,
+                   .grad = no_gradient};
+const OpDef all_op{.name = "all",
+                   .attrs = attrs_type<ReduceAttrs>(),
+                   .arity = 1,
+                   .infer = infer_logic,
+                   .grad = no_gradient};
+const OpDef argmax_op{.name = "argmax",
+                      .attrs = attrs_type<ArgAttrs>(),
+                      .arity = 1,
+                      .infer = infer_arg,
+                      .grad = no_gradient};
+const OpDef argmin_op{.name = "argmin",
+                      .attrs = attrs_type<ArgAttrs>(),
+                      .arity = 1,
+                      .infer = infer_arg,
+                      .grad = no_gradient};
+// Σ x / count
+const OpDef mean_op{.name = "mean",
+                    .attrs = attrs_type<ReduceAttrs>(),
+                    .arity = 1,
+                    .infer = infer_mean,
+                    .decompose = [](const Node& n) -> Values {
+                      const auto& attrs = n.attr<ReduceAttrs>();
+                      return {sum(n.in(), attrs.axes, attrs.keepdims) / reduced_count(n)};
+                    }};
+// Σ (x - mean)² / count
+const OpDef variance_op{
+    .name = "variance",
+    .attrs = attrs_type<ReduceAttrs>(),
+    .arity = 1,
+    .infer = infer_mean,
+    .decompose = [](const Node& n) -> Values {
+      const auto& attrs = n.attr<ReduceAttrs>();
+      const Value centred = n.in() - sum(n.in(), attrs.axes, true) / reduced_count(n);
+      return {sum(square(centred), attrs.axes, attrs.keepdims) / reduced_count(n)};
+    }};
+// m + log Σ exp(x - m) with m = max x, or 0 where that is infinite
+const OpDef logsumexp_op{.name = "logsumexp",
+                         .attrs = attrs_type<ReduceAttrs>(),
+                         .arity = 1,
+                         .infer =
+                             [](const Node& n) {
+                               Types types = infer_mean(n);
+                               require_elements(n, n.attr<ReduceAttrs>().axes);
+                               return types;
+                             },
+                         .decompose = [](const Node& n) -> Values {
+                           const auto& attrs = n.attr<ReduceAttrs>();
+                           Value peak = stop_gradient(max(n.in(), attrs.axes, true));
+                           peak = select(is_finite(peak), peak, scalar_like(peak, 0));
+                           const Value total =
+                               log(sum(exp(n.in() - peak), attrs.axes, true)) + peak;
+                           return {reshape(total, n.type().shape.dims())};
+                         }};
+
+Value sum(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(sum_op, x, axes, keepdims);
+}
+Value max(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(max_op, x, axes, keepdims);
+}
+Value min(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(min_op, x, axes, keepdims);
+}
+Value prod(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(prod_op, x, axes, keepdims);
+}
+Value any(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(any_op, x, axes, keepdims);
+}
+Value all(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(all_op, x, axes, keepdims);
+}
+Value mean(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(mean_op, x, axes, keepdims);
+}
+Value variance(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(variance_op, x, axes, keepdims);
+}
+Value logsumexp(Value x, const Dims& axes, bool keepdims) {
+  return emit_reduce(logsumexp_op, x, axes, keepdims);
+}
+Value argmax(Value x, int64_t axis, bool keepdims) {
+  return emit(argmax_op, {x}, ArgAttrs{normalize_axis(axis, x.rank(), "argmax"), keepdims});
+}
+Value argmin(Value x, int64_t axis, bool keepdims) {
+  return emit(argmin_op, {x}, ArgAttrs{normalize_axis(axis, x.rank(), "argmin"), keepdims});
+}
+
+}  // namespace keratin::ops

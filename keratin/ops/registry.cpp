@@ -1,0 +1,111 @@
+#include "keratin/ops/registry.h"
+
+#include <unordered_map>
+
+namespace keratin::ops {
+
+namespace {
+
+const OpDef* const table[] = {
+    // constants
+    &constant_op,
+    &iota_op,
+    // pointwise: numbers, comparisons, bits
+    &add_op,
+    &sub_op,
+    &mul_op,
+    &div_op,
+    &mod_op,
+    &floor_div_op,
+    &maximum_op,
+    &minimum_op,
+    &pow_op,
+    &atan2_op,
+    &equal_op,
+    &not_equal_op,
+    &less_op,
+    &less_equal_op,
+    &greater_op,
+    &greater_equal_op,
+    &bit_and_op,
+    &bit_or_op,
+    &bit_xor_op,
+    &bit_not_op,
+    &shift_left_op,
+    &shift_right_op,
+    &shift_right_logical_op,
+    &select_op,
+    &cast_op,
+    &neg_op,
+    &abs_op,
+    &sign_op,
+    &relu_op,
+    &stop_gradient_op,
+    // pointwise: floats
+    &floor_op,
+    &ceil_op,
+    &round_op,
+    &trunc_op,
+    &sqrt_op,
+    &rsqrt_op,
+    &exp_op,
+    &expm1_op,
+    &log_op,
+    &log1p_op,
+    &sin_op,
+    &cos_op,
+    &tan_op,
+    &asin_op,
+    &acos_op,
+    &atan_op,
+    &sinh_op,
+    &cosh_op,
+    &tanh_op,
+    &asinh_op,
+    &acosh_op,
+    &atanh_op,
+    &erf_op,
+    &erfinv_op,
+    &sigmoid_op,
+    &is_nan_op,
+    &is_inf_op,
+    &is_finite_op,
+    // reductions
+    &sum_op,
+    &max_op,
+    &min_op,
+    &prod_op,
+    &any_op,
+    &all_op,
+    &argmax_op,
+    &argmin_op,
+    &mean_op,
+    &variance_op,
+    &logsumexp_op,
+    // movement
+    &reshape_op,
+    &transpose_op,
+    &broadcast_to_op,
+    &expand_dims_op,
+    &squeeze_op,
+    // matrices
+    &matmul_op,
+    // what passes make
+    &fused_op,
+};
+
+}  // namespace
+
+std::span<const OpDef* const> all_ops() { return table; }
+
+const OpDef* find_op(std::string_view name) {
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const OpDef*> map;
+    for (const OpDef* op : table) map.emplace(op->name, op);
+    return map;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+}  // namespace keratin::ops
