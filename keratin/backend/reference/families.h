@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "keratin/backend/reference/loops.h"
+
+// The tables of this backend, one per file of loops.
+namespace keratin::reference {
+
+std::span<const Entry> reduce_loops();
+std::span<const Entry> movement_loops();
+std::span<const Entry> matmul_loops();
+
+}  // namespace keratin::reference

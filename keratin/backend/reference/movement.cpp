@@ -1,0 +1,61 @@
+#include "keratin/ops/movement.h"
+
+#include <cstring>
+
+#include "keratin/backend/reference/families.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::reference {
+
+namespace {
+
+// out[index] = in[source(index)], whatever the element is: moving needs only its size.
+template <class Source>
+void move_elements(const Call& call, Source source) {
+  const size_t size = size_of(call.node.type().dtype);
+  auto* out = call.out<std::byte>();
+  const auto* in = call.in<std::byte>(0);
+  for_each_index(call.node.type().shape, [&](const Dims& index) {
+    std::memcpy(out, in + static_cast<size_t>(source(index)) * size, size);
+    out += size;
+  });
+}
+
+void transpose(const Call& call) {
+  const Dims& permutation = call.node.attr<ops::TransposeAttrs>().permutation;
+  const Dims strides = call.node.in().shape().strides();
+  move_elements(call, [&](const Dims& index) {
+    int64_t position = 0;
+    for (size_t i = 0; i < index.size(); ++i)
+      position += index[i] * strides[static_cast<size_t>(permutation[i])];
+    return position;
+  });
+}
+
+void broadcast_to(const Call& call) {
+  move_elements(
+      call, [&](const Dims& index) { return broadcast_position(index, call.node.in().shape()); });
+}
+
+void iota(const Call& call) {
+  const auto axis = static_cast<size_t>(call.node.attr<ops::IotaAttrs>().axis);
+  dispatch(call.node.type().dtype, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    auto* out = call.out<S>();
+    for_each_index(call.node.type().shape,
+                   [&](const Dims& index) { *out++ = convert<S>(index[axis]); });
+  });
+}
+
+constexpr Entry table[] = {
+    {&ops::transpose_op, transpose},
+    {&ops::broadcast_to_op, broadcast_to},
+    {&ops::iota_op, iota},
+};
+
+}  // namespace
+
+std::span<const Entry> movement_loops() { return table; }
+
+}  // namespace keratin::reference

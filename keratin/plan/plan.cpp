@@ -1,0 +1,337 @@
+#include "keratin/plan/plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+
+#include "keratin/ops/constant.h"
+#include "keratin/ops/records.h"
+#include "keratin/plan/arena.h"
+#include "keratin/plan/control_flow.h"
+
+namespace keratin {
+
+namespace {
+
+class CopyKernel final : public Kernel {
+ public:
+  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
+  std::string describe() const override { return text("copy ", bytes_, " bytes"); }
+  Launch bind(Pointers p) const override {
+    return [p, bytes = bytes_] {
+      if (p[0] != p[1]) std::memcpy(p[1], p[0], bytes);
+    };
+  }
+
+ private:
+  size_t bytes_;
+};
+
+size_t bytes_of(const Type& type) {
+  return static_cast<size_t>(type.shape.count()) * size_of(type.dtype);
+}
+
+// The value that owns the memory: views are other names of their input.
+Value storage(Value value) {
+  while (value.node().op().view) value = value.node().in();
+  return value;
+}
+
+bool is_parameter(Value value) { return &value.node().op() == &parameter_op(); }
+
+class Planner {
+ public:
+  Planner(Module module, const PlanOptions& options) : options_(options) {
+    plan_.module = std::move(module);
+  }
+
+  Plan run() {
+    plan_.module.number();
+    make_steps();
+    find_last_uses();
+    place_parameters_and_constants();
+    place_results();
+    place_updates();
+    place_the_rest();
+    append_copies();
+    plan_.arena_bytes = arena_.size();
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr size_t forever = std::numeric_limits<size_t>::max();
+
+  struct Home {
+    Slot slot;
+    size_t last_use = 0;  // the last step that reads it
+    bool used = false;
+  };
+
+  struct Key {
+    size_t operator()(Value v) const { return v.node().id() * 31 + v.index(); }
+  };
+  // What is known of a value's memory; asked by any of its names.
+  Home& home(Value value) { return homes_[storage(value)]; }
+
+  void make_steps() {
+    for (const auto& node : plan_.module.block().nodes()) {
+      for (const Type& type : node->types())
+        require(type.shape.known(), "plan: all sizes must be known, '", node->name(), "' gives ",
+                type);
+      if (node->op().view || &node->op() == &ops::constant_op) continue;
+      step_of_[node.get()] = plan_.steps.size();
+      plan_.steps.push_back({node.get(), make_kernel(*node), {}, node->device()});
+    }
+  }
+
+  std::unique_ptr<Kernel> make_kernel(const Node& node) const {
+    if (auto kernel = make_control_flow(node, options_)) return kernel;
+    std::string refusals;
+    for (const Backend* backend : options_.backends) {
+      Offer offer = backend->make(node, options_);
+      if (offer.kernel) return std::move(offer.kernel);
+      refusals += text("; ", backend->name(), ": ", offer.refusal);
+    }
+    throw BackendError(text("plan: no backend runs '", node.name(), "'", refusals));
+  }
+
+  void find_last_uses() {
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      for (const Value& input : plan_.steps[i].node->inputs()) use(input, i);
+    for (const Value& result : plan_.results()) use(result, forever);
+    for (const Update& update : plan_.module.updates()) use(update.value, forever);
+  }
+
+  void use(Value value, size_t step) {
+    Home& h = home(value);
+    h.last_use = h.used ? std::max(h.last_use, step) : step;
+    h.used = true;
+  }
+
+  void place_parameters_and_constants() {
+    const auto& parameters = plan_.module.block().parameters();
+    for (size_t i = 0; i < parameters.size(); ++i)
+      homes_[parameters[i]->out()].slot = {Slot::Kind::input, i};
+    for (const auto& node : plan_.module.block().nodes()) {
+      if (&node->op() != &ops::constant_op) continue;
+      homes_[node->out()].slot = {Slot::Kind::constant, plan_.constants.size()};
+      plan_.constants.push_back(node->attr<ops::ConstantAttrs>().value);
+    }
+  }
+
+  // A result is computed straight into the caller's memory, unless it is there under another name.
+  void place_results() {
+    for (size_t i = 0; i < plan_.results().size(); ++i) {
+      const Value result = plan_.results()[i];
+      const Slot slot{Slot::Kind::output, i};
+      if (home(result).slot.kind == Slot::Kind::none) {
+        home(result).slot = slot;
+      } else {
+        copies_.push_back({result, slot});
+      }
+    }
+  }
+
+  // New state is computed straight into the old one, when nobody reads the old one any more.
+  void place_updates() {
+    std::vector<const Update*> late;
+    for (const Update& update : plan_.module.updates()) {
+      if (home(update.value).slot.kind == Slot::Kind::none && may_overwrite(update)) {
+        home(update.value).slot = home(update.state).slot;
+      } else {
+        late.push_back(&update);
+      }
+    }
+    for (const Update* update : late) copy_state(*update);
+  }
+
+  bool may_overwrite(const Update& update) {
+    const Home& state = home(update.state);
+    const size_t producer = step_of_.at(&storage(update.value).node());
+    if (!state.used || state.last_use < producer) return true;
+    if (state.last_use > producer) return false;
+    const PlanStep& step = plan_.steps[producer];
+    for (size_t i = 0; i < step.node->input_count(); ++i)
+      if (storage(step.node->in(i)) == storage(update.state) &&
+          !step.kernel->in_place(i, storage(update.value).index()))
+        return false;
+    return true;
+  }
+
+  // Old state that becomes other state is saved first: the two may be exchanged.
+  void copy_state(const Update& update) {
+    const Slot target = home(update.state).slot;
+    if (storage(update.value) == storage(update.state)) return;
+    const bool from_state = home(update.value).slot.kind == Slot::Kind::input;
+    if (from_state) {
+      const Slot saved{Slot::Kind::arena, 0, arena_.allocate(bytes_of(update.value.type()))};
+      copies_.push_back({update.value, saved});
+      state_copies_.push_back({update.value, target, saved});
+    } else {
+      state_copies_.push_back({update.value, target, std::nullopt});
+    }
+  }
+
+  void place_the_rest() {
+    // What dies with each step.
+    std::vector<std::vector<Value>> dying(plan_.steps.size());
+    for (const auto& [value, h] : homes_)
+      if (h.used && h.last_use != forever && h.slot.kind == Slot::Kind::none &&
+          !is_parameter(value))
+        dying[h.last_use].push_back(value);
+    for (auto& values : dying)
+      std::sort(values.begin(), values.end(), [](const Value& a, const Value& b) {
+        return std::pair(a.node().id(), a.index()) < std::pair(b.node().id(), b.index());
+      });
+    for (size_t i = 0; i < plan_.steps.size(); ++i) place_step(i, dying[i]);
+  }
+
+  void place_step(size_t index, const std::vector<Value>& dying) {
+    PlanStep& step = plan_.steps[index];
+    std::vector<Value> taken_over;
+    for (const Value& output : step.node->outputs()) {
+      Home& h = homes_[output];
+      if (!h.used || h.slot.kind != Slot::Kind::none) continue;
+      if (const Value input = reusable_input(step, output, dying, taken_over); input.defined()) {
+        h.slot = home(input).slot;
+        taken_over.push_back(input);
+      } else {
+        h.slot = {Slot::Kind::arena, 0, arena_.allocate(bytes_of(output.type()))};
+      }
+    }
+    for (const Value& input : step.node->inputs()) step.slots.push_back(home(input).slot);
+    for (const Value& output : step.node->outputs()) step.slots.push_back(homes_[output].slot);
+    if (step.kernel->scratch_bytes() > 0) {
+      const size_t scratch = arena_.allocate(step.kernel->scratch_bytes());
+      step.slots.push_back({Slot::Kind::arena, 0, scratch});
+      arena_.release(scratch);
+    } else {
+      step.slots.push_back({});
+    }
+    for (const Value& value : dying)
+      if (std::find(taken_over.begin(), taken_over.end(), value) == taken_over.end() &&
+          home(value).slot.kind == Slot::Kind::arena)
+        arena_.release(home(value).slot.offset);
+  }
+
+  // An input that dies here, of the same size, that the kernel may write over.
+  Value reusable_input(const PlanStep& step, Value output, const std::vector<Value>& dying,
+                       const std::vector<Value>& taken_over) {
+    const auto contains = [](const std::vector<Value>& list, Value value) {
+      return std::find(list.begin(), list.end(), value) != list.end();
+    };
+    for (size_t i = 0; i < step.node->input_count(); ++i) {
+      const Value input = storage(step.node->in(i));
+      if (!contains(dying, input) || contains(taken_over, input)) continue;
+      if (home(input).slot.kind != Slot::Kind::arena) continue;
+      if (bytes_of(input.type()) != bytes_of(output.type())) continue;
+      if (!reads_only_in_place(step, input, output.index())) continue;
+      return input;
+    }
+    return {};
+  }
+
+  static bool reads_only_in_place(const PlanStep& step, Value input, size_t output) {
+    for (size_t i = 0; i < step.node->input_count(); ++i)
+      if (storage(step.node->in(i)) == input && !step.kernel->in_place(i, output)) return false;
+    return true;
+  }
+
+  struct Copy {
+    Value from;
+    Slot to;
+  };
+  struct StateCopy {
+    Value from;
+    Slot to;
+    std::optional<Slot> saved;
+  };
+
+  // Results first: they may be old state. Then state.
+  void append_copies() {
+    for (const Copy& copy : copies_) append_copy(home(copy.from).slot, copy.to, copy.from);
+    for (const StateCopy& copy : state_copies_)
+      append_copy(copy.saved.value_or(home(copy.from).slot), copy.to, copy.from);
+  }
+
+  void append_copy(Slot from, Slot to, Value value) {
+    plan_.steps.push_back({nullptr,
+                           std::make_unique<CopyKernel>(bytes_of(value.type())),
+                           {from, to, Slot{}},
+                           value.type().device});
+  }
+
+  const PlanOptions& options_;
+  Plan plan_;
+  Arena arena_;
+  std::unordered_map<Value, Home, Key> homes_;
+  std::unordered_map<const Node*, size_t> step_of_;
+  std::vector<Copy> copies_;
+  std::vector<StateCopy> state_copies_;
+};
+
+}  // namespace
+
+Plan make_plan(Module module, const PlanOptions& options) {
+  return Planner(std::move(module), options).run();
+}
+
+double flops(const Node& node) {
+  if (node.op().flops != nullptr) return node.op().flops(node);
+  if (node.op().view || &node.op() == &ops::constant_op) return 0;
+  double total = 0;
+  for (const auto& region : node.regions())
+    for (const auto& inner : region->nodes()) total += flops(*inner);
+  if (!node.regions().empty()) return total;
+  // Pointwise ops work on their outputs, reductions on their inputs.
+  double largest = 0;
+  for (const Type& type : node.types())
+    largest = std::max(largest, static_cast<double>(type.shape.count()));
+  for (const Value& input : node.inputs())
+    largest = std::max(largest, static_cast<double>(input.shape().count()));
+  return largest;
+}
+
+double flops(const Plan& plan) {
+  double total = 0;
+  for (const PlanStep& step : plan.steps)
+    if (step.node != nullptr) total += flops(*step.node);
+  return total;
+}
+
+std::ostream& operator<<(std::ostream& out, const Slot& slot) {
+  switch (slot.kind) {
+    case Slot::Kind::none:
+      return out << '-';
+    case Slot::Kind::arena:
+      return out << '@' << slot.offset;
+    case Slot::Kind::constant:
+      return out << 'c' << slot.index;
+    case Slot::Kind::input:
+      return out << "in" << slot.index;
+    case Slot::Kind::output:
+      return out << "out" << slot.index;
+  }
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const Plan& plan) {
+  out << plan.steps.size() << " steps, arena " << plan.arena_bytes << " bytes, "
+      << flops(plan) / 1e6 << " MFLOP\n";
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    out << "  " << i << ": " << step.device << ' ' << step.kernel->describe() << " (";
+    const size_t inputs = step.node != nullptr ? step.node->input_count() : 1;
+    for (size_t s = 0; s < step.slots.size(); ++s)
+      out << (s == 0                       ? ""
+              : s == inputs                ? " -> "
+              : s + 1 == step.slots.size() ? " ~ "
+                                           : " ")
+          << step.slots[s];
+    out << ")\n";
+  }
+  return out;
+}
+
+}  // namespace keratin

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <iosfwd>
+#include <span>
+
+#include "keratin/ir/module.h"
+#include "keratin/plan/backend.h"
+
+namespace keratin {
+
+// Where a value's bytes are.
+struct Slot {
+  enum class Kind : uint8_t {
+    none,      // nobody needs it
+    arena,     // at an offset of the session's arena
+    constant,  // in the plan itself
+    input,     // the caller's, parameter `index`
+    output,    // the caller's, result `index`
+  };
+  Kind kind = Kind::none;
+  size_t index = 0;   // of the constant, input or output
+  size_t offset = 0;  // in the arena
+  bool operator==(const Slot&) const = default;
+};
+
+struct PlanStep {
+  const Node* node = nullptr;  // nullptr for a copy made by the planner
+  std::unique_ptr<Kernel> kernel;
+  std::vector<Slot> slots;  // inputs, outputs, scratch
+  Device device;
+};
+
+struct PlanOptions : KernelOptions {
+  // The backends of a device, best first; the first that offers a kernel runs the node.
+  std::vector<const Backend*> backends;
+};
+
+// The order of the steps, and the place of every value: one arena, offsets fixed by lifetimes. A
+// plan owns its module, whose nodes the kernels refer to.
+struct Plan {
+  Module module;
+  std::vector<PlanStep> steps;
+  std::vector<Tensor> constants;
+  size_t arena_bytes = 0;
+
+  const Values& results() const { return module.block().results; }
+};
+
+// All sizes must be known and every node must have a kernel in one of the backends.
+Plan make_plan(Module module, const PlanOptions& options);
+
+// Arithmetic of a node or a whole plan: 2·m·n·k for a matmul, one per element of a pointwise op.
+double flops(const Node& node);
+double flops(const Plan& plan);
+
+// One line per step: kernel, op, slots.
+std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
+// A plan's memory and launches for one run at a time. Many sessions may share a plan.
+class Session {
+ public:
+  // `arena` is at least plan.arena_bytes long, or undefined to allocate one.
+  explicit Session(const Plan& plan, Buffer arena = {});
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // One address per parameter and per result. State parameters are updated in place.
+  void run(std::span<void* const> inputs, std::span<void* const> outputs);
+
+  // For a plan inside a plan: the addresses that `run` would set, one by one.
+  void set_input(size_t index, void* address) { assign(input_uses_[index], address); }
+  void set_output(size_t index, void* address) { assign(output_uses_[index], address); }
+  void set_arena(std::byte* arena);
+  void launch() const {
+    for (const Launch& step : launches_) step();
+  }
+
+ private:
+  void assign(const std::vector<size_t>& uses, void* address) {
+    for (size_t use : uses) pointers_[use] = address;
+  }
+
+  const Plan& plan_;
+  Buffer arena_;
+  std::vector<void*> pointers_;                                // of all steps, one after the other
+  std::vector<std::vector<size_t>> input_uses_, output_uses_;  // positions in pointers_
+  std::vector<Launch> launches_;
+};
+
+}  // namespace keratin

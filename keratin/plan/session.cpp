@@ -1,0 +1,49 @@
+#include "keratin/plan/plan.h"
+
+namespace keratin {
+
+Session::Session(const Plan& plan, Buffer arena)
+    : plan_(plan),
+      arena_(arena.data() != nullptr || plan.arena_bytes == 0 ? std::move(arena)
+                                                              : Buffer::allocate(plan.arena_bytes)),
+      input_uses_(plan.module.block().parameters().size()),
+      output_uses_(plan.results().size()) {
+  size_t total = 0;
+  for (const PlanStep& step : plan.steps) total += step.slots.size();
+  pointers_.resize(total);
+  size_t position = 0;
+  for (const PlanStep& step : plan.steps) {
+    for (const Slot& slot : step.slots) {
+      if (slot.kind == Slot::Kind::constant) pointers_[position] = plan.constants[slot.index].raw();
+      if (slot.kind == Slot::Kind::input) input_uses_[slot.index].push_back(position);
+      if (slot.kind == Slot::Kind::output) output_uses_[slot.index].push_back(position);
+      ++position;
+    }
+  }
+  set_arena(arena_.data());
+  // The table of pointers never moves from here on, so launches can keep its address.
+  position = 0;
+  for (const PlanStep& step : plan.steps) {
+    launches_.push_back(step.kernel->bind(pointers_.data() + position));
+    position += step.slots.size();
+  }
+}
+
+void Session::set_arena(std::byte* arena) {
+  size_t position = 0;
+  for (const PlanStep& step : plan_.steps)
+    for (const Slot& slot : step.slots) {
+      if (slot.kind == Slot::Kind::arena) pointers_[position] = arena + slot.offset;
+      ++position;
+    }
+}
+
+void Session::run(std::span<void* const> inputs, std::span<void* const> outputs) {
+  ensure(inputs.size() == input_uses_.size() && outputs.size() == output_uses_.size(),
+         "Session: wrong number of addresses");
+  for (size_t i = 0; i < inputs.size(); ++i) set_input(i, inputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) set_output(i, outputs[i]);
+  launch();
+}
+
+}  // namespace keratin
