@@ -1,0 +1,51 @@
+#include "keratin/engine/compile.h"
+
+#include <thread>
+
+#include "keratin/backend/reference/reference.h"
+#include "keratin/engine/pipeline.h"
+#include "keratin/passes/decompose_unclaimed.h"
+#include "keratin/passes/eliminate_dead.h"
+
+namespace keratin {
+
+namespace {
+
+// Best first. The reference backend stands behind every other: it runs all primitives.
+std::vector<const Backend*> backends_of(const CompileOptions& options) {
+  if (options.backend == "reference" || options.backend == "cpu") return {&reference_backend()};
+  fail("compile: the backend must be 'cpu' or 'reference', got '", options.backend, "'");
+}
+
+PlanOptions plan_options(const CompileOptions& options) {
+  require(options.threads >= 0, "compile: threads must not be negative, got ", options.threads);
+  PlanOptions plan;
+  plan.threads = options.threads > 0
+                     ? options.threads
+                     : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  plan.deterministic = options.deterministic;
+  plan.autotune = options.autotune;
+  plan.backends = backends_of(options);
+  return plan;
+}
+
+}  // namespace
+
+// The whole compiler, top to bottom.
+Executable compile(Module module, const CompileOptions& options) {
+  const PlanOptions plan = plan_options(options);
+  const auto claimed = [&](const Node& node) {
+    if (options.decompose_all) return false;
+    for (const Backend* backend : plan.backends)
+      if (backend->claims(node)) return true;
+    return false;
+  };
+  module = Pipeline(std::move(module), options.dump)
+               .run("decompose_unclaimed",
+                    [&](Module m) { return decompose_unclaimed(std::move(m), claimed); })
+               .run("eliminate_dead", eliminate_dead)
+               .take();
+  return Executable(make_plan(std::move(module), plan));
+}
+
+}  // namespace keratin

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "keratin/engine/executable.h"
+#include "keratin/ir/module.h"
+
+namespace keratin {
+
+struct CompileOptions {
+  std::string backend = "cpu";   // "cpu" or "reference"
+  int threads = 0;               // 0: as many as the machine has
+  bool deterministic = false;    // results do not depend on the number of threads
+  bool autotune = false;         // time kernels when compiling; see KernelOptions
+  bool decompose_all = false;    // run every composite op through its decomposition
+  std::ostream* dump = nullptr;  // shows the program after each pass
+};
+
+// From a program to something that runs. All input sizes must be known.
+Executable compile(Module module, const CompileOptions& options = {});
+
+}  // namespace keratin

@@ -1,0 +1,84 @@
+#include "keratin/engine/executable.h"
+
+namespace keratin {
+
+namespace {
+
+// Sessions waiting for a call. Taking and giving back is one atomic exchange per place tried.
+class SessionPool {
+ public:
+  ~SessionPool() {
+    for (auto& place : places_) delete place.load();
+  }
+
+  std::unique_ptr<Session> take() {
+    for (auto& place : places_)
+      if (place.load(std::memory_order_relaxed) != nullptr)
+        if (Session* session = place.exchange(nullptr, std::memory_order_acquire))
+          return std::unique_ptr<Session>(session);
+    return nullptr;
+  }
+
+  void give_back(std::unique_ptr<Session> session) {
+    for (auto& place : places_) {
+      Session* empty = nullptr;
+      if (place.compare_exchange_strong(empty, session.get(), std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+        session.release();
+        return;
+      }
+    }
+  }
+
+ private:
+  std::array<std::atomic<Session*>, 64> places_{};
+};
+
+void check_tensor(const Tensor& tensor, const Type& type, std::string_view role, size_t index,
+                  std::string_view name) {
+  if (tensor.dtype() == type.dtype && tensor.shape() == type.shape && tensor.defined()) return;
+  fail("Executable: ", role, ' ', index, name.empty() ? "" : text(" '", name, "'"), " must be ",
+       type.dtype, type.shape, ", got ",
+       tensor.defined() ? text(tensor.dtype(), tensor.shape()) : "an empty tensor");
+}
+
+}  // namespace
+
+struct Executable::Shared {
+  explicit Shared(Plan p) : plan(std::move(p)) {}
+  const Plan plan;
+  mutable SessionPool pool;
+};
+
+Executable::Executable(Plan plan) : shared_(std::make_shared<const Shared>(std::move(plan))) {}
+
+const Plan& Executable::plan() const { return shared_->plan; }
+
+std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> outputs;
+  for (const Value& result : plan().results()) outputs.emplace_back(result.dtype(), result.shape());
+  run(inputs, outputs);
+  return outputs;
+}
+
+void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
+  const auto& parameters = plan().module.block().parameters();
+  require(inputs.size() == parameters.size(), "Executable: expected ", parameters.size(),
+          " inputs, got ", inputs.size());
+  require(outputs.size() == plan().results().size(), "Executable: expected ",
+          plan().results().size(), " outputs, got ", outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    check_tensor(inputs[i], parameters[i]->type(), "input", i,
+                 parameters[i]->attr<ParameterAttrs>().name);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    check_tensor(outputs[i], plan().results()[i].type(), "output", i, "");
+
+  std::unique_ptr<Session> session = shared_->pool.take();
+  if (!session) session = std::make_unique<Session>(plan());
+  for (size_t i = 0; i < inputs.size(); ++i) session->set_input(i, inputs[i].raw());
+  for (size_t i = 0; i < outputs.size(); ++i) session->set_output(i, outputs[i].raw());
+  session->launch();
+  shared_->pool.give_back(std::move(session));
+}
+
+}  // namespace keratin

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "keratin/plan/plan.h"
+#include "keratin/tensor/tensor.h"
+
+namespace keratin {
+
+// A compiled program. Immutable: any number of threads may call it at once, each call borrows a
+// session of its own.
+class Executable {
+ public:
+  explicit Executable(Plan plan);
+
+  const Plan& plan() const;
+
+  // One tensor per parameter, state included, which is updated in place; returns the results.
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs) const;
+  std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs) const {
+    return (*this)(std::span(inputs.begin(), inputs.size()));
+  }
+  // The same into tensors that exist: nothing is allocated once as many sessions exist as threads
+  // call at the same time.
+  void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
+
+ private:
+  struct Shared;
+  std::shared_ptr<const Shared> shared_;
+};
+
+}  // namespace keratin
