@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "keratin/backend/cpu/cpu.h"
 #include "keratin/backend/reference/reference.h"
 #include "keratin/engine/pipeline.h"
 #include "keratin/passes/decompose_unclaimed.h"
@@ -13,7 +14,8 @@ namespace {
 
 // Best first. The reference backend stands behind every other: it runs all primitives.
 std::vector<const Backend*> backends_of(const CompileOptions& options) {
-  if (options.backend == "reference" || options.backend == "cpu") return {&reference_backend()};
+  if (options.backend == "reference") return {&reference_backend()};
+  if (options.backend == "cpu") return {&cpu_backend(), &reference_backend()};
   fail("compile: the backend must be 'cpu' or 'reference', got '", options.backend, "'");
 }
 
@@ -45,7 +47,7 @@ Executable compile(Module module, const CompileOptions& options) {
                     [&](Module m) { return decompose_unclaimed(std::move(m), claimed); })
                .run("eliminate_dead", eliminate_dead)
                .take();
-  return Executable(make_plan(std::move(module), plan));
+  return Executable(make_plan(std::move(module), plan), options.backend == "cpu");
 }
 
 }  // namespace keratin

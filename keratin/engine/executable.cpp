@@ -1,5 +1,7 @@
 #include "keratin/engine/executable.h"
 
+#include "keratin/backend/cpu/parallel.h"
+
 namespace keratin {
 
 namespace {
@@ -45,12 +47,14 @@ void check_tensor(const Tensor& tensor, const Type& type, std::string_view role,
 }  // namespace
 
 struct Executable::Shared {
-  explicit Shared(Plan p) : plan(std::move(p)) {}
+  Shared(Plan p, bool flush) : plan(std::move(p)), flush_denormals(flush) {}
   const Plan plan;
+  const bool flush_denormals;
   mutable SessionPool pool;
 };
 
-Executable::Executable(Plan plan) : shared_(std::make_shared<const Shared>(std::move(plan))) {}
+Executable::Executable(Plan plan, bool flush_denormals)
+    : shared_(std::make_shared<const Shared>(std::move(plan), flush_denormals)) {}
 
 const Plan& Executable::plan() const { return shared_->plan; }
 
@@ -77,7 +81,12 @@ void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> out
   if (!session) session = std::make_unique<Session>(plan());
   for (size_t i = 0; i < inputs.size(); ++i) session->set_input(i, inputs[i].raw());
   for (size_t i = 0; i < outputs.size(); ++i) session->set_output(i, outputs[i].raw());
-  session->launch();
+  if (shared_->flush_denormals) {
+    const cpu::FlushDenormals scope;
+    session->launch();
+  } else {
+    session->launch();
+  }
   shared_->pool.give_back(std::move(session));
 }
 

@@ -15,7 +15,8 @@ namespace keratin {
 // session of its own.
 class Executable {
  public:
-  explicit Executable(Plan plan);
+  // Fast arithmetic takes denormal numbers for zero while it runs.
+  explicit Executable(Plan plan, bool flush_denormals = false);
 
   const Plan& plan() const;
 

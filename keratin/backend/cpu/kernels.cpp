@@ -1,0 +1,29 @@
+#include "keratin/backend/cpu/kernels.h"
+
+#include <unordered_map>
+
+#include "keratin/ops/records.h"
+
+namespace keratin::cpu {
+
+namespace {
+
+// One line per op: {&ops::softmax_op, one<make_softmax>, claims_softmax}.
+template <Maker... makers>
+constexpr Maker one[] = {makers...};
+
+constexpr std::span<const KernelEntry> table{};
+
+}  // namespace
+
+const KernelEntry* find_kernels(const OpDef& op) {
+  static const auto by_op = [] {
+    std::unordered_map<const OpDef*, const KernelEntry*> map;
+    for (const KernelEntry& entry : table) map.emplace(entry.op, &entry);
+    return map;
+  }();
+  const auto found = by_op.find(&op);
+  return found == by_op.end() ? nullptr : found->second;
+}
+
+}  // namespace keratin::cpu
