@@ -42,12 +42,19 @@ Executable compile(Module module, const CompileOptions& options) {
       if (backend->claims(node)) return true;
     return false;
   };
-  module = Pipeline(std::move(module), options.dump)
-               .run("decompose_unclaimed",
-                    [&](Module m) { return decompose_unclaimed(std::move(m), claimed); })
-               .run("eliminate_dead", eliminate_dead)
-               .take();
-  return Executable(make_plan(std::move(module), plan), options.backend == "cpu");
+  const auto decompose = [&](Module m) { return decompose_unclaimed(std::move(m), claimed); };
+  // The reference backend runs what was written: the optimised program is tested against it.
+  const bool optimize = options.backend != "reference";
+
+  Pipeline passes(std::move(module), options.dump);
+  passes.run("decompose_unclaimed", decompose);
+  if (optimize) {
+    // fuse_epilogue: matmul and convolution take their bias, activation and residual along
+    passes.run("decompose_unclaimed", decompose);
+    // fuse_pointwise: pointwise ops and reductions become single loops
+  }
+  passes.run("eliminate_dead", eliminate_dead);
+  return Executable(make_plan(passes.take(), plan), options.backend == "cpu");
 }
 
 }  // namespace keratin

@@ -2,9 +2,14 @@
 
 namespace keratin {
 
+namespace {
+// How often a node may be replaced by a node that is replaced again; more is rules in a circle.
+constexpr int max_generations = 100;
+}  // namespace
+
 class Rewriter {
  public:
-  explicit Rewriter(const Rewrite& visit) : visit_(visit) {}
+  Rewriter(const Rewrite& visit, bool fully) : visit_(visit), fully_(fully) {}
 
   void run(Module& module) {
     run(*module.block_);
@@ -23,31 +28,55 @@ class Rewriter {
   }
 
  private:
+  struct Pending {
+    std::unique_ptr<Node> node;
+    int generation = 0;
+  };
+
   static Value current(Value value) {
-    const Values& replacement = value.node().replacement_;
-    return replacement.empty() ? value : replacement[value.index()];
+    while (!value.node().replacement_.empty()) value = value.node().replacement_[value.index()];
+    return value;
   }
 
   void run(Block& block) {
-    auto old = std::move(block.nodes_);
-    block.nodes_.clear();
-    for (auto& node : old) {
+    std::vector<Pending> todo;  // the next one last
+    const auto postpone = [&](size_t first, int generation) {
+      for (size_t i = block.nodes_.size(); i-- > first;)
+        todo.push_back({std::move(block.nodes_[i]), generation});
+      block.nodes_.resize(first);
+    };
+    postpone(0, 0);
+    while (!todo.empty()) {
+      auto [node, generation] = std::move(todo.back());
+      todo.pop_back();
       for (const auto& region : node->regions_) run(*region);
       for (Value& input : node->inputs_) input = current(input);
+      const size_t made = block.nodes_.size();
       std::optional<Values> replacement = visit_(*node);
       if (!replacement) {
         block.nodes_.push_back(std::move(node));
         continue;
       }
-      ensure(replacement->size() == node->output_count(), "rewrite: '", node->name(), "' has ",
-             node->output_count(), " outputs, its replacement ", replacement->size());
-      node->replacement_ = std::move(*replacement);
+      replace(*node, std::move(*replacement));
       graveyard_.push_back(std::move(node));
+      if (!fully_) continue;
+      ensure(generation < max_generations, "rewrite: replacing a node never ends");
+      postpone(made, generation + 1);
     }
     for (Value& result : block.results) result = current(result);
   }
 
+  static void replace(Node& node, Values replacement) {
+    ensure(replacement.size() == node.output_count(), "rewrite: '", node.name(), "' has ",
+           node.output_count(), " outputs, its replacement ", replacement.size());
+    for (const Value& value : replacement)
+      ensure(value.defined() && &value.node() != &node, "rewrite: '", node.name(),
+             "' cannot be replaced by itself or by nothing");
+    node.replacement_ = std::move(replacement);
+  }
+
   const Rewrite& visit_;
+  bool fully_;
   // Replaced nodes live until the end: later nodes still point at them when their turn comes.
   std::vector<std::unique_ptr<Node>> graveyard_;
 };
@@ -58,7 +87,12 @@ Module remove_nodes(Module module, const std::function<bool(const Node&)>& dead)
 }
 
 Module rewrite(Module module, const Rewrite& visit) {
-  Rewriter(visit).run(module);
+  Rewriter(visit, false).run(module);
+  return module;
+}
+
+Module rewrite_fully(Module module, const Rewrite& visit) {
+  Rewriter(visit, true).run(module);
   return module;
 }
 

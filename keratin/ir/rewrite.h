@@ -14,6 +14,8 @@ using Rewrite = std::function<std::optional<Values>(const Node&)>;
 // Rebuilds a module node by node, in order, regions before the node that holds them. Linear in the
 // number of nodes. Replaced nodes are gone; nodes left without a use stay until `eliminate_dead`.
 Module rewrite(Module module, const Rewrite& visit);
+// The same, and what a visit appends is visited in turn, until no visit changes anything more.
+Module rewrite_fully(Module module, const Rewrite& visit);
 
 // Drops the nodes for which `dead` is true; nothing that stays may use them.
 Module remove_nodes(Module module, const std::function<bool(const Node&)>& dead);
