@@ -22,7 +22,7 @@ void copy_rows(const PackArgs& args) {
     C* to = static_cast<C*>(args.to) + r * args.width;
     each_vector<T>(args.columns,
                    [&](int64_t i, auto extent) { store(to + i, load(from + i, extent), extent); });
-    fill_zero(to, args.columns, args.width);
+    fill_zero(to, args.columns, args.filled);
   }
 }
 
@@ -78,9 +78,9 @@ template <class T>
 void copy_transposed(const PackArgs& args) {
   using C = compute_t<T>;
   constexpr int64_t n = lanes<C>;
-  for (int64_t c = 0; c < args.width; c += n) {
+  for (int64_t c = 0; c < args.filled; c += n) {
     const int64_t columns = std::clamp<int64_t>(args.columns - c, 0, n);
-    const int64_t room = std::min(args.width - c, n);
+    const int64_t room = std::min(args.filled - c, n);
     for (int64_t r = 0; r < args.rows; r += n) {
       const int64_t rows = std::min(args.rows - r, n);
       const T* from = static_cast<const T*>(args.from) + c * args.column_step + r;

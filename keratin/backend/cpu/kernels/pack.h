@@ -13,7 +13,8 @@ struct PackArgs {
   void* to;
   int64_t rows, columns;
   int64_t row_step, column_step;  // of the matrix
-  int64_t width;                  // of a row of the copy; zeros follow the columns
+  int64_t width;                  // from row to row of the copy
+  int64_t filled;                 // columns of the copy; zeros follow those of the matrix
 };
 
 // The way back, without transposition or zeros: `width` elements from row to row of the source.

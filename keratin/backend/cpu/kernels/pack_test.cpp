@@ -10,32 +10,34 @@ class PackTest : public FloatKernels<T> {};
 TYPED_TEST_SUITE(PackTest, FloatStorage);
 
 struct Sizes {
-  int64_t rows, columns, width;
+  int64_t rows, columns, filled, gap = 0;
 };
-const Sizes all_sizes[] = {{1, 1, 1},    {16, 16, 16}, {7, 5, 9},    {33, 17, 32},
-                           {40, 32, 32}, {3, 50, 64},  {19, 10, 16}, {0, 4, 4}};
+const Sizes all_sizes[] = {{1, 1, 1},       {16, 16, 16}, {7, 5, 9},
+                           {33, 17, 32},    {40, 32, 32}, {3, 50, 64, 3},
+                           {18, 20, 20, 7}, {19, 10, 16}, {0, 4, 4}};
 
 TYPED_TEST(PackTest, CopiesBothOrders) {
   using T = TypeParam;
   using C = compute_t<T>;
   for (const Sizes& s : all_sizes) {
     for (const bool transposed : {false, true}) {
-      SCOPED_TRACE(testing::Message() << s.rows << "x" << s.columns << " in " << s.width
+      SCOPED_TRACE(testing::Message() << s.rows << "x" << s.columns << " in " << s.filled
                                       << (transposed ? " transposed" : ""));
       const int64_t row_step = transposed ? 1 : s.columns + 3;
       const int64_t column_step = transposed ? s.rows + 2 : 1;
       const auto from = random_values<T>((s.rows + 2) * (s.columns + 3), 1);
       std::vector<double> want;
       for (int64_t r = 0; r < s.rows; ++r) {
-        for (int64_t c = 0; c < s.width; ++c) {
+        for (int64_t c = 0; c < s.filled + s.gap; ++c) {
           const auto at = static_cast<size_t>(r * row_step + c * column_step);
-          want.push_back(c < s.columns ? value_of(from[at]) : 0);
+          want.push_back(c < s.columns ? value_of(from[at]) : c < s.filled ? 0 : 99);
         }
       }
       for (const Level level : levels()) {
         std::vector<C> to(want.size(), C(99));
-        kernels(level).pack.pack[dtype_of<T>()](
-            {from.data(), to.data(), s.rows, s.columns, row_step, column_step, s.width});
+        kernels(level).pack.pack[dtype_of<T>()]({from.data(), to.data(), s.rows, s.columns,
+                                                 row_step, column_step, s.filled + s.gap,
+                                                 s.filled});
         expect_close(to, want, 0);
       }
     }

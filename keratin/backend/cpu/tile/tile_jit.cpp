@@ -36,6 +36,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
 
  private:
   using Reg = Xbyak::Xmm;
+  static constexpr int prefetch_rows = 12;
 
   static size_t code_size(const TileSpec& spec) {
     int64_t products = 8;
@@ -137,6 +138,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
     Xbyak::Label next, done;
     mov(segment_, ptr[args_ + offsetof(TileArgs, segments)]);
     mov(count_, ptr[args_ + offsetof(TileArgs, count)]);
+    if (spec_.copy_b) mov(copy_, ptr[args_ + offsetof(TileArgs, b_copy)]);
     test(count_, count_);
     jz(done, T_NEAR);
     L(next);
@@ -159,7 +161,10 @@ class TileGenerator : private Xbyak::CodeGenerator {
     jl(few, T_NEAR);
     align(32);
     L(many);
-    for (int u = 0; u < unroll; ++u) product(bytes(u * spec_.a_step), bytes(u * spec_.b_step));
+    for (int u = 0; u < unroll; ++u) {
+      product(bytes(u * spec_.a_step), bytes(u * spec_.b_step), column_bytes(u * vectors_));
+    }
+    if (spec_.copy_b) add(copy_, column_bytes(unroll * vectors_));
     add(a_, bytes(unroll * spec_.a_step));
     add(b_, bytes(unroll * spec_.b_step));
     sub(k_, unroll);
@@ -168,7 +173,8 @@ class TileGenerator : private Xbyak::CodeGenerator {
     add(k_, unroll);
     jz(done, T_NEAR);
     L(one);
-    product(0, 0);
+    product(0, 0, 0);
+    if (spec_.copy_b) add(copy_, column_bytes(vectors_));
     add(a_, bytes(spec_.a_step));
     add(b_, bytes(spec_.b_step));
     dec(k_);
@@ -182,15 +188,20 @@ class TileGenerator : private Xbyak::CodeGenerator {
     for (const TileSegment& s : spec_.unrolled) {
       for (int64_t k = 0; k < s.k; ++k) {
         product(static_cast<int>(s.a) + bytes(k * spec_.a_step),
-                static_cast<int>(s.b) + bytes(k * spec_.b_step));
+                static_cast<int>(s.b) + bytes(k * spec_.b_step), 0);
       }
     }
   }
 
   // One k: the outer product of a column of A and a row of B.
-  void product(int a_offset, int b_offset) {
+  void product(int a_offset, int b_offset, int copy_offset) {
     for (int j = 0; j < vectors_; ++j) {
       load(b_row(j), ptr[b_ + b_offset + column_bytes(j)], partial(j) && !spec_.whole_b);
+    }
+    for (int j = 0; spec_.copy_b && j < vectors_; ++j) {
+      // Rows in place lie far apart, which keeps the hardware from guessing the next one.
+      prefetcht0(ptr[b_ + b_offset + bytes(prefetch_rows * spec_.b_step) + column_bytes(j)]);
+      store(ptr[copy_ + copy_offset + column_bytes(j)], b_row(j), false);
     }
     for (int i = 0; i < rows_; ++i) {
       const int at = a_offset + bytes(spec_.a_rows[static_cast<size_t>(i)]);
@@ -258,7 +269,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
   Xbyak::Label mask_label_;
   // The code is called as f(self, args).
   const Xbyak::Reg64 args_ = rsi, a_ = rax, b_ = rdx, k_ = rcx, segment_ = r8, count_ = r9,
-                     c_ = r10;
+                     c_ = r10, copy_ = r11;
 };
 
 class GeneratedTile final : public TileKernel {

@@ -20,7 +20,21 @@ class PlainTile final : public TileKernel {
 
   static void run(const TileKernel* self, const TileArgs* args) {
     const TileSpec& spec = static_cast<const PlainTile*>(self)->spec_;
+    if (spec.copy_b) copy_b(spec, *args);
     for (size_t i = 0; i < spec.a_rows.size(); ++i) run_row(spec, *args, i);
+  }
+
+  static void copy_b(const TileSpec& spec, const TileArgs& args) {
+    const int64_t lanes = tile_lanes(spec.level, spec.dtype);
+    const int64_t width = (spec.columns + lanes - 1) / lanes * lanes;
+    T* to = static_cast<T*>(args.b_copy);
+    for (int64_t s = 0; s < args.count; ++s) {
+      const T* b = moved(args.b, args.segments[s].b);
+      for (int64_t k = 0; k < args.segments[s].k; ++k, to += width) {
+        for (int64_t j = 0; j < width; ++j)
+          to[j] = j < spec.columns ? b[k * spec.b_step + j] : T(0);
+      }
+    }
   }
 
   static void run_row(const TileSpec& spec, const TileArgs& args, size_t i) {
@@ -66,6 +80,8 @@ void check(const TileSpec& spec) {
          spec.dtype);
   ensure(!spec.a_rows.empty() && spec.a_rows.size() == spec.c_rows.size(),
          "tile: ", spec.a_rows.size(), " rows of A and ", spec.c_rows.size(), " of C");
+  ensure(!spec.copy_b || (spec.unrolled.empty() && !spec.whole_b),
+         "tile: B is copied from its own");
   const int64_t lanes = tile_lanes(spec.level, spec.dtype);
   const int64_t vectors = (spec.columns + lanes - 1) / lanes;
   ensure(vectors >= 1 && vectors <= max_tile_vectors(spec.level) &&

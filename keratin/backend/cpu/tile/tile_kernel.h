@@ -41,6 +41,7 @@ struct TileSpec {
   int64_t b_step = 0;
   int64_t columns = 0;
   bool whole_b = false;  // B may be read past its columns, up to a whole vector
+  bool copy_b = false;   // write the rows of B, in whole vectors and without gaps, to b_copy
   std::vector<TilePost> post;
   std::vector<TileSegment> unrolled;  // when not empty: the segments, known now and unrolled
 
@@ -62,6 +63,7 @@ struct TileArgs {
   int64_t count = 0;  // of segments; may be 0
   const void* bias = nullptr;
   const void* addend = nullptr;
+  void* b_copy = nullptr;
   int64_t accumulate = 0;  // 1: start from C instead of 0
   int64_t finish = 0;      // 1: apply `post`
 };

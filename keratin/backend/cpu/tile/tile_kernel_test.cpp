@@ -11,6 +11,7 @@ struct TileCase {
   bool transposed_a = false;
   bool whole_b = false;
   bool unrolled = false;
+  bool copy_b = false;
   std::vector<TilePost> post;
   bool accumulate = false;
 };
@@ -20,7 +21,7 @@ template <class T>
 struct TileRun {
   TileSpec spec;
   std::vector<TileSegment> segments;
-  std::vector<T> a, b, c, bias, addend;
+  std::vector<T> a, b, c, bias, addend, b_copy;
 
   TileRun(const TileCase& test, Level level) {
     const int64_t lanes = tile_lanes(level, dtype_of<T>());
@@ -36,6 +37,7 @@ struct TileRun {
             .b_step = b_step,
             .columns = columns,
             .whole_b = test.whole_b,
+            .copy_b = test.copy_b,
             .post = test.post};
     for (int64_t i = 0; i < test.rows; ++i) {
       spec.a_rows.push_back(test.transposed_a ? i : i * (total + 3));
@@ -51,6 +53,7 @@ struct TileRun {
     a = random_values<T>((total + 3) * (test.rows + 2), 1);
     b = random_values<T>(total * b_step + 1, 2);
     c = random_values<T>(test.rows * (columns + 6), 3);
+    b_copy.assign(static_cast<size_t>(total * width + 1), T(99));
     bias = random_values<T>(columns, 4);
     addend = random_values<T>(static_cast<int64_t>(c.size()), 5);
   }
@@ -81,10 +84,32 @@ struct TileRun {
 
   void run(const TileCase& test) {
     const auto kernel = make_tile_kernel(spec);
-    (*kernel)({a.data(), b.data(), c.data(), segments.data(), static_cast<int64_t>(segments.size()),
-               bias.data(), addend.data(), test.accumulate ? 1 : 0, 1});
+    TileArgs args{a.data(), b.data(), c.data(), segments.data(),
+                  static_cast<int64_t>(segments.size())};
+    args.bias = bias.data();
+    args.addend = addend.data();
+    args.b_copy = b_copy.data();
+    args.accumulate = test.accumulate ? 1 : 0;
+    args.finish = 1;
+    (*kernel)(args);
   }
 };
+
+// Row by row, with zeros after the columns, and nothing behind the last row.
+template <class T>
+void expect_b_copied(const TileRun<T>& run) {
+  const int64_t k = static_cast<int64_t>(run.b.size() - 1) / run.spec.b_step;
+  const int64_t width = static_cast<int64_t>(run.b_copy.size() - 1) / k;
+  std::vector<double> want;
+  for (int64_t i = 0; i < k; ++i) {
+    for (int64_t j = 0; j < width; ++j) {
+      const auto at = static_cast<size_t>(i * run.spec.b_step + j);
+      want.push_back(j < run.spec.columns ? double(run.b[at]) : 0);
+    }
+  }
+  want.push_back(99);
+  expect_close(run.b_copy, want, 0);
+}
 
 template <class T>
 void check_case(TileCase test) {
@@ -98,6 +123,7 @@ void check_case(TileCase test) {
     const auto want = run.expected(fitted);
     run.run(fitted);
     expect_close(run.c, want, 64, 8);
+    if (test.copy_b) expect_b_copied(run);
   }
 }
 
@@ -123,6 +149,8 @@ const TileCase cases[] = {
      .transposed_a = true,
      .post = {TilePost::relu, TilePost::addend}},
     {.rows = 1, .vectors = 12, .tail = 4, .ks = {30}},
+    {.rows = 6, .vectors = 2, .tail = 0, .ks = {13}, .copy_b = true},
+    {.rows = 5, .vectors = 2, .tail = 9, .ks = {8, 3}, .copy_b = true},
     {.rows = 3, .vectors = 2, .tail = 0, .ks = {}, .post = {TilePost::bias}},
 };
 

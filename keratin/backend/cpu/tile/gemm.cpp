@@ -1,0 +1,345 @@
+#include "keratin/backend/cpu/tile/gemm.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "keratin/backend/cpu/parallel.h"
+#include "keratin/base/error.h"
+
+namespace keratin::cpu {
+namespace {
+
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+const char* moved(const void* pointer, int64_t bytes) {
+  return static_cast<const char*>(pointer) + bytes;
+}
+char* moved(void* pointer, int64_t bytes) { return static_cast<char*>(pointer) + bytes; }
+
+// Items of a batch along which only A and C move are rows of one larger product.
+GemmDesc merge_batch(GemmDesc desc) {
+  while (!desc.batch.empty() && desc.b_batch.back() == 0 && desc.a_column == 1 &&
+         desc.a_batch.back() == desc.m * desc.a_row && desc.c_batch.back() == desc.m * desc.c_row) {
+    desc.m *= desc.batch.back();
+    for (Dims* dims : {&desc.batch, &desc.a_batch, &desc.b_batch, &desc.c_batch}) dims->pop_back();
+  }
+  return desc;
+}
+
+}  // namespace
+
+GemmDesc dense_gemm(DType dtype, int64_t m, int64_t n, int64_t k, bool a_transposed,
+                    bool b_transposed) {
+  GemmDesc desc{.dtype = dtype, .m = m, .n = n, .k = k, .c_row = n};
+  desc.a_row = a_transposed ? 1 : k;
+  desc.a_column = a_transposed ? m : 1;
+  desc.b_row = b_transposed ? 1 : n;
+  desc.b_column = b_transposed ? k : 1;
+  return desc;
+}
+
+std::string refuse_gemm(const GemmDesc& desc) {
+  if (!is_float(desc.dtype)) return text("matmul tiles: no kernel for ", desc.dtype);
+  if (desc.a_row != 1 && desc.a_column != 1) return "matmul tiles: A is contiguous along no axis";
+  if (desc.b_row != 1 && desc.b_column != 1) return "matmul tiles: B is contiguous along no axis";
+  constexpr int64_t reach = int64_t{1} << 20;  // offsets inside a tile are 32 bits wide
+  if (std::max({desc.a_row, desc.a_column, desc.b_row, desc.c_row}) > reach) {
+    return "matmul tiles: rows are too far apart";
+  }
+  return "";
+}
+
+// One thread's share of one item of the batch.
+struct Gemm::Job {
+  Item item;
+  int64_t first_tile, last_tile, first_strip, last_strip;
+  char* strip;  // private memory: a strip of B, and rows of A
+  char* a_copy;
+};
+
+Gemm::Gemm(const GemmDesc& desc, int threads, Level level)
+    : desc_(merge_batch(desc)), level_(level), threads_(std::max(threads, 1)) {
+  const std::string reason = refuse_gemm(desc_);
+  ensure(reason.empty(), reason);
+  compute_ = desc_.dtype == DType::f64 ? DType::f64 : DType::f32;
+  halves_ = desc_.dtype == DType::f16 || desc_.dtype == DType::bf16;
+  size_ = static_cast<int64_t>(size_of(desc_.dtype));
+  wide_ = static_cast<int64_t>(size_of(compute_));
+  if (desc_.m == 0 || desc_.n == 0) return;
+  plan_ = plan_gemm(desc_, threads_, level_);
+  list_items();
+  if (items_.empty()) return;
+  make_kernels();
+  lay_out_scratch();
+}
+
+void Gemm::list_items() {
+  const int64_t count =
+      std::accumulate(desc_.batch.begin(), desc_.batch.end(), int64_t{1}, std::multiplies<>());
+  items_.resize(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    Item& item = items_[static_cast<size_t>(i)];
+    item.row = i * desc_.m;
+    int64_t rest = i;
+    for (size_t axis = desc_.batch.size(); axis-- > 0;) {
+      const int64_t at = rest % desc_.batch[axis];
+      rest /= desc_.batch[axis];
+      item.a += at * desc_.a_batch[axis] * size_;
+      item.b += at * desc_.b_batch[axis] * size_;
+      item.c += at * desc_.c_batch[axis] * size_;
+    }
+  }
+}
+
+int64_t Gemm::strip_columns(int64_t strip) const {
+  return std::min(plan_.width, desc_.n - strip * plan_.width);
+}
+
+void Gemm::make_kernels() {
+  // Rows of the copy of A start in different sets of the cache.
+  const int64_t block_rows = plan_.block_tiles * (plan_.tile_rows + 1);
+  a_width_ = (desc_.a_column == 1 ? plan_.k_block : block_rows) / 16 * 16 + 16;
+  for (const int64_t more : {0, 1}) {
+    const int64_t rows = plan_.tile_rows + more;
+    if (rows == 0 || (more != 0 && plan_.larger == 0)) continue;
+    for (const int64_t last : {0, 1}) {
+      const int64_t strip = last != 0 ? plan_.strips - 1 : 0;
+      tiles_[more][last] = make_kernel(rows, strip, false);
+      if (copies_b()) copiers_[more][last] = make_kernel(rows, strip, true);
+    }
+  }
+}
+
+TileKernelPtr Gemm::make_kernel(int64_t rows, int64_t strip, bool copy) const {
+  const bool by_rows = desc_.a_column == 1;
+  const int64_t lanes = tile_lanes(level_, compute_);
+  TileSpec spec{.level = level_, .dtype = compute_, .copy_b = copy, .post = desc_.post};
+  spec.a_step = by_rows ? 1 : plan_.copy_a ? a_width_ : desc_.a_column;
+  spec.columns = strip_columns(strip);
+  spec.whole_b = plan_.b != GemmB::direct && !copy;
+  // A kernel that packs writes no wider than its columns need.
+  const int64_t packed = copies_b() ? (spec.columns + lanes - 1) / lanes * lanes : plan_.width;
+  spec.b_step = spec.whole_b ? packed : desc_.b_row;
+  const int64_t a_row = !by_rows ? 1 : plan_.copy_a ? a_width_ : desc_.a_row;
+  for (int64_t i = 0; i < rows; ++i) {
+    spec.a_rows.push_back(i * a_row);
+    spec.c_rows.push_back(i * (halves_ ? desc_.n : desc_.c_row));
+  }
+  return make_tile_kernel(spec);
+}
+
+void Gemm::lay_out_scratch() {
+  const auto bytes = [](int64_t count, int64_t size) {
+    return aligned(static_cast<size_t>(count * size));
+  };
+  size_t at = 0;
+  const auto take = [&](size_t size) {
+    const size_t begin = at;
+    at += size;
+    return begin;
+  };
+  const int64_t items = static_cast<int64_t>(items_.size());
+  const int64_t results = items * desc_.m * desc_.n;
+  const auto uses = [&](TilePost post) {
+    return std::find(desc_.post.begin(), desc_.post.end(), post) != desc_.post.end();
+  };
+  panels_at_ = take(plan_.b == GemmB::panels ? packed_bytes() : 0);
+  strip_bytes_ = plan_.b == GemmB::strips ? bytes(plan_.k_block * plan_.width, wide_) : 0;
+  const int64_t lines =
+      desc_.a_column == 1 ? plan_.block_tiles * (plan_.tile_rows + 1) : plan_.k_block;
+  copy_bytes_ = plan_.copy_a ? bytes(lines * a_width_, wide_) : 0;
+  thread_bytes_ = strip_bytes_ + copy_bytes_;
+  threads_at_ = take(thread_bytes_ * static_cast<size_t>(threads_));
+  c_at_ = take(halves_ ? bytes(results, wide_) : 0);
+  addend_at_ = take(halves_ && uses(TilePost::addend) ? bytes(results, wide_) : 0);
+  bias_at_ = take(halves_ && uses(TilePost::bias) ? bytes(desc_.n, wide_) : 0);
+  scratch_bytes_ = at;
+}
+
+size_t Gemm::packed_bytes() const {
+  return aligned(static_cast<size_t>(desc_.k * plan_.strips * plan_.width * wide_));
+}
+
+// Packed: for each block of k, strip after strip, each [k][width].
+void Gemm::pack_strip(const char* b, char* to, int64_t k_index, int64_t strip) const {
+  const int64_t from =
+      (k_begin(k_index) * desc_.b_row + strip * plan_.width * desc_.b_column) * size_;
+  kernels(level_).pack.pack[desc_.dtype]({b + from, to, k_size(k_index), strip_columns(strip),
+                                          desc_.b_row, desc_.b_column, plan_.width, plan_.width});
+}
+
+void Gemm::pack(const void* b, void* packed) const {
+  parallel_for(threads_, plan_.k_blocks * plan_.strips, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t k_index = i / plan_.strips, strip = i % plan_.strips;
+      const int64_t to = (k_begin(k_index) * plan_.strips + strip * k_size(k_index)) * plan_.width;
+      pack_strip(static_cast<const char*>(b), moved(packed, to * wide_), k_index, strip);
+    }
+  });
+}
+
+void Gemm::run(const GemmArgs& args) const {
+  if (items_.empty()) return;
+  if (plan_.b == GemmB::panels) pack(args.b, moved(args.scratch, int64_t(panels_at_)));
+  if (halves_ && bias_at_ < scratch_bytes_) {
+    kernels(level_).pack.pack[desc_.dtype]({args.bias, moved(args.scratch, int64_t(bias_at_)), 1,
+                                            desc_.n, desc_.n, 1, desc_.n, desc_.n});
+  }
+  const FixedSplit split{jobs(), std::min<int64_t>(threads_, jobs())};
+  parallel_for(threads_, split.parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      for (int64_t i = split.begin(part); i < split.end(part); ++i) {
+        run_job(args, make_job(args, i, static_cast<int>(part)));
+      }
+    }
+  });
+}
+
+Gemm::Job Gemm::make_job(const GemmArgs& args, int64_t index, int thread) const {
+  const int64_t n_part = index % plan_.n_parts;
+  const int64_t m_part = index / plan_.n_parts % plan_.m_parts;
+  const FixedSplit tiles{plan_.tiles, plan_.m_parts}, strips{plan_.strips, plan_.n_parts};
+  Job job{.item = items_[static_cast<size_t>(index / (plan_.n_parts * plan_.m_parts))]};
+  job.first_tile = tiles.begin(m_part);
+  job.last_tile = tiles.end(m_part);
+  job.first_strip = strips.begin(n_part);
+  job.last_strip = strips.end(n_part);
+  job.strip = moved(args.scratch, int64_t(threads_at_ + thread_bytes_ * size_t(thread)));
+  job.a_copy = job.strip + strip_bytes_;
+  return job;
+}
+
+void Gemm::run_job(const GemmArgs& args, const Job& job) const {
+  if (halves_) load_halves(args, job);
+  for (int64_t k_index = 0; k_index < plan_.k_blocks; ++k_index) {
+    for (int64_t tile = job.first_tile; tile < job.last_tile; tile += plan_.block_tiles) {
+      run_block(args, job, k_index, tile, std::min(tile + plan_.block_tiles, job.last_tile));
+    }
+  }
+  if (halves_) store_halves(args, job);
+}
+
+// Rows of A that stay in the cache, against all strips of B.
+void Gemm::run_block(const GemmArgs& args, const Job& job, int64_t k_index, int64_t first,
+                     int64_t last) const {
+  const int64_t row = plan_.tile_begin(first), rows = plan_.tile_begin(last) - row;
+  const int64_t a_at = row * desc_.a_row + k_begin(k_index) * desc_.a_column;
+  TileArgs common;
+  common.a = moved(args.a, job.item.a + a_at * size_);
+  if (plan_.copy_a) {
+    const bool by_rows = desc_.a_column == 1;
+    kernels(level_).pack.pack[desc_.dtype](
+        {common.a, job.a_copy, by_rows ? rows : k_size(k_index), by_rows ? k_size(k_index) : rows,
+         by_rows ? desc_.a_row : desc_.a_column, 1, a_width_, by_rows ? k_size(k_index) : rows});
+    common.a = job.a_copy;
+  }
+  common.accumulate = k_index > 0 || desc_.accumulate ? 1 : 0;
+  common.finish = k_index + 1 == plan_.k_blocks ? 1 : 0;
+  // Tiles count their rows from the first of the product.
+  const int64_t a_row = desc_.a_column != 1 ? 1 : plan_.copy_a ? a_width_ : desc_.a_row;
+  common.a = moved(common.a, -row * a_row * wide_);
+  for (int64_t strip = job.first_strip; strip < job.last_strip; ++strip) {
+    common.b = strip_of_b(args, job, k_index, strip);
+    common.b_copy = job.strip;
+    const TileSegment whole{0, 0, k_size(k_index)};
+    common.segments = &whole;
+    common.count = whole.k > 0 ? 1 : 0;
+    if (copies_b()) {
+      run_strip(args, job, common, first, first + 1, strip, true);
+      common.b = job.strip;
+      run_strip(args, job, common, first + 1, last, strip, false);
+    } else {
+      run_strip(args, job, common, first, last, strip, false);
+    }
+  }
+}
+
+const void* Gemm::strip_of_b(const GemmArgs& args, const Job& job, int64_t k_index,
+                             int64_t strip) const {
+  const int64_t packed_at =
+      (k_begin(k_index) * plan_.strips + strip * k_size(k_index)) * plan_.width * wide_;
+  switch (plan_.b) {
+    case GemmB::direct:
+      return moved(args.b, job.item.b + strip * plan_.width * size_);
+    case GemmB::given:
+      return moved(args.b, packed_at);
+    case GemmB::panels:
+      return moved(args.scratch, int64_t(panels_at_) + packed_at);
+    case GemmB::strips:
+      break;
+  }
+  if (copies_b()) {
+    const int64_t at = k_begin(k_index) * desc_.b_row + strip * plan_.width;
+    return moved(args.b, job.item.b + at * size_);
+  }
+  pack_strip(moved(args.b, job.item.b), job.strip, k_index, strip);
+  return job.strip;
+}
+
+void Gemm::run_strip(const GemmArgs& args, const Job& job, const TileArgs& common, int64_t first,
+                     int64_t last, int64_t strip, bool copy) const {
+  const int64_t column = strip * plan_.width;
+  const size_t last_strip = strip + 1 == plan_.strips ? 1 : 0;
+  const int64_t c_row = halves_ ? desc_.n : desc_.c_row;
+  const int64_t c_item = halves_ ? job.item.row * desc_.n * wide_ : job.item.c;
+  const void* bias = halves_ ? moved(args.scratch, int64_t(bias_at_)) : args.bias;
+  const void* addend = halves_ ? moved(args.scratch, int64_t(addend_at_)) : args.addend;
+  void* c = halves_ ? moved(args.scratch, int64_t(c_at_)) : args.c;
+  const bool by_rows = desc_.a_column == 1;
+  const int64_t a_row = !by_rows ? 1 : plan_.copy_a ? a_width_ : desc_.a_row;
+  for (int64_t tile = first; tile < last; ++tile) {
+    const int64_t row = plan_.tile_begin(tile);
+    const int64_t rows = plan_.tile_begin(tile + 1) - row;
+    const int64_t at = c_item + (row * c_row + column) * wide_;
+    TileArgs tile_args = common;
+    tile_args.a = moved(common.a, row * a_row * wide_);
+    tile_args.c = moved(c, at);
+    tile_args.bias = moved(bias, column * wide_);
+    tile_args.addend = moved(addend, at);
+    (*(copy ? copiers_ : tiles_)[tile < plan_.larger ? 1 : 0][last_strip])(tile_args);
+    if (desc_.hook && !halves_ && common.finish != 0) {
+      args.hook.run(args.hook.context, job.item.row + row, rows, column, strip_columns(strip));
+    }
+  }
+}
+
+// Halves are computed with in f32: what is added to comes in first, the result goes out last.
+void Gemm::load_halves(const GemmArgs& args, const Job& job) const {
+  const int64_t row = plan_.tile_begin(job.first_tile);
+  const int64_t rows = plan_.tile_begin(job.last_tile) - row;
+  const int64_t column = job.first_strip * plan_.width;
+  const int64_t columns = std::min(job.last_strip * plan_.width, desc_.n) - column;
+  const auto load = [&](const void* from, size_t to) {
+    const int64_t at = ((job.item.row + row) * desc_.n + column) * wide_;
+    kernels(level_).pack.pack[desc_.dtype](
+        {moved(from, job.item.c + (row * desc_.c_row + column) * size_),
+         moved(args.scratch, int64_t(to) + at), rows, columns, desc_.c_row, 1, desc_.n, columns});
+  };
+  if (desc_.accumulate) load(args.c, c_at_);
+  if (addend_at_ < bias_at_) load(args.addend, addend_at_);
+}
+
+void Gemm::store_halves(const GemmArgs& args, const Job& job) const {
+  const int64_t row = plan_.tile_begin(job.first_tile);
+  const int64_t rows = plan_.tile_begin(job.last_tile) - row;
+  const int64_t column = job.first_strip * plan_.width;
+  const int64_t columns = std::min(job.last_strip * plan_.width, desc_.n) - column;
+  const int64_t at = ((job.item.row + row) * desc_.n + column) * wide_;
+  kernels(level_).pack.unpack[desc_.dtype](
+      {moved(args.scratch, int64_t(c_at_) + at),
+       moved(args.c, job.item.c + (row * desc_.c_row + column) * size_), rows, columns, desc_.n,
+       desc_.c_row});
+  if (desc_.hook && rows > 0 && columns > 0) {
+    args.hook.run(args.hook.context, job.item.row + row, rows, column, columns);
+  }
+}
+
+std::string Gemm::describe() const {
+  constexpr const char* names[] = {"direct", "strips", "panels", "given"};
+  return text("tiles ", plan_.tile_rows, "x", plan_.width, ", B ", names[size_t(plan_.b)],
+              plan_.copy_a ? ", A copied" : "", ", k ", plan_.k_block, ", parts ", plan_.m_parts,
+              "x", plan_.n_parts);
+}
+
+}  // namespace keratin::cpu

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "keratin/backend/cpu/tile/gemm.h"
+
+namespace keratin::cpu {
+namespace {
+
+constexpr int64_t cache_bytes = 1 << 20;  // the second level cache we plan for
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// How the work on one item of the batch is split so that all threads get the same share.
+int64_t parts_per_item(int64_t items, int threads) {
+  if (threads <= 1 || items >= 4 * threads) return 1;
+  return threads / std::gcd(items, static_cast<int64_t>(threads));
+}
+
+// Cycles per k of the slowest part, when a cycle does one multiply-add and one load of a vector.
+double tile_cost(int64_t m, int64_t vectors, int64_t per_strip, int64_t rows, int64_t m_parts,
+                 int64_t n_parts) {
+  const int64_t tiles = ceil_div(ceil_div(m, rows), m_parts);
+  const int64_t strips = ceil_div(ceil_div(vectors, per_strip), n_parts);
+  const double tile_rows = double(m) / double(ceil_div(m, rows));
+  const double v = double(vectors) / double(ceil_div(vectors, per_strip));
+  return double(tiles) * double(strips) * (std::max(tile_rows * v, tile_rows + v) + 0.5);
+}
+
+// Rows of A whose lines fit in the first level cache at once: those a multiple of its way size (4
+// KiB) apart share eight places, of which B needs some.
+int64_t rows_without_conflict(const GemmDesc& desc, int64_t size) {
+  if (desc.a_column != 1) return std::numeric_limits<int64_t>::max();
+  return 8 * (4096 / std::gcd(desc.a_row * size, int64_t{4096})) - 2;
+}
+
+// The shape of a tile and the split among threads, by the cost above.
+void choose_tile(const GemmDesc& desc, int64_t parts, Level level, GemmPlan& plan) {
+  const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
+  const int64_t lanes = tile_lanes(level, desc.dtype == DType::f64 ? DType::f64 : DType::f32);
+  const int64_t vectors = ceil_div(desc.n, lanes);
+  const int64_t most = half ? std::numeric_limits<int64_t>::max()
+                            : rows_without_conflict(desc, desc.dtype == DType::f64 ? 8 : 4);
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t per_strip = 1; per_strip <= std::min(max_tile_vectors(level), vectors);
+       ++per_strip) {
+    const int64_t rows = std::min(max_tile_rows(level, per_strip), most);
+    for (int64_t m_parts = 1; m_parts <= parts; ++m_parts) {
+      if (parts % m_parts != 0) continue;
+      const double cost = tile_cost(desc.m, vectors, per_strip, rows, m_parts, parts / m_parts);
+      if (cost >= best) continue;
+      best = cost;
+      plan.width = per_strip * lanes;
+      plan.m_parts = m_parts;
+      plan.n_parts = parts / m_parts;
+    }
+  }
+  plan.strips = ceil_div(desc.n, plan.width);
+  plan.tiles = ceil_div(desc.m, std::min(max_tile_rows(level, plan.width / lanes), most));
+  plan.tile_rows = desc.m / plan.tiles;
+  plan.larger = desc.m % plan.tiles;
+}
+
+}  // namespace
+
+GemmPlan plan_gemm(const GemmDesc& desc, int threads, Level level) {
+  GemmPlan plan;
+  const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
+  const int64_t size = desc.dtype == DType::f64 ? 8 : 4;
+  const int64_t items =
+      std::accumulate(desc.batch.begin(), desc.batch.end(), int64_t{1}, std::multiplies<>());
+  choose_tile(desc, parts_per_item(items, threads), level, plan);
+
+  const bool few_rows = plan.tiles <= 2 && desc.b_column == 1 && !half;
+  plan.b = desc.packed_b ? GemmB::given : few_rows ? GemmB::direct : GemmB::strips;
+  const int64_t longest = plan.b == GemmB::direct ? desc.k : cache_bytes / (size * 256);
+  plan.k_blocks = std::max<int64_t>(1, ceil_div(desc.k, std::max<int64_t>(longest, 1)));
+  plan.k_block = std::max<int64_t>(1, ceil_div(desc.k, plan.k_blocks));
+
+  const int64_t tile_bytes = plan.k_block * size * (plan.tile_rows + 1);
+  plan.block_tiles = std::clamp<int64_t>(cache_bytes / 2 / tile_bytes, 1, plan.tiles);
+  if (plan.b == GemmB::strips && items == 1 && plan.block_tiles * plan.m_parts < plan.tiles) {
+    plan.b = GemmB::panels;
+  }
+  plan.copy_a = half;
+  return plan;
+}
+
+}  // namespace keratin::cpu
