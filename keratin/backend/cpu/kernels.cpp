@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "keratin/backend/cpu/matmul.h"
 #include "keratin/ops/records.h"
 
 namespace keratin::cpu {
@@ -12,7 +13,9 @@ namespace {
 template <Maker... makers>
 constexpr Maker one[] = {makers...};
 
-constexpr std::span<const KernelEntry> table{};
+constexpr KernelEntry table[] = {
+    {&ops::matmul_op, one<make_matmul>},
+};
 
 }  // namespace
 
