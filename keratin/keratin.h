@@ -1,4 +1,8 @@
 // All a user needs: the headers named here, and what they include, are Keratin's public face.
 #pragma once
 
+#include "keratin/autodiff/gradients.h"
 #include "keratin/base/version.h"
+#include "keratin/engine/compile.h"
+#include "keratin/ops/ops.h"
+#include "keratin/tensor/tensor.h"

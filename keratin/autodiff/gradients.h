@@ -2,6 +2,8 @@
 
 #include "keratin/ir/module.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // Reverse-mode differentiation: appends to the block of `y` what computes d(y)/d(each of wrt) and
@@ -15,3 +17,5 @@ Values gradients(Value y, const Values& wrt, Value dy = {});
 Values pull_back(Block& block, const Values& outputs, const Values& dy, const Values& wrt);
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // A struct lists its members once, as
@@ -40,3 +42,5 @@ bool equal_fields(const T& a, const T& b) {
 }
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "keratin/base/fields.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // Mixes one more value into a running hash (a 64-bit multiply and fold).
@@ -43,3 +45,5 @@ size_t hash_of(const T& value) {
 }
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

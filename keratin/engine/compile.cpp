@@ -7,6 +7,7 @@
 #include "keratin/engine/pipeline.h"
 #include "keratin/passes/decompose_unclaimed.h"
 #include "keratin/passes/eliminate_dead.h"
+#include "keratin/plan/plan.h"
 
 namespace keratin {
 

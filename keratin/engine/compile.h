@@ -5,6 +5,8 @@
 #include "keratin/engine/executable.h"
 #include "keratin/ir/module.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 struct CompileOptions {
@@ -20,3 +22,5 @@ struct CompileOptions {
 Executable compile(Module module, const CompileOptions& options = {});
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,6 +1,10 @@
 #include "keratin/engine/executable.h"
 
+#include <array>
+#include <atomic>
+
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/plan/plan.h"
 
 namespace keratin {
 
@@ -57,6 +61,10 @@ Executable::Executable(Plan plan, bool flush_denormals)
     : shared_(std::make_shared<const Shared>(std::move(plan), flush_denormals)) {}
 
 const Plan& Executable::plan() const { return shared_->plan; }
+size_t Executable::steps() const { return plan().steps.size(); }
+size_t Executable::arena_bytes() const { return plan().arena_bytes; }
+double Executable::flops() const { return keratin::flops(plan()); }
+std::string Executable::describe() const { return text(plan()); }
 
 std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const {
   std::vector<Tensor> outputs;

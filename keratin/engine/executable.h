@@ -1,15 +1,18 @@
 #pragma once
 
-#include <array>
-#include <atomic>
+#include <iosfwd>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "keratin/plan/plan.h"
 #include "keratin/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
+
+struct Plan;
 
 // A compiled program. Immutable: any number of threads may call it at once, each call borrows a
 // session of its own.
@@ -18,7 +21,14 @@ class Executable {
   // Fast arithmetic takes denormal numbers for zero while it runs.
   explicit Executable(Plan plan, bool flush_denormals = false);
 
-  const Plan& plan() const;
+  const Plan& plan() const;  // see plan/plan.h
+
+  // What it costs: steps, bytes of working memory per session, floating-point operations per run.
+  size_t steps() const;
+  size_t arena_bytes() const;
+  double flops() const;
+  // One line per step: which kernel runs what where.
+  std::string describe() const;
 
   // One tensor per parameter, state included, which is updated in place; returns the results.
   std::vector<Tensor> operator()(std::span<const Tensor> inputs) const;
@@ -35,3 +45,5 @@ class Executable {
 };
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include "keratin/base/hash.h"
 #include "keratin/ir/scanner.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // How one kind of attribute struct prints, parses, compares and hashes: derived from its fields.
@@ -113,3 +115,5 @@ class Attrs {
 };
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

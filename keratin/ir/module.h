@@ -8,6 +8,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // A state parameter's new contents at the end of a run.
@@ -54,3 +56,5 @@ Module parse_module(std::string_view text, OpLookup lookup);
 void verify(const Module& module);
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

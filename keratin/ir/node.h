@@ -6,6 +6,8 @@
 
 #include "keratin/ir/op.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 class Block;
@@ -138,3 +140,5 @@ Values inline_block(const Block& from, Block& to, const Values& arguments);
 std::unique_ptr<Block> clone_block(const Block& block, size_t depth);
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include "keratin/ir/attrs.h"
 #include "keratin/ir/type.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 class Node;
@@ -51,3 +53,5 @@ struct OpDef {
 };
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

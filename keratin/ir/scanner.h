@@ -8,6 +8,8 @@
 #include "keratin/ir/type.h"
 #include "keratin/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // Reads ir text piece by piece. White space and `// comments` are skipped between pieces; every
@@ -78,3 +80,5 @@ void parse_value(Scanner& in, std::vector<T>& values) {
 }
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include "keratin/tensor/dtype.h"
 #include "keratin/tensor/shape.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // What is known of a value before it exists: f32[?,784], i64[3]@gpu:0.
@@ -23,3 +25,5 @@ using Types = std::vector<Type>;
 std::ostream& operator<<(std::ostream& out, const Type& type);
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

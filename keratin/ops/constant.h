@@ -3,6 +3,8 @@
 #include "keratin/ir/node.h"
 #include "keratin/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 struct ConstantAttrs {
@@ -34,3 +36,5 @@ struct IotaAttrs {
 Value iota(Block& block, DType dtype, const Shape& shape, int64_t axis);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

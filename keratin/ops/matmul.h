@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 struct MatmulAttrs {
@@ -16,3 +18,5 @@ struct MatmulAttrs {
 Value matmul(Value a, Value b, MatmulAttrs attrs = {});
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

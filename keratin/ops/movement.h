@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Ops that move elements without changing them.
 namespace keratin::ops {
 
@@ -37,3 +39,5 @@ Value expand_dims(Value x, int64_t axis);
 Value squeeze(Value x, int64_t axis);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Pointwise ops: out[i] = f(a[i], b[i]). Inputs are broadcast as in NumPy and must have one dtype.
 namespace keratin::ops {
 
@@ -114,3 +116,5 @@ Value operator^(Value a, Value b);
 Value operator!(Value x);
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

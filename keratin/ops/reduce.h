@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Reductions over some axes; no axes means all of them. With keepdims the axes stay, of size 1.
 namespace keratin::ops {
 
@@ -34,3 +36,5 @@ Value argmin(Value x, int64_t axis, bool keepdims = false);
 Value restore_axes(Value reduced, const Shape& input, const Dims& axes);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

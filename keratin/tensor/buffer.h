@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <memory>
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // Shared host memory, aligned to a cache line; large blocks ask the system for huge pages.
@@ -23,3 +25,5 @@ class Buffer {
 };
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <ostream>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // Where a value lives and its op runs: "cpu:0", "gpu:1".
@@ -21,3 +23,5 @@ std::optional<Device> parse_device(std::string_view text);
 std::ostream& operator<<(std::ostream& out, Device device);
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

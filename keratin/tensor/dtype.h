@@ -12,6 +12,8 @@
 
 #include "keratin/base/error.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 enum class DType : uint8_t { f64, f32, f16, bf16, i8, u8, i32, i64, boolean };
@@ -187,3 +189,5 @@ To convert(From value) {
 }
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

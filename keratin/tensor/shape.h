@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 using Dims = std::vector<int64_t>;
@@ -60,3 +62,5 @@ int64_t normalize_axis(int64_t axis, int64_t rank, std::string_view who);
 Dims normalize_axes(const Dims& axes, int64_t rank, std::string_view who);
 
 }  // namespace keratin
+
+#pragma GCC visibility pop

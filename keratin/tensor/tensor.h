@@ -7,6 +7,8 @@
 #include "keratin/tensor/dtype.h"
 #include "keratin/tensor/shape.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin {
 
 // Data: elements of one dtype in row-major order in host memory. Copies share the buffer.
@@ -90,3 +92,5 @@ std::vector<T> Tensor::to_vector() const {
 }
 
 }  // namespace keratin
+
+#pragma GCC visibility pop
