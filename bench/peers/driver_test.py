@@ -1,0 +1,116 @@
+"""Tests of the driver. Needs no peer: `python3 bench/peers/driver_test.py`."""
+
+import os
+import sys
+import tempfile
+import time
+import unittest
+from types import SimpleNamespace
+
+import measure
+import report
+from measure import Contestant, summarize
+from process import Process, WorkerError
+from workloads import WORKLOADS, floor_ms
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OPTIONS = SimpleNamespace(rounds=3, seconds=0.01, prepare_timeout=5.0)
+
+
+def fake(name, behaviour, **extra):
+    return Contestant(name, [sys.executable, os.path.join(HERE, "fake_worker.py"), behaviour],
+                      workloads=frozenset(["matmul_d1"]), **extra)
+
+
+def run(*contestants, threads=2):
+    with tempfile.TemporaryDirectory() as logs:
+        return measure.measure(WORKLOADS["matmul_d1"], threads, contestants, OPTIONS, logs)
+
+
+def row(workload, mine, floor=None, threads=2, **peers):
+    return dict(workload=workload, threads=threads, keratin_ms=mine, peers=peers, floor_ms=floor)
+
+
+class Workers(unittest.TestCase):
+    def test_a_good_worker_is_measured(self):
+        outcome = run(fake("a", "good"))
+        self.assertEqual(outcome.failures, {})
+        figure = outcome.figures["a"]
+        self.assertEqual((figure.ms, figure.best, figure.median), (1.0, 0.5, 1.0))
+
+    def test_a_failing_worker_is_dropped_and_the_others_go_on(self):
+        for behaviour, why in (("prepare-crashes", "ended during prepare"),
+                               ("prepare-hangs", "no answer to prepare"),
+                               ("sample-crashes", "ended during sample"),
+                               ("prepare-refuses", "not today"), ("list-babbles", "not JSON")):
+            with self.subTest(behaviour):
+                outcome = run(fake("bad", behaviour), fake("good", "good"))
+                self.assertIn(why, outcome.failures["bad"])
+                self.assertEqual(list(outcome.figures), ["good"])
+
+    def test_a_wrong_result_is_not_a_time(self):
+        outcome = run(fake("keratin", "lies"), fake("a", "good"), fake("b", "good"))
+        self.assertIn("wrong result", outcome.failures["keratin"])
+        self.assertEqual(sorted(outcome.figures), ["a", "b"])
+
+    def test_a_peer_is_shown_at_its_better_setting(self):
+        outcome = run(fake("a", "slow"), fake("a", "good", setting="passive wait"))
+        self.assertEqual(outcome.figures["a"].ms, 1.0)
+        self.assertEqual(outcome.figures["a"].variant, "passive wait")
+
+    def test_a_threaded_setting_is_left_out_with_one_thread(self):
+        outcome = run(fake("a", "slow"), fake("a", "good", only_threaded=True), threads=1)
+        self.assertEqual(outcome.figures["a"].ms, 3.0)
+
+    def test_a_hanging_worker_is_killed(self):
+        with tempfile.TemporaryDirectory() as logs:
+            process = Process("x", fake("x", "list-hangs").command, {}, os.path.join(logs, "x"))
+            begin = time.monotonic()
+            with self.assertRaises(WorkerError):
+                process.ask({"cmd": "list"}, 0.2)
+            process.stop()
+            self.assertLess(time.monotonic() - begin, 10)
+            self.assertIsNotNone(process._process.poll())
+
+
+class Numbers(unittest.TestCase):
+    def test_the_faster_half_of_the_rounds_counts(self):
+        rounds = [[1.0], [9.0], [2.0], [3.0], [8.0], [7.0]]
+        self.assertEqual(summarize(rounds), (2.0, 1.0, 5.0))
+
+    def test_the_floor_adds_flops_and_bytes_at_the_level_that_holds_them(self):
+        w = WORKLOADS["matmul_d1"]
+        peak = dict(gflops=100.0, l3_gbs=50.0, dram_gbs=10.0)
+        compute = 2 * 128 * 512 * 784 / 100e6
+        moved = 4 * (128 * 784 + 784 * 512 + 128 * 512) / 1e6
+        self.assertAlmostEqual(floor_ms(w, peak, 32 << 20), compute + moved / 50)
+        self.assertAlmostEqual(floor_ms(w, peak, 1 << 20), compute + moved / 10)
+
+    def test_counts_of_the_training_steps(self):
+        # Dense layers: forward and weight gradients of all, input gradients of all but the first.
+        self.assertEqual(WORKLOADS["mlp_train"].flops - 14 * 669706,
+                         2 * 128 * (2 * 784 * 512 + 3 * 512 * 512 + 3 * 512 * 10))
+        self.assertAlmostEqual(WORKLOADS["convnet_train"].flops / 1e9, 1.826, places=2)
+
+    def test_targets_are_judged_from_the_ratios(self):
+        rows = [row("mlp_train", 2.0, floor=1.5, torch_eager=7.0, keras_jax=2.8),
+                row("tiny_mlp_infer", 0.0002, torch_eager=0.014), row("matmul_d1", 1.0, torch_eager=0.8),
+                row("conv_stem_7x7s2", 1.0, torch_eager=0.95), row("lstm_infer", 9.0, torch_eager=1.0),
+                row("matmul_d1", 9.0, threads=1, torch_eager=1.0)]
+        verdicts = [(t.workload, t.text, t.verdict) for t in report.targets(rows)]
+        self.assertEqual(verdicts, [
+            ("mlp_train", "3x PyTorch eager", "met"),
+            ("mlp_train", "1.5x the fastest peer", "missed by 7 %"),
+            ("mlp_train", "within 2x of the floor", "met"),
+            ("tiny_mlp_infer", "50x PyTorch eager", "met"),
+            ("matmul_d1", "0.9x the fastest peer", "missed by 11 %"),
+            ("conv_stem_7x7s2", "0.9x the fastest peer", "met")])
+
+    def test_a_missed_target_carries_its_note(self):
+        text = report.target_table(report.targets([row("matmul_d1", 1.0, torch_eager=0.5)]),
+                                   {"matmul_d1": "because"})
+        self.assertIn("because", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

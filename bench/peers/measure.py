@@ -1,0 +1,160 @@
+"""Runs one workload on all workers: start, prepare, then short samples in turn."""
+
+import os
+import statistics
+import time
+from dataclasses import dataclass, field
+
+from process import Process, WorkerError
+
+START_TIMEOUT = 180  # importing a framework on a busy machine
+PAUSE = 0.01  # lets threads of the last worker stop spinning before the next one is timed
+
+
+@dataclass
+class Contestant:
+    """One way of running a peer. Several may share a name: the best of them is the peer."""
+
+    name: str
+    command: list
+    env: dict = field(default_factory=dict)
+    setting: str = ""
+    only_threaded: bool = False  # a setting that means nothing with one thread
+    workloads: frozenset = frozenset()
+    version: str = ""
+
+
+@dataclass
+class Figure:
+    """What was measured of one contestant, in milliseconds."""
+
+    ms: float
+    best: float
+    median: float
+    cores: float
+    variant: str
+    check: list
+
+
+@dataclass
+class Outcome:
+    figures: dict  # name -> Figure
+    failures: dict  # name -> why
+    other_cores: float  # CPU other programs used while samples ran
+
+
+def summarize(rounds):
+    """(typical, best, median): see README. Half of the rounds, the faster ones, are believed."""
+    values = sorted(statistics.median(times) for times in rounds)
+    fast_half = values[:max(1, (len(values) + 1) // 2)]
+    return (statistics.median(fast_half), min(min(times) for times in rounds),
+            statistics.median(values))
+
+
+def thread_env(threads):
+    return {"KERATIN_PEER_THREADS": str(threads), "OMP_NUM_THREADS": str(threads),
+            "MKL_NUM_THREADS": str(threads), "TORCHINDUCTOR_COMPILE_THREADS": "1",
+            "CUDA_VISIBLE_DEVICES": ""}
+
+
+def start(contestant, threads, log_dir):
+    log = os.path.join(log_dir, f"{contestant.name}.log")
+    return Process(contestant.name, contestant.command, {**thread_env(threads), **contestant.env}, log)
+
+
+def busy_seconds():
+    """CPU seconds all programs of the machine have used, and those stolen from it."""
+    with open("/proc/stat") as f:
+        ticks = [int(v) for v in f.readline().split()[1:9]]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = ticks
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+class Round:
+    """A worker's samples of one workload."""
+
+    def __init__(self, contestant, process):
+        self.contestant, self.process = contestant, process
+        self.prepared, self.rounds, self.cores, self.others = None, [], [], []
+
+    def sample(self, workload, seconds):
+        busy, begin = busy_seconds(), time.monotonic()
+        reply = self.process.ask(dict(cmd="sample", workload=workload.name, seconds=seconds),
+                                 timeout=30 + 20 * seconds)
+        wall = time.monotonic() - begin
+        self.rounds.append(reply["times_ms"])
+        self.cores.append(reply.get("cores", 0.0))
+        if "cores" in reply:
+            self.others.append(max(0.0, (busy_seconds() - busy) / wall - reply["cores"]))
+
+    def figure(self):
+        typical, best, median = summarize(self.rounds)
+        variant = ", ".join(v for v in (self.prepared.get("variant", ""), self.contestant.setting) if v)
+        return Figure(typical, best, median, statistics.mean(self.cores), variant,
+                      self.prepared["check"])
+
+
+def measure(workload, threads, contestants, options, log_dir):
+    # All start at once (imports overlap); everything timed happens one worker at a time.
+    running, failures = [], {}
+    for c in contestants:
+        if workload.name in c.workloads and (threads > 1 or not c.only_threaded):
+            running.append(Round(c, start(c, threads, log_dir)))
+    try:
+        running = keep(running, failures, lambda r: r.process.ask({"cmd": "list"}, START_TIMEOUT))
+        running = keep(running, failures, lambda r: prepare(r, workload, threads, options))
+        for _ in range(options.rounds):
+            running = keep(running, failures, lambda r: r.sample(workload, options.seconds))
+    finally:
+        for r in running:
+            r.process.stop()
+    return collect(workload, running, failures)
+
+
+def prepare(r, workload, threads, options):
+    r.prepared = r.process.ask(dict(cmd="prepare", workload=workload.name, threads=threads),
+                               options.prepare_timeout)
+    if "check" not in r.prepared:
+        raise WorkerError("its prepare reply has no check value")
+
+
+def keep(running, failures, action):
+    """Applies action to each worker and drops (and kills) those that fail it."""
+    kept = []
+    for i, r in enumerate(running):
+        try:
+            action(r)
+            kept.append(r)
+        except WorkerError as e:
+            label = r.contestant.name + (f" ({r.contestant.setting})" if r.contestant.setting else "")
+            failures[label] = str(e)
+            r.process.stop()
+        except BaseException:
+            for other in running[i:]:
+                other.process.stop()
+            raise
+        time.sleep(PAUSE)
+    return kept
+
+
+def agrees(check, votes, tolerance):
+    """Whether every check value lies within the tolerance of the votes' median."""
+    if any(len(v) != len(check) for v in votes):
+        return False
+    expected = [statistics.median(values) for values in zip(*votes)]
+    return all(abs(c - e) <= tolerance * abs(e) for c, e in zip(check, expected))
+
+
+def collect(workload, running, failures):
+    figures = {}
+    others = [v for r in running for v in r.others]
+    # The peers say what is right; Keratin has no vote unless it is alone.
+    checks = {r.contestant.name: r.prepared["check"] for r in running}
+    votes = [v for name, v in checks.items() if name != "keratin"] or list(checks.values())
+    for r in running:
+        figure, name = r.figure(), r.contestant.name
+        if not agrees(figure.check, votes, workload.tolerance):
+            failures[name] = f"wrong result: check {figure.check}, the peers' {votes}"
+        elif name not in figures or figure.ms < figures[name].ms:
+            figures[name] = figure
+    return Outcome(figures, failures, statistics.mean(others) if others else 0.0)

@@ -1,0 +1,167 @@
+"""Targets, the table of ratios, RESULTS.md and results.json."""
+
+import json
+import os
+import platform
+import re
+from dataclasses import dataclass
+
+from workloads import WORKLOADS
+
+PEERS = ["torch_eager", "torch_compile", "keras_tensorflow", "keras_jax", "onnxruntime"]
+TARGET_THREADS = 2
+
+
+@dataclass
+class Target:
+    workload: str
+    text: str
+    need: float  # the least ratio (or, against the floor, the most)
+    got: float
+    upper: bool = False
+
+    @property
+    def met(self):
+        return self.got <= self.need if self.upper else self.got >= self.need
+
+    @property
+    def verdict(self):
+        if self.met:
+            return "met"
+        short = self.got / self.need - 1 if self.upper else 1 - self.got / self.need
+        return f"missed by {100 * short:.0f} %"
+
+
+def fastest(row):
+    return min(row["peers"].values(), default=None)
+
+
+def targets(rows):
+    """The goals of the ground floor, applied to the rows measured with two threads."""
+    for row in rows:
+        mine, name = row["keratin_ms"], row["workload"]
+        if row["threads"] != TARGET_THREADS or mine is None or not row["peers"]:
+            continue
+        eager, best = row["peers"].get("torch_eager"), fastest(row)
+        if name in ("mlp_train", "convnet_train"):
+            if eager:
+                yield Target(name, "3x PyTorch eager", 3.0, eager / mine)
+            yield Target(name, "1.5x the fastest peer", 1.5, best / mine)
+            if row["floor_ms"]:
+                yield Target(name, "within 2x of the floor", 2.0, mine / row["floor_ms"], upper=True)
+        elif name == "tiny_mlp_infer" and eager:
+            yield Target(name, "50x PyTorch eager", 50.0, eager / mine)
+        elif name.startswith(("matmul_", "conv_")):
+            yield Target(name, "0.9x the fastest peer", 0.9, best / mine)
+
+
+def short(ms):
+    if ms is None:
+        return "-"
+    return f"{ms * 1e3:.3g} us" if ms < 0.1 else f"{ms:.3g}" if ms < 100 else f"{ms:.0f}"
+
+
+def table(head, lines):
+    widths = [max(len(str(line[i])) for line in [head, *lines]) for i in range(len(head))]
+    rule = ["-" * w for w in widths]
+    return "\n".join("| " + " | ".join(str(c).ljust(w) for c, w in zip(line, widths)) + " |"
+                     for line in [head, rule, *lines])
+
+
+def ratio_table(rows):
+    """Per workload Keratin's time, its floor, and each peer: time (and how many times Keratin's)."""
+    lines = []
+    for row in rows:
+        mine, best = row["keratin_ms"], fastest(row)
+        cells = []
+        for peer in PEERS:
+            ms = row["peers"].get(peer)
+            ratio = f" ({ms / mine:.2f}x)" if ms and mine else ""
+            cells.append(short(ms) + ratio + (" *" if ms and ms == best else ""))
+        over = f"{mine / row['floor_ms']:.2f}x" if mine and row["floor_ms"] else "-"
+        lines.append([row["workload"], row["threads"], short(mine), short(row["floor_ms"]), over, *cells])
+    return table(["workload", "T", "keratin", "floor", "over floor", *PEERS], lines)
+
+
+def target_table(found, notes):
+    lines = [[t.workload, t.text, f"{t.got:.2f}x", t.verdict,
+              "" if t.met else notes.get(t.workload, "no note yet")] for t in found]
+    return table(["workload", "target", "got", "verdict", "why"], lines)
+
+
+def read_notes(path):
+    """`- workload: reason` lines, written by hand after looking into a miss."""
+    if not os.path.exists(path):
+        return {}
+    with open(path) as f:
+        return dict(re.findall(r"^- (\w+): (.+)$", f.read(), flags=re.M))
+
+
+def cpu_name():
+    with open("/proc/cpuinfo") as f:
+        for line in f:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def cache_bytes():
+    try:
+        with open("/sys/devices/system/cpu/cpu0/cache/index3/size") as f:
+            return int(f.read().strip().rstrip("K")) * 1024
+    except (OSError, ValueError):
+        return 16 << 20
+
+
+def markdown(rows, run, notes):
+    """RESULTS.md. `run` holds versions, peaks, options and load, filled in by the driver."""
+    found = list(targets(rows))
+    missed = sum(not t.met for t in found)
+    parts = [
+        "# Keratin beside its peers", "",
+        "Written by `make bench-peers`; bench/peers/README.md says how it measures.", "",
+        f"- Machine: {cpu_name()}, {os.cpu_count()} CPUs, L3 {cache_bytes() >> 20} MiB, "
+        f"{platform.system()} {platform.release()}",
+        f"- Date: {run['date']}; {run['rounds']} rounds of {run['seconds']} s per worker",
+        f"- Other programs used {run['other_cores']:.2f} cores on average while samples ran",
+    ]
+    parts += [f"- Peak, {t} thread{'s' if t > 1 else ''}: {p['gflops']:.0f} GF/s FMA, {p['l3_gbs']:.1f} GB/s L3, "
+              f"{p['dram_gbs']:.1f} GB/s DRAM" for t, p in run["peaks"].items()]
+    parts += [f"- {name}: {version}" for name, version in run["versions"].items()]
+    parts += ["", "## Targets (two threads)", ""]
+    if found:
+        parts += [f"{len(found) - missed} of {len(found)} met.", "", target_table(found, notes)]
+    else:
+        parts += ["Keratin was not measured in this run."]
+    parts += ["", "## Times and ratios", "",
+              "Milliseconds unless marked; in brackets, how many times Keratin's time; * the fastest peer.",
+              "", ratio_table(rows), "", "## Spread", "",
+              "best / median of each worker in milliseconds, the variant it chose, and the cores it kept busy.",
+              "", spread_table(rows)]
+    if run["failures"]:
+        parts += ["", "## Not measured", ""]
+        parts += [f"- {where}: {why}" for where, why in run["failures"]]
+    return "\n".join(parts) + "\n"
+
+
+def spread_table(rows):
+    lines = [[row["workload"], row["threads"], name, f"{short(s['best'])} / {short(s['median'])}",
+              s["variant"], f"{s['cores']:.1f}"] for row in rows for name, s in row["spread"].items()]
+    return table(["workload", "T", "who", "best / median", "variant", "cores"], lines)
+
+
+def save(rows, run, notes, folder):
+    with open(os.path.join(folder, "results.json"), "w") as f:
+        json.dump(rows, f, indent=1)
+        f.write("\n")
+    with open(os.path.join(folder, "RESULTS.md"), "w") as f:
+        f.write(markdown(rows, run, notes))
+
+
+def spec():
+    """The workloads as JSON, for whoever writes a worker in another language."""
+    return {w.name: dict(kind=w.kind, about=w.about, flops=w.flops, bytes=w.bytes, attrs=w.attrs,
+                         tolerance=w.tolerance,
+                         tensors={k: dict(shape=t.shape, seed=t.seed, scale=t.scale)
+                                  for k, t in w.tensors.items()})
+            for w in WORKLOADS.values()}
