@@ -39,6 +39,9 @@ Types infer_types(const Node& node) {
   require(op.regions == node.regions().size(), op.name, ": expected ", op.regions, " regions, got ",
           node.regions().size());
   Types types = op.infer(node);
+  for (const Type& type : types)
+    require(type.shape.fits(), op.name, ": the output ", type,
+            " would have too many elements (limit 2^48)");
   if (!op.places && node.input_count() > 0)
     for (Type& type : types) type.device = node.in(0).type().device;
   return types;

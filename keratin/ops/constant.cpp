@@ -28,8 +28,8 @@ const OpDef iota_op{
       require(attrs.dtype != DType::boolean, "iota: expected a dtype of numbers, got bool");
       const Shape shape(attrs.shape);
       require(shape.known(), "iota: the shape must be known, got ", shape);
-      shape.count();  // refuses what overflows
-      normalize_axis(attrs.axis, shape.rank(), "iota");
+      require(attrs.axis >= 0 && attrs.axis < shape.rank(), "iota: axis ", attrs.axis,
+              " is outside ", shape);
       return {{attrs.dtype, shape}};
     },
     .grad = no_gradient,
@@ -48,7 +48,10 @@ Value full_like(Value like, double value) {
 }
 
 Value iota(Block& block, DType dtype, const Shape& shape, int64_t axis) {
-  return block.append(iota_op, {}, IotaAttrs{dtype, shape.dims(), axis}).out();
+  return block
+      .append(iota_op, {},
+              IotaAttrs{dtype, shape.dims(), normalize_axis(axis, shape.rank(), "iota")})
+      .out();
 }
 
 const Tensor* constant_value(Value value) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/ops/emit.h"
+#include "keratin/ops/listed.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
 
@@ -10,38 +11,49 @@ namespace keratin::ops {
 
 namespace {
 
-// Fills in the sizes that a reshape leaves open; unknown stays where the input does not tell.
-Shape reshaped(const Shape& input, Dims shape) {
-  int64_t open = -1;
-  int64_t rest = 1;
-  bool rest_known = true;
+// The sizes of a reshape with those to keep filled in from the input.
+Dims keep_sizes(const Shape& input, Dims shape) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     int64_t& size = shape[axis];
-    if (size == keep_size) {
-      require(static_cast<int64_t>(axis) < input.rank(), "reshape: axis ", axis,
-              " is to be kept, the input ", input, " has none");
-      size = input[static_cast<int64_t>(axis)];
-      if (size == unknown) {
-        rest_known = false;
-        continue;
-      }
-    } else if (size == infer_size) {
-      require(open < 0, "reshape: only one size can be inferred, got ", Shape(shape));
-      open = static_cast<int64_t>(axis);
-      continue;
+    if (size == infer_size) continue;
+    require(size >= 0 || size == keep_size, "reshape: a size must not be negative, got ", size);
+    if (size != keep_size) continue;
+    require(static_cast<int64_t>(axis) < input.rank(), "reshape: axis ", axis,
+            " is to be kept, the input ", input, " has none");
+    size = input[static_cast<int64_t>(axis)];
+  }
+  return shape;
+}
+
+// Fills in the sizes that a reshape leaves open; unknown stays where the input does not tell.
+Shape reshaped(const Shape& input, const Dims& asked) {
+  Dims shape = keep_sizes(input, asked);
+  require(std::count(asked.begin(), asked.end(), infer_size) <= 1,
+          "reshape: only one size can be inferred, got ", Listed{asked});
+  // Axes that are kept in place on both sides cancel, so they may be unknown.
+  Dims from, to;
+  for (int64_t axis = 0; axis < input.rank(); ++axis) {
+    const auto i = static_cast<size_t>(axis);
+    if (i >= asked.size() || asked[i] != keep_size || shape[i] != unknown)
+      from.push_back(input[axis]);
+  }
+  int64_t* open = nullptr;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (asked[i] == infer_size) {
+      open = &shape[i];
+    } else if (shape[i] != unknown) {
+      to.push_back(shape[i]);
     }
-    require(size >= 0, "reshape: a size must not be negative, got ", size);
-    rest *= size;
   }
-  if (open >= 0 && rest_known && input.known()) {
-    require(rest > 0 ? input.count() % rest == 0 : input.count() == 0, "reshape: cannot give ",
-            input, " (", input.count(), " elements) the shape ", Shape(shape));
-    shape[static_cast<size_t>(open)] = rest > 0 ? input.count() / rest : 0;
-  }
-  const Shape result(shape);
-  require(!input.known() || !result.known() || input.count() == result.count(),
-          "reshape: cannot give ", input, " (", input.count(), " elements) the shape ", result);
-  return result;
+  const Shape given(from), rest(to);
+  if (!given.known() || !rest.fits()) return Shape(shape);
+  const int64_t count = given.count(), part = rest.count();
+  const bool divides =
+      open == nullptr ? count == part : (part > 0 ? count % part == 0 : count == 0);
+  require(divides, "reshape: cannot give ", input, " (", count, " elements) the shape ",
+          Listed{asked});
+  if (open != nullptr) *open = part > 0 ? count / part : 0;
+  return Shape(shape);
 }
 
 }  // namespace
@@ -70,7 +82,7 @@ const OpDef transpose_op{
       std::sort(sorted.begin(), sorted.end());
       Dims dims;
       for (size_t i = 0; i < sorted.size(); ++i)
-        require(sorted[i] == static_cast<int64_t>(i), "transpose: ", Shape(sorted),
+        require(sorted[i] == static_cast<int64_t>(i), "transpose: ", Listed{permutation},
                 " is no permutation of the axes");
       require(static_cast<int64_t>(permutation.size()) == shape.rank(), "transpose: expected ",
               shape.rank(), " axes for ", shape, ", got ", permutation.size());
@@ -94,16 +106,19 @@ const OpDef broadcast_to_op{
       Dims dims = n.attr<BroadcastAttrs>().shape;
       const Shape& input = n.in().shape();
       const int64_t extra = static_cast<int64_t>(dims.size()) - input.rank();
-      require(extra >= 0, "broadcast_to: ", input, " has more axes than the target ", Shape(dims));
-      for (int64_t axis = 0; axis < input.rank(); ++axis) {
-        int64_t& size = dims[static_cast<size_t>(axis + extra)];
-        if (size == -1) size = input[axis];
-        require(size == input[axis] || input[axis] == 1 || input[axis] == unknown,
-                "broadcast_to: ", input, " cannot become ", Shape(dims));
+      require(extra >= 0, "broadcast_to: ", input, " has more axes than the target ", Listed{dims});
+      for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i) {
+        int64_t& size = dims[static_cast<size_t>(i)];
+        const int64_t from = i < extra ? 1 : input[i - extra];
+        require(size >= 0 || (size == -1 && i >= extra), "broadcast_to: ", input, " to ",
+                Listed{n.attr<BroadcastAttrs>().shape},
+                size == -1 ? ": the size of a new axis must be given"
+                           : ": a size must not be negative");
+        if (size == -1) size = from;
+        require(size == from || from == 1 || from == unknown, "broadcast_to: ", input,
+                " cannot become ", Listed{dims});
       }
-      const Shape result(dims);
-      if (result.known()) result.count();  // refuses what overflows
-      return {{n.in().dtype(), result}};
+      return {{n.in().dtype(), Shape(dims)}};
     },
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {sum_to(dy[0], n.in().shape())};
@@ -153,9 +168,8 @@ Value reshape(Value x, const Dims& shape) {
 Value transpose(Value x, const Dims& permutation) {
   Dims axes;
   for (int64_t axis : permutation) axes.push_back(normalize_axis(axis, x.rank(), "transpose"));
-  return std::is_sorted(axes.begin(), axes.end()) && static_cast<int64_t>(axes.size()) == x.rank()
-             ? x
-             : emit(transpose_op, {x}, TransposeAttrs{axes});
+  const bool same = axes == normalize_axes({}, x.rank(), "transpose");
+  return same ? x : emit(transpose_op, {x}, TransposeAttrs{axes});
 }
 
 Value broadcast_to(Value x, const Dims& shape) {

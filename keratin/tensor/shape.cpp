@@ -23,6 +23,17 @@ bool Shape::known() const {
   return std::none_of(begin(), end(), [](int64_t size) { return size == unknown; });
 }
 
+bool Shape::fits() const {
+  int64_t product = 1;
+  for (int64_t size : *this) {
+    if (size == 0) return true;
+    if (size == unknown) continue;
+    if (product > max_count / size) return false;
+    product *= size;
+  }
+  return true;
+}
+
 int64_t Shape::count() const { return count(0, rank_); }
 
 int64_t Shape::count(int64_t first, int64_t last) const {

@@ -33,6 +33,8 @@ class Shape {
   Dims dims() const { return {begin(), end()}; }
 
   bool known() const;
+  // Is the product of the known sizes one that `count` gives?
+  bool fits() const;
   // The product of the sizes; all must be known, and the product must fit in 48 bits.
   int64_t count() const;
   // The product of the sizes of the axes in [first, last).
