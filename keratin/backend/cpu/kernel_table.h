@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "keratin/backend/cpu/kernels/norm.h"
 #include "keratin/backend/cpu/kernels/pack.h"
 #include "keratin/backend/cpu/kernels/softmax.h"
 
@@ -11,6 +12,7 @@ namespace keratin::cpu {
 // of the ir, take the number of threads with their arguments, allocate nothing, and give the same
 // bits whatever that number is.
 struct KernelTable {
+  NormKernels norm;
   PackKernels pack;
   SoftmaxKernels softmax;
 };

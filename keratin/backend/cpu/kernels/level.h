@@ -5,6 +5,8 @@
 // What the files of one level share: each family of kernels adds itself to the level's table.
 namespace keratin::cpu::KERATIN_LEVEL {
 
+void add_batch_norm(KernelTable& table);
+void add_layer_norm(KernelTable& table);
 void add_pack(KernelTable& table);
 void add_softmax(KernelTable& table);
 

@@ -5,6 +5,7 @@
 
 #include "keratin/backend/cpu/kernels/level.h"
 #include "keratin/backend/cpu/kernels/math.h"
+#include "keratin/backend/cpu/kernels/rows.h"
 #include "keratin/backend/cpu/parallel.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
@@ -14,19 +15,6 @@ constexpr int64_t grain_elements = 8192;
 
 template <class C>
 constexpr C lowest = -std::numeric_limits<C>::infinity();
-
-// Calls body(part, acc) for the vectors of a row in turn on four independent accumulators, which
-// hides the latency of the combination.
-template <class T, class V, class F>
-[[gnu::always_inline]] inline void each_of_four(int64_t n, V (&acc)[4], const F& body) {
-  constexpr int64_t width = lanes<T>;
-  int64_t i = 0;
-  for (; i + 4 * width <= n; i += 4 * width) {
-    for (int64_t k = 0; k < 4; ++k) body(i + k * width, acc[k], Full{});
-  }
-  for (; i + width <= n; i += width) body(i, acc[0], Full{});
-  if (i < n) body(i, acc[1], Part{n - i});
-}
 
 template <class T>
 [[gnu::always_inline]] inline compute_t<T> row_max(const T* x, int64_t n) {

@@ -1,0 +1,134 @@
+#include <cmath>
+
+#include "keratin/backend/cpu/kernels/level.h"
+#include "keratin/backend/cpu/kernels/rows.h"
+
+namespace keratin::cpu::KERATIN_LEVEL {
+namespace {
+
+constexpr int64_t grain_elements = 8192;
+
+template <class C>
+struct RowStats {
+  C mean, rstd;
+};
+
+// Two passes over a row that is in cache by then: no cancellation.
+template <class T, bool centred>
+[[gnu::always_inline]] inline RowStats<compute_t<T>> row_stats(const T* x, int64_t n,
+                                                               double epsilon) {
+  using C = compute_t<T>;
+  C mean = 0;
+  if constexpr (centred) {
+    mean =
+        row_sum<T>(n, [&](int64_t i, auto part) { return load(x + i, part); }) / static_cast<C>(n);
+  }
+  const C squares = row_sum<T>(n, [&](int64_t i, auto part) {
+    const Vec<C> d = load(x + i, part, mean) - mean;
+    return d * d;
+  });
+  return {mean, 1 / std::sqrt(squares / static_cast<C>(n) + static_cast<C>(epsilon))};
+}
+
+template <class T, bool centred, bool scaled, bool shifted>
+[[gnu::noinline]] void norm_row(const T* x, const T* gamma, const T* beta, T* y, int64_t n,
+                                double epsilon, RowStats<compute_t<T>>& stats) {
+  using C = compute_t<T>;
+  stats = row_stats<T, centred>(x, n, epsilon);
+  each_vector<T>(n, [&](int64_t i, auto part) {
+    Vec<C> v = (load(x + i, part) - stats.mean) * stats.rstd;
+    if constexpr (scaled) v *= load(gamma + i, part);
+    if constexpr (shifted) v += load(beta + i, part);
+    store(y + i, v, part);
+  });
+}
+
+template <class T, bool centred>
+void layer_norm(const LayerNormArgs& a) {
+  using C = compute_t<T>;
+  const T* const gamma = static_cast<const T*>(a.gamma);
+  const T* const beta = static_cast<const T*>(a.beta);
+  const auto row =
+      gamma ? (beta ? norm_row<T, centred, true, true> : norm_row<T, centred, true, false>)
+            : (beta ? norm_row<T, centred, false, true> : norm_row<T, centred, false, false>);
+  parallel_for(a.threads, a.rows, grain_elements / (a.cols + 1) + 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t r = begin; r < end; ++r) {
+                   RowStats<C> stats;
+                   row(static_cast<const T*>(a.x) + r * a.cols, gamma, beta,
+                       static_cast<T*>(a.y) + r * a.cols, a.cols, a.epsilon, stats);
+                   if (a.mean) static_cast<C*>(a.mean)[r] = stats.mean;
+                   if (a.rstd) static_cast<C*>(a.rstd)[r] = stats.rstd;
+                 }
+               });
+}
+
+// With g = dy gamma and h = (x - mean) rstd: dx = rstd (g - mean(g) - h mean(g h)); rms_norm has
+// no mean(g). Adds dy h to dgamma and dy to dbeta.
+template <class T, bool centred>
+[[gnu::noinline]] void grad_row(const T* x, const T* gamma, const T* dy, T* dx, int64_t n,
+                                RowStats<compute_t<T>> stats, compute_t<T>* dgamma,
+                                compute_t<T>* dbeta) {
+  using C = compute_t<T>;
+  const auto scaled = [&](int64_t i, auto part) {
+    const Vec<C> d = load(dy + i, part);
+    return gamma ? d * load(gamma + i, part) : d;
+  };
+  const auto normal = [&](int64_t i, auto part) {
+    return (load(x + i, part, stats.mean) - stats.mean) * stats.rstd;
+  };
+  Vec<C> sum_g{}, sum_gh{};
+  each_vector<T>(n, [&](int64_t i, auto part) {
+    const Vec<C> d = load(dy + i, part), h = normal(i, part), g = scaled(i, part);
+    sum_g += g;
+    sum_gh += g * h;
+    store(dgamma + i, load(dgamma + i, part) + d * h, part);
+    store(dbeta + i, load(dbeta + i, part) + d, part);
+  });
+  if (!dx) return;
+  const C mean_g = centred ? sum_lanes<C>(sum_g) / static_cast<C>(n) : 0;
+  const C mean_gh = sum_lanes<C>(sum_gh) / static_cast<C>(n);
+  each_vector<T>(n, [&](int64_t i, auto part) {
+    store(dx + i, (scaled(i, part) - mean_g - normal(i, part) * mean_gh) * stats.rstd, part);
+  });
+}
+
+template <class T, bool centred>
+void layer_norm_grad(const LayerNormGradArgs& a) {
+  using C = compute_t<T>;
+  const FixedSplit split = layer_norm_split(a.rows);
+  C* const partial = static_cast<C*>(a.scratch);
+  const int64_t grain = grain_elements * split.parts / (a.rows * a.cols + 1) + 1;
+  parallel_for(a.threads, split.parts, grain, [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) {
+      C* const sums = partial + p * 2 * a.cols;
+      std::fill_n(sums, 2 * a.cols, C(0));
+      for (int64_t r = split.begin(p); r < split.end(p); ++r) {
+        const RowStats<C> stats{centred ? static_cast<const C*>(a.mean)[r] : C(0),
+                                static_cast<const C*>(a.rstd)[r]};
+        grad_row<T, centred>(static_cast<const T*>(a.x) + r * a.cols,
+                             static_cast<const T*>(a.gamma),
+                             static_cast<const T*>(a.dy) + r * a.cols,
+                             a.dx ? static_cast<T*>(a.dx) + r * a.cols : nullptr, a.cols, stats,
+                             sums, sums + a.cols);
+      }
+    }
+  });
+  const int64_t stride = 2 * a.cols;
+  if (a.dgamma) combine_parts(partial, split.parts, stride, static_cast<T*>(a.dgamma), a.cols);
+  if (a.dbeta) {
+    combine_parts(partial + a.cols, split.parts, stride, static_cast<T*>(a.dbeta), a.cols);
+  }
+}
+
+}  // namespace
+
+void add_layer_norm(KernelTable& table) {
+  NormKernels& k = table.norm;
+  set_floats(k.layer_norm, []<class T>(TypeTag<T>) { return &layer_norm<T, true>; });
+  set_floats(k.rms_norm, []<class T>(TypeTag<T>) { return &layer_norm<T, false>; });
+  set_floats(k.layer_norm_grad, []<class T>(TypeTag<T>) { return &layer_norm_grad<T, true>; });
+  set_floats(k.rms_norm_grad, []<class T>(TypeTag<T>) { return &layer_norm_grad<T, false>; });
+}
+
+}  // namespace keratin::cpu::KERATIN_LEVEL
