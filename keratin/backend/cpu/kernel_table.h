@@ -2,8 +2,12 @@
 
 #include <vector>
 
+#include "keratin/backend/cpu/kernels/convert.h"
+#include "keratin/backend/cpu/kernels/copy.h"
 #include "keratin/backend/cpu/kernels/norm.h"
 #include "keratin/backend/cpu/kernels/pack.h"
+#include "keratin/backend/cpu/kernels/random.h"
+#include "keratin/backend/cpu/kernels/reduce.h"
 #include "keratin/backend/cpu/kernels/softmax.h"
 
 namespace keratin::cpu {
@@ -12,8 +16,12 @@ namespace keratin::cpu {
 // of the ir, take the number of threads with their arguments, allocate nothing, and give the same
 // bits whatever that number is.
 struct KernelTable {
+  ConvertKernels convert;
+  CopyKernels copy;
   NormKernels norm;
   PackKernels pack;
+  RandomKernels random;
+  ReduceKernels reduce;
   SoftmaxKernels softmax;
 };
 

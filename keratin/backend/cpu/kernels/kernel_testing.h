@@ -82,5 +82,8 @@ void on_every_level(const Run& run, const Check& check) {
 template <class T>
 class FloatKernels : public testing::Test {};
 using FloatStorage = testing::Types<double, float, Half, BFloat16>;
+using IntegerStorage = testing::Types<int8_t, uint8_t, int32_t, int64_t>;
+using NumberStorage =
+    testing::Types<double, float, Half, BFloat16, int8_t, uint8_t, int32_t, int64_t>;
 
 }  // namespace keratin::cpu

@@ -5,9 +5,14 @@
 // What the files of one level share: each family of kernels adds itself to the level's table.
 namespace keratin::cpu::KERATIN_LEVEL {
 
+void add_arg_reduce(KernelTable& table);
 void add_batch_norm(KernelTable& table);
+void add_convert(KernelTable& table);
+void add_copy(KernelTable& table);
 void add_layer_norm(KernelTable& table);
 void add_pack(KernelTable& table);
+void add_random(KernelTable& table);
+void add_reduce(KernelTable& table);
 void add_softmax(KernelTable& table);
 
 // Sets pick(TypeTag<T>) for the given storage types.

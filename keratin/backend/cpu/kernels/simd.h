@@ -225,6 +225,16 @@ template <class T, class F>
 }
 
 template <class V>
+[[gnu::always_inline]] inline auto differ(V a, V b) {
+  return a != b;
+}
+// True, or all bits set in a vector's lane, where v is NaN.
+template <class V>
+[[gnu::always_inline]] inline auto is_nan(V v) {
+  return differ(v, v);
+}
+
+template <class V>
 [[gnu::always_inline]] inline V max(V a, V b) {
   return a > b ? a : b;
 }

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace keratin::cpu {
+
+// out[i] = philox_bits(seed, offset + i), see ops/philox.h.
+struct RandomBitsArgs {
+  uint32_t* out;
+  int64_t count;
+  uint64_t seed, offset;
+  int threads;
+};
+
+struct RandomKernels {
+  void (*bits)(const RandomBitsArgs&);
+};
+
+}  // namespace keratin::cpu
