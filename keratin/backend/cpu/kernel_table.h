@@ -4,11 +4,14 @@
 
 #include "keratin/backend/cpu/kernels/convert.h"
 #include "keratin/backend/cpu/kernels/copy.h"
+#include "keratin/backend/cpu/kernels/cumulative.h"
+#include "keratin/backend/cpu/kernels/gather.h"
 #include "keratin/backend/cpu/kernels/norm.h"
 #include "keratin/backend/cpu/kernels/pack.h"
 #include "keratin/backend/cpu/kernels/random.h"
 #include "keratin/backend/cpu/kernels/reduce.h"
 #include "keratin/backend/cpu/kernels/softmax.h"
+#include "keratin/backend/cpu/kernels/sort.h"
 
 namespace keratin::cpu {
 
@@ -18,11 +21,14 @@ namespace keratin::cpu {
 struct KernelTable {
   ConvertKernels convert;
   CopyKernels copy;
+  CumulativeKernels cumulative;
+  GatherKernels gather;
   NormKernels norm;
   PackKernels pack;
   RandomKernels random;
   ReduceKernels reduce;
   SoftmaxKernels softmax;
+  SortKernels sort;
 };
 
 enum class Level { v2, v3, v4 };

@@ -72,6 +72,7 @@ void on_every_level(const Run& run, const Check& check) {
     SCOPED_TRACE(testing::Message() << "level v" << static_cast<int>(level) + 2);
     const auto alone = run(kernels(level), 1);
     for (const int threads : {2, 3}) {
+      if (threads == 3 && level != levels().back()) continue;  // teams above the cores are slow
       SCOPED_TRACE(testing::Message() << "threads " << threads);
       expect_same_bits(run(kernels(level), threads), alone);
     }

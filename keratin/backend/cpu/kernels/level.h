@@ -9,11 +9,14 @@ void add_arg_reduce(KernelTable& table);
 void add_batch_norm(KernelTable& table);
 void add_convert(KernelTable& table);
 void add_copy(KernelTable& table);
+void add_cumulative(KernelTable& table);
+void add_gather(KernelTable& table);
 void add_layer_norm(KernelTable& table);
 void add_pack(KernelTable& table);
 void add_random(KernelTable& table);
 void add_reduce(KernelTable& table);
 void add_softmax(KernelTable& table);
+void add_sort(KernelTable& table);
 
 // Sets pick(TypeTag<T>) for the given storage types.
 template <class... T, class Function, class Pick>

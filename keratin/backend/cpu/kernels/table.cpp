@@ -8,11 +8,14 @@ KernelTable make_table() {
   add_batch_norm(table);
   add_convert(table);
   add_copy(table);
+  add_cumulative(table);
+  add_gather(table);
   add_layer_norm(table);
   add_pack(table);
   add_random(table);
   add_reduce(table);
   add_softmax(table);
+  add_sort(table);
   return table;
 }
 
