@@ -2,7 +2,9 @@
 
 // Every op a program can be written in.
 #include "keratin/ops/constant.h"
+#include "keratin/ops/conv.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/pool.h"
 #include "keratin/ops/reduce.h"

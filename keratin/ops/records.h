@@ -22,6 +22,10 @@ extern const OpDef sum_op, max_op, min_op, prod_op, any_op, all_op, argmax_op, a
 extern const OpDef reshape_op, transpose_op, broadcast_to_op, expand_dims_op, squeeze_op;
 // matmul.cpp
 extern const OpDef matmul_op;
+// conv.cpp, conv_transpose.cpp
+extern const OpDef conv_op, conv_grad_input_op, conv_grad_filter_op, conv_transpose_op;
+// pool.cpp
+extern const OpDef max_pool_op, max_unpool_op, max_repool_op, avg_pool_op, avg_pool_grad_op;
 // fused.cpp
 extern const OpDef fused_op;
 

@@ -90,6 +90,17 @@ const OpDef* const table[] = {
     &squeeze_op,
     // matrices
     &matmul_op,
+    // convolutions
+    &conv_op,
+    &conv_grad_input_op,
+    &conv_grad_filter_op,
+    &conv_transpose_op,
+    // pooling
+    &max_pool_op,
+    &max_unpool_op,
+    &max_repool_op,
+    &avg_pool_op,
+    &avg_pool_grad_op,
     // what passes make
     &fused_op,
 };

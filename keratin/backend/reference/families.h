@@ -10,5 +10,7 @@ namespace keratin::reference {
 std::span<const Entry> reduce_loops();
 std::span<const Entry> movement_loops();
 std::span<const Entry> matmul_loops();
+std::span<const Entry> conv_loops();
+std::span<const Entry> pool_loops();
 
 }  // namespace keratin::reference

@@ -34,7 +34,8 @@ class ReferenceBackend final : public Backend {
  public:
   ReferenceBackend() {
     for (const auto family :
-         {reference::reduce_loops(), reference::movement_loops(), reference::matmul_loops()})
+         {reference::reduce_loops(), reference::movement_loops(), reference::matmul_loops(),
+          reference::conv_loops(), reference::pool_loops()})
       for (const Entry& entry : family) loops_.emplace(entry.op, entry.loop);
   }
 
