@@ -32,6 +32,39 @@ Values Block::parameter_values() const {
   return values;
 }
 
+Values Block::outside_values() const {
+  std::unordered_map<const Node*, std::vector<bool>> seen;
+  Values outside;
+  const auto look = [&](Value value) {
+    if (!value.defined() || &value.block() == this) return;
+    auto& taken = seen[&value.node()];
+    taken.resize(value.node().output_count());
+    if (taken[value.index()]) return;
+    taken[value.index()] = true;
+    outside.push_back(value);
+  };
+  for (const auto& node : nodes_)
+    for (const Value& input : node->inputs()) look(input);
+  for (const Value& result : results) look(result);
+  return outside;
+}
+
+void Block::close(const Values& outside) {
+  std::unordered_map<const Node*, Values> inside;
+  for (const Value& value : outside) {
+    Values& known = inside[&value.node()];
+    known.resize(value.node().output_count());
+    known[value.index()] = parameter(value.type());
+  }
+  const auto map = [&](Value& value) {
+    if (const auto found = inside.find(&value.node()); found != inside.end())
+      if (const Value mapped = found->second[value.index()]; mapped.defined()) value = mapped;
+  };
+  for (const auto& node : nodes_)
+    for (Value& input : node->inputs_) map(input);
+  for (Value& result : results) map(result);
+}
+
 Types infer_types(const Node& node) {
   const OpDef& op = node.op();
   require(!op.arity || *op.arity == node.input_count(), op.name, ": expected ",

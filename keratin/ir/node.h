@@ -117,6 +117,11 @@ class Block {
   Values parameter_values() const;
   Values results;
 
+  // The values of other blocks that it uses, in the order of their first use.
+  Values outside_values() const;
+  // Closes the block: each of these values becomes a parameter, after those it has.
+  void close(const Values& outside);
+
   size_t depth() const { return depth_; }  // 0 for a module's block, one more per region
 
  private:

@@ -22,6 +22,11 @@ struct Type {
 
 using Types = std::vector<Type>;
 
+// The size of the elements together; all sizes must be known.
+inline size_t bytes_of(const Type& type) {
+  return static_cast<size_t>(type.shape.count()) * size_of(type.dtype);
+}
+
 std::ostream& operator<<(std::ostream& out, const Type& type);
 
 }  // namespace keratin
