@@ -1,6 +1,7 @@
 #pragma once
 
 // Every op a program can be written in.
+#include "keratin/ops/cond.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/matmul.h"
@@ -8,3 +9,4 @@
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pool.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/scan.h"

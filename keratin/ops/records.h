@@ -26,6 +26,8 @@ extern const OpDef matmul_op;
 extern const OpDef conv_op, conv_grad_input_op, conv_grad_filter_op, conv_transpose_op;
 // pool.cpp
 extern const OpDef max_pool_op, max_unpool_op, max_repool_op, avg_pool_op, avg_pool_grad_op;
+// scan.cpp, cond.cpp
+extern const OpDef scan_op, cond_op;
 // fused.cpp
 extern const OpDef fused_op;
 

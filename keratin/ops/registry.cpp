@@ -101,6 +101,9 @@ const OpDef* const table[] = {
     &max_repool_op,
     &avg_pool_op,
     &avg_pool_grad_op,
+    // control flow
+    &scan_op,
+    &cond_op,
     // what passes make
     &fused_op,
 };

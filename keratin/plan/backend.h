@@ -10,7 +10,8 @@
 namespace keratin {
 
 // The addresses a step works on: its inputs, then its outputs, then its scratch memory. An output
-// nobody uses is nullptr. Addresses may change between runs, so a launch reads them each time.
+// nobody uses is nullptr. Addresses may change between runs, so a launch reads them each time; a
+// slice of a larger value is aligned to its elements only.
 using Pointers = void* const*;
 
 // One step, tied to the memory of one session. Called again and again: no allocation, no lock.

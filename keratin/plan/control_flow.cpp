@@ -1,7 +1,183 @@
 #include "keratin/plan/control_flow.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "keratin/ops/records.h"
+#include "keratin/ops/scan.h"
+#include "keratin/plan/arena.h"
+
 namespace keratin {
 
-std::unique_ptr<Kernel> make_control_flow(const Node&, const PlanOptions&) { return nullptr; }
+namespace {
+
+// A region as a program: its parameters are the inputs, its results the outputs.
+Plan plan_region(const Block& region, const PlanOptions& options) {
+  Module module;
+  Values inputs;
+  for (const auto& parameter : region.parameters())
+    inputs.push_back(module.input(parameter->type()));
+  for (const Value& result : inline_block(region, module.block(), inputs)) module.output(result);
+  return make_plan(std::move(module), options);
+}
+
+size_t aligned(size_t bytes) {
+  return (bytes + Arena::alignment - 1) / Arena::alignment * Arena::alignment;
+}
+
+// A session of an inner plan whose arena is at the start of a step's scratch memory.
+class InnerSession {
+ public:
+  explicit InnerSession(const Plan& plan) : session_(plan, Session::BorrowedArena{}) {}
+
+  Session& at(std::byte* scratch) {
+    if (scratch != arena_) session_.set_arena(scratch);
+    arena_ = scratch;
+    return session_;
+  }
+
+ private:
+  Session session_;
+  std::byte* arena_ = nullptr;
+};
+
+// Runs the region once per step, on slices of xs and ys where they are. Carries go from the input
+// through two buffers in turn to the output.
+class ScanKernel final : public Kernel {
+ public:
+  ScanKernel(const Node& node, const PlanOptions& options)
+      : node_(node),
+        plan_(plan_region(node.region(), options)),
+        length_(ops::scan_length(node)),
+        carries_(static_cast<size_t>(node.attr<ops::ScanAttrs>().carries)),
+        xs_(static_cast<size_t>(node.attr<ops::ScanAttrs>().xs)),
+        reverse_(node.attr<ops::ScanAttrs>().reverse) {
+    for (const auto& parameter : node.region().parameters())
+      input_bytes_.push_back(bytes_of(parameter->type()));
+    scratch_ = aligned(plan_.arena_bytes);
+    for (const Value& result : node.region().results) {
+      result_bytes_.push_back(bytes_of(result.type()));
+      // Room for a result that is not in a caller's memory: twice for carries, once for ys.
+      spare_.push_back(scratch_);
+      scratch_ += aligned(result_bytes_.back()) * (spare_.size() <= carries_ ? 2 : 1);
+    }
+  }
+
+  std::string describe() const override {
+    return text("scan, ", length_, " times ", plan_.steps.size(), " steps");
+  }
+  size_t scratch_bytes() const override { return scratch_; }
+  // Unless there is one step, the first carry is read for the last time before the last is written.
+  bool in_place(size_t input, size_t output) const override {
+    return input == output && input < carries_ && length_ != 1;
+  }
+  Launch bind(Pointers pointers) const override {
+    return
+        [this, pointers, inner = std::make_shared<InnerSession>(plan_)] { run(pointers, *inner); };
+  }
+
+ private:
+  void run(Pointers pointers, InnerSession& inner) const {
+    auto* scratch = static_cast<std::byte*>(pointers[node_.input_count() + node_.output_count()]);
+    Session& session = inner.at(scratch);
+    for (size_t i = carries_ + xs_; i < node_.input_count(); ++i) session.set_input(i, pointers[i]);
+    for (int64_t step = 0; step < length_; ++step) {
+      set_carries(session, pointers, scratch, step);
+      set_slices(session, pointers, scratch, reverse_ ? length_ - 1 - step : step);
+      session.launch();
+    }
+    if (length_ == 0) copy_carries(pointers);
+  }
+
+  void set_carries(Session& session, Pointers pointers, std::byte* scratch, int64_t step) const {
+    const Pointers outputs = pointers + node_.input_count();
+    for (size_t i = 0; i < carries_; ++i) {
+      std::byte* const buffers[] = {scratch + spare_[i],
+                                    scratch + spare_[i] + aligned(result_bytes_[i])};
+      session.set_input(i, step == 0 ? pointers[i] : buffers[(step + 1) % 2]);
+      const bool last = step == length_ - 1 && outputs[i] != nullptr;
+      session.set_output(i, last ? outputs[i] : buffers[step % 2]);
+    }
+  }
+
+  void set_slices(Session& session, Pointers pointers, std::byte* scratch, int64_t time) const {
+    for (size_t i = carries_; i < carries_ + xs_; ++i)
+      session.set_input(i, slice(pointers[i], input_bytes_[i], time));
+    const Pointers outputs = pointers + node_.input_count();
+    for (size_t i = carries_; i < node_.output_count(); ++i)
+      session.set_output(i, outputs[i] != nullptr ? slice(outputs[i], result_bytes_[i], time)
+                                                  : scratch + spare_[i]);
+  }
+
+  static void* slice(void* base, size_t bytes, int64_t time) {
+    return static_cast<std::byte*>(base) + bytes * static_cast<size_t>(time);
+  }
+
+  void copy_carries(Pointers pointers) const {
+    for (size_t i = 0; i < carries_; ++i) {
+      void* out = pointers[node_.input_count() + i];
+      if (out != nullptr && out != pointers[i]) std::memcpy(out, pointers[i], result_bytes_[i]);
+    }
+  }
+
+  const Node& node_;
+  Plan plan_;
+  int64_t length_;
+  size_t carries_, xs_;
+  bool reverse_;
+  std::vector<size_t> input_bytes_, result_bytes_;  // of one step
+  std::vector<size_t> spare_;                       // offsets in the scratch memory
+  size_t scratch_ = 0;
+};
+
+// Runs one of the two regions.
+class CondKernel final : public Kernel {
+ public:
+  CondKernel(const Node& node, const PlanOptions& options)
+      : node_(node),
+        branches_{plan_region(node.region(0), options), plan_region(node.region(1), options)} {
+    scratch_ = aligned(std::max(branches_[0].arena_bytes, branches_[1].arena_bytes));
+    for (const Type& type : node.types()) {
+      spare_.push_back(scratch_);
+      scratch_ += aligned(bytes_of(type));
+    }
+  }
+
+  std::string describe() const override {
+    return text("cond, ", branches_[0].steps.size(), " or ", branches_[1].steps.size(), " steps");
+  }
+  size_t scratch_bytes() const override { return scratch_; }
+  Launch bind(Pointers pointers) const override {
+    return [this, pointers, then = std::make_shared<InnerSession>(branches_[0]),
+            otherwise = std::make_shared<InnerSession>(branches_[1])] {
+      run(pointers, *static_cast<const bool*>(pointers[0]) ? *then : *otherwise);
+    };
+  }
+
+ private:
+  void run(Pointers pointers, InnerSession& inner) const {
+    const Pointers outputs = pointers + node_.input_count();
+    auto* scratch = static_cast<std::byte*>(outputs[node_.output_count()]);
+    Session& session = inner.at(scratch);
+    for (size_t i = 1; i < node_.input_count(); ++i) session.set_input(i - 1, pointers[i]);
+    for (size_t i = 0; i < node_.output_count(); ++i)
+      session.set_output(i, outputs[i] != nullptr ? outputs[i] : scratch + spare_[i]);
+    session.launch();
+  }
+
+  const Node& node_;
+  std::array<Plan, 2> branches_;
+  std::vector<size_t> spare_;  // offsets in the scratch memory, for outputs that nobody uses
+  size_t scratch_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_control_flow(const Node& node, const PlanOptions& options) {
+  if (&node.op() == &ops::scan_op) return std::make_unique<ScanKernel>(node, options);
+  if (&node.op() == &ops::cond_op) return std::make_unique<CondKernel>(node, options);
+  return nullptr;
+}
 
 }  // namespace keratin

@@ -28,10 +28,6 @@ class CopyKernel final : public Kernel {
   size_t bytes_;
 };
 
-size_t bytes_of(const Type& type) {
-  return static_cast<size_t>(type.shape.count()) * size_of(type.dtype);
-}
-
 // The value that owns the memory: views are other names of their input.
 Value storage(Value value) {
   while (value.node().op().view) value = value.node().in();
@@ -275,22 +271,6 @@ class Planner {
 
 Plan make_plan(Module module, const PlanOptions& options) {
   return Planner(std::move(module), options).run();
-}
-
-double flops(const Node& node) {
-  if (node.op().flops != nullptr) return node.op().flops(node);
-  if (node.op().view || &node.op() == &ops::constant_op) return 0;
-  double total = 0;
-  for (const auto& region : node.regions())
-    for (const auto& inner : region->nodes()) total += flops(*inner);
-  if (!node.regions().empty()) return total;
-  // Pointwise ops work on their outputs, reductions on their inputs.
-  double largest = 0;
-  for (const Type& type : node.types())
-    largest = std::max(largest, static_cast<double>(type.shape.count()));
-  for (const Value& input : node.inputs())
-    largest = std::max(largest, static_cast<double>(input.shape().count()));
-  return largest;
 }
 
 double flops(const Plan& plan) {

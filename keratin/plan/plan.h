@@ -4,6 +4,7 @@
 #include <span>
 
 #include "keratin/ir/module.h"
+#include "keratin/ops/flops.h"
 #include "keratin/plan/backend.h"
 
 namespace keratin {
@@ -49,8 +50,7 @@ struct Plan {
 // All sizes must be known and every node must have a kernel in one of the backends.
 Plan make_plan(Module module, const PlanOptions& options);
 
-// Arithmetic of a node or a whole plan: 2·m·n·k for a matmul, one per element of a pointwise op.
-double flops(const Node& node);
+// The arithmetic of one run; see ops/flops.h.
 double flops(const Plan& plan);
 
 // One line per step: kernel, op, slots.
@@ -61,6 +61,9 @@ class Session {
  public:
   // `arena` is at least plan.arena_bytes long, or undefined to allocate one.
   explicit Session(const Plan& plan, Buffer arena = {});
+  // For a plan inside a plan: `set_arena` comes before the first launch.
+  struct BorrowedArena {};
+  Session(const Plan& plan, BorrowedArena);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -76,6 +79,7 @@ class Session {
   }
 
  private:
+  void bind_steps();
   void assign(const std::vector<size_t>& uses, void* address) {
     for (size_t use : uses) pointers_[use] = address;
   }

@@ -4,26 +4,34 @@ namespace keratin {
 
 Session::Session(const Plan& plan, Buffer arena)
     : plan_(plan),
-      arena_(arena.data() != nullptr || plan.arena_bytes == 0 ? std::move(arena)
-                                                              : Buffer::allocate(plan.arena_bytes)),
-      input_uses_(plan.module.block().parameters().size()),
-      output_uses_(plan.results().size()) {
+      arena_(arena.data() != nullptr || plan.arena_bytes == 0
+                 ? std::move(arena)
+                 : Buffer::allocate(plan.arena_bytes)) {
+  bind_steps();
+  set_arena(arena_.data());
+}
+
+Session::Session(const Plan& plan, BorrowedArena) : plan_(plan) { bind_steps(); }
+
+void Session::bind_steps() {
+  input_uses_.resize(plan_.module.block().parameters().size());
+  output_uses_.resize(plan_.results().size());
   size_t total = 0;
-  for (const PlanStep& step : plan.steps) total += step.slots.size();
+  for (const PlanStep& step : plan_.steps) total += step.slots.size();
   pointers_.resize(total);
   size_t position = 0;
-  for (const PlanStep& step : plan.steps) {
+  for (const PlanStep& step : plan_.steps) {
     for (const Slot& slot : step.slots) {
-      if (slot.kind == Slot::Kind::constant) pointers_[position] = plan.constants[slot.index].raw();
+      if (slot.kind == Slot::Kind::constant)
+        pointers_[position] = plan_.constants[slot.index].raw();
       if (slot.kind == Slot::Kind::input) input_uses_[slot.index].push_back(position);
       if (slot.kind == Slot::Kind::output) output_uses_[slot.index].push_back(position);
       ++position;
     }
   }
-  set_arena(arena_.data());
   // The table of pointers never moves from here on, so launches can keep its address.
   position = 0;
-  for (const PlanStep& step : plan.steps) {
+  for (const PlanStep& step : plan_.steps) {
     launches_.push_back(step.kernel->bind(pointers_.data() + position));
     position += step.slots.size();
   }

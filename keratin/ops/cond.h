@@ -1,0 +1,13 @@
+#pragma once
+
+#include "keratin/ops/region.h"
+
+namespace keratin::ops {
+
+// condition ? then(inputs) : otherwise(inputs), of which only one is computed. The condition is one
+// bool; both branches give values of the same types. A branch may use any value of the program
+// around it, but what it computes from those alone is computed in any case: give as inputs what
+// the work starts from.
+Values cond(Value condition, const Values& inputs, const Body& then, const Body& otherwise);
+
+}  // namespace keratin::ops
