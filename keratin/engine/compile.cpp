@@ -5,8 +5,13 @@
 #include "keratin/backend/cpu/cpu.h"
 #include "keratin/backend/reference/reference.h"
 #include "keratin/engine/pipeline.h"
+#include "keratin/ops/constant.h"
+#include "keratin/passes/canonicalize.h"
 #include "keratin/passes/decompose_unclaimed.h"
+#include "keratin/passes/eliminate_common.h"
 #include "keratin/passes/eliminate_dead.h"
+#include "keratin/passes/fold_constants.h"
+#include "keratin/passes/simplify.h"
 #include "keratin/plan/plan.h"
 
 namespace keratin {
@@ -32,6 +37,19 @@ PlanOptions plan_options(const CompileOptions& options) {
   return plan;
 }
 
+// Runs one node on constants, as a program of its own on the reference backend.
+std::vector<Tensor> evaluate(const Node& node) {
+  Module module;
+  std::vector<Tensor> inputs;
+  for (const Value& input : node.inputs()) {
+    inputs.push_back(*ops::constant_value(input));
+    module.input({input.dtype(), input.shape()});
+  }
+  Node& copy = module.block().append(node.op(), module.block().parameter_values(), node.attrs());
+  for (const Value& output : copy.outputs()) module.output(output);
+  return compile(std::move(module), {.backend = "reference"})(inputs);
+}
+
 }  // namespace
 
 // The whole compiler, top to bottom.
@@ -46,10 +64,20 @@ Executable compile(Module module, const CompileOptions& options) {
   const auto decompose = [&](Module m) { return decompose_unclaimed(std::move(m), claimed); };
   // The reference backend runs what was written: the optimised program is tested against it.
   const bool optimize = options.backend != "reference";
+  const auto fold = [](Module m) { return fold_constants(std::move(m), evaluate); };
+  const auto tidy_up = [&](Pipeline& p) {
+    p.run("canonicalize", canonicalize)
+        .run("fold_constants", fold)
+        .run("simplify", simplify)
+        .run("eliminate_common", eliminate_common)
+        .run("eliminate_dead", eliminate_dead);
+  };
 
   Pipeline passes(std::move(module), options.dump);
+  if (optimize) tidy_up(passes);
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
+    tidy_up(passes);
     // fuse_epilogue: matmul and convolution take their bias, activation and residual along
     passes.run("decompose_unclaimed", decompose);
     // fuse_pointwise: pointwise ops and reductions become single loops

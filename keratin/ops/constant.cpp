@@ -60,10 +60,11 @@ const Tensor* constant_value(Value value) {
 }
 
 std::optional<double> uniform_value(Value value) {
-  const OpDef* op = &value.node().op();
-  while (op == &broadcast_to_op || op == &reshape_op) {
+  // A few steps only, so that asking costs little however long the chain.
+  for (int step = 0; step < 4; ++step) {
+    const OpDef* op = &value.node().op();
+    if (op != &broadcast_to_op && op != &reshape_op) break;
     value = value.node().in();
-    op = &value.node().op();
   }
   const Tensor* tensor = constant_value(value);
   if (tensor == nullptr || tensor->count() != 1) return std::nullopt;

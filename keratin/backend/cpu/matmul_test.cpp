@@ -3,6 +3,7 @@
 #include "keratin/engine/compile.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"
+#include "keratin/plan/plan.h"
 #include "keratin/testing/check_op.h"
 
 namespace keratin::cpu {

@@ -1,0 +1,112 @@
+#include "keratin/passes/eliminate_common.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "keratin/base/hash.h"
+#include "keratin/ir/rewrite.h"
+
+namespace keratin {
+
+namespace {
+
+// Values by their place in a region (two regions are compared place by place), or by their node
+// (values of one block).
+using Places = std::unordered_map<const Node*, size_t>;
+
+size_t place_of(Value value, const Places* places) {
+  const size_t node =
+      places != nullptr ? places->at(&value.node()) : reinterpret_cast<size_t>(&value.node());
+  return mix(node, value.index());
+}
+
+size_t hash_type(const Type& type) {
+  return mix(mix(static_cast<size_t>(type.dtype), type.shape.hash()), type.device.hash());
+}
+
+size_t hash_block(const Block& block);
+
+size_t hash_node(const Node& node, const Places* places) {
+  size_t inputs = 0;
+  for (const Value& input : node.inputs()) {
+    const size_t place = place_of(input, places);
+    inputs = node.op().commutative ? inputs + mix(0, place) : mix(inputs, place);
+  }
+  size_t hash = mix(mix(reinterpret_cast<size_t>(&node.op()), node.attrs().hash()), inputs);
+  for (const Type& type : node.types()) hash = mix(hash, hash_type(type));
+  for (const auto& region : node.regions()) hash = mix(hash, hash_block(*region));
+  return hash;
+}
+
+// Recurses into regions only, which are nested a few deep.
+size_t hash_block(const Block& block) {
+  Places places;
+  size_t hash = block.nodes().size();
+  for (const auto& parameter : block.parameters()) {
+    places.emplace(parameter.get(), places.size());
+    hash = mix(hash, hash_type(parameter->type()));
+  }
+  for (const auto& node : block.nodes()) {
+    hash = mix(hash, hash_node(*node, &places));
+    places.emplace(node.get(), places.size());
+  }
+  for (const Value& result : block.results) hash = mix(hash, place_of(result, &places));
+  return hash;
+}
+
+// Which node of one region stands for which of another.
+using Twins = std::unordered_map<const Node*, const Node*>;
+
+bool same_values(const Values& a, const Values& b, const Twins* twins) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Value x, Value y) {
+    return x.index() == y.index() &&
+           (twins != nullptr ? twins->at(&x.node()) : &x.node()) == &y.node();
+  });
+}
+
+bool same_inputs(const Node& a, const Node& b, const Twins* twins) {
+  if (same_values(a.inputs(), b.inputs(), twins)) return true;
+  return a.op().commutative && b.input_count() == 2 &&
+         same_values(a.inputs(), {b.in(1), b.in(0)}, twins);
+}
+
+bool same_block(const Block& a, const Block& b);
+
+bool same_node(const Node& a, const Node& b, const Twins* twins) {
+  return &a.op() == &b.op() && a.types() == b.types() && same_inputs(a, b, twins) &&
+         a.attrs() == b.attrs() &&
+         std::equal(a.regions().begin(), a.regions().end(), b.regions().begin(), b.regions().end(),
+                    [](const auto& x, const auto& y) { return same_block(*x, *y); });
+}
+
+bool same_block(const Block& a, const Block& b) {
+  if (a.parameters().size() != b.parameters().size() || a.nodes().size() != b.nodes().size())
+    return false;
+  Twins twins;
+  for (size_t i = 0; i < a.parameters().size(); ++i) {
+    if (a.parameters()[i]->type() != b.parameters()[i]->type()) return false;
+    twins.emplace(a.parameters()[i].get(), b.parameters()[i].get());
+  }
+  for (size_t i = 0; i < a.nodes().size(); ++i) {
+    if (!same_node(*a.nodes()[i], *b.nodes()[i], &twins)) return false;
+    twins.emplace(a.nodes()[i].get(), b.nodes()[i].get());
+  }
+  return same_values(a.results, b.results, &twins);
+}
+
+}  // namespace
+
+Module eliminate_common(Module module) {
+  std::unordered_multimap<size_t, const Node*> seen;
+  return rewrite(std::move(module), [&](const Node& node) -> std::optional<Values> {
+    const size_t hash = mix(hash_node(node, nullptr), reinterpret_cast<size_t>(&node.block()));
+    const auto [first, last] = seen.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+      if (&it->second->block() == &node.block() && same_node(*it->second, node, nullptr))
+        return it->second->outputs();
+    seen.emplace(hash, &node);
+    return std::nullopt;
+  });
+}
+
+}  // namespace keratin

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "keratin/ops/movement.h"
+#include "keratin/passes/rules.h"
+
+// The rules of `simplify`, by what they look at.
+namespace keratin {
+
+std::span<const RuleFor> number_rules();
+std::span<const RuleFor> shape_rules();
+
+// x in the shape that the node's output has.
+inline Value spread(const Node& n, Value x) { return ops::broadcast_to(x, n.type().shape.dims()); }
+
+}  // namespace keratin
