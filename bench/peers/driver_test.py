@@ -24,7 +24,8 @@ def fake(name, behaviour, **extra):
 
 def run(*contestants, threads=2):
     with tempfile.TemporaryDirectory() as logs:
-        return measure.measure(WORKLOADS["matmul_d1"], threads, contestants, OPTIONS, logs)
+        pool = measure.Pool(logs, keep=False)
+        return measure.measure(WORKLOADS["matmul_d1"], threads, contestants, OPTIONS, pool)
 
 
 def row(workload, mine, floor=None, threads=2, **peers):
@@ -61,6 +62,20 @@ class Workers(unittest.TestCase):
     def test_a_threaded_setting_is_left_out_with_one_thread(self):
         outcome = run(fake("a", "slow"), fake("a", "good", only_threaded=True), threads=1)
         self.assertEqual(outcome.figures["a"].ms, 3.0)
+
+    def test_a_pool_that_keeps_workers_restarts_only_the_failed(self):
+        good, bad = fake("good", "good"), fake("bad", "sample-crashes")
+        with tempfile.TemporaryDirectory() as logs:
+            pool = measure.Pool(logs, keep=True)
+            measure.measure(WORKLOADS["matmul_d1"], 2, [good, bad], OPTIONS, pool)
+            kept = pool.take(good, 2)
+            self.assertEqual(kept.ask({"cmd": "sample"}, 5)["cores"], 1.0)
+            self.assertNotIn(id(bad), pool._idle)
+            pool.give(good, kept)
+            other = pool.take(good, 1)
+            self.assertIsNot(other, kept)
+            self.assertIsNotNone(kept._process.poll())
+            other.stop()
 
     def test_a_hanging_worker_is_killed(self):
         with tempfile.TemporaryDirectory() as logs:

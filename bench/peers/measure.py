@@ -94,20 +94,50 @@ class Round:
                       self.prepared["check"])
 
 
-def measure(workload, threads, contestants, options, log_dir):
+class Pool:
+    """Starts workers. With `keep` a healthy one lives on for the next workload of the same thread
+    count, which saves its start but lets workloads share a process."""
+
+    def __init__(self, log_dir, keep):
+        self._log_dir, self._keep, self._threads, self._idle = log_dir, keep, None, {}
+
+    def take(self, contestant, threads):
+        if threads != self._threads:
+            self.close()
+            self._threads = threads
+        return self._idle.pop(id(contestant), None) or start(contestant, threads, self._log_dir)
+
+    def give(self, contestant, process):
+        if self._keep:
+            self._idle[id(contestant)] = process
+        else:
+            process.stop()
+
+    def close(self):
+        for process in self._idle.values():
+            process.stop()
+        self._idle = {}
+
+
+def measure(workload, threads, contestants, options, pool):
     # All start at once (imports overlap); everything timed happens one worker at a time.
-    running, failures = [], {}
+    running, failures, done = [], {}, False
     for c in contestants:
         if workload.name in c.workloads and (threads > 1 or not c.only_threaded):
-            running.append(Round(c, start(c, threads, log_dir)))
+            running.append(Round(c, pool.take(c, threads)))
+    everyone = list(running)
     try:
         running = keep(running, failures, lambda r: r.process.ask({"cmd": "list"}, START_TIMEOUT))
         running = keep(running, failures, lambda r: prepare(r, workload, threads, options))
         for _ in range(options.rounds):
             running = keep(running, failures, lambda r: r.sample(workload, options.seconds))
+        done = True
     finally:
-        for r in running:
-            r.process.stop()
+        for r in everyone:
+            if done and r in running:
+                pool.give(r.contestant, r.process)
+            else:
+                r.process.stop()
     return collect(workload, running, failures)
 
 
@@ -119,20 +149,16 @@ def prepare(r, workload, threads, options):
 
 
 def keep(running, failures, action):
-    """Applies action to each worker and drops (and kills) those that fail it."""
+    """Applies action to each worker and drops and kills those that fail it."""
     kept = []
-    for i, r in enumerate(running):
+    for r in running:
         try:
             action(r)
             kept.append(r)
         except WorkerError as e:
             label = r.contestant.name + (f" ({r.contestant.setting})" if r.contestant.setting else "")
             failures[label] = str(e)
-            r.process.stop()
-        except BaseException:
-            for other in running[i:]:
-                other.process.stop()
-            raise
+            r.process.stop()  # now: a hanging worker would disturb the others
         time.sleep(PAUSE)
     return kept
 

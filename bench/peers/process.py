@@ -51,6 +51,9 @@ class Process:
         return reply
 
     def stop(self):
+        """Asks it to quit, then makes sure; a second call does nothing."""
+        if self._errors.closed:
+            return
         try:
             self._process.stdin.write(b'{"cmd":"quit"}\n')
             self._process.stdin.close()

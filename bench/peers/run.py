@@ -7,6 +7,7 @@ import fnmatch
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -80,6 +81,9 @@ def parse_args():
     p.add_argument("--seconds", type=float, default=0.25, help="length of a sample (default 0.25)")
     p.add_argument("--prepare-timeout", type=float, default=300.0, help="seconds to compile and warm up")
     p.add_argument("--quick", action="store_true", help="two threads, 4 rounds of 0.15 s")
+    p.add_argument("--keep-workers", action="store_true",
+                   help="one process per worker and thread count instead of one per workload: "
+                        "sooner done, less isolated (--quick does this)")
     p.add_argument("--without-keratin", action="store_true", help="measure the peers alone")
     p.add_argument("--keratin", default=KERATIN, help="path of Keratin's worker")
     p.add_argument("--out", help="folder for RESULTS.md and results.json (default: bench/ for a full run, "
@@ -88,6 +92,7 @@ def parse_args():
     options = p.parse_args()
     if options.quick:
         options.threads, options.rounds, options.seconds = "2", 4, 0.15
+        options.keep_workers = True
     options.threads = [int(t) for t in options.threads.split(",")]
     return options
 
@@ -153,13 +158,13 @@ def set_floors(rows, peaks):
 
 def run_all(found, selected, options, log_dir, run):
     """The rows of all workloads; an interrupt keeps those already measured."""
-    rows, loads = [], []
+    rows, loads, pool = [], [], measure.Pool(log_dir, options.keep_workers)
     try:
         for threads in options.threads:
             for i, workload in enumerate(selected):
                 print(f"[{threads} threads, {i + 1}/{len(selected)}] {workload.name} ", end="", flush=True)
                 measure_peak(found, threads, log_dir, run)
-                outcome = measure.measure(workload, threads, found, options, log_dir)
+                outcome = measure.measure(workload, threads, found, options, pool)
                 rows.append(make_row(workload, threads, outcome))
                 loads.append(outcome.other_cores)
                 run["failures"] += [(f"{workload.name}, {threads} threads, {n}", why)
@@ -168,13 +173,21 @@ def run_all(found, selected, options, log_dir, run):
                       + "".join(f"  [{n}: {why}]" for n, why in outcome.failures.items()), flush=True)
     except KeyboardInterrupt:
         run["interrupted"] = True
+    finally:
+        pool.close()
     set_floors(rows, run["peaks"])
     run["other_cores"] = sum(loads) / max(1, len(loads))
     return rows
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def main():
     options = parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):  # either way, end the workers and report
+        signal.signal(number, interrupt)
     if options.spec:
         print(json.dumps(report.spec(), indent=1))
         return

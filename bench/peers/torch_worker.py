@@ -331,4 +331,5 @@ if __name__ == "__main__":
                     pointwise=pointwise, adam=adam, softmax=softmax, layernorm=layernorm,
                     layernorm_grad=layernorm_grad, tiny_mlp=tiny_mlp, mlp_train=mlp_train,
                     convnet_train=convnet_train)
-    worker.Worker(f"torch_{sys.argv[1]}", f"PyTorch {torch.__version__}", builders).serve()
+    worker.Worker(f"torch_{sys.argv[1]}", f"PyTorch {torch.__version__}", builders,
+                  reset=lambda: torch._dynamo.reset() if COMPILED else None).serve()

@@ -5,6 +5,7 @@ library can do the job that a careful user would consider. make() returns a Job.
 them all, times them against each other and keeps the fastest, so a peer is shown at its best.
 """
 
+import gc
 import json
 import os
 import sys
@@ -92,9 +93,9 @@ def choose(candidates):
 
 
 class Worker:
-    def __init__(self, name, version, builders):
+    def __init__(self, name, version, builders, reset=lambda: None):
         self.name, self.version, self.builders = name, version, builders
-        self.ready = None
+        self.reset, self.ready = reset, None  # reset forgets what an earlier workload compiled
 
     def handle(self, request):
         command = request["cmd"]
@@ -104,6 +105,8 @@ class Worker:
         if command == "prepare":
             workload = WORKLOADS[request["workload"]]
             self.ready = None
+            self.reset()
+            gc.collect()
             label, job, calls = choose(self.builders[workload.kind](workload))
             self.ready = workload.name, job, calls
             return {"ok": True, "variant": label, "check": job.check}
