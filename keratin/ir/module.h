@@ -42,7 +42,6 @@ class Module {
 
  private:
   friend class Rewriter;
-  friend class Gatherer;
   std::unique_ptr<Block> block_;
   std::vector<Update> updates_;
 };

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "keratin/backend/cpu/conv.h"
 #include "keratin/backend/cpu/matmul.h"
 #include "keratin/ops/records.h"
 
@@ -14,6 +15,9 @@ template <Maker... makers>
 constexpr Maker one[] = {makers...};
 
 constexpr KernelEntry table[] = {
+    {&ops::conv_op, one<make_conv_forward>},
+    {&ops::conv_grad_filter_op, one<make_conv_grad_filter>},
+    {&ops::conv_grad_input_op, one<make_conv_grad_input>},
     {&ops::matmul_op, one<make_matmul>},
 };
 

@@ -239,12 +239,13 @@ void Gemm::run_block(const GemmArgs& args, const Job& job, int64_t k_index, int6
   // Tiles count their rows from the first of the product.
   const int64_t a_row = desc_.a_column != 1 ? 1 : plan_.copy_a ? a_width_ : desc_.a_row;
   common.a = moved(common.a, -row * a_row * wide_);
+  const TileSegment whole{0, 0, k_size(k_index)};
+  const int64_t count = whole.k > 0 ? 1 : 0;
+  common.segments = &whole;
+  common.counts = &count;
   for (int64_t strip = job.first_strip; strip < job.last_strip; ++strip) {
     common.b = strip_of_b(args, job, k_index, strip);
     common.b_copy = job.strip;
-    const TileSegment whole{0, 0, k_size(k_index)};
-    common.segments = &whole;
-    common.count = whole.k > 0 ? 1 : 0;
     if (copies_b()) {
       run_strip(args, job, common, first, first + 1, strip, true);
       common.b = job.strip;

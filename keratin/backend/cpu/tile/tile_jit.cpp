@@ -40,7 +40,10 @@ class TileGenerator : private Xbyak::CodeGenerator {
 
   static size_t code_size(const TileSpec& spec) {
     int64_t products = 8;
-    for (const TileSegment& s : spec.unrolled) products += s.k;
+    for (const TileClass& group : spec.classes) {
+      products += 16;
+      for (const TileSegment& s : group.segments) products += s.k;
+    }
     return 8192 + static_cast<size_t>(products) * spec.a_rows.size() * 16 * 12;
   }
 
@@ -62,10 +65,11 @@ class TileGenerator : private Xbyak::CodeGenerator {
   void emit() {
     if (tail_ != 0) load_mask();
     start_sums();
-    if (spec_.unrolled.empty()) {
-      loop_over_segments();
-    } else {
+    if (spec_.unrolled) {
       unrolled_segments();
+    } else {
+      start_segments();
+      for (size_t i = 0; i < spec_.classes.size(); ++i) loop_over_segments(i);
     }
     finish();
     store_sums();
@@ -134,11 +138,15 @@ class TileGenerator : private Xbyak::CodeGenerator {
     }
   }
 
-  void loop_over_segments() {
-    Xbyak::Label next, done;
+  void start_segments() {
     mov(segment_, ptr[args_ + offsetof(TileArgs, segments)]);
-    mov(count_, ptr[args_ + offsetof(TileArgs, count)]);
+    mov(counts_, ptr[args_ + offsetof(TileArgs, counts)]);
     if (spec_.copy_b) mov(copy_, ptr[args_ + offsetof(TileArgs, b_copy)]);
+  }
+
+  void loop_over_segments(size_t group) {
+    Xbyak::Label next, done;
+    mov(count_, ptr[counts_ + group * sizeof(int64_t)]);
     test(count_, count_);
     jz(done, T_NEAR);
     L(next);
@@ -148,13 +156,13 @@ class TileGenerator : private Xbyak::CodeGenerator {
     add(a_, ptr[args_ + offsetof(TileArgs, a)]);
     add(b_, ptr[args_ + offsetof(TileArgs, b)]);
     add(segment_, sizeof(TileSegment));
-    loop_over_k();
+    loop_over_k(spec_.classes[group].rows);
     dec(count_);
     jnz(next, T_NEAR);
     L(done);
   }
 
-  void loop_over_k() {
+  void loop_over_k(uint32_t rows) {
     const int unroll = std::clamp(64 / (rows_ * vectors_), 4, 8);
     Xbyak::Label many, few, one, done;
     sub(k_, unroll);
@@ -162,7 +170,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
     align(32);
     L(many);
     for (int u = 0; u < unroll; ++u) {
-      product(bytes(u * spec_.a_step), bytes(u * spec_.b_step), column_bytes(u * vectors_));
+      product(rows, bytes(u * spec_.a_step), bytes(u * spec_.b_step), column_bytes(u * vectors_));
     }
     if (spec_.copy_b) add(copy_, column_bytes(unroll * vectors_));
     add(a_, bytes(unroll * spec_.a_step));
@@ -173,7 +181,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
     add(k_, unroll);
     jz(done, T_NEAR);
     L(one);
-    product(0, 0, 0);
+    product(rows, 0, 0, 0);
     if (spec_.copy_b) add(copy_, column_bytes(vectors_));
     add(a_, bytes(spec_.a_step));
     add(b_, bytes(spec_.b_step));
@@ -185,16 +193,18 @@ class TileGenerator : private Xbyak::CodeGenerator {
   void unrolled_segments() {
     mov(a_, ptr[args_ + offsetof(TileArgs, a)]);
     mov(b_, ptr[args_ + offsetof(TileArgs, b)]);
-    for (const TileSegment& s : spec_.unrolled) {
-      for (int64_t k = 0; k < s.k; ++k) {
-        product(static_cast<int>(s.a) + bytes(k * spec_.a_step),
-                static_cast<int>(s.b) + bytes(k * spec_.b_step), 0);
+    for (const TileClass& group : spec_.classes) {
+      for (const TileSegment& s : group.segments) {
+        for (int64_t k = 0; k < s.k; ++k) {
+          product(group.rows, static_cast<int>(s.a) + bytes(k * spec_.a_step),
+                  static_cast<int>(s.b) + bytes(k * spec_.b_step), 0);
+        }
       }
     }
   }
 
   // One k: the outer product of a column of A and a row of B.
-  void product(int a_offset, int b_offset, int copy_offset) {
+  void product(uint32_t rows, int a_offset, int b_offset, int copy_offset) {
     for (int j = 0; j < vectors_; ++j) {
       load(b_row(j), ptr[b_ + b_offset + column_bytes(j)], partial(j) && !spec_.whole_b);
     }
@@ -204,6 +214,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
       store(ptr[copy_ + copy_offset + column_bytes(j)], b_row(j), false);
     }
     for (int i = 0; i < rows_; ++i) {
+      if ((rows >> i & 1U) == 0) continue;
       const int at = a_offset + bytes(spec_.a_rows[static_cast<size_t>(i)]);
       if (wide_ && vectors_ == 1) {
         multiply_add(sum(i, 0), b_row(0), ptr_b[a_ + at]);
@@ -267,9 +278,9 @@ class TileGenerator : private Xbyak::CodeGenerator {
   const int rows_, vectors_, tail_;
   int b_first_ = 0, a_count_ = 0;
   Xbyak::Label mask_label_;
-  // The code is called as f(self, args).
+  // The code is called as f(self, args), and does not need itself.
   const Xbyak::Reg64 args_ = rsi, a_ = rax, b_ = rdx, k_ = rcx, segment_ = r8, count_ = r9,
-                     c_ = r10, copy_ = r11;
+                     c_ = r10, copy_ = r11, counts_ = rdi;
 };
 
 class GeneratedTile final : public TileKernel {

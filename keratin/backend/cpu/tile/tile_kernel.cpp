@@ -28,7 +28,7 @@ class PlainTile final : public TileKernel {
     const int64_t lanes = tile_lanes(spec.level, spec.dtype);
     const int64_t width = (spec.columns + lanes - 1) / lanes * lanes;
     T* to = static_cast<T*>(args.b_copy);
-    for (int64_t s = 0; s < args.count; ++s) {
+    for (int64_t s = 0; s < args.counts[0]; ++s) {
       const T* b = moved(args.b, args.segments[s].b);
       for (int64_t k = 0; k < args.segments[s].k; ++k, to += width) {
         for (int64_t j = 0; j < width; ++j)
@@ -41,9 +41,21 @@ class PlainTile final : public TileKernel {
     T sums[max_columns];
     T* c = static_cast<T*>(args.c) + spec.c_rows[i];
     for (int64_t j = 0; j < spec.columns; ++j) sums[j] = args.accumulate != 0 ? c[j] : T(0);
-    const bool fixed = !spec.unrolled.empty();
-    const TileSegment* segments = fixed ? spec.unrolled.data() : args.segments;
-    const int64_t count = fixed ? static_cast<int64_t>(spec.unrolled.size()) : args.count;
+    const TileSegment* next = args.segments;
+    for (size_t c = 0; c < spec.classes.size(); ++c) {
+      const TileClass& group = spec.classes[c];
+      const TileSegment* segments = spec.unrolled ? group.segments.data() : next;
+      const int64_t count =
+          spec.unrolled ? static_cast<int64_t>(group.segments.size()) : args.counts[c];
+      if ((group.rows >> i & 1U) != 0) add_products(spec, args, i, segments, count, sums);
+      next += spec.unrolled ? 0 : count;
+    }
+    if (args.finish != 0) finish(spec, args, i, sums);
+    for (int64_t j = 0; j < spec.columns; ++j) c[j] = sums[j];
+  }
+
+  static void add_products(const TileSpec& spec, const TileArgs& args, size_t i,
+                           const TileSegment* segments, int64_t count, T* sums) {
     for (int64_t s = 0; s < count; ++s) {
       const auto* a = moved(args.a, segments[s].a) + spec.a_rows[i];
       const auto* b = moved(args.b, segments[s].b);
@@ -52,8 +64,6 @@ class PlainTile final : public TileKernel {
         for (int64_t j = 0; j < spec.columns; ++j) sums[j] += x * b[k * spec.b_step + j];
       }
     }
-    if (args.finish != 0) finish(spec, args, i, sums);
-    for (int64_t j = 0; j < spec.columns; ++j) c[j] = sums[j];
   }
 
   static void finish(const TileSpec& spec, const TileArgs& args, size_t i, T* sums) {
@@ -80,8 +90,9 @@ void check(const TileSpec& spec) {
          spec.dtype);
   ensure(!spec.a_rows.empty() && spec.a_rows.size() == spec.c_rows.size(),
          "tile: ", spec.a_rows.size(), " rows of A and ", spec.c_rows.size(), " of C");
-  ensure(!spec.copy_b || (spec.unrolled.empty() && !spec.whole_b),
-         "tile: B is copied from its own");
+  ensure(!spec.copy_b || (!spec.unrolled && !spec.whole_b && spec.classes.size() == 1),
+         "tile: B is copied from its own place");
+  ensure(spec.a_rows.size() <= 32, "tile: more rows than a class has bits for");
   const int64_t lanes = tile_lanes(spec.level, spec.dtype);
   const int64_t vectors = (spec.columns + lanes - 1) / lanes;
   ensure(vectors >= 1 && vectors <= max_tile_vectors(spec.level) &&

@@ -21,6 +21,16 @@ struct TileSegment {
   bool operator==(const TileSegment& other) const { return equal_fields(*this, other); }
 };
 
+// Segments that feed only some rows of the tile: bit i stands for row i.
+struct TileClass {
+  uint32_t rows = ~uint32_t{0};
+  std::vector<TileSegment> segments;  // when the tile is unrolled
+
+  static constexpr auto fields =
+      std::tuple{field("rows", &TileClass::rows), field("segments", &TileClass::segments)};
+  bool operator==(const TileClass& other) const { return equal_fields(*this, other); }
+};
+
 // What is done to a finished tile, in order, before it is stored.
 enum class TilePost : uint8_t {
   bias,    // + one value per column
@@ -43,14 +53,16 @@ struct TileSpec {
   bool whole_b = false;  // B may be read past its columns, up to a whole vector
   bool copy_b = false;   // write the rows of B, in whole vectors and without gaps, to b_copy
   std::vector<TilePost> post;
-  std::vector<TileSegment> unrolled;  // when not empty: the segments, known now and unrolled
+  std::vector<TileClass> classes{{}};  // in the order their segments are summed
+  bool unrolled = false;               // the segments are known now, and few
 
   static constexpr auto fields =
-      std::tuple{field("level", &TileSpec::level),     field("dtype", &TileSpec::dtype),
-                 field("a_rows", &TileSpec::a_rows),   field("c_rows", &TileSpec::c_rows),
-                 field("a_step", &TileSpec::a_step),   field("b_step", &TileSpec::b_step),
-                 field("columns", &TileSpec::columns), field("whole_b", &TileSpec::whole_b),
-                 field("post", &TileSpec::post),       field("unrolled", &TileSpec::unrolled)};
+      std::tuple{field("level", &TileSpec::level),      field("dtype", &TileSpec::dtype),
+                 field("a_rows", &TileSpec::a_rows),    field("c_rows", &TileSpec::c_rows),
+                 field("a_step", &TileSpec::a_step),    field("b_step", &TileSpec::b_step),
+                 field("columns", &TileSpec::columns),  field("whole_b", &TileSpec::whole_b),
+                 field("post", &TileSpec::post),        field("classes", &TileSpec::classes),
+                 field("unrolled", &TileSpec::unrolled)};
   bool operator==(const TileSpec& other) const { return equal_fields(*this, other); }
   size_t hash() const;
 };
@@ -59,8 +71,8 @@ struct TileArgs {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
-  const TileSegment* segments = nullptr;
-  int64_t count = 0;  // of segments; may be 0
+  const TileSegment* segments = nullptr;  // those of each class in turn
+  const int64_t* counts = nullptr;        // how many each class has; may be 0
   const void* bias = nullptr;
   const void* addend = nullptr;
   void* b_copy = nullptr;

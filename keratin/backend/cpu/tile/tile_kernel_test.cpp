@@ -14,6 +14,7 @@ struct TileCase {
   bool copy_b = false;
   std::vector<TilePost> post;
   bool accumulate = false;
+  std::vector<uint32_t> masks;  // the rows that each segment feeds; none: all of them
 };
 
 // Everything a kernel of the case reads and writes, in a layout with gaps.
@@ -21,6 +22,7 @@ template <class T>
 struct TileRun {
   TileSpec spec;
   std::vector<TileSegment> segments;
+  std::vector<int64_t> counts;
   std::vector<T> a, b, c, bias, addend, b_copy;
 
   TileRun(const TileCase& test, Level level) {
@@ -49,7 +51,7 @@ struct TileRun {
       segments.push_back({k0 * a_step * size, k0 * b_step * size, k});
       k0 += k;
     }
-    if (test.unrolled) spec.unrolled = segments;
+    make_classes(test);
     a = random_values<T>((total + 3) * (test.rows + 2), 1);
     b = random_values<T>(total * b_step + 1, 2);
     c = random_values<T>(test.rows * (columns + 6), 3);
@@ -58,13 +60,28 @@ struct TileRun {
     addend = random_values<T>(static_cast<int64_t>(c.size()), 5);
   }
 
+  void make_classes(const TileCase& test) {
+    spec.unrolled = test.unrolled;
+    counts = {static_cast<int64_t>(segments.size())};
+    if (!test.masks.empty()) {
+      spec.classes.clear();
+      for (const uint32_t mask : test.masks) spec.classes.push_back({.rows = mask});
+      counts.assign(segments.size(), 1);
+    }
+    for (size_t i = 0; test.unrolled && i < segments.size(); ++i) {
+      spec.classes[test.masks.empty() ? 0 : i].segments.push_back(segments[i]);
+    }
+  }
+
   std::vector<double> expected(const TileCase& test) const {
     std::vector<double> want(c.begin(), c.end());
     for (size_t i = 0; i < spec.a_rows.size(); ++i) {
       for (int64_t j = 0; j < spec.columns; ++j) {
         const auto at = static_cast<size_t>(spec.c_rows[i] + j);
         double sum = test.accumulate ? want[at] : 0;
-        for (const TileSegment& s : segments) {
+        for (size_t n = 0; n < segments.size(); ++n) {
+          const TileSegment& s = segments[n];
+          if (!test.masks.empty() && (test.masks[n] >> i & 1U) == 0) continue;
           for (int64_t k = 0; k < s.k; ++k) {
             const auto x = s.a / int64_t(sizeof(T)) + spec.a_rows[i] + k * spec.a_step;
             const auto y = s.b / int64_t(sizeof(T)) + k * spec.b_step + j;
@@ -84,8 +101,7 @@ struct TileRun {
 
   void run(const TileCase& test) {
     const auto kernel = make_tile_kernel(spec);
-    TileArgs args{a.data(), b.data(), c.data(), segments.data(),
-                  static_cast<int64_t>(segments.size())};
+    TileArgs args{a.data(), b.data(), c.data(), segments.data(), counts.data()};
     args.bias = bias.data();
     args.addend = addend.data();
     args.b_copy = b_copy.data();
@@ -151,6 +167,13 @@ const TileCase cases[] = {
     {.rows = 1, .vectors = 12, .tail = 4, .ks = {30}},
     {.rows = 6, .vectors = 2, .tail = 0, .ks = {13}, .copy_b = true},
     {.rows = 5, .vectors = 2, .tail = 9, .ks = {8, 3}, .copy_b = true},
+    {.rows = 5, .vectors = 2, .tail = 3, .ks = {9, 4, 6}, .masks = {0b11110, 0b11111, 0b00011}},
+    {.rows = 4,
+     .vectors = 2,
+     .tail = 0,
+     .ks = {3, 2, 5},
+     .unrolled = true,
+     .masks = {0b1110, 0b0000, 0b0111}},
     {.rows = 3, .vectors = 2, .tail = 0, .ks = {}, .post = {TilePost::bias}},
 };
 

@@ -1,0 +1,223 @@
+#include "keratin/backend/cpu/tile/filter_grad.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "keratin/backend/cpu/parallel.h"
+#include "keratin/base/error.h"
+
+namespace keratin::cpu {
+namespace {
+
+constexpr int64_t block_bytes = 384 << 10;   // of x and dy, which stay in the second level cache
+constexpr int64_t partial_limit = 16 << 20;  // of the sums that shares make
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+size_t aligned(int64_t bytes) { return static_cast<size_t>((bytes + 63) / 64 * 64); }
+
+}  // namespace
+
+FilterGrad::FilterGrad(const ConvDesc& desc, int threads, bool deterministic, Level level)
+    : desc_(desc),
+      grid_(forward_grid(desc)),
+      level_(level),
+      threads_(std::max(threads, 1)),
+      size_(static_cast<int64_t>(size_of(desc.dtype))),
+      channels_(desc.group_channels()),
+      filters_(desc.group_filters()) {
+  if (result_elements() == 0) return;
+  if (grid_.empty()) desc_.batch = 0;  // no pixel: the gradient is zero
+  input_ = TapInput(grid_, desc_.input, desc_.channels, size_);
+  run_ = desc_.groups == 1 && desc_.dilation[2] == 1 ? desc_.kernel[2] * channels_ : channels_;
+  choose_width();
+  choose_block();
+  make_tiles();
+  choose_shares(deterministic);
+}
+
+// The width of a strip by the cycles per pixel, when a cycle does one multiply-add and one load of
+// a vector. A tile has rows of one run, or of several short ones.
+void FilterGrad::choose_width() {
+  const int64_t lanes = tile_lanes(level_, desc_.dtype);
+  const int64_t all = ceil_div(filters_, lanes);
+  const int64_t rows = desc_.taps() * channels_;
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t vectors = 1; vectors <= std::min(max_tile_vectors(level_), all); ++vectors) {
+    const int64_t most = max_tile_rows(level_, vectors);
+    const int64_t per_tile =
+        run_ >= most ? ceil_div(run_, ceil_div(run_, most)) : most / run_ * run_;
+    const double strips = double(ceil_div(all, vectors));
+    const double v = double(all) / strips;
+    const double m = double(std::min(per_tile, rows));
+    const double cost = strips * double(rows) / m * (std::max(m * v, m + v) + 0.5);
+    if (cost >= best) continue;
+    best = cost;
+    width_ = vectors * lanes;
+    tile_rows_ = per_tile;
+  }
+  strips_ = ceil_div(filters_, width_);
+}
+
+// Blocks of work: several whole images, or a band of rows of one.
+void FilterGrad::choose_block() {
+  if (desc_.batch == 0) return;
+  const int64_t dy_row = desc_.output[2] * desc_.filters * size_;
+  band_ = grid_.count[1];
+  const auto bytes = [&](int64_t rows) { return input_.bytes_read(rows) + rows * dy_row; };
+  while (band_ > 1 && bytes(band_) > block_bytes) band_ = ceil_div(band_, 2);
+  input_.set_band(band_);
+  if (band_ == grid_.count[1] && grid_.count[0] == 1) {
+    images_ = std::clamp<int64_t>(block_bytes / bytes(band_), 1, desc_.batch);
+  }
+  const int64_t x_image = input_.padded() ? input_.copy_elements() : input_.image_pitch();
+  for (int64_t i = 0; i < images_; ++i) {
+    for (int64_t r = 0; r < band_; ++r) {
+      segments_.push_back({(i * x_image + r * input_.next_row()) * size_,
+                           (i * desc_.output[1] + r) * dy_row, grid_.count[2]});
+    }
+  }
+}
+
+void FilterGrad::make_tiles() {
+  const int64_t rows = desc_.taps() * channels_;
+  Dims places;  // where each row of dw reads x
+  for (const auto& tap : grid_.taps) {
+    for (int64_t c = 0; c < channels_; ++c) places.push_back(input_.tap_offset(tap.offset) + c);
+  }
+  for (int64_t first = 0; first < rows;) {
+    Tile tile{.first = first};
+    const int64_t to_end_of_run = run_ - first % run_;
+    tile.rows = tile_rows_ <= run_ ? std::min(tile_rows_, to_end_of_run) : tile_rows_;
+    tile.rows = std::min(tile.rows, rows - first);
+    tile.at = places[static_cast<size_t>(first)];
+    Dims a_rows(places.begin() + first, places.begin() + first + tile.rows);
+    for (int64_t& row : a_rows) row -= tile.at;
+    tile.kernels[0] = make_kernel(a_rows, 0);
+    tile.kernels[1] = make_kernel(a_rows, strips_ - 1);
+    first += tile.rows;
+    tiles_.push_back(std::move(tile));
+  }
+}
+
+TileKernelPtr FilterGrad::make_kernel(const Dims& a_rows, int64_t strip) const {
+  TileSpec spec{.level = level_, .dtype = desc_.dtype, .a_rows = a_rows};
+  spec.a_step = input_.next_pixel();
+  spec.b_step = desc_.filters;
+  spec.columns = columns(strip);
+  for (size_t i = 0; i < a_rows.size(); ++i) {
+    spec.c_rows.push_back(static_cast<int64_t>(i) * desc_.filters);
+  }
+  return make_tile_kernel(spec);
+}
+
+// Splitting the tiles needs no sums at the end, but every part then makes its own padded copies.
+void FilterGrad::choose_shares(bool deterministic) {
+  const int64_t bytes = result_elements() * size_;
+  const int64_t most = std::clamp<int64_t>(desc_.batch, 1, partial_limit / bytes + 1);
+  const double uneven = double(ceil_div(all_tiles(), threads_) * threads_) / double(all_tiles());
+  if (deterministic) {
+    shares_ = std::min<int64_t>(most, 4);
+  } else if (threads_ > 1 && most >= threads_ && (input_.padded() || uneven > 1.1)) {
+    shares_ = threads_;
+  }
+  parts_ = std::min(ceil_div(threads_, shares_), all_tiles());
+  partial_bytes_ = aligned(bytes);
+  copy_bytes_ = aligned(input_.copy_elements() * images_ * size_);
+  scratch_bytes_ = partial_bytes_ * static_cast<size_t>(shares_ - 1) +
+                   copy_bytes_ * static_cast<size_t>(shares_ * parts_);
+}
+
+void FilterGrad::run(const FilterGradArgs& args) const {
+  if (result_elements() == 0) return;
+  if (desc_.batch == 0) {
+    std::memset(args.dw, 0, static_cast<size_t>(result_elements() * size_));
+    return;
+  }
+  char* partials = static_cast<char*>(args.scratch);
+  char* copies = partials + partial_bytes_ * static_cast<size_t>(shares_ - 1);
+  const FixedSplit images{desc_.batch, shares_}, tiles{all_tiles(), parts_};
+  parallel_for(threads_, shares_ * parts_, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t share = i / parts_, part = i % parts_;
+      Job job{images.begin(share), images.end(share), tiles.begin(part), tiles.end(part)};
+      job.result = share == 0 ? static_cast<char*>(args.dw)
+                              : partials + partial_bytes_ * static_cast<size_t>(share - 1);
+      job.copy = copies + copy_bytes_ * static_cast<size_t>(i);
+      run_job(args, job);
+    }
+  });
+  if (shares_ > 1) add_shares(args);
+}
+
+void FilterGrad::run_job(const FilterGradArgs& args, const Job& job) const {
+  bool first = true;
+  for (int64_t image = job.first_image; image < job.last_image; image += images_) {
+    const int64_t images = std::min(images_, job.last_image - image);
+    for (int64_t depth = 0; depth < grid_.count[0]; ++depth) {
+      for (int64_t row = 0; row < grid_.count[1]; row += band_) {
+        run_block(args, job, image, images, depth, row, first);
+        first = false;
+      }
+    }
+  }
+}
+
+void FilterGrad::run_block(const FilterGradArgs& args, const Job& job, int64_t image,
+                           int64_t images, int64_t depth, int64_t row, bool first) const {
+  const int64_t rows = std::min(band_, grid_.count[1] - row);
+  const char* x = nullptr;
+  for (int64_t i = images - 1; i >= 0; --i) {
+    x = input_.open(args.x, image + i, depth, row, rows,
+                    job.copy + i * input_.copy_elements() * size_);
+  }
+  const int64_t line = (image * desc_.output[0] + depth) * desc_.output[1] + row;
+  const char* dy =
+      static_cast<const char*>(args.dy) + line * desc_.output[2] * desc_.filters * size_;
+  const int64_t count = images * rows;
+  TileArgs tile_args{.segments = segments_.data(), .counts = &count};
+  tile_args.accumulate = first ? 0 : 1;
+  const auto tiles = static_cast<int64_t>(tiles_.size());
+  for (int64_t i = job.first_tile; i < job.last_tile; ++i) {
+    const Tile& tile = tiles_[static_cast<size_t>(i % tiles)];
+    const int64_t strip = i / tiles % strips_, group = i / tiles / strips_;
+    const int64_t filter = group * filters_ + strip * width_;
+    tile_args.a = x + (tile.at + group * channels_) * size_;
+    tile_args.b = dy + filter * size_;
+    tile_args.c = job.result + (tile.first * desc_.filters + filter) * size_;
+    (*tile.kernels[strip + 1 == strips_ ? 1 : 0])(tile_args);
+  }
+}
+
+namespace {
+
+template <class T>
+void add_partials(T* to, const char* partials, size_t pitch, int64_t count, int64_t begin,
+                  int64_t end) {
+  for (int64_t p = 0; p < count; ++p) {
+    const T* from = reinterpret_cast<const T*>(partials + static_cast<size_t>(p) * pitch);
+    for (int64_t i = begin; i < end; ++i) to[i] += from[i];
+  }
+}
+
+}  // namespace
+
+void FilterGrad::add_shares(const FilterGradArgs& args) const {
+  const auto* partials = static_cast<const char*>(args.scratch);
+  parallel_for(threads_, result_elements(), 16 << 10, [&](int64_t begin, int64_t end) {
+    if (desc_.dtype == DType::f64) {
+      add_partials(static_cast<double*>(args.dw), partials, partial_bytes_, shares_ - 1, begin,
+                   end);
+    } else {
+      add_partials(static_cast<float*>(args.dw), partials, partial_bytes_, shares_ - 1, begin, end);
+    }
+  });
+}
+
+std::string FilterGrad::describe() const {
+  return text("tiles ", tile_rows_, "x", width_, " along pixels, blocks of ",
+              images_ > 1 ? images_ : band_, images_ > 1 ? " images" : " rows",
+              input_.padded() ? ", padded" : "", ", shares ", shares_, "x", parts_);
+}
+
+}  // namespace keratin::cpu

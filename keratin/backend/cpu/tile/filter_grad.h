@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+
+#include "keratin/backend/cpu/tile/tap_input.h"
+
+namespace keratin::cpu {
+
+struct FilterGradArgs {
+  const void* x = nullptr;
+  const void* dy = nullptr;
+  void* dw = nullptr;
+  void* scratch = nullptr;
+};
+
+// dw[t, c, f] = sum over images and pixels o of x[n, o stride + t dilation - pad, c] dy[n, o, f]:
+// tiles of (taps and channels) x filters that run along the rows of pixels. Neither array is
+// rearranged. With many threads the images are split into shares whose sums are added at the end.
+class FilterGrad {
+ public:
+  // The dtype must be f32 or f64. A deterministic one makes the same shares whatever the threads.
+  FilterGrad(const ConvDesc& desc, int threads, bool deterministic, Level level);
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  void run(const FilterGradArgs& args) const;
+  std::string describe() const;
+
+ private:
+  // Rows of dw, which are consecutive, for one group.
+  struct Tile {
+    int64_t first = 0, rows = 0;
+    int64_t at = 0;            // where its first row reads x, in elements
+    TileKernelPtr kernels[2];  // [last strip]
+  };
+  // What one thread does: a share of the images, for some of the (group, strip, tile) in order.
+  struct Job {
+    int64_t first_image, last_image;
+    int64_t first_tile, last_tile;
+    char* result;
+    char* copy;
+  };
+
+  void choose_width();
+  void make_tiles();
+  TileKernelPtr make_kernel(const Dims& a_rows, int64_t strip) const;
+  void choose_block();
+  void choose_shares(bool deterministic);
+  int64_t columns(int64_t strip) const { return std::min(width_, filters_ - strip * width_); }
+  int64_t all_tiles() const { return desc_.groups * strips_ * static_cast<int64_t>(tiles_.size()); }
+  int64_t result_elements() const { return desc_.taps() * channels_ * desc_.filters; }
+  void run_job(const FilterGradArgs& args, const Job& job) const;
+  void run_block(const FilterGradArgs& args, const Job& job, int64_t image, int64_t images,
+                 int64_t depth, int64_t row, bool first) const;
+  void add_shares(const FilterGradArgs& args) const;
+
+  ConvDesc desc_;
+  TapGrid grid_;
+  TapInput input_;
+  Level level_;
+  int threads_;
+  int64_t size_ = 4;
+  int64_t channels_ = 0, filters_ = 0;  // per group
+  int64_t run_ = 0;                     // rows of dw that read x side by side
+  int64_t width_ = 0, strips_ = 0, tile_rows_ = 0;
+  std::vector<Tile> tiles_;
+  int64_t band_ = 1, images_ = 1;  // of one block of work
+  std::vector<TileSegment> segments_;
+  int64_t shares_ = 1, parts_ = 1;  // shares of the images, and parts of the tiles
+  size_t partial_bytes_ = 0, copy_bytes_ = 0, scratch_bytes_ = 0;
+};
+
+}  // namespace keratin::cpu

@@ -1,0 +1,83 @@
+#include "keratin/backend/cpu/tile/tap_grid.h"
+
+#include <algorithm>
+
+namespace keratin::cpu {
+namespace {
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+// One dimension of a grid.
+struct Line {
+  int64_t first = 0, step = 1, count = 0, from = 0, move = 1;
+  std::vector<std::pair<int64_t, int64_t>> taps;  // offset, index in the filter
+};
+
+Line forward_line(const ConvDesc& desc, size_t d) {
+  Line line{.count = desc.output[d], .from = -desc.pad[d], .move = desc.stride[d]};
+  for (int64_t k = 0; k < desc.kernel[d]; ++k) line.taps.emplace_back(k * desc.dilation[d], k);
+  return line;
+}
+
+// x is read at i = o stride + k dilation - pad. With i + pad = q stride + r, the taps that reach i
+// have k dilation = r (mod stride), and each reads o = q - (k dilation - r) / stride.
+Line backward_line(const ConvDesc& desc, size_t d, int64_t r) {
+  const int64_t stride = desc.stride[d], pad = desc.pad[d];
+  const int64_t q = ceil_div(pad - r, stride);
+  const int64_t end = floor_div(desc.input[d] - 1 + pad - r, stride) + 1;
+  Line line{.first = q * stride + r - pad, .step = stride, .count = std::max<int64_t>(end - q, 0)};
+  line.from = q;
+  for (int64_t k = desc.kernel[d] - 1; k >= 0; --k) {
+    const int64_t reach = k * desc.dilation[d] - r;
+    if (reach % stride == 0) line.taps.emplace_back(-reach / stride, k);
+  }
+  if (line.taps.empty()) return line;
+  const int64_t lowest = line.taps.front().first;
+  for (auto& tap : line.taps) tap.first -= lowest;
+  line.from += lowest;
+  return line;
+}
+
+TapGrid cross(const ConvDesc& desc, const std::array<Line, 3>& lines) {
+  TapGrid grid;
+  for (size_t d = 0; d < 3; ++d) {
+    grid.first[d] = lines[d].first;
+    grid.step[d] = lines[d].step;
+    grid.count[d] = lines[d].count;
+    grid.from[d] = lines[d].from;
+    grid.move[d] = lines[d].move;
+    grid.extent[d] = lines[d].taps.empty() ? 0 : lines[d].taps.back().first + 1;
+  }
+  for (const auto& [z, kz] : lines[0].taps) {
+    for (const auto& [y, ky] : lines[1].taps) {
+      for (const auto& [x, kx] : lines[2].taps) {
+        const int64_t index = (kz * desc.kernel[1] + ky) * desc.kernel[2] + kx;
+        grid.taps.push_back({{z, y, x}, index});
+      }
+    }
+  }
+  return grid;
+}
+
+}  // namespace
+
+TapGrid forward_grid(const ConvDesc& desc) {
+  return cross(desc, {forward_line(desc, 0), forward_line(desc, 1), forward_line(desc, 2)});
+}
+
+std::vector<TapGrid> backward_grids(const ConvDesc& desc) {
+  std::vector<TapGrid> grids;
+  for (int64_t z = 0; z < desc.stride[0]; ++z) {
+    for (int64_t y = 0; y < desc.stride[1]; ++y) {
+      for (int64_t x = 0; x < desc.stride[2]; ++x) {
+        TapGrid grid = cross(desc, {backward_line(desc, 0, z), backward_line(desc, 1, y),
+                                    backward_line(desc, 2, x)});
+        if (!grid.empty()) grids.push_back(std::move(grid));
+      }
+    }
+  }
+  return grids;
+}
+
+}  // namespace keratin::cpu

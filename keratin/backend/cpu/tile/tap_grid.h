@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "keratin/backend/cpu/tile/conv_desc.h"
+
+namespace keratin::cpu {
+
+// A dense part of a convolution. It writes the pixels first + q step of its output, q < count; each
+// is a sum over taps, at the pixels from + q move + offset of its input. Going forward there is one
+// grid. Backwards, with a stride, input pixels that share a remainder see the same taps, so there
+// is one grid per remainder.
+struct TapGrid {
+  Spatial first{0, 0, 0}, step{1, 1, 1}, count{0, 0, 0};
+  Spatial from{0, 0, 0}, move{1, 1, 1};
+  struct Tap {
+    Spatial offset;  // none negative
+    int64_t index;   // in the filter
+  };
+  std::vector<Tap> taps;    // in ascending order of offset
+  Spatial extent{0, 0, 0};  // one more than the largest offset
+  bool empty() const { return count[0] == 0 || count[1] == 0 || count[2] == 0; }
+};
+
+TapGrid forward_grid(const ConvDesc& desc);
+// From the gradient of y to that of x.
+std::vector<TapGrid> backward_grids(const ConvDesc& desc);
+
+}  // namespace keratin::cpu
