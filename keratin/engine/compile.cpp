@@ -11,6 +11,7 @@
 #include "keratin/passes/eliminate_common.h"
 #include "keratin/passes/eliminate_dead.h"
 #include "keratin/passes/fold_constants.h"
+#include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/simplify.h"
 #include "keratin/plan/plan.h"
 
@@ -80,7 +81,8 @@ Executable compile(Module module, const CompileOptions& options) {
     tidy_up(passes);
     // fuse_epilogue: matmul and convolution take their bias, activation and residual along
     passes.run("decompose_unclaimed", decompose);
-    // fuse_pointwise: pointwise ops and reductions become single loops
+    passes.run("fuse_pointwise", fuse_pointwise);
+    passes.run("decompose_unclaimed", decompose);
   }
   passes.run("eliminate_dead", eliminate_dead);
   return Executable(make_plan(passes.take(), plan), options.backend == "cpu");

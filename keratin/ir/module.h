@@ -42,6 +42,7 @@ class Module {
 
  private:
   friend class Rewriter;
+  friend class Gatherer;
   std::unique_ptr<Block> block_;
   std::vector<Update> updates_;
 };

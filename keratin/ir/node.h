@@ -83,6 +83,7 @@ class Node {
   friend class Block;
   friend class Module;
   friend class Rewriter;
+  friend class Gatherer;
   friend class Parser;
 
   Block* block_;
@@ -127,6 +128,7 @@ class Block {
  private:
   friend class Module;
   friend class Rewriter;
+  friend class Gatherer;
   friend class Parser;
 
   std::vector<std::unique_ptr<Node>> parameters_;

@@ -1,7 +1,5 @@
 #include "keratin/ops/movement.h"
 
-#include <numeric>
-
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -9,17 +7,11 @@ namespace keratin::ops {
 namespace {
 
 using testing::check_op;
+using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
 
 constexpr DType f32 = DType::f32, i32 = DType::i32;
-
-// 0, 1, 2, … under a shape.
-Tensor counting(DType dtype, const Shape& shape) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  std::iota(values.begin(), values.end(), 0);
-  return Tensor::of(dtype, shape, values);
-}
 
 // The shape a reshape of a value of shape `from` gets, printed.
 std::string reshaped(const Shape& from, const Dims& to) {

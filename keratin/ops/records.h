@@ -20,6 +20,10 @@ extern const OpDef sum_op, max_op, min_op, prod_op, any_op, all_op, argmax_op, a
     variance_op, logsumexp_op;
 // movement.cpp
 extern const OpDef reshape_op, transpose_op, broadcast_to_op, expand_dims_op, squeeze_op;
+// slicing.cpp
+extern const OpDef slice_op, reverse_op, dynamic_slice_op, dynamic_update_slice_op;
+// joining.cpp
+extern const OpDef pad_op, reflect_pad_op, concat_op, roll_op, tile_op, repeat_op;
 // matmul.cpp
 extern const OpDef matmul_op;
 // conv.cpp, conv_transpose.cpp

@@ -88,6 +88,18 @@ const OpDef* const table[] = {
     &broadcast_to_op,
     &expand_dims_op,
     &squeeze_op,
+    // slicing
+    &slice_op,
+    &reverse_op,
+    &dynamic_slice_op,
+    &dynamic_update_slice_op,
+    // joining
+    &pad_op,
+    &reflect_pad_op,
+    &concat_op,
+    &roll_op,
+    &tile_op,
+    &repeat_op,
     // matrices
     &matmul_op,
     // convolutions

@@ -2,9 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "keratin/engine/compile.h"
 
 namespace keratin::testing {
+
+Tensor counting(DType dtype, const Shape& shape) {
+  std::vector<int64_t> values(static_cast<size_t>(shape.count()));
+  std::iota(values.begin(), values.end(), 0);
+  return Tensor::of(dtype, shape, values);
+}
 
 std::vector<Tensor> evaluate(const std::function<Values(const Values&)>& build,
                              const std::vector<Tensor>& inputs, const std::string& backend) {

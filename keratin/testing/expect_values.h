@@ -10,6 +10,9 @@ void expect_values(const std::function<Values(const Values&)>& build,
                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected,
                    double tolerance = 0);
 
+// 0, 1, 2, … under a shape.
+Tensor counting(DType dtype, const Shape& shape);
+
 // The results of ops on data, on the backend of that name.
 std::vector<Tensor> evaluate(const std::function<Values(const Values&)>& build,
                              const std::vector<Tensor>& inputs, const std::string& backend = "cpu");

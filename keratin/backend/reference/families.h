@@ -12,5 +12,6 @@ std::span<const Entry> movement_loops();
 std::span<const Entry> matmul_loops();
 std::span<const Entry> conv_loops();
 std::span<const Entry> pool_loops();
+std::span<const Entry> slicing_loops();
 
 }  // namespace keratin::reference

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "keratin/plan/backend.h"
 
 // What the loops of this backend share.
@@ -60,6 +62,18 @@ inline int64_t position_of(const Dims& index, const Shape& shape) {
   for (size_t axis = 0; axis < index.size(); ++axis)
     position = position * shape[static_cast<int64_t>(axis)] + index[axis];
   return position;
+}
+
+// out[index] = in[source(index)], whatever the element is: moving needs only its size.
+template <class Source>
+void move_elements(const Call& call, Source source) {
+  const size_t size = size_of(call.node.type().dtype);
+  auto* out = call.out<std::byte>();
+  const auto* in = call.in<std::byte>(0);
+  for_each_index(call.node.type().shape, [&](const Dims& index) {
+    std::memcpy(out, in + static_cast<size_t>(source(index)) * size, size);
+    out += size;
+  });
 }
 
 void pointwise(const Call& call);  // any op with a scalar function

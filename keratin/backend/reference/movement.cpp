@@ -1,7 +1,5 @@
 #include "keratin/ops/movement.h"
 
-#include <cstring>
-
 #include "keratin/backend/reference/families.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/records.h"
@@ -9,18 +7,6 @@
 namespace keratin::reference {
 
 namespace {
-
-// out[index] = in[source(index)], whatever the element is: moving needs only its size.
-template <class Source>
-void move_elements(const Call& call, Source source) {
-  const size_t size = size_of(call.node.type().dtype);
-  auto* out = call.out<std::byte>();
-  const auto* in = call.in<std::byte>(0);
-  for_each_index(call.node.type().shape, [&](const Dims& index) {
-    std::memcpy(out, in + static_cast<size_t>(source(index)) * size, size);
-    out += size;
-  });
-}
 
 void transpose(const Call& call) {
   const Dims& permutation = call.node.attr<ops::TransposeAttrs>().permutation;

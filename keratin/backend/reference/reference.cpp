@@ -12,6 +12,17 @@ using reference::Call;
 using reference::Entry;
 using reference::Loop;
 
+// clang-format off: one family per line
+constexpr std::span<const Entry> (*families[])() = {
+    reference::reduce_loops,
+    reference::movement_loops,
+    reference::matmul_loops,
+    reference::conv_loops,
+    reference::pool_loops,
+    reference::slicing_loops,
+};
+// clang-format on
+
 class ReferenceKernel final : public Kernel {
  public:
   ReferenceKernel(const Node& node, Loop loop) : node_(node), loop_(loop) {}
@@ -33,10 +44,8 @@ class ReferenceKernel final : public Kernel {
 class ReferenceBackend final : public Backend {
  public:
   ReferenceBackend() {
-    for (const auto family :
-         {reference::reduce_loops(), reference::movement_loops(), reference::matmul_loops(),
-          reference::conv_loops(), reference::pool_loops()})
-      for (const Entry& entry : family) loops_.emplace(entry.op, entry.loop);
+    for (const auto family : families)
+      for (const Entry& entry : family()) loops_.emplace(entry.op, entry.loop);
   }
 
   std::string_view name() const override { return "reference"; }

@@ -1,0 +1,65 @@
+#include "keratin/ir/gather.h"
+
+#include <unordered_map>
+
+namespace keratin {
+
+class Gatherer {
+ public:
+  explicit Gatherer(const Gather& how) : how_(how) {}
+
+  void run(Module& module) {
+    run(*module.block_);
+    for (Update& update : module.updates_) update.value = current(update.value);
+    graveyard_.clear();
+  }
+
+ private:
+  static Value current(Value value) {
+    const Values& replacement = value.node().replacement_;
+    return replacement.empty() ? value : replacement[value.index()];
+  }
+
+  void run(Block& block) {
+    for (const auto& node : block.nodes_)
+      if (!node->regions_.empty() && how_.enter(*node))
+        for (const auto& region : node->regions_) run(*region);
+    const std::vector<Gather::Group> groups = how_.groups(block);
+    std::unordered_map<const Node*, const Gather::Group*> group_of;
+    for (const Gather::Group& group : groups)
+      for (const Node* member : group) group_of[member] = &group;
+
+    auto old = std::move(block.nodes_);
+    block.nodes_.clear();
+    for (auto& node : old) {
+      for (Value& input : node->inputs_) input = current(input);
+      const auto found = group_of.find(node.get());
+      if (found == group_of.end()) {
+        block.nodes_.push_back(std::move(node));
+        continue;
+      }
+      const Gather::Group& group = *found->second;
+      const bool last = node.get() == group.back();
+      graveyard_.push_back(std::move(node));
+      if (last) merge(block, group);
+    }
+    for (Value& result : block.results) result = current(result);
+  }
+
+  void merge(Block& block, const Gather::Group& group) {
+    std::vector<Values> outputs = how_.merge(block, group);
+    ensure(outputs.size() == group.size(), "gather: a group of ", group.size(), " nodes became ",
+           outputs.size());
+    for (size_t i = 0; i < group.size(); ++i) group[i]->replacement_ = std::move(outputs[i]);
+  }
+
+  const Gather& how_;
+  std::vector<std::unique_ptr<Node>> graveyard_;  // members live until nobody refers to them
+};
+
+Module gather(Module module, const Gather& how) {
+  Gatherer(how).run(module);
+  return module;
+}
+
+}  // namespace keratin
