@@ -51,7 +51,10 @@ class Planner {
     place_updates();
     place_the_rest();
     append_copies();
-    plan_.arena_bytes = arena_.size();
+    for (size_t i = 0; i < arenas_.size(); ++i)
+      plan_.arena_bytes += plan_.queues[i].arena_bytes = arenas_[i].size();
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      plan_.queues[queue_of(plan_.steps[i].device)].steps.push_back(i);
     return std::move(plan_);
   }
 
@@ -69,6 +72,20 @@ class Planner {
   };
   // What is known of a value's memory; asked by any of its names.
   Home& home(Value value) { return homes_[storage(value)]; }
+
+  size_t queue_of(Device device) {
+    for (size_t i = 0; i < plan_.queues.size(); ++i)
+      if (plan_.queues[i].device == device) return i;
+    plan_.queues.push_back({device, {}, 0});
+    arenas_.emplace_back();
+    return plan_.queues.size() - 1;
+  }
+
+  Slot allocate(Device device, size_t bytes) {
+    const size_t queue = queue_of(device);
+    return {Slot::Kind::arena, queue, arenas_[queue].allocate(bytes)};
+  }
+  void release(const Slot& slot) { arenas_[slot.index].release(slot.offset); }
 
   void make_steps() {
     for (const auto& node : plan_.module.block().nodes()) {
@@ -161,7 +178,7 @@ class Planner {
     if (storage(update.value) == storage(update.state)) return;
     const bool from_state = home(update.value).slot.kind == Slot::Kind::input;
     if (from_state) {
-      const Slot saved{Slot::Kind::arena, 0, arena_.allocate(bytes_of(update.value.type()))};
+      const Slot saved = allocate(update.value.type().device, bytes_of(update.value.type()));
       copies_.push_back({update.value, saved});
       state_copies_.push_back({update.value, target, saved});
     } else {
@@ -193,22 +210,21 @@ class Planner {
         h.slot = home(input).slot;
         taken_over.push_back(input);
       } else {
-        h.slot = {Slot::Kind::arena, 0, arena_.allocate(bytes_of(output.type()))};
+        h.slot = allocate(output.type().device, bytes_of(output.type()));
       }
     }
     for (const Value& input : step.node->inputs()) step.slots.push_back(home(input).slot);
     for (const Value& output : step.node->outputs()) step.slots.push_back(homes_[output].slot);
     if (step.kernel->scratch_bytes() > 0) {
-      const size_t scratch = arena_.allocate(step.kernel->scratch_bytes());
-      step.slots.push_back({Slot::Kind::arena, 0, scratch});
-      arena_.release(scratch);
+      step.slots.push_back(allocate(step.device, step.kernel->scratch_bytes()));
+      release(step.slots.back());
     } else {
       step.slots.push_back({});
     }
     for (const Value& value : dying)
       if (std::find(taken_over.begin(), taken_over.end(), value) == taken_over.end() &&
           home(value).slot.kind == Slot::Kind::arena)
-        arena_.release(home(value).slot.offset);
+        release(home(value).slot);
   }
 
   // An input that dies here, of the same size, that the kernel may write over.
@@ -260,7 +276,7 @@ class Planner {
 
   const PlanOptions& options_;
   Plan plan_;
-  Arena arena_;
+  std::vector<Arena> arenas_;  // of plan_.queues
   std::unordered_map<Value, Home, Key> homes_;
   std::unordered_map<const Node*, size_t> step_of_;
   std::vector<Copy> copies_;

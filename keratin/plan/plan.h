@@ -13,13 +13,13 @@ namespace keratin {
 struct Slot {
   enum class Kind : uint8_t {
     none,      // nobody needs it
-    arena,     // at an offset of the session's arena
+    arena,     // at an offset of the arena of queue `index`
     constant,  // in the plan itself
     input,     // the caller's, parameter `index`
     output,    // the caller's, result `index`
   };
   Kind kind = Kind::none;
-  size_t index = 0;   // of the constant, input or output
+  size_t index = 0;   // of the queue, constant, input or output
   size_t offset = 0;  // in the arena
   bool operator==(const Slot&) const = default;
 };
@@ -31,18 +31,27 @@ struct PlanStep {
   Device device;
 };
 
+// What one device does, in order, and the memory it needs for it.
+struct Queue {
+  Device device;
+  std::vector<size_t> steps;
+  size_t arena_bytes = 0;
+};
+
 struct PlanOptions : KernelOptions {
   // The backends of a device, best first; the first that offers a kernel runs the node.
   std::vector<const Backend*> backends;
 };
 
-// The order of the steps, and the place of every value: one arena, offsets fixed by lifetimes. A
-// plan owns its module, whose nodes the kernels refer to.
+// The order of the steps, and the place of every value: one arena per device, offsets fixed by
+// lifetimes. A plan owns its module, whose nodes the kernels refer to. The order of `steps` is one
+// in which all queues may run, one step after the other.
 struct Plan {
   Module module;
   std::vector<PlanStep> steps;
+  std::vector<Queue> queues;
   std::vector<Tensor> constants;
-  size_t arena_bytes = 0;
+  size_t arena_bytes = 0;  // of all queues
 
   const Values& results() const { return module.block().results; }
 };
@@ -59,9 +68,8 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan);
 // A plan's memory and launches for one run at a time. Many sessions may share a plan.
 class Session {
  public:
-  // `arena` is at least plan.arena_bytes long, or undefined to allocate one.
-  explicit Session(const Plan& plan, Buffer arena = {});
-  // For a plan inside a plan: `set_arena` comes before the first launch.
+  explicit Session(const Plan& plan);
+  // For a plan inside a plan, on one device: `set_arena` comes before the first launch.
   struct BorrowedArena {};
   Session(const Plan& plan, BorrowedArena);
   Session(const Session&) = delete;
@@ -73,19 +81,20 @@ class Session {
   // For a plan inside a plan: the addresses that `run` would set, one by one.
   void set_input(size_t index, void* address) { assign(input_uses_[index], address); }
   void set_output(size_t index, void* address) { assign(output_uses_[index], address); }
-  void set_arena(std::byte* arena);
+  void set_arena(std::byte* arena) { set_arena(0, arena); }
   void launch() const {
     for (const Launch& step : launches_) step();
   }
 
  private:
   void bind_steps();
+  void set_arena(size_t queue, std::byte* arena);
   void assign(const std::vector<size_t>& uses, void* address) {
     for (size_t use : uses) pointers_[use] = address;
   }
 
   const Plan& plan_;
-  Buffer arena_;
+  std::vector<Buffer> arenas_;                                 // one per queue
   std::vector<void*> pointers_;                                // of all steps, one after the other
   std::vector<std::vector<size_t>> input_uses_, output_uses_;  // positions in pointers_
   std::vector<Launch> launches_;

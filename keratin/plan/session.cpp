@@ -2,13 +2,12 @@
 
 namespace keratin {
 
-Session::Session(const Plan& plan, Buffer arena)
-    : plan_(plan),
-      arena_(arena.data() != nullptr || plan.arena_bytes == 0
-                 ? std::move(arena)
-                 : Buffer::allocate(plan.arena_bytes)) {
+Session::Session(const Plan& plan) : plan_(plan) {
   bind_steps();
-  set_arena(arena_.data());
+  for (size_t i = 0; i < plan.queues.size(); ++i) {
+    arenas_.push_back(Buffer::allocate(plan.queues[i].arena_bytes));
+    set_arena(i, arenas_.back().data());
+  }
 }
 
 Session::Session(const Plan& plan, BorrowedArena) : plan_(plan) { bind_steps(); }
@@ -37,11 +36,12 @@ void Session::bind_steps() {
   }
 }
 
-void Session::set_arena(std::byte* arena) {
+void Session::set_arena(size_t queue, std::byte* arena) {
   size_t position = 0;
   for (const PlanStep& step : plan_.steps)
     for (const Slot& slot : step.slots) {
-      if (slot.kind == Slot::Kind::arena) pointers_[position] = arena + slot.offset;
+      if (slot.kind == Slot::Kind::arena && slot.index == queue)
+        pointers_[position] = arena + slot.offset;
       ++position;
     }
 }
