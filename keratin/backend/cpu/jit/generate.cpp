@@ -1,0 +1,82 @@
+#include "keratin/backend/cpu/jit/generate.h"
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include "keratin/backend/cpu/jit/emitter.h"
+#endif
+
+namespace keratin::cpu {
+
+std::string_view name(LoopIsa isa) {
+  constexpr std::array<std::string_view, 3> names = {"interpreter", "avx2", "avx512"};
+  return names[static_cast<size_t>(isa)];
+}
+
+double inst_ns(const LoopInst& inst, LoopIsa isa) {
+  if (isa == LoopIsa::interpreter) return 1;
+  const bool slow = inst.op >= LoopOp::exp && inst.op <= LoopOp::sigmoid;
+  return slow || inst.op == LoopOp::pow || inst.op == LoopOp::atan2 ? 0.5 : 0.03;
+}
+
+#if defined(__x86_64__)
+
+LoopIsa best_loop_isa() {
+  static const LoopIsa best = [] {
+    __builtin_cpu_init();
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+    return avx512 && avx2 ? LoopIsa::avx512 : avx2 ? LoopIsa::avx2 : LoopIsa::interpreter;
+  }();
+  return best;
+}
+
+namespace {
+
+constexpr size_t max_accumulators_avx2 = 4, max_accumulators_avx512 = 8;
+
+bool can_generate(const LoopNest& nest, LoopIsa isa) {
+  size_t row_folds = 0;
+  for (size_t i = 0; i < nest.pointers.size(); ++i) {
+    const int64_t stride = nest.column_stride(i);
+    if (stride != 0 && stride != static_cast<int64_t>(size_of(nest.pointers[i].dtype)))
+      return false;
+  }
+  for (size_t i = 0; i < nest.program.outputs.size(); ++i) {
+    const LoopOutput& out = nest.program.outputs[i];
+    if (out.reduce == Reduce::none) continue;
+    const bool wide = nest.program.dtype_of(out.value) == DType::i64;
+    if (wide && out.reduce == Reduce::prod && isa != LoopIsa::avx512) return false;
+    row_folds += nest.column_stride(nest.program.inputs.size() + i) == 0;
+  }
+  return row_folds <= (isa == LoopIsa::avx512 ? max_accumulators_avx512 : max_accumulators_avx2);
+}
+
+}  // namespace
+
+GeneratedCode generate(const LoopNest& nest, LoopIsa isa, bool stream) {
+  if (isa == LoopIsa::interpreter || isa > best_loop_isa() || !can_generate(nest, isa)) return {};
+  thread_local std::vector<uint8_t> buffer(size_t{64} << 10);
+  for (;;) {
+    try {
+      Emitter emitter(nest, isa, stream, buffer);
+      const size_t size = emitter.emit();
+      return GeneratedCode(CodeMemory::copy_of(std::span(buffer).first(size)));
+    } catch (const Xbyak::Error& error) {
+      if (static_cast<int>(error) != Xbyak::ERR_CODE_IS_TOO_BIG) throw;
+      buffer.resize(buffer.size() * 4);
+    }
+  }
+}
+
+#else
+
+LoopIsa best_loop_isa() { return LoopIsa::interpreter; }
+
+GeneratedCode generate(const LoopNest&, LoopIsa, bool) { return {}; }
+
+#endif
+
+}  // namespace keratin::cpu

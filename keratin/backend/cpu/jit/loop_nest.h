@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "keratin/backend/cpu/jit/loop_program.h"
+
+namespace keratin::cpu {
+
+// An array that a loop walks: an input, a stored output, or the accumulators of a reduction.
+struct LoopPointer {
+  DType dtype = DType::f32;
+  LoopDims strides{};  // in bytes
+};
+
+// A program made ready to run: no dead code, at least two dims (rows and columns), neighbouring
+// dims merged wherever every array allows it.
+struct LoopNest {
+  LoopProgram program;
+  std::vector<LoopPointer> pointers;  // of the inputs, then of the outputs
+  // Of each output: one row of a block makes the whole of a reduced element, so it is written
+  // without looking at what was there.
+  std::vector<bool> overwrites;
+
+  int64_t columns() const { return program.dims[static_cast<size_t>(program.rank - 1)]; }
+  int64_t rows() const;  // of all dims but the last
+  const LoopPointer& output_pointer(size_t output) const {
+    return pointers[program.inputs.size() + output];
+  }
+  // Bytes from one column, or from one row of the innermost two dims, to the next.
+  int64_t column_stride(size_t pointer) const {
+    return pointers[pointer].strides[static_cast<size_t>(program.rank - 1)];
+  }
+  int64_t row_stride(size_t pointer) const {
+    return pointers[pointer].strides[static_cast<size_t>(program.rank - 2)];
+  }
+};
+
+// With `contract`, a product that is used once, by a sum, becomes a fused multiply-add.
+LoopNest make_nest(LoopProgram program, bool contract);
+
+// Sums of half types accumulate in float, of small integers in i32; booleans are 0 and -1 in i32.
+DType accumulator_dtype(DType value);
+
+}  // namespace keratin::cpu

@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "keratin/backend/cpu/jit/loop_testing.h"
+#include "keratin/backend/cpu/jit/tile_ops.h"
+
+namespace keratin::cpu::testing {
+
+namespace {
+
+// How far a float result may be from the exact one: half a unit where one rounding is all there is.
+double allowed_ulps(LoopOp op) {
+  switch (op) {
+    case LoopOp::rsqrt:
+      return 1.5;
+    case LoopOp::mod:
+    case LoopOp::expm1:
+    case LoopOp::log1p:
+    case LoopOp::sigmoid:
+      return 3;
+    case LoopOp::exp:
+    case LoopOp::log:
+    case LoopOp::erf:
+    case LoopOp::pow:
+      return 2;
+    case LoopOp::tanh:
+      return 3.5;
+    default:
+      return op >= LoopOp::sin && op <= LoopOp::erfinv ? 2.5
+             : op == LoopOp::atan2                     ? 1.5
+                                                       : 0.5000001;
+  }
+}
+
+// Ordinary and awkward values.
+Array awkward_array(DType dtype, int64_t count, std::mt19937& random) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const std::vector<double> reals = {
+      0,    -0.0,  1,     -1,   0.5,   -0.5, 1.5,  2.5, inf,  -inf, nan,    3e9, -3e9, 1e30,  300,
+      -300, 127.5, 1e-30, 1e19, 255.9, 0.99, 88.5, -87, 1e-6, 2,    -1e-20, 7,   1e10, -128.7};
+  const std::vector<int64_t> wholes = {0,
+                                       1,
+                                       -1,
+                                       2,
+                                       7,
+                                       8,
+                                       31,
+                                       32,
+                                       64,
+                                       127,
+                                       -128,
+                                       255,
+                                       1 << 20,
+                                       std::numeric_limits<int32_t>::max(),
+                                       std::numeric_limits<int32_t>::min(),
+                                       std::numeric_limits<int64_t>::max(),
+                                       std::numeric_limits<int64_t>::min()};
+  Array array = random_array(dtype, count, random);
+  for (int64_t i = 0; i < count; i += 2) {
+    if (dtype == DType::boolean) break;
+    array.set(i, {reals[random() % reals.size()], wholes[random() % wholes.size()]});
+  }
+  return array;
+}
+
+void check_element(const LoopInst& inst, DType operand, const Element* args, Element got,
+                   const std::string& where) {
+  const Element want = evaluate(inst, operand, args);
+  if (!is_float(inst.dtype)) {
+    EXPECT_EQ(got.whole, want.whole) << where << " of " << args[0].whole << ", " << args[1].whole
+                                     << " / " << args[0].real << ", " << args[1].real;
+    return;
+  }
+  const DType precision = inst.dtype == DType::f64 ? DType::f64 : DType::f32;
+  double tolerance = allowed_ulps(inst.op);
+  if (precision == DType::f64) tolerance = std::max(tolerance, 4.0);
+  EXPECT_LE(ulps(precision, got.real, want.real), tolerance)
+      << where << " of " << args[0].real << ", " << args[1].real << ", " << args[2].real << ": got "
+      << got.real << ", want " << want.real;
+}
+
+void check_op(LoopOp op, DType operand, DType result, LoopIsa isa) {
+  const int64_t count = 1000 + 13;
+  LoopProgram p{.rank = 1, .dims = {count}};
+  std::vector<int32_t> args;
+  for (int i = 0; i < operand_count(op); ++i)
+    args.push_back(p.add_input(op == LoopOp::select && i == 0 ? DType::boolean : operand));
+  args.resize(3, -1);
+  p.store(p.add(op, result, args[0], args[1], args[2]));
+  if (result == DType::f16 || result == DType::bf16) p.outputs[0].dtype = DType::f32;
+  std::mt19937 random(static_cast<unsigned>(op) * 31 + static_cast<unsigned>(operand));
+  std::vector<Array> inputs;
+  for (const LoopInput& input : p.inputs)
+    inputs.push_back(awkward_array(input.dtype, count, random));
+  if (op == LoopOp::pow && !is_float(operand))  // exponents beyond reason are slow to check
+    for (int64_t i = 0; i < count; ++i) inputs[1].set(i, {0, inputs[1].get(i).whole % 70});
+  const std::vector<Array> outputs = execute(p, {.isa = isa, .contract = false}, inputs);
+  EXPECT_TRUE(outputs[0].guards_intact());
+  const std::string where = text(name(op), ' ', operand, " -> ", result, " on ", name(isa));
+  for (int64_t i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+    Element values[3];
+    for (size_t j = 0; j < inputs.size(); ++j) values[j] = inputs[j].get(i);
+    check_element(p.body[0], operand, values, outputs[0].get(i), where);
+  }
+}
+
+class LoopOps : public ::testing::TestWithParam<LoopIsa> {};
+
+TEST_P(LoopOps, EveryOperationOfEveryDtypeMatchesDoublePrecision) {
+  for (int i = 0; i < loop_op_count; ++i) {
+    const auto op = static_cast<LoopOp>(i);
+    if (op == LoopOp::cast) continue;
+    for (DType dtype : all_dtypes) {
+      if (!has_tile_function(op, dtype, dtype)) continue;
+      LoopProgram p{.rank = 1, .dims = {1}};
+      p.add_input(DType::boolean);
+      p.add_input(dtype);
+      const DType result = p.dtype_of(op == LoopOp::select ? p.add(op, 0, 1, 1) : p.add(op, 1));
+      check_op(op, dtype, result, GetParam());
+    }
+  }
+}
+
+TEST_P(LoopOps, CastsBetweenAllDtypes) {
+  for (DType from : all_dtypes)
+    for (DType to : all_dtypes) check_op(LoopOp::cast, from, to, GetParam());
+}
+
+TEST_P(LoopOps, RefusesAnOperationThatADtypeDoesNotHave) {
+  LoopProgram p{.rank = 1, .dims = {4}};
+  p.add_input(DType::i32);
+  p.store(p.add(LoopOp::exp, 0));
+  EXPECT_THROW(LoopKernel::compile(p, {.isa = GetParam()}), InternalError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, LoopOps, ::testing::ValuesIn(isas()),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+}  // namespace
+}  // namespace keratin::cpu::testing
