@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "keratin/backend/cpu/conv.h"
+#include "keratin/backend/cpu/fused.h"
 #include "keratin/backend/cpu/matmul.h"
 #include "keratin/ops/records.h"
 
@@ -19,7 +20,18 @@ constexpr KernelEntry table[] = {
     {&ops::conv_grad_filter_op, one<make_conv_grad_filter>},
     {&ops::conv_grad_input_op, one<make_conv_grad_input>},
     {&ops::matmul_op, one<make_matmul>},
+    {&ops::sum_op, one<make_loop>},
+    {&ops::prod_op, one<make_loop>},
+    {&ops::max_op, one<make_loop>},
+    {&ops::min_op, one<make_loop>},
+    {&ops::any_op, one<make_loop>},
+    {&ops::all_op, one<make_loop>},
+    {&ops::broadcast_to_op, one<make_loop>},
+    {&ops::fused_op, one<make_loop>, claims_loop},
 };
+
+// Every pointwise op that has no line of its own.
+constexpr KernelEntry pointwise{nullptr, one<make_loop>};
 
 }  // namespace
 
@@ -30,7 +42,8 @@ const KernelEntry* find_kernels(const OpDef& op) {
     return map;
   }();
   const auto found = by_op.find(&op);
-  return found == by_op.end() ? nullptr : found->second;
+  if (found != by_op.end()) return found->second;
+  return op.scalar ? &pointwise : nullptr;
 }
 
 }  // namespace keratin::cpu

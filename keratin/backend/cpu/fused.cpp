@@ -1,0 +1,72 @@
+#include "keratin/backend/cpu/fused.h"
+
+#include "keratin/backend/cpu/jit/loop_kernel.h"
+#include "keratin/backend/cpu/jit/lower.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::cpu {
+
+namespace {
+
+class LoopStep final : public Kernel {
+ public:
+  LoopStep(LoopProgram program, int threads)
+      : program_(program), kernel_(LoopKernel::compile(std::move(program), {.threads = threads})) {}
+
+  std::string describe() const override {
+    std::string steps;
+    int shown = 0;
+    for (const LoopInst& inst : program_.body) {
+      if (inst.op == LoopOp::constant) continue;
+      if (++shown > 6) {
+        steps += " ...";
+        break;
+      }
+      steps += text(' ', name(inst.op));
+    }
+    for (const LoopOutput& out : program_.outputs)
+      if (out.reduce != Reduce::none) steps += text(' ', name(out.reduce));
+    return text(name(kernel_.isa()), " loop", steps);
+  }
+
+  size_t scratch_bytes() const override { return kernel_.scratch_bytes(); }
+
+  // Every element is read before it is written, if it is read and written at the same place.
+  bool in_place(size_t input, size_t output) const override {
+    const LoopInput& in = program_.inputs[input];
+    const LoopOutput& out = program_.outputs[output];
+    if (out.reduce != Reduce::none || in.dtype != out.dtype) return false;
+    for (int d = 0; d < program_.rank; ++d)
+      if (program_.dims[size_t(d)] != 1 && in.strides[size_t(d)] == 0) return false;
+    return true;
+  }
+
+  Launch bind(Pointers pointers) const override {
+    const size_t inputs = program_.inputs.size(), outputs = program_.outputs.size();
+    return [kernel = kernel_, pointers, inputs, outputs] {
+      kernel.run(pointers, pointers + inputs, pointers[inputs + outputs]);
+    };
+  }
+
+ private:
+  LoopProgram program_;
+  LoopKernel kernel_;
+};
+
+}  // namespace
+
+Offer make_loop(const Node& node, const KernelOptions& options) {
+  std::string reason;
+  std::optional<LoopProgram> program = lower_to_loop(node, reason);
+  if (!program) return refuse("loop: ", reason);
+  return {.kernel = std::make_unique<LoopStep>(std::move(*program), options.threads),
+          .refusal = ""};
+}
+
+bool claims_loop(const Node& node) {
+  if (&node.op() != &ops::fused_op) return true;
+  std::string reason;
+  return lower_to_loop(node, reason).has_value();
+}
+
+}  // namespace keratin::cpu
