@@ -13,6 +13,7 @@
 #include "keratin/passes/fold_constants.h"
 #include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/simplify.h"
+#include "keratin/passes/sparse_updates.h"
 #include "keratin/plan/plan.h"
 
 namespace keratin {
@@ -78,6 +79,7 @@ Executable compile(Module module, const CompileOptions& options) {
   if (optimize) tidy_up(passes);
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
+    passes.run("sparse_updates", sparse_updates);
     tidy_up(passes);
     // fuse_epilogue: matmul and convolution take their bias, activation and residual along
     passes.run("decompose_unclaimed", decompose);

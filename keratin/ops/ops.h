@@ -4,6 +4,7 @@
 #include "keratin/ops/cond.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/conv.h"
+#include "keratin/ops/indexing.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"

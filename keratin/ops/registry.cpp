@@ -93,6 +93,11 @@ const OpDef* const table[] = {
     &reverse_op,
     &dynamic_slice_op,
     &dynamic_update_slice_op,
+    // indexing
+    &gather_op,
+    &scatter_add_op,
+    &take_along_axis_op,
+    &scatter_add_along_axis_op,
     // joining
     &pad_op,
     &reflect_pad_op,

@@ -13,5 +13,6 @@ std::span<const Entry> matmul_loops();
 std::span<const Entry> conv_loops();
 std::span<const Entry> pool_loops();
 std::span<const Entry> slicing_loops();
+std::span<const Entry> indexing_loops();
 
 }  // namespace keratin::reference

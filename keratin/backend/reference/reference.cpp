@@ -14,12 +14,9 @@ using reference::Loop;
 
 // clang-format off: one family per line
 constexpr std::span<const Entry> (*families[])() = {
-    reference::reduce_loops,
-    reference::movement_loops,
-    reference::matmul_loops,
-    reference::conv_loops,
-    reference::pool_loops,
-    reference::slicing_loops,
+    reference::reduce_loops,   reference::movement_loops, reference::matmul_loops,
+    reference::conv_loops,     reference::pool_loops,     reference::slicing_loops,
+    reference::indexing_loops,
 };
 // clang-format on
 
