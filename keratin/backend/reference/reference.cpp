@@ -12,10 +12,15 @@ using reference::Call;
 using reference::Entry;
 using reference::Loop;
 
-// clang-format off: one family per line
+// clang-format off
+// One family per line.
 constexpr std::span<const Entry> (*families[])() = {
-    reference::reduce_loops,   reference::movement_loops, reference::matmul_loops,
-    reference::conv_loops,     reference::pool_loops,     reference::slicing_loops,
+    reference::reduce_loops,
+    reference::movement_loops,
+    reference::matmul_loops,
+    reference::conv_loops,
+    reference::pool_loops,
+    reference::slicing_loops,
     reference::indexing_loops,
 };
 // clang-format on
