@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
-#include "keratin/ir/gather.h"
-#include "keratin/ops/constant.h"
-#include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/passes/fuse_group.h"
 
 namespace keratin {
 
@@ -40,11 +37,6 @@ std::optional<Reduction> reduction_of(const Node& node) {
   if (std::is_sorted(reduced.begin(), reduced.end())) return Reduction::trailing;
   if (std::is_sorted(reduced.rbegin(), reduced.rend())) return Reduction::leading;
   return std::nullopt;
-}
-
-bool is_scalar_constant(Value value) {
-  const Tensor* tensor = ops::constant_value(value);
-  return tensor != nullptr && tensor->count() == 1 && tensor->shape().rank() == 0;
 }
 
 // What a node can be in a loop: its shape, and its kind of reduction.
@@ -163,90 +155,23 @@ class LoopFinder {
   std::unordered_map<const Node*, size_t> position_;
 };
 
-// Turns the loops into fused nodes; knows which members are used from outside their loop.
-class Fusion {
- public:
-  std::vector<Gather::Group> groups(const Block& block) {
-    std::vector<Gather::Group> found = LoopFinder().find(block);
-    std::unordered_map<const Node*, size_t> group_of;
-    for (size_t i = 0; i < found.size(); ++i)
-      for (const Node* member : found[i]) group_of[member] = i + 1;
-    const auto group = [&](const Node& node) {
-      const auto it = group_of.find(&node);
-      return it == group_of.end() ? size_t{0} : it->second;
-    };
-    for (const auto& node : block.nodes())
-      for (const Value& input : node->inputs())
-        if (group(input.node()) != group(*node)) used_outside_.insert(&input.node());
-    for (const Value& result : block.results) used_outside_.insert(&result.node());
-    return found;
-  }
-
-  void also_used(const Values& values) {
-    for (const Value& value : values) used_outside_.insert(&value.node());
-  }
-
-  std::vector<Values> merge(Block& block, const Gather::Group& group) {
-    auto region = std::make_unique<Block>(block.depth() + 1);
-    Values inputs;
-    inside_.clear();
-    for (const Node* member : group)
-      for (const Value& input : member->inputs()) bring_in(input, group, *region, inputs);
-    std::vector<const Node*> escaping;
-    for (const Node* member : group) {
-      copy_into(*member, *region);
-      if (!used_outside_.contains(member)) continue;
-      escaping.push_back(member);
-      region->results.push_back(inside_.at(member)[0]);
-    }
-    const Node& loop = ops::fused(block, inputs, std::move(region), "loop");
-    std::vector<Values> outputs;
-    for (const Node* member : group) {
-      const auto position = std::find(escaping.begin(), escaping.end(), member);
-      outputs.push_back({position == escaping.end()
-                             ? Value()
-                             : loop.out(static_cast<size_t>(position - escaping.begin()))});
-    }
-    return outputs;
-  }
-
- private:
-  // An input from outside becomes a parameter, a scalar constant is copied.
-  void bring_in(Value input, const Gather::Group& group, Block& region, Values& inputs) {
-    if (std::find(group.begin(), group.end(), &input.node()) != group.end()) return;
-    Values& known = inside_[&input.node()];
-    known.resize(input.node().output_count());
-    if (known[input.index()].defined()) return;
-    if (is_scalar_constant(input)) {
-      known[input.index()] = ops::constant(region, *ops::constant_value(input));
-    } else {
-      known[input.index()] = region.parameter(input.type());
-      inputs.push_back(input);
-    }
-  }
-
-  void copy_into(const Node& member, Block& region) {
-    Values inputs;
-    for (const Value& input : member.inputs())
-      inputs.push_back(inside_.at(&input.node())[input.index()]);
-    inside_[&member] = region.append(member.op(), inputs, member.attrs()).outputs();
-  }
-
-  std::unordered_set<const Node*> used_outside_;
-  std::unordered_map<const Node*, Values> inside_;  // of the group being merged
-};
-
 }  // namespace
 
 Module fuse_pointwise(Module module) {
-  Fusion fusion;
-  for (const Update& update : module.updates()) fusion.also_used({update.value});
-  return gather(std::move(module),
-                {.groups = [&](const Block& block) { return fusion.groups(block); },
-                 .merge = [&](Block& block,
-                              const Gather::Group& group) { return fusion.merge(block, group); },
-                 // What is fused stays as it is.
-                 .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
+  UsedOutside used;
+  for (const Update& update : module.updates()) used.insert(&update.value.node());
+  return gather(
+      std::move(module),
+      {.groups =
+           [&](const Block& block) {
+             auto groups = LoopFinder().find(block);
+             find_used_outside(block, groups, used);
+             return groups;
+           },
+       .merge = [&](Block& block,
+                    const Gather::Group& group) { return fuse_group(block, group, used, "loop"); },
+       // What is fused stays as it is.
+       .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
 }
 
 }  // namespace keratin

@@ -1,0 +1,176 @@
+#include "keratin/passes/fuse_epilogue.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "keratin/ops/fused.h"
+#include "keratin/ops/records.h"
+#include "keratin/passes/fuse_group.h"
+
+namespace keratin {
+namespace {
+
+constexpr size_t max_members = 24;
+constexpr int max_side_depth = 3;
+
+bool is_product(const Node& node) {
+  return (&node.op() == &ops::matmul_op || &node.op() == &ops::conv_op) &&
+         is_float(node.type().dtype) && node.type().shape.known();
+}
+
+// One value, one per column, or one per element of the product.
+bool is_readable(const Shape& operand, const Shape& product) {
+  if (operand == product || operand.count() == 1) return true;
+  return operand.rank() <= product.rank() && operand.back() == product.back() &&
+         operand.count() == operand.back();
+}
+
+// Where the nodes of a block stand and who uses them.
+struct BlockFacts {
+  std::unordered_map<const Node*, size_t> position;
+  std::unordered_map<const Node*, std::vector<Node*>> users;
+  UsedOutside returned;
+  std::unordered_set<const Node*> taken;  // by another group
+
+  const std::vector<Node*>& users_of(const Node& node) const {
+    static const std::vector<Node*> none;
+    const auto found = users.find(&node);
+    return found == users.end() ? none : found->second;
+  }
+  bool before(const Node* a, const Node* b) const { return position.at(a) < position.at(b); }
+};
+
+// A pointwise op that may join, last, with the ops before it that serve it alone.
+using Unit = Gather::Group;
+
+// Grows one group from a product.
+class Growth {
+ public:
+  Growth(Node& product, const BlockFacts& facts)
+      : product_(product), facts_(facts), members_{&product} {
+    std::vector<Node*> next{&product};
+    while (!next.empty() && members_.size() < max_members) {
+      const Node* source = next.back();
+      next.pop_back();
+      for (Node* user : facts.users_of(*source)) {
+        if (!contains(*user) && try_user(*user)) next.push_back(user);
+      }
+    }
+    std::sort(units_.begin(), units_.end(),
+              [&](const Unit& a, const Unit& b) { return facts.before(a.back(), b.back()); });
+  }
+
+  // As many units as leave only the last op visible.
+  Gather::Group best() {
+    for (; !units_.empty(); units_.pop_back()) {
+      members_ = {&product_};
+      for (const Unit& unit : units_) members_.insert(members_.end(), unit.begin(), unit.end());
+      if (only_last_visible()) break;
+    }
+    if (units_.empty()) return {};
+    std::sort(members_.begin(), members_.end(),
+              [&](const Node* a, const Node* b) { return facts_.before(a, b); });
+    return members_;
+  }
+
+ private:
+  bool try_user(Node& user) {
+    Unit unit;
+    if (!is_loop_op(user) || !readable_inputs(user, unit, max_side_depth)) return false;
+    unit.push_back(&user);
+    members_.insert(members_.end(), unit.begin(), unit.end());
+    units_.push_back(std::move(unit));
+    return true;
+  }
+
+  bool is_loop_op(const Node& node) const {
+    return node.op().scalar && node.type().shape == product_.type().shape &&
+           !facts_.taken.contains(&node);
+  }
+
+  // Everything the node reads is a member, may be read from outside, or is made by ops that serve
+  // nothing else, which then join.
+  bool readable_inputs(const Node& node, Unit& sides, int depth) const {
+    for (const Value& input : node.inputs()) {
+      if (contains(input.node()) || add_side(input.node(), sides, depth)) continue;
+      if (!is_readable(input.shape(), product_.type().shape)) return false;
+    }
+    return true;
+  }
+
+  bool add_side(Node& node, Unit& sides, int depth) const {
+    if (std::find(sides.begin(), sides.end(), &node) != sides.end()) return true;
+    const bool alone = facts_.users_of(node).size() == 1 && !facts_.returned.contains(&node);
+    if (depth == 0 || !alone || !is_loop_op(node)) return false;
+    Unit with = sides;
+    if (!readable_inputs(node, with, depth - 1)) return false;
+    with.push_back(&node);
+    sides = std::move(with);
+    return true;
+  }
+
+  bool only_last_visible() const {
+    const Node* last = members_.back();
+    for (const Node* member : members_) {
+      if (member == last) continue;
+      if (facts_.returned.contains(member)) return false;
+      for (const Node* user : facts_.users_of(*member)) {
+        if (!contains(*user)) return false;
+      }
+    }
+    // It is stored where the product would have been.
+    return last->type().dtype == product_.type().dtype;
+  }
+
+  bool contains(const Node& node) const {
+    return std::find(members_.begin(), members_.end(), &node) != members_.end();
+  }
+
+  Node& product_;
+  const BlockFacts& facts_;
+  std::vector<Unit> units_;
+  Gather::Group members_;
+};
+
+std::vector<Gather::Group> find_epilogues(const Block& block, const UsedOutside& updates) {
+  BlockFacts facts{.returned = updates};
+  for (const auto& node : block.nodes()) {
+    facts.position.emplace(node.get(), facts.position.size());
+    for (const Value& input : node->inputs()) {
+      auto& users = facts.users[&input.node()];
+      if (users.empty() || users.back() != node.get()) users.push_back(node.get());
+    }
+  }
+  for (const Value& result : block.results) facts.returned.insert(&result.node());
+  std::vector<Gather::Group> groups;
+  for (const auto& node : block.nodes()) {
+    if (!is_product(*node)) continue;
+    Gather::Group group = Growth(*node, facts).best();
+    if (group.empty()) continue;
+    facts.taken.insert(group.begin(), group.end());
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace
+
+Module fuse_epilogue(Module module) {
+  UsedOutside used;
+  for (const Update& update : module.updates()) used.insert(&update.value.node());
+  return gather(std::move(module),
+                {.groups =
+                     [&](const Block& block) {
+                       auto groups = find_epilogues(block, used);
+                       find_used_outside(block, groups, used);
+                       return groups;
+                     },
+                 .merge =
+                     [&](Block& block, const Gather::Group& group) {
+                       return fuse_group(block, group, used, "epilogue");
+                     },
+                 .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
+}
+
+}  // namespace keratin

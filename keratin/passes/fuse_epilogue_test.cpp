@@ -1,0 +1,170 @@
+#include "keratin/passes/fuse_epilogue.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/testing/check_pass.h"
+
+namespace keratin {
+namespace {
+
+using testing::check_pass;
+
+void stays(std::string_view program) { check_pass(fuse_epilogue, program, program); }
+
+TEST(FuseEpilogue, TakesBiasAndActivation) {
+  check_pass(fuse_epilogue,
+             R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
+                  %y = matmul(%x, %w) {}
+                  %z = add(%y, %b)
+                  %r = relu(%z)
+                  return %r
+                })",
+             R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
+                  %r = fused(%x, %w, %b) {kind = "epilogue"} do(%0: f32[4,8], %1: f32[8,3], %2: f32[3]) {
+                    %3 = matmul(%0, %1) {}
+                    %4 = add(%3, %2)
+                    %5 = relu(%4)
+                    yield %5
+                  }
+                  return %r
+                })");
+}
+
+TEST(FuseEpilogue, TakesAResidualAndAScalar) {
+  check_pass(fuse_epilogue,
+             R"(module(%x: f32[2,5,5,3], %w: f32[1,1,3,4], %r: f32[2,5,5,4]) {
+                  %half = constant() {value = f32[] {0.5}}
+                  %y = conv(%x, %w) {}
+                  %z = add(%r, %y)
+                  %s = mul(%z, %half)
+                  return %s
+                })",
+             R"(module(%x: f32[2,5,5,3], %w: f32[1,1,3,4], %r: f32[2,5,5,4]) {
+                  %half = constant() {value = f32[] {0.5}}
+                  %s = fused(%x, %w, %r) {kind = "epilogue"} do(%0: f32[2,5,5,3], %1: f32[1,1,3,4], %2: f32[2,5,5,4]) {
+                    %3 = constant() {value = f32[] {0.5}}
+                    %4 = conv(%0, %1) {}
+                    %5 = add(%2, %4)
+                    %6 = mul(%5, %3)
+                    yield %6
+                  }
+                  return %s
+                })");
+}
+
+// x · sigmoid(x): the product is used twice, both times inside.
+TEST(FuseEpilogue, TakesAnActivationThatBranches) {
+  check_pass(fuse_epilogue,
+             R"(module(%x: f32[4,8], %w: f32[8,3]) {
+                  %y = matmul(%x, %w) {}
+                  %s = sigmoid(%y)
+                  %z = mul(%y, %s)
+                  return %z
+                })",
+             R"(module(%x: f32[4,8], %w: f32[8,3]) {
+                  %z = fused(%x, %w) {kind = "epilogue"} do(%0: f32[4,8], %1: f32[8,3]) {
+                    %2 = matmul(%0, %1) {}
+                    %3 = sigmoid(%2)
+                    %4 = mul(%2, %3)
+                    yield %4
+                  }
+                  return %z
+                })");
+}
+
+// The mask of relu's gradient is made on the way.
+TEST(FuseEpilogue, TakesOpsThatServeTheEpilogueAlone) {
+  check_pass(fuse_epilogue,
+             R"(module(%dy: f32[4,8], %w: f32[3,8], %h: f32[4,3]) {
+                  %zero = constant() {value = f32[] {0}}
+                  %mask = greater(%h, %zero)
+                  %dx = matmul(%dy, %w) {transpose_b = true}
+                  %r = select(%mask, %dx, %zero)
+                  return %r
+                })",
+             R"(module(%dy: f32[4,8], %w: f32[3,8], %h: f32[4,3]) {
+                  %zero = constant() {value = f32[] {0}}
+                  %r = fused(%h, %dy, %w) {kind = "epilogue"} do(%0: f32[4,3], %1: f32[4,8], %2: f32[3,8]) {
+                    %3 = constant() {value = f32[] {0}}
+                    %4 = greater(%0, %3)
+                    %5 = matmul(%1, %2) {transpose_b = true}
+                    %6 = select(%4, %5, %3)
+                    yield %6
+                  }
+                  return %r
+                })");
+}
+
+TEST(FuseEpilogue, StopsWhereAValueIsSeen) {
+  check_pass(fuse_epilogue,
+             R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
+                  %y = matmul(%x, %w) {}
+                  %z = add(%y, %b)
+                  %r = tanh(%z)
+                  return %z, %r
+                })",
+             R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
+                  %z = fused(%x, %w, %b) {kind = "epilogue"} do(%0: f32[4,8], %1: f32[8,3], %2: f32[3]) {
+                    %3 = matmul(%0, %1) {}
+                    %4 = add(%3, %2)
+                    yield %4
+                  }
+                  %r = tanh(%z)
+                  return %z, %r
+                })");
+}
+
+TEST(FuseEpilogue, LeavesOtherThingsAlone) {
+  // the product itself is returned
+  stays(R"(module(%x: f32[4,8], %w: f32[8,3]) {
+             %y = matmul(%x, %w) {}
+             %r = relu(%y)
+             return %y, %r
+           })");
+  // one value per row
+  stays(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[4,1]) {
+             %y = matmul(%x, %w) {}
+             %z = add(%y, %b)
+             return %z
+           })");
+  // the result grows, or has another type
+  stays(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[2,4,3]) {
+             %y = matmul(%x, %w) {}
+             %z = add(%y, %b)
+             return %z
+           })");
+  stays(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
+             %y = matmul(%x, %w) {}
+             %z = greater(%y, %b)
+             return %z
+           })");
+  // integers
+  stays(R"(module(%x: i32[4,8], %w: i32[8,3], %b: i32[3]) {
+             %y = matmul(%x, %w) {}
+             %z = add(%y, %b)
+             return %z
+           })");
+}
+
+// Of two products that meet, the first takes the sum along and reads the second.
+TEST(FuseEpilogue, JoinsTwoProducts) {
+  check_pass(fuse_epilogue,
+             R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3]) {
+                  %a = matmul(%x, %w) {}
+                  %b = matmul(%h, %u) {}
+                  %z = add(%a, %b)
+                  return %z
+                })",
+             R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3]) {
+                  %b = matmul(%h, %u) {}
+                  %z = fused(%x, %w, %b) {kind = "epilogue"} do(%0: f32[4,8], %1: f32[8,3], %2: f32[4,3]) {
+                    %3 = matmul(%0, %1) {}
+                    %4 = add(%3, %2)
+                    yield %4
+                  }
+                  return %z
+                })");
+}
+
+}  // namespace
+}  // namespace keratin

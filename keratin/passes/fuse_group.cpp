@@ -1,0 +1,101 @@
+#include "keratin/passes/fuse_group.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "keratin/ops/constant.h"
+#include "keratin/ops/fused.h"
+
+namespace keratin {
+namespace {
+
+// Copies a group into a region.
+class RegionBuilder {
+ public:
+  RegionBuilder(Block& region, const Gather::Group& group) : region_(region) {
+    for (const Node* member : group) inside_[member];
+    for (const Node* member : group) {
+      for (const Value& input : member->inputs()) bring_in(input);
+    }
+    for (const Node* member : group) copy(*member);
+  }
+
+  const Values& inputs() const { return inputs_; }
+  Value of(const Node& member) const { return inside_.at(&member)[0]; }
+
+ private:
+  // An input from outside becomes a parameter, a scalar constant is copied.
+  void bring_in(Value input) {
+    const auto [known, fresh] = inside_.try_emplace(&input.node());
+    const bool member = !fresh && known->second.empty();
+    if (member) return;
+    known->second.resize(input.node().output_count());
+    Value& value = known->second[input.index()];
+    if (value.defined()) return;
+    if (is_scalar_constant(input)) {
+      value = ops::constant(region_, *ops::constant_value(input));
+    } else {
+      value = region_.parameter(input.type());
+      inputs_.push_back(input);
+    }
+  }
+
+  void copy(const Node& member) {
+    Values inputs;
+    for (const Value& input : member.inputs()) {
+      inputs.push_back(inside_.at(&input.node())[input.index()]);
+    }
+    inside_[&member] = region_.append(member.op(), inputs, member.attrs()).outputs();
+  }
+
+  Block& region_;
+  Values inputs_;
+  std::unordered_map<const Node*, Values> inside_;  // empty: a member not copied yet
+};
+
+}  // namespace
+
+bool is_scalar_constant(Value value) {
+  const Tensor* tensor = ops::constant_value(value);
+  return tensor != nullptr && tensor->count() == 1 && tensor->shape().rank() == 0;
+}
+
+void find_used_outside(const Block& block, const std::vector<Gather::Group>& groups,
+                       UsedOutside& used) {
+  std::unordered_map<const Node*, size_t> group_of;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (const Node* member : groups[i]) group_of[member] = i + 1;
+  }
+  const auto group = [&](const Node& node) {
+    const auto found = group_of.find(&node);
+    return found == group_of.end() ? size_t{0} : found->second;
+  };
+  for (const auto& node : block.nodes()) {
+    for (const Value& input : node->inputs()) {
+      if (group(input.node()) != group(*node)) used.insert(&input.node());
+    }
+  }
+  for (const Value& result : block.results) used.insert(&result.node());
+}
+
+std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const UsedOutside& used,
+                               const std::string& kind) {
+  auto region = std::make_unique<Block>(block.depth() + 1);
+  const RegionBuilder builder(*region, group);
+  std::vector<const Node*> visible;
+  for (const Node* member : group) {
+    if (!used.contains(member)) continue;
+    visible.push_back(member);
+    region->results.push_back(builder.of(*member));
+  }
+  const Node& fused = ops::fused(block, builder.inputs(), std::move(region), kind);
+  std::vector<Values> outputs;
+  for (const Node* member : group) {
+    const auto position = std::find(visible.begin(), visible.end(), member);
+    const auto index = static_cast<size_t>(position - visible.begin());
+    outputs.push_back({position == visible.end() ? Value() : fused.out(index)});
+  }
+  return outputs;
+}
+
+}  // namespace keratin
