@@ -11,6 +11,7 @@
 #include "keratin/passes/eliminate_common.h"
 #include "keratin/passes/eliminate_dead.h"
 #include "keratin/passes/fold_constants.h"
+#include "keratin/passes/fuse_epilogue.h"
 #include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/simplify.h"
 #include "keratin/passes/sparse_updates.h"
@@ -81,7 +82,7 @@ Executable compile(Module module, const CompileOptions& options) {
   if (optimize) {
     passes.run("sparse_updates", sparse_updates);
     tidy_up(passes);
-    // fuse_epilogue: matmul and convolution take their bias, activation and residual along
+    passes.run("fuse_epilogue", fuse_epilogue);
     passes.run("decompose_unclaimed", decompose);
     passes.run("fuse_pointwise", fuse_pointwise);
     passes.run("decompose_unclaimed", decompose);

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "keratin/backend/cpu/conv.h"
+#include "keratin/backend/cpu/epilogue.h"
 #include "keratin/backend/cpu/fused.h"
 #include "keratin/backend/cpu/matmul.h"
 #include "keratin/ops/records.h"
@@ -14,6 +15,8 @@ namespace {
 // One line per op: {&ops::softmax_op, one<make_softmax>, claims_softmax}.
 template <Maker... makers>
 constexpr Maker one[] = {makers...};
+
+bool claims_fused(const Node& node) { return claims_epilogue(node) || claims_loop(node); }
 
 constexpr KernelEntry table[] = {
     {&ops::conv_op, one<make_conv_forward>},
@@ -27,7 +30,7 @@ constexpr KernelEntry table[] = {
     {&ops::any_op, one<make_loop>},
     {&ops::all_op, one<make_loop>},
     {&ops::broadcast_to_op, one<make_loop>},
-    {&ops::fused_op, one<make_loop>, claims_loop},
+    {&ops::fused_op, one<make_epilogue, make_loop>, claims_fused},
 };
 
 // Every pointwise op that has no line of its own.

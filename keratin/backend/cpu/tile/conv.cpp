@@ -18,6 +18,7 @@ class MatmulConv final : public Conv {
 
   size_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
   std::string describe() const override { return "as matmul, " + gemm_.describe(); }
+  bool takes_addend_in_place() const override { return gemm_.takes_addend_in_place(); }
   void run(const ConvArgs& args) const override {
     GemmArgs gemm{.c = args.result, .bias = args.bias, .addend = args.addend};
     gemm.a = direction_ == ConvDirection::grad_input ? args.y : args.x;

@@ -27,6 +27,8 @@ class Conv {
   virtual ~Conv() = default;
   virtual size_t scratch_bytes() const = 0;
   virtual void run(const ConvArgs& args) const = 0;
+  // May the result be the memory of the addend?
+  virtual bool takes_addend_in_place() const { return true; }
   virtual std::string describe() const = 0;
 };
 

@@ -80,6 +80,8 @@ class Gemm {
   size_t packed_bytes() const;
   void pack(const void* b, void* packed) const;
   void run(const GemmArgs& args) const;
+  // May C be the memory of the addend?
+  bool takes_addend_in_place() const { return halves_ || plan_.k_blocks <= 1; }
   std::string describe() const;
 
  private:

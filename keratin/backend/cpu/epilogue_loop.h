@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+
+#include "keratin/backend/cpu/jit/generate.h"
+#include "keratin/backend/cpu/jit/interpreter.h"
+
+namespace keratin::cpu {
+
+// A loop over rows and columns that is run block by block, on whatever part of the arrays was just
+// made. Allocates nothing when it runs.
+class EpilogueLoop {
+ public:
+  // The program has two dims and one output, which may be the array of an input.
+  explicit EpilogueLoop(const LoopProgram& program);
+
+  // `arrays` are those of the inputs, then the output.
+  void run(char* const* arrays, int64_t row, int64_t rows, int64_t column, int64_t columns) const;
+  size_t input_count() const { return nest_.program.inputs.size(); }
+
+ private:
+  LoopNest nest_;
+  GeneratedCode code_;
+  std::optional<Interpreter> interpreter_;  // where no code is generated
+};
+
+}  // namespace keratin::cpu

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "keratin/backend/cpu/epilogue.h"
+#include "keratin/backend/cpu/jit/lower.h"
+#include "keratin/ir/module.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/fused.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::cpu {
+namespace {
+
+class EpilogueReader {
+ public:
+  explicit EpilogueReader(const Block& region) : region_(region) {}
+
+  std::optional<Epilogue> read(std::string& reason) {
+    if (!find_product()) {
+      reason = "epilogue: expected one matmul or convolution of the inputs";
+      return std::nullopt;
+    }
+    take_posts();
+    if (!read_loop(reason)) return std::nullopt;
+    return epilogue_;
+  }
+
+ private:
+  bool find_product() {
+    for (const auto& node : region_.nodes()) {
+      if (&node->op() != &ops::matmul_op && &node->op() != &ops::conv_op) continue;
+      const auto first = parameter(node->in(0)), second = parameter(node->in(1));
+      if (epilogue_.product != nullptr || !first || !second) return false;
+      epilogue_.product = node.get();
+      epilogue_.first = *first;
+      epilogue_.second = *second;
+      value_ = node->out();
+    }
+    return epilogue_.product != nullptr && region_.results.size() == 1;
+  }
+
+  // Follows the product as long as one op alone uses the value, and is one that tiles can do.
+  void take_posts() {
+    done_.push_back(epilogue_.product);
+    for (const Node* user = only_user(); user != nullptr && take(*user); user = only_user()) {
+      done_.push_back(user);
+      value_ = user->out();
+    }
+  }
+
+  const Node* only_user() const {
+    const Node* user = nullptr;
+    for (const auto& node : region_.nodes()) {
+      for (const Value& input : node->inputs()) {
+        if (input != value_) continue;
+        if (user != nullptr) return nullptr;
+        user = node.get();
+      }
+    }
+    return user;
+  }
+
+  bool take(const Node& node) {
+    if (&node.op() == &ops::relu_op) {
+      epilogue_.post.push_back(TilePost::relu);
+      return true;
+    }
+    if (&node.op() != &ops::add_op) return false;
+    const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
+    const auto input = parameter(other);
+    if (!input) return false;
+    const Shape& shape = value_.shape();
+    if (other.shape() == shape) return take(*input, epilogue_.addend, TilePost::addend);
+    return other.shape().count() == shape.back() && other.rank() > 0 &&
+           other.shape().back() == shape.back() && take(*input, epilogue_.bias, TilePost::bias);
+  }
+
+  bool take(size_t input, std::optional<size_t>& place, TilePost post) {
+    if (place) return false;
+    place = input;
+    epilogue_.post.push_back(post);
+    return true;
+  }
+
+  // The ops that are left, as a loop of their own.
+  bool read_loop(std::string& reason) {
+    if (value_ == region_.results[0]) return true;
+    Module module;
+    auto body = std::make_unique<Block>(1);
+    std::unordered_map<const Node*, Value> inside;
+    Values inputs{module.input(value_.type())};
+    inside[&value_.node()] = body->parameter(value_.type());
+    for (const auto& node : region_.nodes()) {
+      if (std::find(done_.begin(), done_.end(), node.get()) != done_.end()) continue;
+      Values operands;
+      for (const Value& input : node->inputs()) {
+        Value& known = inside[&input.node()];
+        if (!known.defined()) {
+          const auto index = parameter(input);
+          if (!index) return unreadable(reason, *node);  // a value before the last post
+          known = body->parameter(input.type());
+          inputs.push_back(module.input(input.type()));
+          epilogue_.loop_inputs.push_back(*index);
+        }
+        operands.push_back(known);
+      }
+      inside[node.get()] = body->append(node->op(), operands, node->attrs()).out();
+    }
+    body->results = {inside.at(&region_.results[0].node())};
+    const Node& loop = ops::fused(module.block(), inputs, std::move(body), "loop");
+    epilogue_.loop = lower_to_loop(loop, reason);
+    return epilogue_.loop && flatten(loop, reason);
+  }
+
+  static bool unreadable(std::string& reason, const Node& node) {
+    reason = text("epilogue: ", node.name(), " reads a value that is not kept");
+    return false;
+  }
+
+  // Rows and columns alone: an input is as large as the result, one row of it, or one value.
+  bool flatten(const Node& node, std::string& reason) {
+    LoopProgram& loop = *epilogue_.loop;
+    const Shape& shape = value_.shape();
+    const int64_t columns = shape.back();
+    loop.rank = 2;
+    loop.dims = {columns == 0 ? 0 : shape.count() / columns, columns};
+    for (size_t i = 0; i < loop.inputs.size(); ++i) {
+      const Shape& input = node.in(i).shape();
+      const bool whole = input == shape, row = input.count() == columns && columns != 1;
+      if (!whole && !row && input.count() != 1) {
+        reason = text("epilogue: cannot read ", node.in(i).type(), " along ", shape);
+        return false;
+      }
+      loop.inputs[i].strides = {whole ? columns : 0, whole || row ? 1 : 0};
+    }
+    return true;
+  }
+
+  std::optional<size_t> parameter(Value value) const {
+    const auto& parameters = region_.parameters();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].get() == &value.node()) return i;
+    }
+    return std::nullopt;
+  }
+
+  const Block& region_;
+  Epilogue epilogue_;
+  Value value_;                    // what the posts so far make
+  std::vector<const Node*> done_;  // the product and the posts
+};
+
+}  // namespace
+
+std::optional<Epilogue> read_epilogue(const Node& fused, std::string& reason) {
+  if (fused.attr<ops::FusedAttrs>().kind != "epilogue") {
+    reason = "epilogue: another kind of region";
+    return std::nullopt;
+  }
+  return EpilogueReader(fused.region()).read(reason);
+}
+
+bool claims_epilogue(const Node& node) {
+  std::string reason;
+  return read_epilogue(node, reason).has_value();
+}
+
+}  // namespace keratin::cpu

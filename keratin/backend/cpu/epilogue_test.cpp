@@ -1,0 +1,128 @@
+#include "keratin/backend/cpu/epilogue.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "keratin/engine/compile.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/conv.h"
+#include "keratin/ops/matmul.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/testing/check_op.h"
+
+namespace keratin::cpu {
+namespace {
+
+using testing::check_op;
+using testing::OpCase;
+
+Type typed(DType dtype, Shape shape) { return {dtype, shape}; }
+
+// What the compiled program says of itself.
+std::string plan_of(const OpCase& test) {
+  Module module;
+  Values inputs;
+  for (const Type& type : test.inputs) inputs.push_back(module.input(type));
+  for (const Value& value : test.build(inputs)) module.output(value);
+  return compile(std::move(module), {.threads = 1}).describe();
+}
+
+void check_fused(const OpCase& test) {
+  check_op(test);
+  EXPECT_NE(plan_of(test).find("+ epilogue"), std::string::npos) << plan_of(test);
+}
+
+OpCase dense(DType dtype, Shape x, Shape w) {
+  return {.name = "dense",
+          .inputs = {typed(dtype, x), typed(dtype, w), typed(dtype, {w.back()})},
+          .build = [](const Values& in) -> Values {
+            return {ops::relu(ops::matmul(in[0], in[1]) + in[2])};
+          }};
+}
+
+TEST(Epilogue, Dense) {
+  check_fused(dense(DType::f32, {33, 20}, {20, 47}));
+  check_fused(dense(DType::f32, {1, 20}, {20, 10}));
+  check_fused(dense(DType::f32, {2, 7, 20}, {20, 10}));
+  check_fused(dense(DType::f64, {9, 4}, {4, 5}));
+  check_fused(dense(DType::bf16, {9, 40}, {40, 5}));
+}
+
+// The residual may be overwritten by the result, but not while there are sums to come.
+TEST(Epilogue, ResidualOfAMatmul) {
+  for (const int64_t k : {30, 3000}) {
+    check_fused({.name = "residual",
+                 .inputs = {typed(DType::f32, {20, k}), typed(DType::f32, {k, 24}),
+                            typed(DType::f32, {20, 24})},
+                 .build = [](const Values& in) -> Values {
+                   const Value residual = ops::exp(in[2] * 0.1);
+                   return {ops::relu(residual + ops::matmul(in[0], in[1]))};
+                 },
+                 .gradient = false,
+                 .tolerance = 1e-4});
+  }
+}
+
+TEST(Epilogue, ResidualBlockOfConvolutions) {
+  check_fused({.name = "block",
+               .inputs = {typed(DType::f32, {2, 6, 6, 8}), typed(DType::f32, {3, 3, 8, 8}),
+                          typed(DType::f32, {8})},
+               .build = [](const Values& in) -> Values {
+                 const Value y = ops::conv(in[0], in[1], {.padding = "same"}) + in[2];
+                 return {ops::relu(y + in[0])};
+               }});
+}
+
+// What tiles do not do in registers runs as a loop over each block of the result.
+TEST(Epilogue, OtherOps) {
+  const std::function<Value(const Values&)> tails[] = {
+      [](const Values& in) { return ops::tanh(ops::matmul(in[0], in[1]) + in[2]); },
+      [](const Values& in) {
+        const Value y = ops::matmul(in[0], in[1]);
+        return y * ops::sigmoid(y);
+      },
+      [](const Values& in) {
+        const Value y = ops::relu(ops::matmul(in[0], in[1]) + in[2]);
+        return (y + in[3]) * in[2] * 0.5 + in[3];
+      },
+      [](const Values& in) {
+        const Value y = ops::matmul(in[0], in[1]) + in[2];
+        return ops::select(in[3] > 0.0, y, ops::scalar_like(y, 0));
+      },
+  };
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    for (const auto& tail : tails) {
+      check_fused({.name = "tail",
+                   .inputs = {typed(dtype, {37, 20}), typed(dtype, {20, 43}), typed(dtype, {43}),
+                              typed(dtype, {37, 43})},
+                   .build = [&](const Values& in) -> Values { return {tail(in)}; },
+                   .gradient = false,
+                   .tolerance = dtype == DType::bf16 ? 0.04 : 0});
+    }
+  }
+}
+
+TEST(Epilogue, OtherOpsOfAConvolution) {
+  check_fused({.name = "silu",
+               .inputs = {typed(DType::f32, {2, 9, 8, 5}), typed(DType::f32, {3, 3, 5, 40}),
+                          typed(DType::f32, {40})},
+               .build = [](const Values& in) -> Values {
+                 const Value y = ops::conv(in[0], in[1], {.padding = "same"}) + in[2];
+                 return {y * ops::sigmoid(y)};
+               }});
+}
+
+// A constant on the right is packed when the plan is built.
+TEST(Epilogue, ConstantWeights) {
+  const Tensor w = testing::random_tensor(typed(DType::f32, {40, 30}), -1, 1, 7);
+  check_fused({.name = "dense",
+               .inputs = {typed(DType::f32, {50, 40}), typed(DType::f32, {30})},
+               .build = [&](const Values& in) -> Values {
+                 const Value weights = ops::constant(in[0].block(), w.cast(in[0].dtype()));
+                 return {ops::relu(ops::matmul(in[0], weights) + in[1])};
+               }});
+}
+
+}  // namespace
+}  // namespace keratin::cpu
