@@ -122,7 +122,8 @@ Values gradients(Value y, const Values& wrt, Value dy) {
       require(type.shape.known(), "gradients: all sizes must be known, '", node->name(), "' gives ",
               type);
   if (!dy.defined()) dy = ops::full_like(y, 1);
-  require(dy.type() == y.type(), "gradients: dy must be ", y.type(), ", got ", dy.type());
+  require(dy.dtype() == y.dtype() && dy.shape() == y.shape(), "gradients: dy must be ", y.type(),
+          ", got ", dy.type());
   Values result = pull_back(y.block(), {y}, {dy}, wrt);
   for (size_t i = 0; i < wrt.size(); ++i)
     if (!result[i].defined()) result[i] = ops::zeros_like(wrt[i]);

@@ -13,6 +13,9 @@
 #include "keratin/passes/fold_constants.h"
 #include "keratin/passes/fuse_epilogue.h"
 #include "keratin/passes/fuse_pointwise.h"
+#include "keratin/passes/insert_transfers.h"
+#include "keratin/passes/place_devices.h"
+#include "keratin/passes/schedule_updates.h"
 #include "keratin/passes/simplify.h"
 #include "keratin/passes/sparse_updates.h"
 #include "keratin/plan/plan.h"
@@ -75,19 +78,25 @@ Executable compile(Module module, const CompileOptions& options) {
         .run("eliminate_common", eliminate_common)
         .run("eliminate_dead", eliminate_dead);
   };
+  const auto place = [](Pipeline& p) {
+    p.run("place_devices", [](Module m) { return place_devices(std::move(m)); });
+    p.run("insert_transfers", insert_transfers);
+  };
 
   Pipeline passes(std::move(module), options.dump);
   if (optimize) tidy_up(passes);
+  place(passes);
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
     passes.run("sparse_updates", sparse_updates);
     tidy_up(passes);
+    place(passes);  // what decompositions are made of
     passes.run("fuse_epilogue", fuse_epilogue);
     passes.run("decompose_unclaimed", decompose);
     passes.run("fuse_pointwise", fuse_pointwise);
     passes.run("decompose_unclaimed", decompose);
   }
-  passes.run("eliminate_dead", eliminate_dead);
+  passes.run("eliminate_dead", eliminate_dead).run("schedule_updates", schedule_updates);
   return Executable(make_plan(passes.take(), plan), options.backend == "cpu");
 }
 

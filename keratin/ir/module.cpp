@@ -1,18 +1,18 @@
 #include "keratin/ir/module.h"
 
-#include <algorithm>
+#include <unordered_map>
 
 namespace keratin {
 
 void Module::update(Value state, Value value) {
   require(&state.node().op() == &parameter_op() && state.node().attr<ParameterAttrs>().state,
           "Module: only state can be updated");
-  require(state.type() == value.type(), "Module: the state '",
+  // Devices are compared when values have been placed.
+  require(state.dtype() == value.dtype() && state.shape() == value.shape(), "Module: the state '",
           state.node().attr<ParameterAttrs>().name, "' is ", state.type(), ", its update is ",
           value.type());
-  for (const Update& other : updates_)
-    require(other.state != state, "Module: the state '", state.node().attr<ParameterAttrs>().name,
-            "' is updated twice");
+  require(updated_.insert(&state.node()).second, "Module: the state '",
+          state.node().attr<ParameterAttrs>().name, "' is updated twice");
   updates_.push_back({state, value});
 }
 
@@ -23,14 +23,11 @@ Module Module::clone() const {
   for (const Update& update : updates_) block_->results.push_back(update.value);
   copy.block_ = clone_block(*block_, 0);
   block_->results.resize(results);
-  for (size_t i = 0; i < updates_.size(); ++i) {
-    const auto position =
-        std::find_if(block_->parameters().begin(), block_->parameters().end(),
-                     [&](const auto& p) { return p.get() == &updates_[i].state.node(); }) -
-        block_->parameters().begin();
-    copy.updates_.push_back({copy.block_->parameters()[static_cast<size_t>(position)]->out(),
-                             copy.block_->results[results + i]});
-  }
+  std::unordered_map<const Node*, Value> copies;
+  for (size_t i = 0; i < block_->parameters().size(); ++i)
+    copies[block_->parameters()[i].get()] = copy.block_->parameters()[i]->out();
+  for (size_t i = 0; i < updates_.size(); ++i)
+    copy.update(copies.at(&updates_[i].state.node()), copy.block_->results[results + i]);
   copy.block_->results.resize(results);
   return copy;
 }

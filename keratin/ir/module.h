@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "keratin/ir/node.h"
 
@@ -35,6 +36,7 @@ class Module {
 
   Block& block() const { return *block_; }
   const std::vector<Update>& updates() const { return updates_; }
+  std::vector<Update>& updates() { return updates_; }
 
   Module clone() const;
   // Numbers parameters and nodes 0, 1, 2, … in order, those of regions too; returns how many.
@@ -45,6 +47,7 @@ class Module {
   friend class Gatherer;
   std::unique_ptr<Block> block_;
   std::vector<Update> updates_;
+  std::unordered_set<const Node*> updated_;
 };
 
 // The text form: printing, and parsing it back to an equal module. `lookup` finds an op by name.

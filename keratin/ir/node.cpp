@@ -14,6 +14,14 @@ Values Node::outputs() const {
   return values;
 }
 
+void Node::place(Device device) {
+  for (Type& type : types_) type.device = device;
+  for (const auto& region : regions_) {
+    for (const auto& parameter : region->parameters()) parameter->place(device);
+    for (const auto& node : region->nodes()) node->place(device);
+  }
+}
+
 const OpDef& parameter_op() {
   static const OpDef op{.name = "parameter", .attrs = attrs_type<ParameterAttrs>(), .arity = 0};
   return op;

@@ -66,6 +66,8 @@ class Node {
   const Type& type(size_t i = 0) const { return types_[i]; }
   const Types& types() const { return types_; }
   Device device() const { return types_.empty() ? Device{} : types_[0].device; }
+  // Says where the node runs, and with it its regions; `place_devices` decides.
+  void place(Device device);
 
   const Attrs& attrs() const { return attrs_; }
   template <class T>

@@ -27,6 +27,14 @@ class Rewriter {
     }
   }
 
+  static void reorder(Block& block, const std::vector<size_t>& order) {
+    ensure(order.size() == block.nodes_.size(), "reorder_nodes: ", order.size(), " positions for ",
+           block.nodes_.size(), " nodes");
+    auto old = std::move(block.nodes_);
+    block.nodes_.clear();
+    for (size_t position : order) block.nodes_.push_back(std::move(old[position]));
+  }
+
  private:
   struct Pending {
     std::unique_ptr<Node> node;
@@ -83,6 +91,11 @@ class Rewriter {
 
 Module remove_nodes(Module module, const std::function<bool(const Node&)>& dead) {
   Rewriter::remove(module.block(), dead);
+  return module;
+}
+
+Module reorder_nodes(Module module, const std::vector<size_t>& order) {
+  Rewriter::reorder(module.block(), order);
   return module;
 }
 

@@ -20,4 +20,8 @@ Module rewrite_fully(Module module, const Rewrite& visit);
 // Drops the nodes for which `dead` is true; nothing that stays may use them.
 Module remove_nodes(Module module, const std::function<bool(const Node&)>& dead);
 
+// Puts the nodes of the module's own block in another order: order[i] is the old position of what
+// comes i-th. Every node must come after those it uses.
+Module reorder_nodes(Module module, const std::vector<size_t>& order);
+
 }  // namespace keratin

@@ -60,7 +60,9 @@ void verify(const Module& module) {
     ensure(&update.state.node().op() == &parameter_op() &&
                update.state.node().attr<ParameterAttrs>().state,
            "verify: an update of what is no state");
-    ensure(update.state.type() == update.value.type(), "verify: an update changes a state's type");
+    ensure(update.state.dtype() == update.value.dtype() &&
+               update.state.shape() == update.value.shape(),
+           "verify: an update changes a state's type");
   }
 }
 

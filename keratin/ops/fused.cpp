@@ -9,13 +9,18 @@ const OpDef fused_op{
     .name = "fused",
     .attrs = attrs_type<FusedAttrs>(),
     .regions = 1,
+    .region_parameters = [](const Node&, const Types& inputs) -> std::vector<Types> {
+      return {inputs};
+    },
     .infer = [](const Node& n) -> Types {
       const auto& parameters = n.region().parameters();
       require(parameters.size() == n.input_count(), "fused: the region takes ", parameters.size(),
               " values, got ", n.input_count());
       for (size_t i = 0; i < parameters.size(); ++i)
-        require(parameters[i]->type() == n.in(i).type(), "fused: parameter ", i, " is ",
-                parameters[i]->type(), ", its input is ", n.in(i).type());
+        require(parameters[i]->type().dtype == n.in(i).dtype() &&
+                    parameters[i]->type().shape == n.in(i).shape(),
+                "fused: parameter ", i, " is ", parameters[i]->type(), ", its input is ",
+                n.in(i).type());
       Types types;
       for (const Value& result : n.region().results) types.push_back(result.type());
       return types;

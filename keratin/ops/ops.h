@@ -13,3 +13,4 @@
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/scan.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/ops/transfer.h"

@@ -34,6 +34,8 @@ extern const OpDef conv_op, conv_grad_input_op, conv_grad_filter_op, conv_transp
 extern const OpDef max_pool_op, max_unpool_op, max_repool_op, avg_pool_op, avg_pool_grad_op;
 // scan.cpp, cond.cpp
 extern const OpDef scan_op, cond_op;
+// transfer.cpp
+extern const OpDef transfer_op;
 // fused.cpp
 extern const OpDef fused_op;
 

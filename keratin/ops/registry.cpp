@@ -121,6 +121,8 @@ const OpDef* const table[] = {
     // control flow
     &scan_op,
     &cond_op,
+    // devices
+    &transfer_op,
     // what passes make
     &fused_op,
 };

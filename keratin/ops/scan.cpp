@@ -50,14 +50,20 @@ Parts parts_of(const ScanAttrs& attrs, const Values& values) {
   return {{values.begin(), xs}, {xs, constants}, {constants, values.end()}};
 }
 
+// What a step takes when the loop takes these: an x without its axis of time.
+Types step_types(const ScanAttrs& attrs, Types inputs) {
+  for (size_t i = 0; i < static_cast<size_t>(attrs.xs); ++i) {
+    Type& x = inputs[static_cast<size_t>(attrs.carries) + i];
+    x = slice_of(x);
+  }
+  return inputs;
+}
+
 Types infer_scan(const Node& n) {
   const auto& attrs = n.attr<ScanAttrs>();
   const Parts in = parts_of(attrs, n.inputs());
   const int64_t length = common_length(types_of(in.xs), attrs.length);
-  Types parameters = types_of(in.carries);
-  for (const Value& x : in.xs) parameters.push_back(slice_of(x.type()));
-  for (const Value& constant : in.constants) parameters.push_back(constant.type());
-  require_parameters(n.region(), parameters, "scan");
+  require_parameters(n.region(), step_types(attrs, types_of(n.inputs())), "scan");
 
   const Values& results = n.region().results;
   const auto carries = static_cast<size_t>(attrs.carries);
@@ -89,9 +95,7 @@ Scanned scan_with_constants(const Parts& in, const FullBody& body, ScanOptions o
   common_length(types_of(in.xs), options.length);
   const Values inputs = joined({in.carries, in.xs, in.constants});
   require(!inputs.empty(), "scan: needs at least one carry or x");
-  Types parameters = types_of(in.carries);
-  for (const Value& x : in.xs) parameters.push_back(slice_of(x.type()));
-  for (const Value& constant : in.constants) parameters.push_back(constant.type());
+  const Types parameters = step_types(attrs, types_of(inputs));
 
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(write_region(parameters, inputs, [&](const Values& values) {
@@ -209,6 +213,9 @@ const OpDef scan_op{
     .name = "scan",
     .attrs = attrs_type<ScanAttrs>(),
     .regions = 1,
+    .region_parameters = [](const Node& n, const Types& inputs) -> std::vector<Types> {
+      return {step_types(n.attr<ScanAttrs>(), inputs)};
+    },
     .infer = infer_scan,
     .grad_regions = [](const Node& n, const Values& dy, PullBack pull_back) -> Values {
       if (floats(n.inputs()).empty()) return Values(n.input_count());

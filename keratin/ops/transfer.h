@@ -1,0 +1,15 @@
+#pragma once
+
+#include "keratin/ir/node.h"
+
+namespace keratin::ops {
+
+struct TransferAttrs {
+  Device device;
+  static constexpr auto fields = std::tuple{field("device", &TransferAttrs::device)};
+};
+
+// x on another device. The gradient goes back to where x is.
+Value transfer(Value x, Device device);
+
+}  // namespace keratin::ops

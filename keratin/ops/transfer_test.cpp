@@ -1,0 +1,32 @@
+#include "keratin/ops/transfer.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/autodiff/gradients.h"
+#include "keratin/ops/reduce.h"
+#include "keratin/testing/check_op.h"
+
+namespace keratin::ops {
+namespace {
+
+constexpr Device cpu1{Device::Kind::cpu, 1};
+
+TEST(Transfer, CopiesToTheDevice) {
+  for (DType dtype : all_dtypes)
+    testing::check_op({.name = text("transfer ", dtype),
+                       .inputs = {{dtype, {3, 4}}},
+                       .build = [](const Values& in) { return Values{transfer(in[0], cpu1)}; },
+                       .gradient = dtype == DType::f32});
+}
+
+TEST(Transfer, TheGradientGoesBack) {
+  Module module;
+  const Value x = module.input({DType::f32, {3}}, "x");
+  const Value y = transfer(x, cpu1);
+  EXPECT_EQ(y.type().device, cpu1);
+  EXPECT_EQ(sum(y).type().device, cpu1);
+  EXPECT_EQ(gradients(sum(y), {x})[0].type().device, x.type().device);
+}
+
+}  // namespace
+}  // namespace keratin::ops

@@ -1,0 +1,74 @@
+#include "keratin/passes/insert_transfers.h"
+
+#include "keratin/base/hash.h"
+#include "keratin/ir/rewrite.h"
+#include "keratin/ops/records.h"
+#include "keratin/ops/transfer.h"
+
+namespace keratin {
+
+namespace {
+
+class Transfers {
+ public:
+  Value bring(Value value, Device device) {
+    if (value.type().device == device) return value;
+    Value& there = known_[{value, device}];
+    if (!there.defined()) there = copy(value, device);
+    return there;
+  }
+
+ private:
+  struct Key {
+    Value value;
+    Device device;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      const auto node = reinterpret_cast<size_t>(&key.value.node());
+      return mix(mix(node, key.value.index()), key.device.hash());
+    }
+  };
+
+  static Value copy(Value value, Device device) {
+    const Node& node = value.node();
+    const bool made_from_nothing = node.input_count() == 0 && &node.op() != &parameter_op();
+    if (!made_from_nothing) return ops::transfer(value, device);
+    Node& twin = node.block().append_typed(node.op(), {}, node.attrs(), node.types());
+    twin.place(device);
+    return twin.out(value.index());
+  }
+
+  std::unordered_map<Key, Value, Hash> known_;
+};
+
+std::vector<std::unique_ptr<Block>> clone_regions(const Node& node) {
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const auto& region : node.regions())
+    regions.push_back(clone_block(*region, region->depth()));
+  return regions;
+}
+
+}  // namespace
+
+Module insert_transfers(Module module) {
+  Transfers transfers;
+  module = rewrite(std::move(module), [&](const Node& node) -> std::optional<Values> {
+    if (&node.op() == &ops::transfer_op && node.in().type().device == node.device())
+      return Values{node.in()};
+    if (node.op().places || node.block().depth() > 0) return std::nullopt;
+    Values inputs;
+    for (const Value& input : node.inputs())
+      inputs.push_back(transfers.bring(input, node.device()));
+    if (inputs == node.inputs()) return std::nullopt;
+    return node.block()
+        .append_typed(node.op(), std::move(inputs), node.attrs(), node.types(), clone_regions(node))
+        .outputs();
+  });
+  for (Update& update : module.updates())
+    update.value = transfers.bring(update.value, update.state.type().device);
+  return module;
+}
+
+}  // namespace keratin
