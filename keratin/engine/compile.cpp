@@ -14,7 +14,9 @@
 #include "keratin/passes/fuse_epilogue.h"
 #include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/insert_transfers.h"
+#include "keratin/passes/merge_scans.h"
 #include "keratin/passes/place_devices.h"
+#include "keratin/passes/prune_loops.h"
 #include "keratin/passes/schedule_updates.h"
 #include "keratin/passes/simplify.h"
 #include "keratin/passes/sparse_updates.h"
@@ -76,7 +78,9 @@ Executable compile(Module module, const CompileOptions& options) {
         .run("fold_constants", fold)
         .run("simplify", simplify)
         .run("eliminate_common", eliminate_common)
-        .run("eliminate_dead", eliminate_dead);
+        .run("merge_scans", merge_scans)
+        .run("eliminate_dead", eliminate_dead)
+        .run("prune_loops", prune_loops);
   };
   const auto place = [](Pipeline& p) {
     p.run("place_devices", [](Module m) { return place_devices(std::move(m)); });
