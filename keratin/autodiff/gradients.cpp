@@ -78,7 +78,8 @@ class Backward {
     if (op.grad != nullptr || op.grad_regions != nullptr) {
       for (size_t i = 0; i < dy.size(); ++i)
         if (!dy[i].defined()) dy[i] = ops::full(block_, node.type(i).dtype, node.type(i).shape, 0);
-      return op.grad != nullptr ? op.grad(node, dy) : op.grad_regions(node, dy, pull_back);
+      Values found = op.grad != nullptr ? op.grad(node, dy) : op.grad_regions(node, dy, pull_back);
+      if (!found.empty() || op.decompose == nullptr) return found;
     }
     require(op.decompose != nullptr, "gradients: '", op.name, "' has no gradient");
     return through_decomposition(node, dy);

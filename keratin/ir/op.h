@@ -39,7 +39,8 @@ struct OpDef {
   // The same outputs from simpler ops. All sizes are known here, as they are in `grad`.
   Values (*decompose)(const Node&) = nullptr;
   // From the gradients of the outputs (each defined) those of the inputs; an undefined value means
-  // that none flows. Without it an op is differentiated through its decomposition.
+  // that none flows. Without it, or where it gives no values at all, an op is differentiated
+  // through its decomposition.
   Values (*grad)(const Node&, const Values& dy) = nullptr;
   // Likewise for ops with regions, which also need to differentiate a block.
   Values (*grad_regions)(const Node&, const Values& dy, PullBack) = nullptr;

@@ -123,6 +123,11 @@ const OpDef* const table[] = {
     &cond_op,
     // devices
     &transfer_op,
+    // recurrent layers over a sequence
+    &lstm_op,
+    &lstm_grad_op,
+    &gru_op,
+    &gru_grad_op,
     // what passes make
     &fused_op,
 };
