@@ -19,7 +19,10 @@ Plan plan_region(const Block& region, const PlanOptions& options) {
   for (const auto& parameter : region.parameters())
     inputs.push_back(module.input(parameter->type()));
   for (const Value& result : inline_block(region, module.block(), inputs)) module.output(result);
-  return make_plan(std::move(module), options);
+  Plan plan = make_plan(std::move(module), options);
+  require(plan.queues.size() <= 1, "plan: a loop or branch must be on one device, its body is on ",
+          plan.queues.size());
+  return plan;
 }
 
 size_t aligned(size_t bytes) {
