@@ -22,6 +22,8 @@ extern const OpDef sum_op, max_op, min_op, prod_op, any_op, all_op, argmax_op, a
 extern const OpDef reshape_op, transpose_op, broadcast_to_op, expand_dims_op, squeeze_op;
 // slicing.cpp
 extern const OpDef slice_op, reverse_op, dynamic_slice_op, dynamic_update_slice_op;
+// cumulative.cpp
+extern const OpDef cumsum_op, cumprod_op;
 // indexing.cpp
 extern const OpDef gather_op, scatter_add_op, take_along_axis_op, scatter_add_along_axis_op;
 // joining.cpp

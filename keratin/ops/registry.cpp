@@ -93,6 +93,9 @@ const OpDef* const table[] = {
     &reverse_op,
     &dynamic_slice_op,
     &dynamic_update_slice_op,
+    // cumulative
+    &cumsum_op,
+    &cumprod_op,
     // indexing
     &gather_op,
     &scatter_add_op,

@@ -14,5 +14,6 @@ std::span<const Entry> conv_loops();
 std::span<const Entry> pool_loops();
 std::span<const Entry> slicing_loops();
 std::span<const Entry> indexing_loops();
+std::span<const Entry> cumulative_loops();
 
 }  // namespace keratin::reference

@@ -22,6 +22,7 @@ constexpr std::span<const Entry> (*families[])() = {
     reference::pool_loops,
     reference::slicing_loops,
     reference::indexing_loops,
+    reference::cumulative_loops,
 };
 // clang-format on
 
