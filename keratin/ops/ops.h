@@ -16,4 +16,5 @@
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/scan.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/ops/sort.h"
 #include "keratin/ops/transfer.h"

@@ -96,6 +96,10 @@ const OpDef* const table[] = {
     // cumulative
     &cumsum_op,
     &cumprod_op,
+    // sorting
+    &argsort_op,
+    &sort_op,
+    &top_k_op,
     // indexing
     &gather_op,
     &scatter_add_op,

@@ -15,5 +15,6 @@ std::span<const Entry> pool_loops();
 std::span<const Entry> slicing_loops();
 std::span<const Entry> indexing_loops();
 std::span<const Entry> cumulative_loops();
+std::span<const Entry> sort_loops();
 
 }  // namespace keratin::reference

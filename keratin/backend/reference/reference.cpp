@@ -23,6 +23,7 @@ constexpr std::span<const Entry> (*families[])() = {
     reference::slicing_loops,
     reference::indexing_loops,
     reference::cumulative_loops,
+    reference::sort_loops,
 };
 // clang-format on
 
