@@ -14,6 +14,7 @@
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pool.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/resize.h"
 #include "keratin/ops/scan.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/sort.h"

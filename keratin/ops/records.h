@@ -26,6 +26,8 @@ extern const OpDef slice_op, reverse_op, dynamic_slice_op, dynamic_update_slice_
 extern const OpDef cumsum_op, cumprod_op;
 // sort.cpp
 extern const OpDef argsort_op, sort_op, top_k_op;
+// resize.cpp
+extern const OpDef resize_op;
 // indexing.cpp
 extern const OpDef gather_op, scatter_add_op, take_along_axis_op, scatter_add_along_axis_op;
 // joining.cpp

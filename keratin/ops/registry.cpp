@@ -100,6 +100,8 @@ const OpDef* const table[] = {
     &argsort_op,
     &sort_op,
     &top_k_op,
+    // images
+    &resize_op,
     // indexing
     &gather_op,
     &scatter_add_op,

@@ -1,0 +1,93 @@
+#include "keratin/ops/resize.h"
+
+#include <algorithm>
+
+#include "keratin/ops/constant.h"
+#include "keratin/ops/emit.h"
+#include "keratin/ops/indexing.h"
+#include "keratin/ops/listed.h"
+#include "keratin/ops/movement.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::ops {
+
+namespace {
+
+Types infer_resize(const Node& n) {
+  const auto& [size, method] = n.attr<ResizeAttrs>();
+  const Shape& shape = n.in().shape();
+  require(shape.rank() == 4, "resize: expected [batch, height, width, channels], got ",
+          n.in().type());
+  require(method == "nearest" || method == "bilinear",
+          "resize: the method must be 'nearest' or 'bilinear', got '", method, "'");
+  require(method == "nearest" || is_float(n.in().dtype()),
+          "resize: bilinear needs a float tensor, got ", n.in().type());
+  require(size.size() == 2 && size[0] > 0 && size[1] > 0,
+          "resize: the size must be a positive height and width, got ", Listed{size});
+  require(shape[1] != 0 && shape[2] != 0, "resize: cannot enlarge nothing, got ", n.in().type());
+  return {{n.in().dtype(), {shape[0], size[0], size[1], shape[3]}}};
+}
+
+// floor((o + ½) · in / out), in whole numbers.
+Value resize_nearest(Value x, int64_t axis, int64_t out) {
+  const int64_t in = x.shape()[axis];
+  std::vector<int64_t> source;
+  for (int64_t o = 0; o < out; ++o) source.push_back((2 * o + 1) * in / (2 * out));
+  return gather(x, constant(x.block(), Tensor::of(DType::i64, {out}, source)), axis);
+}
+
+// low + (high - low) · weight, with s - ½ between the pixels low and high.
+Value resize_bilinear(Value x, int64_t axis, int64_t out) {
+  const int64_t in = x.shape()[axis];
+  std::vector<int64_t> low, high;
+  std::vector<double> weight;
+  for (int64_t o = 0; o < out; ++o) {
+    // (s - ½) · 2 · out, which is whole
+    const int64_t scaled = (2 * o + 1) * in - out;
+    const int64_t floor = scaled >= 0 ? scaled / (2 * out) : -1;
+    low.push_back(std::max<int64_t>(floor, 0));
+    high.push_back(std::min(floor + 1, in - 1));
+    weight.push_back(static_cast<double>(scaled - floor * 2 * out) / static_cast<double>(2 * out));
+  }
+  const auto take = [&](const std::vector<int64_t>& source) {
+    return gather(x, constant(x.block(), Tensor::of(DType::i64, {out}, source)), axis);
+  };
+  Dims along(static_cast<size_t>(x.rank() - axis), 1);
+  along[0] = out;
+  const Value lower = take(low);
+  const Value mix = constant(x.block(), Tensor::of(x.dtype(), Shape(along), weight));
+  return lower + (take(high) - lower) * mix;
+}
+
+// One axis after the other.
+Values decompose_resize(const Node& n) {
+  const auto& [size, method] = n.attr<ResizeAttrs>();
+  Value x = n.in();
+  for (int64_t axis : {1, 2}) {
+    const int64_t out = size[static_cast<size_t>(axis - 1)];
+    if (out == x.shape()[axis]) continue;
+    x = method == "nearest" ? resize_nearest(x, axis, out) : resize_bilinear(x, axis, out);
+  }
+  return {x};
+}
+
+}  // namespace
+
+// y[n, o, p, c] = x[n, s_o, s_p, c], or the mix of the four pixels around (s_o, s_p)
+const OpDef resize_op{.name = "resize",
+                      .attrs = attrs_type<ResizeAttrs>(),
+                      .arity = 1,
+                      .infer = infer_resize,
+                      .decompose = decompose_resize};
+
+Value resize(Value x, ResizeAttrs attrs, const std::string& data_format) {
+  require(data_format == "channels_last" || data_format == "channels_first",
+          "resize: the data format must be 'channels_last' or 'channels_first', got '", data_format,
+          "'");
+  if (data_format == "channels_last") return emit(resize_op, {x}, std::move(attrs));
+  require(x.rank() == 4, "resize: expected [batch, channels, height, width], got ", x.type());
+  return transpose(emit(resize_op, {transpose(x, {0, 2, 3, 1})}, std::move(attrs)), {0, 3, 1, 2});
+}
+
+}  // namespace keratin::ops
