@@ -6,6 +6,7 @@
 #include "keratin/ops/conv.h"
 #include "keratin/ops/gru.h"
 #include "keratin/ops/cumulative.h"
+#include "keratin/ops/einsum.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/lstm.h"

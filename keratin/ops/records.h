@@ -28,6 +28,8 @@ extern const OpDef cumsum_op, cumprod_op;
 extern const OpDef argsort_op, sort_op, top_k_op;
 // resize.cpp
 extern const OpDef resize_op;
+// einsum.cpp
+extern const OpDef einsum_op;
 // indexing.cpp
 extern const OpDef gather_op, scatter_add_op, take_along_axis_op, scatter_add_along_axis_op;
 // joining.cpp

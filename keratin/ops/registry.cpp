@@ -102,6 +102,8 @@ const OpDef* const table[] = {
     &top_k_op,
     // images
     &resize_op,
+    // index notation
+    &einsum_op,
     // indexing
     &gather_op,
     &scatter_add_op,

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "keratin/ir/node.h"
+
+namespace keratin::ops {
+
+struct EinsumAttrs {
+  std::string equation;
+  static constexpr auto fields = std::tuple{field("equation", &EinsumAttrs::equation)};
+};
+
+// Sums of products in index notation, as NumPy's einsum: "bij,bjk->bik" is
+// out[b, i, k] = Σ_j a[b, i, j] · c[b, j, k]. Letters name axes; one that is not in the result is
+// summed; a letter twice in one operand takes the diagonal; "..." stands for axes in front that are
+// broadcast; without "->" the result has the letters that occur once, in order of the alphabet.
+Value einsum(const std::string& equation, const Values& operands);
+
+}  // namespace keratin::ops
