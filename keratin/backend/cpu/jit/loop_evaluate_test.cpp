@@ -272,4 +272,59 @@ Element evaluate(const LoopInst& inst, DType operand, const Element* a) {
   return {real_binary(inst.op, a[0].real, b.real), 0};
 }
 
+// Half a unit where one rounding is all there is.
+double allowed_ulps(LoopOp op, DType dtype) {
+  if (dtype == DType::f64) return 4;
+  switch (op) {
+    case LoopOp::rsqrt:
+      return 1.5;
+    case LoopOp::mod:
+    case LoopOp::expm1:
+    case LoopOp::log1p:
+    case LoopOp::sigmoid:
+      return 3;
+    case LoopOp::exp:
+    case LoopOp::log:
+    case LoopOp::erf:
+    case LoopOp::pow:
+      return 2;
+    case LoopOp::tanh:
+      return 3.5;
+    default:
+      return op >= LoopOp::sin && op <= LoopOp::erfinv ? 2.5
+             : op == LoopOp::atan2                     ? 1.5
+                                                       : 0.5000001;
+  }
+}
+
+Array awkward_array(DType dtype, int64_t count, std::mt19937& random) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const std::vector<double> reals = {
+      0,    -0.0,  1,     -1,   0.5,   -0.5, 1.5,  2.5, inf,  -inf, nan,    3e9, -3e9, 1e30,  300,
+      -300, 127.5, 1e-30, 1e19, 255.9, 0.99, 88.5, -87, 1e-6, 2,    -1e-20, 7,   1e10, -128.7};
+  const std::vector<int64_t> wholes = {0,
+                                       1,
+                                       -1,
+                                       2,
+                                       7,
+                                       8,
+                                       31,
+                                       32,
+                                       64,
+                                       127,
+                                       -128,
+                                       255,
+                                       1 << 20,
+                                       std::numeric_limits<int32_t>::max(),
+                                       std::numeric_limits<int32_t>::min(),
+                                       std::numeric_limits<int64_t>::max(),
+                                       std::numeric_limits<int64_t>::min()};
+  Array array = random_array(dtype, count, random);
+  for (int64_t i = 0; i < count; i += 2) {
+    if (dtype == DType::boolean) break;
+    array.set(i, {reals[random() % reals.size()], wholes[random() % wholes.size()]});
+  }
+  return array;
+}
+
 }  // namespace keratin::cpu::testing

@@ -137,7 +137,9 @@ class DimMerger {
     return from_.pointers[pointer].strides[static_cast<size_t>(d)];
   }
 
+  // Strides say nothing of a nest without elements, which never runs.
   bool mergeable(int d, int64_t size) const {
+    if (from_.program.element_count() == 0) return false;
     const auto last = static_cast<size_t>(rank_ - 1);
     for (size_t i = 0; i < to_.size(); ++i)
       if (to_[i].strides[last] != stride(i, d) * size) return false;

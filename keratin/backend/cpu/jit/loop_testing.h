@@ -128,6 +128,12 @@ inline std::vector<LoopIsa> isas() {
 // the code under test. The result is exact, not yet rounded to the dtype.
 Element evaluate(const LoopInst& inst, DType operand, const Element* args);
 
+// How far a float result may be from the exact one, in units of the last place.
+double allowed_ulps(LoopOp op, DType dtype);
+
+// Ordinary numbers, and those that go wrong easily.
+Array awkward_array(DType dtype, int64_t count, std::mt19937& random);
+
 // The distance of a result from the exact value, in units of the last place of the dtype, with
 // denormals flushed.
 inline double ulps(DType dtype, double got, double exact) {
