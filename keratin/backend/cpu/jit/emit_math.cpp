@@ -14,9 +14,13 @@ constexpr float log2_e = 0x1.715476p+0f;
 // ln 2 in two parts; a product of the first with an exponent is exact.
 constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
 
-// (e^r - 1 - r) / r^2 on [-ln2/2, ln2/2]; relative error of e^r - 1 is 2^-28.
-constexpr std::array exp_coefficients = {0x1p-1f,        0x1.55552cp-3f,  0x1.555502p-5f,
-                                         0x1.1155a8p-7f, 0x1.6d2e4ap-10f, 0x1.3b8ad2p-13f};
+// (e^r - 1 - r) / r^2 on [-ln2/2, ln2/2]; relative error of e^r is 2^-28.
+constexpr std::array exp_coefficients = {0x1.fffffcp-2f, 0x1.55548ap-3f, 0x1.55584ep-5f,
+                                         0x1.123f2ep-7f, 0x1.6ad132p-10f};
+
+// The same for a relative error of e^r - 1 of 2^-28, which near 0 is harder.
+constexpr std::array expm1_coefficients = {0x1p-1f,        0x1.55552cp-3f,  0x1.555502p-5f,
+                                           0x1.1155a8p-7f, 0x1.6d2e4ap-10f, 0x1.3b8ad2p-13f};
 
 // (log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2) - 1, sqrt(2) - 1]; relative error 2^-29.
 constexpr std::array log_coefficients = {0x1.555548p-2f,  -0x1.000076p-2f, 0x1.99a54ap-3f,
@@ -61,9 +65,9 @@ void Emitter::reduce_exponent(const Xmm& r, const Xmm& n, const Xmm& x) {
   vfnmadd231ps(r, n, constant(ln2_low));
 }
 
-// e^r - 1 = r + r^2 q(r); overwrites r.
-void Emitter::exp_tail(const Xmm& d, const Xmm& r) {
-  horner(d, r, exp_coefficients);
+// e^r - 1 = r + r^2 q(r).
+void Emitter::exp_tail(const Xmm& d, const Xmm& r, std::span<const float> coefficients) {
+  horner(d, r, coefficients);
   const Xmm square = temp();
   vmulps(square, r, r);
   vfmadd213ps(d, square, r);
@@ -71,6 +75,10 @@ void Emitter::exp_tail(const Xmm& d, const Xmm& r) {
 
 // 2^(n + offset), which must be a normal number.
 void Emitter::power_of_two(const Xmm& d, const Xmm& n, int offset) {
+  if (evex_) {
+    broadcast(d, Lane::f32, constant(std::ldexp(1.0f, offset)));
+    return vscalefps(d, d, n);
+  }
   vcvtps2dq(d, n);
   vpaddd(d, d, constant_bits(static_cast<uint32_t>(127 + offset)));
   vpslld(d, d, 23);
@@ -96,7 +104,7 @@ void Emitter::emit_exp(const Xmm& d, const Xmm& x) {
   const Xmm n = temp(), r = temp(), clamped = temp();
   clamp(clamped, x, -110.0f, 89.0f);
   reduce_exponent(r, n, clamped);
-  exp_tail(d, r);
+  exp_tail(d, r, exp_coefficients);
   vaddps(d, d, constant(1.0f));
   scale(d, d, n);
 }
@@ -106,14 +114,13 @@ void Emitter::emit_expm1(const Xmm& d, const Xmm& x) {
   const Xmm n = temp(), r = temp(), s = temp();
   clamp(s, x, -20.0f, 89.0f);
   reduce_exponent(r, n, s);
-  exp_tail(d, r);
+  exp_tail(d, r, expm1_coefficients);
   power_of_two(s, n, -1);
   vsubps(n, s, constant(0.5f));
   vfmadd213ps(d, s, n);
   vaddps(d, d, d);
   const Xmm tiny = temp();  // keeps the sign of zero, and x where the rest would lose it
-  broadcast(tiny, Lane::f32, constant_bits(~0u >> 1));
-  vandps(tiny, tiny, x);
+  vandps(tiny, x, constant_bits(~0u >> 1));
   blend_less(d, tiny, 0x1p-60f, x);
 }
 
@@ -130,6 +137,7 @@ void Emitter::blend_less(const Xmm& d, const Xmm& a, float bound, const Xmm& val
 }
 
 void Emitter::copy_sign(const Xmm& d, const Xmm& sign) {
+  if (evex_) return vpternlogd(d, sign, constant_bits(1u << 31), 0xd8);
   const Xmm bit = temp();
   vandps(bit, sign, constant_bits(1u << 31));
   vorps(d, d, bit);
@@ -138,13 +146,12 @@ void Emitter::copy_sign(const Xmm& d, const Xmm& sign) {
 // tanh |x| = e / (e + 2) with e = e^(2|x|) - 1; beyond 10 it is 1.
 void Emitter::emit_tanh(const Xmm& d, const Xmm& x) {
   const Xmm n = temp(), r = temp(), s = temp();
-  broadcast(s, Lane::f32, constant_bits(~0u >> 1));
-  vandps(r, s, x);
+  vandps(r, x, constant_bits(~0u >> 1));
   broadcast(s, Lane::f32, constant(10.0f));
   vminps(s, s, r);
   vaddps(s, s, s);
   reduce_exponent(r, n, s);
-  exp_tail(d, r);
+  exp_tail(d, r, expm1_coefficients);
   power_of_two(s, n, 0);
   vsubps(n, s, constant(1.0f));
   vfmadd213ps(d, s, n);
@@ -213,35 +220,33 @@ void Emitter::emit_log(const Xmm& d, const Xmm& x) {
 // exponent is 0.
 void Emitter::emit_log1p(const Xmm& d, const Xmm& x) {
   const Xmm sum = temp(), lost = temp(), exponent = temp(), f = temp();
+  const Xmm n = evex_ ? temp() : d;
   vaddps(sum, x, constant(1.0f));
   vsubps(lost, sum, constant(1.0f));
   vsubps(lost, x, lost);
   split_log(exponent, f, sum);
-  // 2^-exponent; an exponent of 127 or more leaves no room for what was lost.
-  broadcast(d, Lane::f32, constant(100.0f));
-  vminps(d, d, exponent);
-  vxorps(d, d, constant_bits(1u << 31));
-  power_of_two(d, d, 0);
+  // 2^-exponent; one of 100 leaves no room for what was lost.
+  vminps(d, exponent, constant(100.0f));
+  vxorps(n, d, constant_bits(1u << 31));
+  power_of_two(d, n, 0);
   vfmadd231ps(f, lost, d);
   log_polynomial(d, f, exponent);
   fix_log(d, sum);
   const Xmm magnitude = lost;
-  broadcast(magnitude, Lane::f32, constant_bits(~0u >> 1));
-  vandps(magnitude, magnitude, x);
+  vandps(magnitude, x, constant_bits(~0u >> 1));
   blend_less(d, magnitude, 0x1p-60f, x);
 }
 
 // Near 0 by a polynomial, elsewhere 1 - erfc(|x|) with erfc = e^-g; beyond 4 it is 1.
 void Emitter::emit_erf(const Xmm& d, const Xmm& x) {
   const Xmm magnitude = temp(), n = temp(), r = temp(), g = temp();
-  broadcast(g, Lane::f32, constant_bits(~0u >> 1));
-  vandps(magnitude, g, x);
+  vandps(magnitude, x, constant_bits(~0u >> 1));
   broadcast(g, Lane::f32, constant(4.0f));
   vminps(magnitude, g, magnitude);
   horner(g, magnitude, erf_far_coefficients);
   vxorps(g, g, constant_bits(1u << 31));
   reduce_exponent(r, n, g);
-  exp_tail(d, r);
+  exp_tail(d, r, exp_coefficients);
   power_of_two(g, n, 0);
   vfmadd213ps(d, g, g);  // e^-g
   broadcast(g, Lane::f32, constant(1.0f));

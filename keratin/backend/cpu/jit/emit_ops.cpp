@@ -172,8 +172,8 @@ void Emitter::emit_sign_op(const LoopInst& inst, int id) {
     return wrap_small(d, inst.dtype);
   }
   if (inst.op == LoopOp::abs && is_real(lane)) {
-    broadcast(d, lane, sign_bits());
-    return logic([&] { vandnps(d, d, a); }, [&] { vandnpd(d, d, a); });
+    return logic([&] { vandps(d, a, constant_bits(~0u >> 1)); },
+                 [&] { vandpd(d, a, constant_bits64(~uint64_t{0} >> 1)); });
   }
   if (inst.op == LoopOp::abs && lane != Lane::i64) {
     vpabsd(d, a);

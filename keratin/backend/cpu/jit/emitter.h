@@ -189,7 +189,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_erf(const Xmm& d, const Xmm& x);
   void clamp(const Xmm& d, const Xmm& x, float low, float high);
   void reduce_exponent(const Xmm& r, const Xmm& n, const Xmm& x);
-  void exp_tail(const Xmm& d, const Xmm& r);
+  void exp_tail(const Xmm& d, const Xmm& r, std::span<const float> coefficients);
   void power_of_two(const Xmm& d, const Xmm& n, int offset);
   void scale(const Xmm& d, const Xmm& p, const Xmm& n);
   void split_log(const Xmm& exponent, const Xmm& fraction, const Xmm& x);
