@@ -117,8 +117,7 @@ void Emitter::load_small_tail(const Xmm& dst, DType dtype, const Address& from) 
   const bool words = size_of(dtype) == 2;
   Xbyak::Label done;
   vxorps(low, low, low);
-  mov(rdx, columns_);
-  sub(rdx, index_);
+  count_remaining();
   for (int i = 0; i + 1 < lanes_; ++i) {
     if (words)
       vpinsrw(low, low, offset(from, i * 2), i);
@@ -176,8 +175,7 @@ void Emitter::store_small(const Address& to, DType dtype, const Xmm& value, bool
     return bytes == 8 ? vmovq(to, packed) : vmovd(to, packed);
   }
   Xbyak::Label done;
-  mov(rdx, columns_);
-  sub(rdx, index_);
+  count_remaining();
   for (int i = 0; i + 1 < lanes_; ++i) {
     if (words)
       vpextrw(offset(to, i * 2), packed, i);

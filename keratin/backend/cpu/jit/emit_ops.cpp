@@ -378,7 +378,7 @@ void Emitter::emit_call(const LoopInst& inst, int id) {
   saved = saved_slots_;
   for (const Accumulator& a : accumulators_)
     for (int reg : a.registers) vmovups(view(reg, a.lane), slot_address(saved++));
-  if (tail_ && evex_) kmovw(tail_k_, slot_address(tail_slot_));
+  if (evex_ && (tail_ || row_rest_ > 0)) kmovw(tail_k_, slot_address(tail_slot_));
   load_vector(define(id), tile_dtype(inst.dtype), slot_address(call_slots_), false);
 }
 

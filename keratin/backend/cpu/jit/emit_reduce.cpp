@@ -49,7 +49,7 @@ void Emitter::fold(Reduce kind, Lane lane, const Xmm& d, const Xmm& a, const Xmm
 
 void Emitter::clear_accumulators(bool per_row) {
   for (const Accumulator& a : accumulators_)
-    if (a.per_row == per_row)
+    if (a.per_row == per_row && !a.columns)
       for (int reg : a.registers) broadcast(view(reg, a.lane), a.lane, neutral(a.kind, a.lane));
 }
 
@@ -66,24 +66,43 @@ void Emitter::fold_outputs(int copy, bool tail) {
     const LoopOutput& out = program_.outputs[i];
     if (out.reduce == Reduce::none) continue;
     const Xmm value = use(out.value);
-    if (nest_.column_stride(program_.inputs.size() + i) != 0) {
+    const Accumulator* a = accumulator_of(i);
+    if (a == nullptr) {
       fold_column(i, value, copy, tail);
     } else {
-      const Accumulator& a = accumulator_of(i);
-      const Xmm acc = view(a.registers[tail ? 0 : copy], a.lane);
-      const bool simple = !tail && (a.kind == Reduce::sum || a.kind == Reduce::prod);
-      const Xmm updated = simple ? acc : temp(a.lane);
-      fold(a.kind, a.lane, updated, acc, value);
-      if (!simple) tail ? keep_tail(a.lane, acc, updated) : move(acc, updated);
+      // Lanes beyond a tail are never stored when there is one accumulator per column.
+      const bool partial = tail && !a->columns;
+      const size_t own = a->columns ? size_t(copy) : size_t(copy) % a->registers.size();
+      const Xmm acc = view(a->registers[partial ? 0 : own], a->lane);
+      const bool simple = !partial && (a->kind == Reduce::sum || a->kind == Reduce::prod);
+      const Xmm updated = simple ? acc : temp(a->lane);
+      fold(a->kind, a->lane, updated, acc, value);
+      if (!simple) partial ? keep_tail(a->lane, acc, updated) : move(acc, updated);
     }
     release_temps();
   }
 }
 
-const Emitter::Accumulator& Emitter::accumulator_of(size_t output) const {
-  size_t i = 0;
-  while (accumulators_[i].output != output) ++i;
-  return accumulators_[i];
+const Emitter::Accumulator* Emitter::accumulator_of(size_t output) const {
+  for (const Accumulator& a : accumulators_)
+    if (a.output == output) return &a;
+  return nullptr;
+}
+
+// Accumulators of columns: into registers before the first row, back after the last.
+void Emitter::move_columns(bool load) {
+  forget_registers();
+  for (const Accumulator& a : accumulators_) {
+    if (!a.columns) continue;
+    const DType dtype = nest_.pointers[a.pointer].dtype;
+    for (int copy = 0; copy < static_cast<int>(a.registers.size()); ++copy) {
+      const bool tail = copy == row_vectors_;
+      const Xmm acc = view(a.registers[size_t(copy)], a.lane);
+      load ? load_vector(acc, dtype, element(a.pointer, copy), tail)
+           : store_vector(element(a.pointer, copy), dtype, acc, tail, false);
+      release_temps();
+    }
+  }
 }
 
 // One accumulator in memory per column.
@@ -101,7 +120,7 @@ void Emitter::fold_column(size_t output, const Xmm& value, int copy, bool tail) 
 // Registers of the unrolled copies, then the lanes, halved until one is left.
 void Emitter::finish_accumulators(bool per_row) {
   for (const Accumulator& a : accumulators_) {
-    if (a.per_row != per_row) continue;
+    if (a.columns || a.per_row != per_row) continue;
     const Xmm all = temp(a.lane), next = temp(a.lane);
     move(all, view(a.registers[0], a.lane));
     for (size_t i = 1; i < a.registers.size(); ++i) {

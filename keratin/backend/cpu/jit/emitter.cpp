@@ -9,7 +9,8 @@ namespace keratin::cpu {
 
 namespace {
 constexpr int evex_accumulators = 8, vex_accumulators = 4;  // registers given to reductions
-}
+constexpr int short_row_vectors = 4;
+}  // namespace
 
 Emitter::Emitter(const LoopNest& nest, LoopIsa isa, bool stream, std::vector<uint8_t>& buffer)
     : CodeGenerator(buffer.size(), buffer.data()),
@@ -73,6 +74,13 @@ void Emitter::fold_compares() {
 
 // Short bodies are repeated to hide the latency of accumulators and the cost of the loop.
 void Emitter::choose_unroll() {
+  short_rows_ = nest_.columns() <= short_row_vectors * lanes_ && !stream_;
+  if (short_rows_) {
+    row_vectors_ = static_cast<int>(nest_.columns()) / lanes_;
+    row_rest_ = static_cast<int>(nest_.columns()) % lanes_;
+    unroll_ = 1;
+    return;
+  }
   int work = 0;
   for (const Value& v : values_) work += v.level == Level::column;
   unroll_ = calls_ ? 1 : work <= 8 ? 4 : work <= 20 ? 2 : 1;
@@ -84,16 +92,23 @@ void Emitter::choose_unroll() {
   while (unroll_ > 1 && row_folds * unroll_ > most) unroll_ /= 2;
 }
 
+// Sums over columns; and, where rows are short, sums over rows, which else are in memory.
 void Emitter::reserve_accumulators() {
   int next = static_cast<int>(owner_.size());
-  for (size_t i = 0; i < program_.outputs.size(); ++i) {
-    const LoopOutput& out = program_.outputs[i];
-    const size_t pointer = program_.inputs.size() + i;
-    if (out.reduce == Reduce::none || nest_.column_stride(pointer) != 0) continue;
-    Accumulator a{i, pointer, out.reduce, values_[out.value].lane, nest_.row_stride(pointer) != 0,
-                  {}};
-    for (int copy = 0; copy < unroll_; ++copy) a.registers.push_back(--next);
-    accumulators_.push_back(std::move(a));
+  int left = evex_ ? evex_accumulators : vex_accumulators;
+  for (const bool columns : {false, true}) {
+    for (size_t i = 0; i < program_.outputs.size(); ++i) {
+      const LoopOutput& out = program_.outputs[i];
+      const size_t pointer = program_.inputs.size() + i;
+      const bool per_row = nest_.row_stride(pointer) != 0;
+      if (out.reduce == Reduce::none || (nest_.column_stride(pointer) != 0) != columns) continue;
+      const int needed = columns ? row_vectors_ + (row_rest_ > 0) : unroll_;
+      if (columns && (!short_rows_ || per_row || needed > left)) continue;
+      left -= needed;
+      Accumulator a{i, pointer, out.reduce, values_[out.value].lane, per_row, columns, {}};
+      for (int k = 0; k < needed; ++k) a.registers.push_back(--next);
+      accumulators_.push_back(std::move(a));
+    }
   }
 }
 
@@ -125,7 +140,8 @@ size_t Emitter::emit() {
     for (int i = 0; i < 4; ++i) new_slot();
   saved_slots_ = slots_;
   if (calls_)
-    for (size_t i = 0; i < accumulators_.size() * size_t(unroll_); ++i) new_slot();
+    for (const Accumulator& a : accumulators_)
+      for (size_t i = 0; i < a.registers.size(); ++i) new_slot();
   enter();
   emit_rows();
   leave();
@@ -167,8 +183,11 @@ size_t Emitter::append_pool() {
 
 void Emitter::emit_rows() {
   Xbyak::Label next_row;
+  xor_(index_, index_);
+  if (row_rest_ > 0) begin_tail();
   emit_level(Level::call);
   clear_accumulators(false);
+  move_columns(true);
   L(next_row);
   const int slots = slots_;
   emit_level(Level::row);
@@ -181,6 +200,7 @@ void Emitter::emit_rows() {
   dec(rows_);
   jnz(next_row, T_NEAR);
   finish_accumulators(false);
+  move_columns(false);
 }
 
 // Values of the level move to the stack: the loops within may need every register.
@@ -206,6 +226,11 @@ void Emitter::emit_level(Level level) {
 }
 
 void Emitter::emit_columns() {
+  if (short_rows_) {
+    for (int i = 0; i < row_vectors_; ++i) emit_vector(i, false);
+    if (row_rest_ > 0) emit_vector(row_vectors_, true);
+    return;
+  }
   const auto loop = [&](int copies) {
     Xbyak::Label start, end;
     lea(rdx, ptr[index_ + copies * lanes_]);
@@ -231,10 +256,16 @@ void Emitter::emit_columns() {
   L(done);
 }
 
-// Masks for the elements left over, fewer than a vector.
-void Emitter::begin_tail() {
+// How many elements are left over, into rdx.
+void Emitter::count_remaining() {
+  if (short_rows_) return mov(edx, row_rest_);
   mov(rdx, columns_);
   sub(rdx, index_);
+}
+
+// Masks for the elements left over, fewer than a vector.
+void Emitter::begin_tail() {
+  count_remaining();
   if (evex_) {
     mov(eax, -1);
     bzhi(eax, eax, edx);

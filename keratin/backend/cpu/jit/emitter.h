@@ -75,7 +75,8 @@ class Emitter : private Xbyak::CodeGenerator {
     Reduce kind;
     Lane lane;
     bool per_row;                // finished after every row, else after the last
-    std::vector<int> registers;  // one per unrolled copy
+    bool columns;                // one element per column, else one in all
+    std::vector<int> registers;  // one per unrolled copy, or vector of columns
   };
 
   // Loops (emitter.cpp).
@@ -91,6 +92,7 @@ class Emitter : private Xbyak::CodeGenerator {
   void emit_columns();
   void emit_level(Level level);
   void emit_vector(int copy, bool tail);
+  void count_remaining();
   void begin_tail();
   void advance_pointers();
   void reserve_accumulators();
@@ -200,7 +202,8 @@ class Emitter : private Xbyak::CodeGenerator {
   void copy_sign(const Xmm& d, const Xmm& sign);
 
   // Reductions (emit_reduce.cpp).
-  const Accumulator& accumulator_of(size_t output) const;
+  const Accumulator* accumulator_of(size_t output) const;
+  void move_columns(bool load);
   void clear_accumulators(bool per_row);
   void fold_outputs(int copy, bool tail);
   void finish_accumulators(bool per_row);
@@ -217,6 +220,10 @@ class Emitter : private Xbyak::CodeGenerator {
   int lanes_ = 0;
   int slot_bytes_ = 0;
   int unroll_ = 1;
+  // Rows of a few vectors are written out instead of looped over: so many full vectors, and so many
+  // elements in one more.
+  bool short_rows_ = false;
+  int row_vectors_ = 0, row_rest_ = 0;
   bool calls_ = false;
   size_t frame_patch_ = 0, pool_patch_ = 0;
 
