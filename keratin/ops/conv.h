@@ -5,6 +5,8 @@
 #include "keratin/ir/node.h"
 #include "keratin/ops/window.h"
 
+#pragma GCC visibility push(default)
+
 // Convolutions over 1 to 3 spatial axes. Inputs are [batch, spatial…, channels], filters are
 // [spatial…, channels / groups, outputs], as in Keras.
 namespace keratin::ops {
@@ -73,3 +75,5 @@ struct ConvGeometry {
 ConvGeometry conv_geometry(const Node& n);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -1,6 +1,8 @@
 #pragma once
 
 // Every op a program can be written in.
+#include "keratin/ops/activations.h"
+#include "keratin/ops/attention.h"
 #include "keratin/ops/cond.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/conv.h"
@@ -12,11 +14,14 @@
 #include "keratin/ops/lstm.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
+#include "keratin/ops/norm.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pool.h"
+#include "keratin/ops/random.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/resize.h"
 #include "keratin/ops/scan.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/sort.h"
+#include "keratin/ops/softmax.h"
 #include "keratin/ops/transfer.h"

@@ -5,6 +5,8 @@
 #include "keratin/ir/node.h"
 #include "keratin/ops/window.h"
 
+#pragma GCC visibility push(default)
+
 // Pooling over the 1 to 3 spatial axes of [batch, spatial…, channels], each channel by itself.
 namespace keratin::ops {
 
@@ -56,3 +58,5 @@ struct PoolGeometry {
 PoolGeometry pool_geometry(const Node& n);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -68,8 +68,8 @@ TEST(Pool, GradientOpsBehaveAsOps) {
     back.sizes = Dims(c.x.begin() + 1, c.x.end() - 1);
     // Positions that are inside the input whatever the padding is.
     const Tensor where =
-        evaluate({testing::random_tensor({f32, c.x}, -1, 1, 3)},
-                 [&](const Values& in) { return Values{max_pool_where(in[0], c.attrs).where}; })[0];
+        evaluate([&](const Values& in) { return Values{max_pool_where(in[0], c.attrs).where}; },
+                 {testing::random_tensor({f32, c.x}, -1, 1, 3)})[0];
     const Tensor dy = testing::random_tensor(pool.y.type(), -1, 1, 4);
     const Tensor x = testing::random_tensor({f32, c.x}, -1, 1, 5);
     check_op({.name = text("max_unpool ", c.name),
@@ -129,10 +129,11 @@ TEST(Pool, SaysWhereTheLargestIs) {
   const Tensor x = Tensor::of<double>(f32, {1, 2, 6, 1},
                                       {1, 5, 2, 2, 0, nan,  //
                                        5, 4, 2, 2, nan, 7});
-  const auto out = evaluate({x}, [](const Values& in) {
+  const auto build = [](const Values& in) {
     const MaxPool pool = max_pool_where(in[0], {.window = {2}});
     return Values{pool.y, pool.where};
-  });
+  };
+  const auto out = evaluate(build, {x});
   EXPECT_EQ(out[1].dtype(), u8);
   EXPECT_EQ(out[1].to_vector(), (std::vector<double>{1, 0, 1}));
   EXPECT_EQ(out[0].at(0), 5);

@@ -46,6 +46,16 @@ extern const OpDef scan_op, cond_op;
 extern const OpDef transfer_op;
 // lstm.cpp, gru.cpp
 extern const OpDef lstm_op, lstm_grad_op, gru_op, gru_grad_op;
+// softmax.cpp, cross_entropy.cpp
+extern const OpDef softmax_op, softmax_grad_op, log_softmax_op, log_softmax_grad_op,
+    sparse_softmax_cross_entropy_op, sparse_softmax_cross_entropy_grad_op;
+// layer_norm.cpp, batch_norm.cpp, group_norm.cpp
+extern const OpDef layer_norm_op, layer_norm_grad_op, rms_norm_op, rms_norm_grad_op,
+    batch_norm_training_op, batch_norm_grad_op, batch_norm_inference_op, group_norm_op;
+// random.cpp
+extern const OpDef random_bits_op, dropout_op;
+// attention.cpp
+extern const OpDef scaled_dot_product_attention_op;
 // fused.cpp
 extern const OpDef fused_op;
 

@@ -139,6 +139,27 @@ const OpDef* const table[] = {
     &lstm_grad_op,
     &gru_op,
     &gru_grad_op,
+    // softmax and its losses
+    &softmax_op,
+    &softmax_grad_op,
+    &log_softmax_op,
+    &log_softmax_grad_op,
+    &sparse_softmax_cross_entropy_op,
+    &sparse_softmax_cross_entropy_grad_op,
+    // normalisation
+    &layer_norm_op,
+    &layer_norm_grad_op,
+    &rms_norm_op,
+    &rms_norm_grad_op,
+    &batch_norm_training_op,
+    &batch_norm_grad_op,
+    &batch_norm_inference_op,
+    &group_norm_op,
+    // random numbers
+    &random_bits_op,
+    &dropout_op,
+    // attention
+    &scaled_dot_product_attention_op,
     // what passes make
     &fused_op,
 };

@@ -6,6 +6,8 @@
 
 #include "keratin/tensor/shape.h"
 
+#pragma GCC visibility push(default)
+
 // Windows that slide over the axes in the middle of [batch, spatial…, channels]: what convolution
 // and pooling share.
 namespace keratin::ops {
@@ -52,3 +54,5 @@ Dims to_channels_first(int64_t rank);
 bool is_channels_first(std::string_view who, std::string_view data_format);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -16,5 +16,6 @@ std::span<const Entry> slicing_loops();
 std::span<const Entry> indexing_loops();
 std::span<const Entry> cumulative_loops();
 std::span<const Entry> sort_loops();
+std::span<const Entry> random_loops();
 
 }  // namespace keratin::reference

@@ -24,6 +24,7 @@ constexpr std::span<const Entry> (*families[])() = {
     reference::indexing_loops,
     reference::cumulative_loops,
     reference::sort_loops,
+    reference::random_loops,
 };
 // clang-format on
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "keratin/ir/node.h"
+
+#pragma GCC visibility push(default)
+
+// Random numbers from a counter (Philox4x32-10): a key, i64[2] {seed, offset}, names a place in the
+// stream of 32-bit words of its seed, and everything drawn is a function of the key alone. The same
+// key gives the same numbers on every device; `advance` moves past what was drawn.
+namespace keratin::ops {
+
+struct RandomAttrs {
+  Dims shape;
+  static constexpr auto fields = std::tuple{field("shape", &RandomAttrs::shape)};
+};
+struct DropoutAttrs {
+  double rate = 0;
+  static constexpr auto fields = std::tuple{field("rate", &DropoutAttrs::rate)};
+};
+
+// Element i is word offset + i of the stream, as i32. Sizes may be unknown until a program is
+// specialised.
+Value random_bits(Value key, const Shape& shape);
+
+// How many words a draw of this dtype takes: two for each f64, else one, in whole blocks of four.
+int64_t random_words(DType dtype, const Shape& shape);
+// The key n words further on, rounded up to a whole block of four.
+Value advance(Value key, int64_t n);
+
+// In [low, high), evenly spaced with as many bits as the dtype has: 53, 24, 11 (f16), 8 (bf16).
+Value random_uniform(Value key, DType dtype, const Shape& shape, double low = 0, double high = 1);
+// mean + stddev · √2 erfinv(u), u uniform in (-1, 1).
+Value random_normal(Value key, DType dtype, const Shape& shape, double mean = 0, double stddev = 1);
+// The same conditioned on |x - mean| < 2 stddev.
+Value truncated_normal(Value key, DType dtype, const Shape& shape, double mean = 0,
+                       double stddev = 1);
+// True with probability p, to 24 bits.
+Value bernoulli(Value key, const Shape& shape, double p);
+// In [low, high), at most 2^31 values: low + ⌊word · (high - low) / 2^32⌋.
+Value randint(Value key, DType dtype, const Shape& shape, int64_t low, int64_t high);
+
+// Zero with probability `rate`, else x / (1 - rate).
+Value dropout(Value x, Value key, double rate);
+
+}  // namespace keratin::ops
+
+#pragma GCC visibility pop
