@@ -66,7 +66,7 @@ function(keratin_levels name out)
       target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
       target_compile_definitions(${target} PRIVATE KERATIN_LEVEL=${level})
       target_compile_options(${target} PRIVATE -O3 -fopenmp-simd -fno-math-errno
-                             -fno-trapping-math -ffp-contract=fast)
+                             -fno-trapping-math -ffp-contract=off)
       if(NOT level STREQUAL "portable")
         target_compile_options(${target} PRIVATE -march=x86-64-${level})
       endif()

@@ -5,11 +5,15 @@
 #include "keratin/backend/cpu/kernels/convert.h"
 #include "keratin/backend/cpu/kernels/copy.h"
 #include "keratin/backend/cpu/kernels/cumulative.h"
+#include "keratin/backend/cpu/kernels/direct_conv.h"
 #include "keratin/backend/cpu/kernels/gather.h"
 #include "keratin/backend/cpu/kernels/norm.h"
 #include "keratin/backend/cpu/kernels/pack.h"
+#include "keratin/backend/cpu/kernels/pool.h"
 #include "keratin/backend/cpu/kernels/random.h"
 #include "keratin/backend/cpu/kernels/reduce.h"
+#include "keratin/backend/cpu/kernels/rnn.h"
+#include "keratin/backend/cpu/kernels/small_matmul.h"
 #include "keratin/backend/cpu/kernels/softmax.h"
 #include "keratin/backend/cpu/kernels/sort.h"
 
@@ -22,11 +26,15 @@ struct KernelTable {
   ConvertKernels convert;
   CopyKernels copy;
   CumulativeKernels cumulative;
+  DirectConvKernels direct_conv;
   GatherKernels gather;
   NormKernels norm;
   PackKernels pack;
+  PoolKernels pool;
   RandomKernels random;
   ReduceKernels reduce;
+  RnnKernels rnn;
+  SmallMatmulKernels small_matmul;
   SoftmaxKernels softmax;
   SortKernels sort;
 };

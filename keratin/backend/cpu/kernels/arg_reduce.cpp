@@ -1,4 +1,5 @@
 #include "keratin/backend/cpu/kernels/level.h"
+#include "keratin/backend/cpu/kernels/reduce.h"
 #include "keratin/backend/cpu/kernels/rows.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
@@ -109,9 +110,9 @@ void set_all(ByDType<void (*)(const ArgReduceArgs&)>& out) {
 
 }  // namespace
 
-void add_arg_reduce(KernelTable& table) {
-  set_all<true>(table.reduce.argmax);
-  set_all<false>(table.reduce.argmin);
+void add_arg_reduce(ReduceKernels& k) {
+  set_all<true>(k.argmax);
+  set_all<false>(k.argmin);
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "keratin/backend/cpu/kernels/level.h"
+#include "keratin/backend/cpu/kernels/norm.h"
 #include "keratin/backend/cpu/kernels/rows.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
@@ -38,7 +39,7 @@ template <class T>
       const Vec<C> centre = total / count;
       for (int64_t r = 0; r < n; ++r) {
         const Vec<C> d = load(column + r * channels, part) - centre;
-        deviation += d * d;
+        deviation = fma(d, d, deviation);
       }
       Vec<C> m = load(mean + c, part), s = load(squares + c, part);
       merge(m, s, static_cast<C>(first - begin), centre, deviation, count);
@@ -136,7 +137,7 @@ template <class T>
       Vec<C> product{}, sum{};
       for (int64_t r = 0; r < n; ++r, x += a.channels, dy += a.channels) {
         const Vec<C> d = load(dy, part);
-        product += d * (load(x, part) - mean);
+        product = fma(d, Vec<C>(load(x, part) - mean), product);
         sum += d;
       }
       store(products + c, load(products + c, part) + product, part);
@@ -199,8 +200,7 @@ void batch_norm_grad(const BatchNormGradArgs& a) {
 
 }  // namespace
 
-void add_batch_norm(KernelTable& table) {
-  NormKernels& k = table.norm;
+void add_batch_norm(NormKernels& k) {
   set_floats(k.batch_norm_train, []<class T>(TypeTag<T>) { return &batch_norm_train<T>; });
   set_floats(k.batch_norm_infer, []<class T>(TypeTag<T>) { return &batch_norm_infer<T>; });
   set_floats(k.batch_norm_grad, []<class T>(TypeTag<T>) { return &batch_norm_grad<T>; });

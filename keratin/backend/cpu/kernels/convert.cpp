@@ -58,24 +58,24 @@ void convert_all(const ConvertArgs& a) {
 }
 
 template <class From>
-void add_from(KernelTable& table) {
+void add_from(ConvertKernels& k) {
   set_types<double, float, Half, BFloat16, int8_t, uint8_t, int32_t, int64_t, bool>(
-      table.convert.convert[static_cast<size_t>(dtype_of<From>())],
+      k.convert[static_cast<size_t>(dtype_of<From>())],
       []<class To>(TypeTag<To>) { return &convert_all<From, To>; });
 }
 
 }  // namespace
 
-void add_convert(KernelTable& table) {
-  add_from<double>(table);
-  add_from<float>(table);
-  add_from<Half>(table);
-  add_from<BFloat16>(table);
-  add_from<int8_t>(table);
-  add_from<uint8_t>(table);
-  add_from<int32_t>(table);
-  add_from<int64_t>(table);
-  add_from<bool>(table);
+void add_convert(ConvertKernels& k) {
+  add_from<double>(k);
+  add_from<float>(k);
+  add_from<Half>(k);
+  add_from<BFloat16>(k);
+  add_from<int8_t>(k);
+  add_from<uint8_t>(k);
+  add_from<int32_t>(k);
+  add_from<int64_t>(k);
+  add_from<bool>(k);
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

@@ -237,6 +237,6 @@ void fill(const FillArgs& a) {
 
 }  // namespace
 
-void add_copy(KernelTable& table) { table.copy = {copy, fill}; }
+void add_copy(CopyKernels& k) { k = {copy, fill}; }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

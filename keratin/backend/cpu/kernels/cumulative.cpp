@@ -73,9 +73,9 @@ void set_all(ByDType<void (*)(const CumulativeArgs&)>& out) {
 
 }  // namespace
 
-void add_cumulative(KernelTable& table) {
-  set_all<false>(table.cumulative.sum);
-  set_all<true>(table.cumulative.prod);
+void add_cumulative(CumulativeKernels& k) {
+  set_all<false>(k.sum);
+  set_all<true>(k.prod);
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

@@ -152,8 +152,7 @@ int64_t scatter_add_along(const ScatterAddAlongArgs& a) {
 
 }  // namespace
 
-void add_gather(KernelTable& table) {
-  GatherKernels& k = table.gather;
+void add_gather(GatherKernels& k) {
   k.gather = gather;
   k.gather_along = gather_along;
   const auto rows = []<class T>(TypeTag<T>) { return &scatter_add<T>; };

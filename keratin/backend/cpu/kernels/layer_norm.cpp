@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "keratin/backend/cpu/kernels/level.h"
+#include "keratin/backend/cpu/kernels/norm.h"
 #include "keratin/backend/cpu/kernels/rows.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
@@ -81,8 +82,8 @@ template <class T, bool centred>
   each_vector<T>(n, [&](int64_t i, auto part) {
     const Vec<C> d = load(dy + i, part), h = normal(i, part), g = scaled(i, part);
     sum_g += g;
-    sum_gh += g * h;
-    store(dgamma + i, load(dgamma + i, part) + d * h, part);
+    sum_gh = fma(g, h, sum_gh);
+    store(dgamma + i, fma(d, h, load(dgamma + i, part)), part);
     store(dbeta + i, load(dbeta + i, part) + d, part);
   });
   if (!dx) return;
@@ -123,8 +124,7 @@ void layer_norm_grad(const LayerNormGradArgs& a) {
 
 }  // namespace
 
-void add_layer_norm(KernelTable& table) {
-  NormKernels& k = table.norm;
+void add_layer_norm(NormKernels& k) {
   set_floats(k.layer_norm, []<class T>(TypeTag<T>) { return &layer_norm<T, true>; });
   set_floats(k.rms_norm, []<class T>(TypeTag<T>) { return &layer_norm<T, false>; });
   set_floats(k.layer_norm_grad, []<class T>(TypeTag<T>) { return &layer_norm_grad<T, true>; });

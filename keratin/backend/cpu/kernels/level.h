@@ -1,22 +1,9 @@
 #pragma once
 
-#include "keratin/backend/cpu/kernel_table.h"
+#include "keratin/backend/cpu/kernels/by_dtype.h"
 
-// What the files of one level share: each family of kernels adds itself to the level's table.
+// How a family of kernels fills its part of the level's table. Only kernels include this.
 namespace keratin::cpu::KERATIN_LEVEL {
-
-void add_arg_reduce(KernelTable& table);
-void add_batch_norm(KernelTable& table);
-void add_convert(KernelTable& table);
-void add_copy(KernelTable& table);
-void add_cumulative(KernelTable& table);
-void add_gather(KernelTable& table);
-void add_layer_norm(KernelTable& table);
-void add_pack(KernelTable& table);
-void add_random(KernelTable& table);
-void add_reduce(KernelTable& table);
-void add_softmax(KernelTable& table);
-void add_sort(KernelTable& table);
 
 // Sets pick(TypeTag<T>) for the given storage types.
 template <class... T, class Function, class Pick>

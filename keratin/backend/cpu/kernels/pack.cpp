@@ -116,9 +116,9 @@ void unpack(const UnpackArgs& args) {
 
 }  // namespace
 
-void add_pack(KernelTable& table) {
-  set_floats(table.pack.pack, []<class T>(TypeTag<T>) { return &pack<T>; });
-  set_floats(table.pack.unpack, []<class T>(TypeTag<T>) { return &unpack<T>; });
+void add_pack(PackKernels& k) {
+  set_floats(k.pack, []<class T>(TypeTag<T>) { return &pack<T>; });
+  set_floats(k.unpack, []<class T>(TypeTag<T>) { return &unpack<T>; });
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

@@ -64,6 +64,6 @@ void bits(const RandomBitsArgs& a) {
 
 }  // namespace
 
-void add_random(KernelTable& table) { table.random = {bits}; }
+void add_random(RandomKernels& k) { k = {bits}; }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

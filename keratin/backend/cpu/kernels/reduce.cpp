@@ -171,11 +171,11 @@ void set_all(ByDType<void (*)(const ReduceArgs&)>& out) {
 
 }  // namespace
 
-void add_reduce(KernelTable& table) {
-  set_all<Sum>(table.reduce.sum);
-  set_all<Prod>(table.reduce.prod);
-  set_all<Max>(table.reduce.max);
-  set_all<Min>(table.reduce.min);
+void add_reduce(ReduceKernels& k) {
+  set_all<Sum>(k.sum);
+  set_all<Prod>(k.prod);
+  set_all<Max>(k.max);
+  set_all<Min>(k.min);
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

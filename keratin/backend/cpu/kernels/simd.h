@@ -224,6 +224,27 @@ template <class T, class F>
   if (i < n) body(i, Part{n - i});
 }
 
+// a b + c, rounded once where the level has the instruction. Kernels are compiled without automatic
+// contraction, which depends on the code around and so makes equal formulas give different bits.
+#if defined(__AVX512F__)
+[[gnu::always_inline]] inline VecF fma(VecF a, VecF b, VecF c) {
+  return (VecF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+[[gnu::always_inline]] inline VecD fma(VecD a, VecD b, VecD c) {
+  return (VecD)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+#elif defined(__FMA__)
+[[gnu::always_inline]] inline VecF fma(VecF a, VecF b, VecF c) {
+  return (VecF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+[[gnu::always_inline]] inline VecD fma(VecD a, VecD b, VecD c) {
+  return (VecD)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+#else
+[[gnu::always_inline]] inline VecF fma(VecF a, VecF b, VecF c) { return a * b + c; }
+[[gnu::always_inline]] inline VecD fma(VecD a, VecD b, VecD c) { return a * b + c; }
+#endif
+
 template <class V>
 [[gnu::always_inline]] inline auto differ(V a, V b) {
   return a != b;

@@ -112,7 +112,7 @@ template <class T, bool log>
     if constexpr (log) {
       a += d;
     } else {
-      a += d * load(y + i, part);
+      a = fma(d, load(y + i, part), a);
     }
   });
   const Vec<C> total = splat(sum_lanes<C>((acc[0] + acc[1]) + (acc[2] + acc[3])));
@@ -131,7 +131,7 @@ template <class T, bool log, class Extent>
     if constexpr (log) {
       total += d;
     } else {
-      total += d * load(y + k, part);
+      total = fma(d, load(y + k, part), total);
     }
   }
   for (int64_t k = 0; k < axis * inner; k += inner) {
@@ -182,8 +182,7 @@ void softmax_grad(const SoftmaxGradArgs& a) {
 
 }  // namespace
 
-void add_softmax(KernelTable& table) {
-  SoftmaxKernels& k = table.softmax;
+void add_softmax(SoftmaxKernels& k) {
   set_floats(k.softmax, []<class T>(TypeTag<T>) { return &softmax<T, false>; });
   set_floats(k.log_softmax, []<class T>(TypeTag<T>) { return &softmax<T, true>; });
   set_floats(k.softmax_grad, []<class T>(TypeTag<T>) { return &softmax_grad<T, false>; });

@@ -87,11 +87,11 @@ void sort(const SortArgs& a) {
 
 }  // namespace
 
-void add_sort(KernelTable& table) {
+void add_sort(SortKernels& k) {
   const auto pick = []<class T>(TypeTag<T>) { return &sort<T>; };
-  set_floats(table.sort.sort, pick);
-  set_types<int8_t, uint8_t, int32_t, int64_t>(table.sort.sort, pick);
-  table.sort.sort[DType::boolean] = &sort<uint8_t>;
+  set_floats(k.sort, pick);
+  set_types<int8_t, uint8_t, int32_t, int64_t>(k.sort, pick);
+  k.sort[DType::boolean] = &sort<uint8_t>;
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

@@ -1,21 +1,45 @@
-#include "keratin/backend/cpu/kernels/level.h"
+#include "keratin/backend/cpu/kernel_table.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 
+// One per file of this folder.
+void add_arg_reduce(ReduceKernels& k);
+void add_batch_norm(NormKernels& k);
+void add_convert(ConvertKernels& k);
+void add_copy(CopyKernels& k);
+void add_cumulative(CumulativeKernels& k);
+void add_direct_conv(DirectConvKernels& k);
+void add_gather(GatherKernels& k);
+void add_gru(RnnKernels& k);
+void add_layer_norm(NormKernels& k);
+void add_lstm(RnnKernels& k);
+void add_pack(PackKernels& k);
+void add_pool(PoolKernels& k);
+void add_random(RandomKernels& k);
+void add_reduce(ReduceKernels& k);
+void add_small_matmul(SmallMatmulKernels& k);
+void add_softmax(SoftmaxKernels& k);
+void add_sort(SortKernels& k);
+
 KernelTable make_table() {
-  KernelTable table;
-  add_arg_reduce(table);
-  add_batch_norm(table);
-  add_convert(table);
-  add_copy(table);
-  add_cumulative(table);
-  add_gather(table);
-  add_layer_norm(table);
-  add_pack(table);
-  add_random(table);
-  add_reduce(table);
-  add_softmax(table);
-  add_sort(table);
+  KernelTable table{};
+  add_arg_reduce(table.reduce);
+  add_batch_norm(table.norm);
+  add_convert(table.convert);
+  add_copy(table.copy);
+  add_cumulative(table.cumulative);
+  add_direct_conv(table.direct_conv);
+  add_gather(table.gather);
+  add_gru(table.rnn);
+  add_layer_norm(table.norm);
+  add_lstm(table.rnn);
+  add_pack(table.pack);
+  add_pool(table.pool);
+  add_random(table.random);
+  add_reduce(table.reduce);
+  add_small_matmul(table.small_matmul);
+  add_softmax(table.softmax);
+  add_sort(table.sort);
   return table;
 }
 

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+
+#include "keratin/backend/cpu/kernels/by_dtype.h"
+
+// Recurrent layers over a whole sequence. The products with the input, and those that give the
+// gradients of the weights, are single large ones that the caller makes; these kernels do what has
+// to go step by step. Each thread takes some rows of the batch through all of time without waiting
+// for the others. Masks are [batch, time], true to take the step, null to take all of them: a
+// masked step keeps the state and repeats the output before it (at first zero), or gives zero when
+// zero_masked is set. `reverse` runs from the last step to the first. f32 and f64.
+namespace keratin::cpu {
+
+struct RnnShape {
+  int64_t batch, time, hidden;
+  bool reverse, zero_masked;
+};
+
+// z = xw[t] + h u in the order i, f, g, o; i, f, o = sigmoid(z), g = tanh(z); c = f c + i g;
+// h = o tanh(c).
+struct LstmArgs {
+  const void* xw;  // [batch, time, 4 hidden]: x W + bias
+  const void* u;   // [hidden, 4 hidden]
+  const void* h0;  // [batch, hidden], null for zeros
+  const void* c0;
+  const bool* mask;
+  void* y;       // [batch, time, hidden], or null
+  void* h;       // the last state [batch, hidden], or null
+  void* c;       //
+  void* gates;   // for the gradient, or null: [batch, time, 4 hidden], may be xw;
+  void* cells;   // c after each step, [batch, time, hidden];
+  void* states;  // h before each step, [batch, time, hidden]
+  RnnShape shape;
+  void* scratch;  // rnn_scratch bytes
+  int threads;
+};
+
+// From dy, dh and dc (each may be null) the gradient of z, which gives dx = dz Wᵀ, dW = xᵀ dz,
+// dbias = sum dz and du = statesᵀ dz.
+struct LstmGradArgs {
+  const void* u;
+  const void* c0;
+  const bool* mask;
+  const void* gates;
+  const void* cells;
+  const void* dy;
+  const void* dh;
+  const void* dc;
+  void* dz;   // [batch, time, 4 hidden], may be gates
+  void* dh0;  // [batch, hidden], or null
+  void* dc0;
+  RnnShape shape;
+  void* scratch;  // rnn_scratch bytes
+  int threads;
+};
+
+// In the order z, r, g, with s = h u + bias: z = sigmoid(xw + s), r = sigmoid(xw + s),
+// g = tanh(xw + r s) (reset after) or tanh(xw + (r h) u) (before); h = z h + (1 - z) g.
+struct GruArgs {
+  const void* xw;    // [batch, time, 3 hidden]: x W + bias
+  const void* u;     // [hidden, 3 hidden]
+  const void* bias;  // of the recurrent product [3 hidden], or null; reset after only
+  const void* h0;    // [batch, hidden], null for zeros
+  const bool* mask;
+  void* y;
+  void* h;
+  void* gates;   // for the gradient, or null: z, r, g and the recurrent part of g,
+                 // [batch, time, 4 hidden]
+  void* states;  // h before each step, [batch, time, hidden]
+  bool reset_after;
+  RnnShape shape;
+  void* scratch;
+  int threads;
+};
+
+// dxw is the gradient of xw; ds that of the recurrent sums: du = statesᵀ ds and dbias = sum ds when
+// the reset comes after. When it comes before, the last third of ds is that of xw, and its du is
+// (r states)ᵀ ds.
+struct GruGradArgs {
+  const void* u;
+  const bool* mask;
+  const void* gates;
+  const void* states;
+  const void* dy;  // may be null
+  const void* dh;  // may be null
+  void* dxw;       // [batch, time, 3 hidden]
+  void* ds;        // [batch, time, 3 hidden]
+  void* dh0;       // [batch, hidden], or null
+  bool reset_after;
+  RnnShape shape;
+  void* scratch;
+  int threads;
+};
+
+// Room for the packed weights and four states per row of the batch, in elements of 8 bytes at most.
+inline int64_t rnn_scratch(DType dtype, int64_t batch, int64_t hidden) {
+  const int64_t padded = (hidden + 63) / 64 * 64;
+  return (padded * 4 * (hidden + 1) + 8 * batch * hidden) * (dtype == DType::f64 ? 8 : 4) + 64;
+}
+
+struct RnnKernels {
+  ByDType<void (*)(const LstmArgs&)> lstm;
+  ByDType<void (*)(const LstmGradArgs&)> lstm_grad;
+  ByDType<void (*)(const GruArgs&)> gru;
+  ByDType<void (*)(const GruGradArgs&)> gru_grad;
+};
+
+}  // namespace keratin::cpu
