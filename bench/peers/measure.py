@@ -142,8 +142,8 @@ def measure(workload, threads, contestants, options, pool):
 
 
 def prepare(r, workload, threads, options):
-    r.prepared = r.process.ask(dict(cmd="prepare", workload=workload.name, threads=threads),
-                               options.prepare_timeout)
+    r.prepared = r.process.ask(dict(cmd="prepare", workload=workload.name, threads=threads,
+                                    spec=workload.spec()), options.prepare_timeout)
     if "check" not in r.prepared:
         raise WorkerError("its prepare reply has no check value")
 

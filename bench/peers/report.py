@@ -156,12 +156,3 @@ def save(rows, run, notes, folder):
         f.write("\n")
     with open(os.path.join(folder, "RESULTS.md"), "w") as f:
         f.write(markdown(rows, run, notes))
-
-
-def spec():
-    """The workloads as JSON, for whoever writes a worker in another language."""
-    return {w.name: dict(kind=w.kind, about=w.about, flops=w.flops, bytes=w.bytes, attrs=w.attrs,
-                         tolerance=w.tolerance,
-                         tensors={k: dict(shape=t.shape, seed=t.seed, scale=t.scale)
-                                  for k, t in w.tensors.items()})
-            for w in WORKLOADS.values()}

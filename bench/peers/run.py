@@ -106,6 +106,13 @@ def is_full(options):
             and not options.quick and not options.without_keratin)
 
 
+def named_workloads(reply):
+    """What a worker can run: it names workloads, or kinds of them that it builds from their spec."""
+    if "kinds" in reply:
+        return frozenset(name for name, w in WORKLOADS.items() if w.kind in reply["kinds"])
+    return frozenset(reply["workloads"])
+
+
 def introduce(found, log_dir, run):
     """Asks every contestant once what it is and what it can run; one that cannot start is dropped."""
     known = []
@@ -113,7 +120,7 @@ def introduce(found, log_dir, run):
         process = measure.start(c, 2, log_dir)
         try:
             reply = process.ask({"cmd": "list"}, measure.START_TIMEOUT)
-            c.workloads, c.version = frozenset(reply["workloads"]), reply.get("version", "")
+            c.workloads, c.version = named_workloads(reply), reply.get("version", "")
             run["versions"][c.name] = c.version
             known.append(c)
         except WorkerError as e:
@@ -189,7 +196,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM):  # either way, end the workers and report
         signal.signal(number, interrupt)
     if options.spec:
-        print(json.dumps(report.spec(), indent=1))
+        print(json.dumps({name: w.spec() for name, w in WORKLOADS.items()}, indent=1))
         return
     keratin = None if options.without_keratin else options.keratin
     if keratin and not os.access(keratin, os.X_OK):

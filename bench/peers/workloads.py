@@ -39,6 +39,13 @@ class Workload:
     # Allowed relative distance of each of a worker's check values from the peers'.
     tolerance: float = 1e-3
 
+    def spec(self):
+        """All of it as JSON, for a worker in another language."""
+        return dict(kind=self.kind, about=self.about, flops=self.flops, bytes=self.bytes,
+                    attrs=self.attrs, tolerance=self.tolerance,
+                    tensors={k: dict(shape=t.shape, seed=t.seed, scale=t.scale)
+                             for k, t in self.tensors.items()})
+
 
 def _bytes(tensors, outputs):
     return F32 * (sum(t.count for t in tensors.values()) + outputs)

@@ -1,0 +1,30 @@
+// Every workload of the peer benchmark, alone, under Google Benchmark.
+#include <benchmark/benchmark.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bench/peers/keratin_workloads.h"
+
+namespace keratin::bench {
+namespace {
+
+// The spec is written by the build from bench/peers/workloads.py, where the workloads are stated.
+[[maybe_unused]] const bool registered = [] {
+  std::ifstream file(KERATIN_WORKLOADS);
+  for (const auto& [name, spec] : nlohmann::json::parse(file).items())
+    for (const int threads : {1, 2})
+      benchmark::RegisterBenchmark(text(name, "/threads:", threads).c_str(),
+                                   [spec = spec, threads](benchmark::State& state) {
+                                     const Job job = make_job(spec, threads);
+                                     for (auto _ : state) job.run();
+                                     state.counters["GFLOP/s"] = benchmark::Counter(
+                                         spec.at("flops").get<double>() * 1e-9,
+                                         benchmark::Counter::kIsIterationInvariantRate);
+                                   })
+          ->UseRealTime();
+  return true;
+}();
+
+}  // namespace
+}  // namespace keratin::bench
