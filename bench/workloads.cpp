@@ -18,6 +18,7 @@ namespace {
                                    [spec = spec, threads](benchmark::State& state) {
                                      const Job job = make_job(spec, threads);
                                      for (auto _ : state) job.run();
+                                     state.counters["compile_ms"] = job.compile_ms;
                                      state.counters["GFLOP/s"] = benchmark::Counter(
                                          spec.at("flops").get<double>() * 1e-9,
                                          benchmark::Counter::kIsIterationInvariantRate);

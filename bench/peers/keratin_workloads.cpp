@@ -1,5 +1,6 @@
 #include "bench/peers/keratin_workloads.h"
 
+#include <chrono>
 #include <map>
 
 #include "keratin/autodiff/gradients.h"
@@ -37,7 +38,10 @@ double mean_square(const Tensor& tensor) {
 
 // A program under construction, with the data of its parameters in order.
 struct Draft {
+  using Clock = std::chrono::steady_clock;
+
   const json& spec;
+  Clock::time_point begun = Clock::now();
   Module module{};
   std::vector<Tensor> data{};
 
@@ -59,10 +63,9 @@ Job finish(Draft draft, int threads) {
   Values results = draft.module.block().results;
   std::vector<Tensor> outputs;
   for (const Value& result : results) outputs.emplace_back(result.dtype(), result.shape());
-  return {compile(std::move(draft.module), {.threads = threads}),
-          std::move(draft.data),
-          std::move(outputs),
-          {}};
+  Executable program = compile(std::move(draft.module), {.threads = threads});
+  const std::chrono::duration<double, std::milli> took = Draft::Clock::now() - draft.begun;
+  return {std::move(program), std::move(draft.data), std::move(outputs), {}, took.count()};
 }
 
 // Runs once; the check is the mean square of each output.
@@ -174,6 +177,7 @@ Job training(Draft draft, int threads, const std::vector<std::string>& names,
     const auto [x, labels, parameters] = declare(loss_only);
     loss_only.module.output(mean_cross_entropy(logits(loss_only, x, parameters, false), labels));
   }
+  draft.begun = Draft::Clock::now();
   const auto [x, labels, parameters] = declare(draft);
   const Value loss = mean_cross_entropy(logits(draft, x, parameters, true), labels);
   draft.module.output(loss);

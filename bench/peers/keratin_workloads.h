@@ -15,6 +15,7 @@ struct Job {
   std::vector<Tensor> inputs;   // state included
   std::vector<Tensor> outputs;  // written by every run
   std::vector<double> check;    // what the driver compares with the peers' values
+  double compile_ms = 0;        // to trace, differentiate, optimise and plan the program
   void run() const { program.run(inputs, outputs); }
 };
 
