@@ -33,13 +33,12 @@ template <class T, bool largest>
   constexpr int64_t block = 64;
   for (int64_t i = 0; i < n; i += block) {
     const int64_t m = std::min(block, n - i);
-    int found = 0;
+    decltype(Vec<C>{} == Vec<C>{}) found{};
     each_vector<T>(m, [&](int64_t j, auto part) {
       const Vec<C> v = load(x + i + j, part, best);
-      const auto hit = is_nan(best) ? is_nan(v) : v == best;
-      for (int64_t l = 0; l < std::min(lanes<T>, m - j); ++l) found |= hit[l] != 0;
+      found |= is_nan(best) ? is_nan(v) : v == best;
     });
-    if (!found) continue;
+    if (!any_bit(found)) continue;
     for (int64_t j = i; j < i + m; ++j) {
       const C v = get(x + j);
       if (is_nan(best) ? is_nan(v) : v == best) return j;

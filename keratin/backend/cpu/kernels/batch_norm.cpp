@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "keratin/backend/cpu/kernels/level.h"
 #include "keratin/backend/cpu/kernels/norm.h"
@@ -116,7 +117,12 @@ void batch_norm_infer(const BatchNormArgs& a) {
 
 template <class T>
 void batch_norm_train(const BatchNormArgs& a) {
-  if (a.rows == 0) return;
+  using C = compute_t<T>;
+  if (a.rows == 0) {  // the mean of nothing
+    std::fill_n(static_cast<C*>(a.mean), a.channels, std::numeric_limits<C>::quiet_NaN());
+    std::fill_n(static_cast<C*>(a.var), a.channels, std::numeric_limits<C>::quiet_NaN());
+    return;
+  }
   find_stats<T>(a);
   batch_norm_infer<T>(a);
 }
@@ -181,7 +187,7 @@ void batch_norm_grad(const BatchNormGradArgs& a) {
   for (int64_t c = 0; c < a.channels; ++c) {
     const C rstd = 1 / std::sqrt(static_cast<const C*>(a.var)[c] + static_cast<C>(a.epsilon));
     const C products = slope[c], sums = offset[c];
-    if (a.dgamma) put(static_cast<T*>(a.dgamma) + c, products * rstd);
+    if (a.dgamma) put(static_cast<T*>(a.dgamma) + c, a.rows > 0 ? products * rstd : C(0));
     if (a.dbeta) put(static_cast<T*>(a.dbeta) + c, sums);
     slope[c] = -products * rstd * rstd / static_cast<C>(a.rows);
     offset[c] = -sums / static_cast<C>(a.rows);

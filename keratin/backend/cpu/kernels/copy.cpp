@@ -95,21 +95,38 @@ template <class E>
   }
 }
 
-// The same for rows of one cache line; a tile at the edge goes element by element.
+template <class E>
+constexpr int64_t tile_size = sizeof(E) >= 8   ? 8
+                              : sizeof(E) == 1 ? 32
+                                               : 16;
+
+// A whole tile. Rows are first gathered in one place: when the distance between them is a power of
+// two they share few places of the cache and would push each other out.
+template <class E>
+[[gnu::always_inline]] inline void transpose_tile(E* dst, int64_t dst_stride, const E* src,
+                                                  int64_t src_stride) {
+  constexpr int64_t tile = tile_size<E>;
+  E buffer[tile][tile];
+  for (int64_t b = 0; b < tile; ++b)
+    std::memcpy(buffer[b], src + b * src_stride, sizeof(buffer[b]));
+  for (int64_t a = 0; a < tile; a += Square<E>::width) {
+    for (int64_t b = 0; b < tile; b += Square<E>::width) {
+      transpose_square(dst + a * dst_stride + b, dst_stride, &buffer[b][a], tile);
+    }
+  }
+}
+
+// A matrix by tiles; those at the edge go element by element.
 template <class E>
 [[gnu::noinline]] void transpose_tiles(E* dst, int64_t dst_stride, const E* src, int64_t src_stride,
                                        int64_t rows, int64_t cols) {
-  constexpr int64_t tile = sizeof(E) >= 8 ? 8 : sizeof(E) == 1 ? 32 : 16;
+  constexpr int64_t tile = tile_size<E>;
   for (int64_t t = 0; t < rows; t += tile) {
     for (int64_t j = 0; j < cols; j += tile) {
       if constexpr (sizeof(E) < 16) {
         if (t + tile <= rows && j + tile <= cols) {
-          for (int64_t a = t; a < t + tile; a += Square<E>::width) {
-            for (int64_t b = j; b < j + tile; b += Square<E>::width) {
-              transpose_square(dst + a * dst_stride + b, dst_stride, src + b * src_stride + a,
-                               src_stride);
-            }
-          }
+          transpose_tile(dst + t * dst_stride + j, dst_stride, src + j * src_stride + t,
+                         src_stride);
           continue;
         }
       }

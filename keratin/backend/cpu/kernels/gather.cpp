@@ -11,21 +11,26 @@ namespace {
 
 constexpr int64_t grain_bytes = 65536;
 
-// The position of the first index outside [0, axis), or -1.
+// The position of the first index outside [-axis, axis), or -1.
 template <class I>
 [[gnu::noinline]] int64_t first_bad(const I* index, int64_t n, int64_t axis) {
   constexpr int64_t block = 1024;
-  using U = std::make_unsigned_t<I>;
-  const U limit = static_cast<U>(std::min<int64_t>(axis, std::numeric_limits<I>::max()));
+  const int64_t limit = std::min<int64_t>(axis, std::numeric_limits<I>::max());
+  const I low = static_cast<I>(-limit), high = static_cast<I>(limit);
   for (int64_t first = 0; first < n; first += block) {
     const int64_t end = std::min(first + block, n);
-    U bad = 0;
-    for (int64_t i = first; i < end; ++i) bad |= static_cast<U>(index[i]) >= limit;
+    I bad = 0;
+    for (int64_t i = first; i < end; ++i) bad |= (index[i] < low) | (index[i] >= high);
     for (int64_t i = first; bad && i < end; ++i) {
-      if (static_cast<U>(index[i]) >= limit) return i;
+      if (index[i] < low || index[i] >= high) return i;
     }
   }
   return -1;
+}
+
+// A checked index, counted from the front.
+[[gnu::always_inline]] inline int64_t wrapped(int64_t index, int64_t axis) {
+  return index < 0 ? index + axis : index;
 }
 
 // Calls body(index array), typed, once all of its indices are known to be good.
@@ -48,13 +53,13 @@ int64_t gather(const GatherArgs& a) {
   const auto* const x = static_cast<const char*>(a.x);
   auto* const y = static_cast<char*>(a.y);
   return with_index(a, a.count, [&](const auto* index) {
-    parallel_for(a.threads, a.outer * a.count, grain_bytes / (row + 8) + 1,
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t at = begin; at < end; ++at) {
-                     const int64_t from = at / a.count * a.axis + index[at % a.count];
-                     std::memcpy(y + at * row, x + from * row, static_cast<size_t>(row));
-                   }
-                 });
+    parallel_for(
+        a.threads, a.outer * a.count, grain_bytes / (row + 8) + 1, [&](int64_t begin, int64_t end) {
+          for (int64_t at = begin; at < end; ++at) {
+            const int64_t from = at / a.count * a.axis + wrapped(index[at % a.count], a.axis);
+            std::memcpy(y + at * row, x + from * row, static_cast<size_t>(row));
+          }
+        });
   });
 }
 
@@ -64,7 +69,7 @@ template <class E, class I>
   for (int64_t row = begin; row < end; ++row) {
     const E* const slice = x + row / a.count * a.axis * a.inner;
     for (int64_t i = 0; i < a.inner; ++i) {
-      y[row * a.inner + i] = slice[index[row * a.inner + i] * a.inner + i];
+      y[row * a.inner + i] = slice[wrapped(index[row * a.inner + i], a.axis) * a.inner + i];
     }
   }
 }
@@ -98,11 +103,11 @@ template <class T>
 
 // Adds the rows whose target lies in [first, last) of the axis.
 template <class T, class I>
-[[gnu::noinline]] void scatter_range(const T* x, const I* index, T* y, int64_t count, int64_t inner,
+[[gnu::noinline]] void scatter_range(const T* x, const I* index, T* y, const ScatterAddArgs& a,
                                      int64_t first, int64_t last) {
-  for (int64_t j = 0; j < count; ++j) {
-    const int64_t to = index[j];
-    if (to >= first && to < last) add_row(y + to * inner, x + j * inner, inner);
+  for (int64_t j = 0; j < a.count; ++j) {
+    const int64_t to = wrapped(index[j], a.axis);
+    if (to >= first && to < last) add_row(y + to * a.inner, x + j * a.inner, a.inner);
   }
 }
 
@@ -116,8 +121,8 @@ int64_t scatter_add(const ScatterAddArgs& a) {
     parallel_for(a.threads, a.outer * a.axis, grain_bytes * a.axis / (work + 1) + 1,
                  [&](int64_t begin, int64_t end) {
                    for (int64_t o = begin / std::max<int64_t>(a.axis, 1); o * a.axis < end; ++o) {
-                     scatter_range(x + o * a.count * a.inner, index, y + o * a.axis * a.inner,
-                                   a.count, a.inner, std::max<int64_t>(begin - o * a.axis, 0),
+                     scatter_range(x + o * a.count * a.inner, index, y + o * a.axis * a.inner, a,
+                                   std::max<int64_t>(begin - o * a.axis, 0),
                                    std::min(end - o * a.axis, a.axis));
                    }
                  });
@@ -140,8 +145,8 @@ int64_t scatter_add_along(const ScatterAddAlongArgs& a) {
                      for (int64_t j = o * a.count; j < (o + 1) * a.count; ++j) {
                        for (int64_t i = i0; i < i1; ++i) {
                          const int64_t at = j * a.inner + i;
-                         T* const to = slice + index[at] * a.inner + i;
-                         put(to, get(to) + get(x + at));
+                         T* const to = slice + wrapped(index[at], a.axis) * a.inner + i;
+                         put(to, static_cast<compute_t<T>>(get(to) + get(x + at)));
                        }
                      }
                      column += i1 - i0;
@@ -157,10 +162,10 @@ void add_gather(GatherKernels& k) {
   k.gather_along = gather_along;
   const auto rows = []<class T>(TypeTag<T>) { return &scatter_add<T>; };
   set_floats(k.scatter_add, rows);
-  set_types<int32_t, int64_t>(k.scatter_add, rows);
+  set_types<int8_t, uint8_t, int32_t, int64_t>(k.scatter_add, rows);
   const auto along = []<class T>(TypeTag<T>) { return &scatter_add_along<T>; };
   set_floats(k.scatter_add_along, along);
-  set_types<int32_t, int64_t>(k.scatter_add_along, along);
+  set_types<int8_t, uint8_t, int32_t, int64_t>(k.scatter_add_along, along);
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

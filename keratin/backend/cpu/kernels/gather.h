@@ -6,8 +6,9 @@
 
 namespace keratin::cpu {
 
-// Every kernel of this family checks its indices first and, when one is outside [0, axis), writes
-// nothing and returns its position; else -1. index_bytes is 4 (i32) or 8 (i64).
+// Indices are i32 or i64 (index_bytes 4 or 8); -axis ... -1 count from the end. Every kernel of
+// this family checks them first and, when one is outside, writes nothing and returns its position;
+// else -1.
 
 // y[o, j, i] = x[o, index[j], i] for j in [0, count)
 struct GatherArgs {

@@ -14,8 +14,16 @@ template <class I>
 std::vector<I> random_index(int64_t count, int64_t axis) {
   std::mt19937 engine(5);
   std::vector<I> index(static_cast<size_t>(count));
-  for (I& i : index) i = static_cast<I>(engine() % static_cast<uint64_t>(axis));
+  for (I& i : index) {
+    i = static_cast<I>(engine() % static_cast<uint64_t>(axis));
+    if (engine() % 4 == 0) i = static_cast<I>(i - axis);  // counted from the end
+  }
   return index;
+}
+
+template <class I>
+int64_t place(I index, int64_t axis) {
+  return index < 0 ? index + axis : index;
 }
 
 template <class T, class I>
@@ -27,7 +35,7 @@ void check_gather(const Sizes& s) {
     std::vector<T> want(n);
     for (int64_t at = 0; at < static_cast<int64_t>(n); ++at) {
       const int64_t i = at % s.inner, j = at / s.inner % s.count, o = at / s.inner / s.count;
-      const int64_t k = index[static_cast<size_t>(along ? at : j)];
+      const int64_t k = place(index[static_cast<size_t>(along ? at : j)], s.axis);
       want[static_cast<size_t>(at)] = x[static_cast<size_t>((o * s.axis + k) * s.inner + i)];
     }
     on_every_level(
@@ -62,7 +70,7 @@ void check_scatter(const Sizes& s) {
     std::vector<T> want = start;
     for (int64_t at = 0; at < s.outer * s.count * s.inner; ++at) {
       const int64_t i = at % s.inner, j = at / s.inner % s.count, o = at / s.inner / s.count;
-      const int64_t k = index[static_cast<size_t>(along ? at : j)];
+      const int64_t k = place(index[static_cast<size_t>(along ? at : j)], s.axis);
       T& to = want[static_cast<size_t>((o * s.axis + k) * s.inner + i)];
       using C = compute_t<T>;
       to = static_cast<T>(
@@ -89,6 +97,7 @@ TEST(ScatterAdd, AddsInTheOrderOfTheIndex) {
     check_scatter<double, int32_t>(s);
     check_scatter<Half, int32_t>(s);
     check_scatter<BFloat16, int64_t>(s);
+    check_scatter<int8_t, int32_t>(s);
     check_scatter<int32_t, int32_t>(s);
     check_scatter<int64_t, int64_t>(s);
   }
@@ -97,7 +106,7 @@ TEST(ScatterAdd, AddsInTheOrderOfTheIndex) {
 TEST(Gather, ReportsTheFirstBadIndexAndWritesNothing) {
   const std::vector<float> x = {1, 2, 3};
   std::vector<int32_t> index(3000, 1);
-  for (const int32_t bad : {3, -1, INT32_MAX, INT32_MIN}) {
+  for (const int32_t bad : {3, -4, INT32_MAX, INT32_MIN}) {
     index[2100] = bad;
     index[2500] = 9;
     for (const Level level : levels()) {

@@ -55,13 +55,13 @@ struct Gru {
     const Vec<C> h = take ? g + z * (old - g) : old;
     store(after + place, h, part);
     if (a.y && take) store(static_cast<C*>(a.y) + at, h, part);
+    if (a.states) store(static_cast<C*>(a.states) + at, old, part);
     if (!a.gates) return;
     C* const gates = static_cast<C*>(a.gates) + (row * s.time + t) * 4 * s.hidden + unit;
     store(gates, z, part);
     store(gates + s.hidden, r, part);
     store(gates + 2 * s.hidden, g, part);
     store(gates + 3 * s.hidden, sum, part);
-    store(static_cast<C*>(a.states) + at, old, part);
   }
 
   template <int rows>

@@ -51,14 +51,14 @@ struct Lstm {
       store(cell + place, c, part);
       store(after + place, h, part);
       if (a.y && take) store(static_cast<C*>(a.y) + at, h, part);
+      if (a.cells) store(static_cast<C*>(a.cells) + at, c, part);
+      if (a.states) store(static_cast<C*>(a.states) + at, load(before + place, part), part);
       if (!a.gates) continue;
       C* const gates = static_cast<C*>(a.gates) + ((row + r) * s.time + t) * 4 * s.hidden + unit;
       store(gates, i, part);
       store(gates + s.hidden, f, part);
       store(gates + 2 * s.hidden, g, part);
       store(gates + 3 * s.hidden, o, part);
-      store(static_cast<C*>(a.cells) + at, c, part);
-      store(static_cast<C*>(a.states) + at, load(before + place, part), part);
     }
   }
 

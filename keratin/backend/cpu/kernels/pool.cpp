@@ -23,23 +23,28 @@ struct Range {
 }
 
 // The windows that hold an input element, along one axis.
-[[gnu::always_inline]] inline Range windows_of(const PoolShape& s, int axis, int64_t in) {
-  const int64_t at = in + s.pad[axis];
-  const int64_t before = at - s.window[axis];  // the last start that no longer reaches it
-  const int64_t first = before < 0 ? 0 : before / s.stride[axis] + 1;
-  return {first, std::min(at / s.stride[axis] + 1, s.out[axis])};
-}
+struct Holders {
+  const PoolShape& s;
+  int axis;
+  Range range{0, 0};
 
-// Calls body(n, p0, p1, p2) for the spatial positions of every image, shared out by rows.
+  // Moves to a further element.
+  [[gnu::always_inline]] void advance(int64_t in) {
+    const int64_t at = in + s.pad[axis], stride = s.stride[axis];
+    while (range.begin * stride + s.window[axis] <= at) ++range.begin;
+    while (range.end < s.out[axis] && range.end * stride <= at) ++range.end;
+  }
+};
+
+// Calls body(n, p0, p1) for the rows of every image.
 template <class F>
-[[gnu::always_inline]] inline void each_pixel(const PoolShape& s, const int64_t (&size)[3],
-                                              int threads, const F& body) {
+[[gnu::always_inline]] inline void each_row(const PoolShape& s, const int64_t (&size)[3],
+                                            int threads, const F& body) {
   const int64_t row_work = size[2] * s.channels * s.window_size() + 1;
   const int64_t rows = s.batch * size[0] * size[1];
   parallel_for(threads, rows, grain_elements / row_work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t p1 = row % size[1], p0 = row / size[1] % size[0], n = row / size[1] / size[0];
-      for (int64_t p2 = 0; p2 < size[2]; ++p2) body(n, p0, p1, p2);
+      body(row / size[1] / size[0], row / size[1] % size[0], row % size[1]);
     }
   });
 }
@@ -77,48 +82,64 @@ template <class C>
   return part.n;
 }
 
-template <class T, class Index, bool keep>
-[[gnu::noinline]] void max_pixel(const T* x, T* y, Index* index, const PoolShape& s,
-                                 const Range (&r)[3]) {
-  using C = compute_t<T>;
-  each_vector<T>(s.channels, [&](int64_t c, auto part) {
-    Vec<C> best = splat(-std::numeric_limits<C>::infinity());
-    Vec<Lane<C>> where{};
-    bool first = true;
-    for (int64_t k0 = r[0].begin; k0 < r[0].end; ++k0) {
-      for (int64_t k1 = r[1].begin; k1 < r[1].end; ++k1) {
-        const T* row = x + ((k0 * s.in[1] + k1) * s.in[2]) * s.channels + c;
-        const int64_t place = (k0 * s.window[1] + k1) * s.window[2];
-        for (int64_t k2 = r[2].begin; k2 < r[2].end; ++k2) {
-          const Vec<C> v = load(row + k2 * s.channels, part);
-          const auto wins = (v > best) | (is_nan(v) & !is_nan(best));
-          if constexpr (keep) {
-            const Vec<Lane<C>> here = splat(static_cast<Lane<C>>(place + k2));
-            where = first ? here : wins ? here : where;
-          }
-          best = wins ? v : best;
-          first = false;
-        }
+// Calls body(offset from the first place, place) for the places of a window that lie inside.
+template <class F>
+[[gnu::always_inline]] inline void each_place(const PoolShape& s, const Range (&r)[3],
+                                              const F& body) {
+  for (int64_t k0 = r[0].begin; k0 < r[0].end; ++k0) {
+    for (int64_t k1 = r[1].begin; k1 < r[1].end; ++k1) {
+      const int64_t offset = ((k0 * s.in[1] + k1) * s.in[2]) * s.channels;
+      const int64_t place = (k0 * s.window[1] + k1) * s.window[2];
+      for (int64_t k2 = r[2].begin; k2 < r[2].end; ++k2) {
+        body(offset + k2 * s.channels, place + k2);
       }
     }
-    store(y + c, best, part);
+  }
+}
+
+template <class T, class Index, bool keep>
+[[gnu::always_inline]] inline void max_pixel(const T* x, T* y, Index* index, const PoolShape& s,
+                                             const Range (&r)[3]) {
+  using C = compute_t<T>;
+  using I = Lane<C>;
+  const int64_t start_place = (r[0].begin * s.window[1] + r[1].begin) * s.window[2] + r[2].begin;
+  each_vector<T>(s.channels, [&](int64_t c, auto part) {
+    Vec<C> best = splat(-std::numeric_limits<C>::infinity());
+    Vec<I> where = splat(static_cast<I>(start_place));
+    each_place(s, r, [&](int64_t offset, int64_t place) {
+      const Vec<C> v = load(x + offset + c, part);
+      // Larger or NaN, unless a NaN was found before.
+      const auto wins = ~(v <= best) & (best == best);
+      best = wins ? v : best;
+      if constexpr (keep) where = wins ? splat(static_cast<I>(place)) : where;
+    });
+    if (y) store(y + c, best, part);
     if constexpr (keep) store_index<C>(index + c, where, extent_of<C>(part));
   });
 }
 
+// One row of windows.
+template <class T, class Index, bool keep>
+[[gnu::noinline]] void max_row(const MaxPoolArgs& a, int64_t n, int64_t p0, int64_t p1) {
+  const PoolShape& s = a.shape;
+  Range r[3] = {inside(s, 0, p0), inside(s, 1, p1), {}};
+  // The first place of a window may lie outside: only places in range are read.
+  const int64_t from = pixel(s.in, n, p0 * s.stride[0] - s.pad[0], p1 * s.stride[1] - s.pad[1], 0);
+  const int64_t to = pixel(s.out, n, p0, p1, 0) * s.channels;
+  for (int64_t p2 = 0; p2 < s.out[2]; ++p2) {
+    r[2] = inside(s, 2, p2);
+    const int64_t first = (from + p2 * s.stride[2] - s.pad[2]) * s.channels;
+    const int64_t at = to + p2 * s.channels;
+    max_pixel<T, Index, keep>(static_cast<const T*>(a.x) + first,
+                              a.y ? static_cast<T*>(a.y) + at : nullptr,
+                              keep ? static_cast<Index*>(a.index) + at : nullptr, s, r);
+  }
+}
+
 template <class T, class Index, bool keep>
 void max_pool(const MaxPoolArgs& a) {
-  const PoolShape& s = a.shape;
-  each_pixel(s, s.out, a.threads, [&](int64_t n, int64_t p0, int64_t p1, int64_t p2) {
-    const Range r[3] = {inside(s, 0, p0), inside(s, 1, p1), inside(s, 2, p2)};
-    // The first place of the window, possibly outside: only places in range are read.
-    const int64_t from = pixel(s.in, n, p0 * s.stride[0] - s.pad[0], p1 * s.stride[1] - s.pad[1],
-                               p2 * s.stride[2] - s.pad[2]);
-    const int64_t to = pixel(s.out, n, p0, p1, p2) * s.channels;
-    max_pixel<T, Index, keep>(static_cast<const T*>(a.x) + from * s.channels,
-                              static_cast<T*>(a.y) + to,
-                              keep ? static_cast<Index*>(a.index) + to : nullptr, s, r);
-  });
+  each_row(a.shape, a.shape.out, a.threads,
+           [&](int64_t n, int64_t p0, int64_t p1) { max_row<T, Index, keep>(a, n, p0, p1); });
 }
 
 template <class T>
@@ -133,104 +154,102 @@ void max_pool_any(const MaxPoolArgs& a) {
 }
 
 // Each input element gathers from the windows that hold it: written once, in one order.
-template <class T, class Index>
-[[gnu::noinline]] void max_grad_pixel(const MaxPoolGradArgs& a, int64_t n, const int64_t (&p)[3]) {
+// term(offset of a window's output, p - first place of the window, extent) gives what it adds.
+template <class T, class F>
+[[gnu::always_inline]] inline void gather_row(const PoolShape& s, T* dx, int64_t n, int64_t p0,
+                                              int64_t p1, const F& term) {
   using C = compute_t<T>;
-  const PoolShape& s = a.shape;
-  const Range r[3] = {windows_of(s, 0, p[0]), windows_of(s, 1, p[1]), windows_of(s, 2, p[2])};
-  T* const dx = static_cast<T*>(a.dx) + pixel(s.in, n, p[0], p[1], p[2]) * s.channels;
-  each_vector<T>(s.channels, [&](int64_t c, auto part) {
-    Vec<C> total{};
-    for (int64_t o0 = r[0].begin; o0 < r[0].end; ++o0) {
-      for (int64_t o1 = r[1].begin; o1 < r[1].end; ++o1) {
-        for (int64_t o2 = r[2].begin; o2 < r[2].end; ++o2) {
-          const int64_t k0 = p[0] + s.pad[0] - o0 * s.stride[0];
-          const int64_t k1 = p[1] + s.pad[1] - o1 * s.stride[1];
-          const int64_t k2 = p[2] + s.pad[2] - o2 * s.stride[2];
-          const auto place = static_cast<Lane<C>>((k0 * s.window[1] + k1) * s.window[2] + k2);
-          const int64_t at = pixel(s.out, n, o0, o1, o2) * s.channels + c;
-          const auto hit =
-              load_index<C>(static_cast<const Index*>(a.index) + at, extent_of<C>(part)) == place;
-          total += hit ? load(static_cast<const T*>(a.dy) + at, part) : Vec<C>{};
+  Holders h[3] = {{s, 0}, {s, 1}, {s, 2}};
+  h[0].advance(p0);
+  h[1].advance(p1);
+  T* to = dx + pixel(s.in, n, p0, p1, 0) * s.channels;
+  for (int64_t p2 = 0; p2 < s.in[2]; ++p2, to += s.channels) {
+    h[2].advance(p2);
+    each_vector<T>(s.channels, [&](int64_t c, auto part) {
+      Vec<C> total{};
+      for (int64_t o0 = h[0].range.begin; o0 < h[0].range.end; ++o0) {
+        for (int64_t o1 = h[1].range.begin; o1 < h[1].range.end; ++o1) {
+          for (int64_t o2 = h[2].range.begin; o2 < h[2].range.end; ++o2) {
+            const int64_t place[3] = {p0 + s.pad[0] - o0 * s.stride[0],
+                                      p1 + s.pad[1] - o1 * s.stride[1],
+                                      p2 + s.pad[2] - o2 * s.stride[2]};
+            const int64_t o[3] = {o0, o1, o2};
+            total += term(pixel(s.out, n, o0, o1, o2) * s.channels + c, o, place, part);
+          }
         }
       }
-    }
-    store(dx + c, total, part);
-  });
+      store(to + c, total, part);
+    });
+  }
+}
+
+template <class T, class Index>
+[[gnu::noinline]] void max_grad_row(const MaxPoolGradArgs& a, int64_t n, int64_t p0, int64_t p1) {
+  using C = compute_t<T>;
+  const PoolShape& s = a.shape;
+  const T* const dy = static_cast<const T*>(a.dy);
+  const Index* const index = static_cast<const Index*>(a.index);
+  gather_row(s, static_cast<T*>(a.dx), n, p0, p1,
+             [&](int64_t at, const int64_t(&)[3], const int64_t(&place)[3], auto part) {
+               const auto here = static_cast<Lane<C>>(
+                   (place[0] * s.window[1] + place[1]) * s.window[2] + place[2]);
+               const auto hit = load_index<C>(index + at, extent_of<C>(part)) == here;
+               return hit ? load(dy + at, part) : Vec<C>{};
+             });
 }
 
 template <class T>
 void max_pool_grad(const MaxPoolGradArgs& a) {
-  const bool wide = a.shape.window_size() > 256;
-  each_pixel(a.shape, a.shape.in, a.threads, [&](int64_t n, int64_t p0, int64_t p1, int64_t p2) {
-    const int64_t p[3] = {p0, p1, p2};
-    if (wide) {
-      max_grad_pixel<T, int32_t>(a, n, p);
-    } else {
-      max_grad_pixel<T, uint8_t>(a, n, p);
-    }
-  });
+  const auto row =
+      a.shape.window_size() > 256 ? max_grad_row<T, int32_t> : max_grad_row<T, uint8_t>;
+  each_row(a.shape, a.shape.in, a.threads,
+           [&](int64_t n, int64_t p0, int64_t p1) { row(a, n, p0, p1); });
 }
 
 template <class T>
-[[gnu::noinline]] void avg_pixel(const T* x, T* y, const PoolShape& s, const Range (&r)[3]) {
+[[gnu::noinline]] void avg_row(const AvgPoolArgs& a, int64_t n, int64_t p0, int64_t p1) {
   using C = compute_t<T>;
-  const int64_t count = r[0].size() * r[1].size() * r[2].size();
-  const C scale = C(1) / static_cast<C>(std::max<int64_t>(count, 1));
-  each_vector<T>(s.channels, [&](int64_t c, auto part) {
-    Vec<C> total{};
-    for (int64_t k0 = r[0].begin; k0 < r[0].end; ++k0) {
-      for (int64_t k1 = r[1].begin; k1 < r[1].end; ++k1) {
-        const T* row = x + ((k0 * s.in[1] + k1) * s.in[2]) * s.channels + c;
-        for (int64_t k2 = r[2].begin; k2 < r[2].end; ++k2) {
-          total += load(row + k2 * s.channels, part);
-        }
-      }
-    }
-    store(y + c, total * scale, part);
-  });
+  const PoolShape& s = a.shape;
+  Range r[3] = {inside(s, 0, p0), inside(s, 1, p1), {}};
+  const int64_t from = pixel(s.in, n, p0 * s.stride[0] - s.pad[0], p1 * s.stride[1] - s.pad[1], 0);
+  T* y = static_cast<T*>(a.y) + pixel(s.out, n, p0, p1, 0) * s.channels;
+  for (int64_t p2 = 0; p2 < s.out[2]; ++p2, y += s.channels) {
+    r[2] = inside(s, 2, p2);
+    const T* const x =
+        static_cast<const T*>(a.x) + (from + p2 * s.stride[2] - s.pad[2]) * s.channels;
+    const int64_t count = std::max<int64_t>(r[0].size() * r[1].size() * r[2].size(), 1);
+    const C scale = C(1) / static_cast<C>(count);
+    each_vector<T>(s.channels, [&](int64_t c, auto part) {
+      Vec<C> total{};
+      each_place(s, r, [&](int64_t offset, int64_t) { total += load(x + offset + c, part); });
+      store(y + c, total * scale, part);
+    });
+  }
 }
 
 template <class T>
 void avg_pool(const AvgPoolArgs& a) {
-  const PoolShape& s = a.shape;
-  each_pixel(s, s.out, a.threads, [&](int64_t n, int64_t p0, int64_t p1, int64_t p2) {
-    const Range r[3] = {inside(s, 0, p0), inside(s, 1, p1), inside(s, 2, p2)};
-    const int64_t from = pixel(s.in, n, p0 * s.stride[0] - s.pad[0], p1 * s.stride[1] - s.pad[1],
-                               p2 * s.stride[2] - s.pad[2]);
-    const int64_t to = pixel(s.out, n, p0, p1, p2);
-    avg_pixel(static_cast<const T*>(a.x) + from * s.channels,
-              static_cast<T*>(a.y) + to * s.channels, s, r);
-  });
+  each_row(a.shape, a.shape.out, a.threads,
+           [&](int64_t n, int64_t p0, int64_t p1) { avg_row<T>(a, n, p0, p1); });
 }
 
 template <class T>
-[[gnu::noinline]] void avg_grad_pixel(const AvgPoolGradArgs& a, int64_t n, const int64_t (&p)[3]) {
+[[gnu::noinline]] void avg_grad_row(const AvgPoolGradArgs& a, int64_t n, int64_t p0, int64_t p1) {
   using C = compute_t<T>;
   const PoolShape& s = a.shape;
-  const Range r[3] = {windows_of(s, 0, p[0]), windows_of(s, 1, p[1]), windows_of(s, 2, p[2])};
-  T* const dx = static_cast<T*>(a.dx) + pixel(s.in, n, p[0], p[1], p[2]) * s.channels;
-  each_vector<T>(s.channels, [&](int64_t c, auto part) {
-    Vec<C> total{};
-    for (int64_t o0 = r[0].begin; o0 < r[0].end; ++o0) {
-      for (int64_t o1 = r[1].begin; o1 < r[1].end; ++o1) {
-        for (int64_t o2 = r[2].begin; o2 < r[2].end; ++o2) {
-          const int64_t count =
-              inside(s, 0, o0).size() * inside(s, 1, o1).size() * inside(s, 2, o2).size();
-          const int64_t at = pixel(s.out, n, o0, o1, o2) * s.channels + c;
-          total += load(static_cast<const T*>(a.dy) + at, part) * (C(1) / static_cast<C>(count));
-        }
-      }
-    }
-    store(dx + c, total, part);
-  });
+  const T* const dy = static_cast<const T*>(a.dy);
+  gather_row(s, static_cast<T*>(a.dx), n, p0, p1,
+             [&](int64_t at, const int64_t(&o)[3], const int64_t(&)[3], auto part) {
+               const int64_t count = inside(s, 0, o[0]).size() * inside(s, 1, o[1]).size() *
+                                     inside(s, 2, o[2]).size();
+               return load(dy + at, part) * (C(1) / static_cast<C>(count));
+             });
 }
 
 template <class T>
 void avg_pool_grad(const AvgPoolGradArgs& a) {
-  each_pixel(a.shape, a.shape.in, a.threads, [&](int64_t n, int64_t p0, int64_t p1, int64_t p2) {
-    avg_grad_pixel<T>(a, n, {p0, p1, p2});
-  });
+  each_row(a.shape, a.shape.in, a.threads,
+           [&](int64_t n, int64_t p0, int64_t p1) { avg_grad_row<T>(a, n, p0, p1); });
 }
 
 }  // namespace

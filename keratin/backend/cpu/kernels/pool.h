@@ -16,8 +16,8 @@ struct PoolShape {
   int64_t window_size() const { return window[0] * window[1] * window[2]; }
 };
 
-// y = max over the window (NaN wins); index, if not null, the position in the window of the first
-// largest, as u8, or as i32 when the window has more than 256 places.
+// y = max over the window (NaN wins) and index, the position in the window of the first
+// largest, as u8, or as i32 when the window has more than 256 places. Either may be null.
 struct MaxPoolArgs {
   const void* x;
   void* y;

@@ -25,11 +25,12 @@ struct LstmArgs {
   const void* h0;  // [batch, hidden], null for zeros
   const void* c0;
   const bool* mask;
-  void* y;       // [batch, time, hidden], or null
-  void* h;       // the last state [batch, hidden], or null
+  // Results, each of which may be null; the last three are for the gradient.
+  void* y;       // [batch, time, hidden]
+  void* h;       // the last state, [batch, hidden]
   void* c;       //
-  void* gates;   // for the gradient, or null: [batch, time, 4 hidden], may be xw;
-  void* cells;   // c after each step, [batch, time, hidden];
+  void* gates;   // i, f, g, o of each step, [batch, time, 4 hidden]; may be xw
+  void* cells;   // c after each step, [batch, time, hidden]
   void* states;  // h before each step, [batch, time, hidden]
   RnnShape shape;
   void* scratch;  // rnn_scratch bytes
@@ -63,10 +64,10 @@ struct GruArgs {
   const void* bias;  // of the recurrent product [3 hidden], or null; reset after only
   const void* h0;    // [batch, hidden], null for zeros
   const bool* mask;
+  // Results, each of which may be null; the last two are for the gradient.
   void* y;
   void* h;
-  void* gates;   // for the gradient, or null: z, r, g and the recurrent part of g,
-                 // [batch, time, 4 hidden]
+  void* gates;   // z, r, g and the recurrent part of g, [batch, time, 4 hidden]
   void* states;  // h before each step, [batch, time, hidden]
   bool reset_after;
   RnnShape shape;

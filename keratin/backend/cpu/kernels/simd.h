@@ -5,7 +5,7 @@
 
 #include "keratin/tensor/dtype.h"
 
-#if defined(__F16C__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -47,9 +47,10 @@ struct Part {
   int64_t n;
 };
 
+// One value in all lanes. (Adding zero would not do: it changes -0, so it costs an instruction.)
 template <class C>
 [[gnu::always_inline]] inline Vec<C> splat(C value) {
-  return Vec<C>{} + value;
+  return value - Vec<C>{};
 }
 
 // 0, 1, 2, ... in the lanes.
@@ -253,6 +254,15 @@ template <class V>
 template <class V>
 [[gnu::always_inline]] inline auto is_nan(V v) {
   return differ(v, v);
+}
+
+// Whether any bit of a vector is set.
+template <class V>
+[[gnu::always_inline]] inline bool any_bit(V v) {
+  const auto words = bits_as<Vec<uint64_t>>(v);
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < lanes<uint64_t>; ++i) bits |= words[i];
+  return bits != 0;
 }
 
 template <class V>

@@ -143,6 +143,10 @@ void matmul(const SmallMatmulArgs& s) {
     const T* const a = static_cast<const T*>(s.a) + p * s.a_batch;
     const T* const b = static_cast<const T*>(s.b) + p * s.b_batch;
     T* const y = static_cast<T*>(s.y) + p * s.y_batch;
+    if (s.threads <= 1 || s.n * s.k < 65536) {
+      columns(s, a, b, bias, y, 0, s.n);
+      continue;
+    }
     parallel_for(s.threads, steps, 65536 / (s.k * step + 1) + 1, [&](int64_t first, int64_t last) {
       columns(s, a, b, bias, y, first * step, std::min(last * step, s.n));
     });
