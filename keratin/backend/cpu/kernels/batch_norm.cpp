@@ -124,7 +124,7 @@ void batch_norm_train(const BatchNormArgs& a) {
     return;
   }
   find_stats<T>(a);
-  batch_norm_infer<T>(a);
+  if (a.y) batch_norm_infer<T>(a);  // else only the statistics were asked for
 }
 
 // Sums of dy (x - mean) and of dy over rows [begin, end).

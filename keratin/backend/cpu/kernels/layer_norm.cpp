@@ -36,6 +36,7 @@ template <class T, bool centred, bool scaled, bool shifted>
                                 double epsilon, RowStats<compute_t<T>>& stats) {
   using C = compute_t<T>;
   stats = row_stats<T, centred>(x, n, epsilon);
+  if (!y) return;  // only the statistics were asked for
   each_vector<T>(n, [&](int64_t i, auto part) {
     Vec<C> v = (load(x + i, part) - stats.mean) * stats.rstd;
     if constexpr (scaled) v *= load(gamma + i, part);
@@ -57,7 +58,7 @@ void layer_norm(const LayerNormArgs& a) {
                  for (int64_t r = begin; r < end; ++r) {
                    RowStats<C> stats;
                    row(static_cast<const T*>(a.x) + r * a.cols, gamma, beta,
-                       static_cast<T*>(a.y) + r * a.cols, a.cols, a.epsilon, stats);
+                       a.y ? static_cast<T*>(a.y) + r * a.cols : nullptr, a.cols, a.epsilon, stats);
                    if (a.mean) static_cast<C*>(a.mean)[r] = stats.mean;
                    if (a.rstd) static_cast<C*>(a.rstd)[r] = stats.rstd;
                  }

@@ -48,8 +48,10 @@ template <class T, bool log>
   constexpr bool keep = !log && !is_half<T>;
   const C total = row_exp_sum<T>(x, keep ? y : nullptr, n, peak);
   if constexpr (log) {
-    const C shift = peak + std::log(total);
-    each_vector<T>(n, [&](int64_t i, auto part) { store(y + i, load(x + i, part) - shift, part); });
+    // Not x - (peak + log): next to a large peak the logarithm would be rounded away.
+    const C shift = std::log(total);
+    each_vector<T>(
+        n, [&](int64_t i, auto part) { store(y + i, load(x + i, part) - peak - shift, part); });
   } else {
     const C scale = 1 / total;
     each_vector<T>(n, [&](int64_t i, auto part) {
@@ -80,9 +82,9 @@ template <class T, bool log, class Extent>
   for (int64_t k = 0; k < axis; ++k) peak = max(load(x + k * inner, part), peak);
   for (int64_t k = 0; k < axis; ++k) total += exp(Vec<C>(load(x + k * inner, part) - peak));
   if constexpr (log) {
-    const Vec<C> shift = peak + log_lanes<C>(total);
+    const Vec<C> shift = log_lanes<C>(total);
     for (int64_t k = 0; k < axis; ++k) {
-      store(y + k * inner, load(x + k * inner, part) - shift, part);
+      store(y + k * inner, load(x + k * inner, part) - peak - shift, part);
     }
   } else {
     const Vec<C> scale = 1 / total;
