@@ -5,6 +5,7 @@
 #include "keratin/backend/cpu/kernels/convert.h"
 #include "keratin/backend/cpu/kernels/copy.h"
 #include "keratin/backend/cpu/kernels/cumulative.h"
+#include "keratin/backend/cpu/kernels/depthwise.h"
 #include "keratin/backend/cpu/kernels/direct_conv.h"
 #include "keratin/backend/cpu/kernels/gather.h"
 #include "keratin/backend/cpu/kernels/norm.h"
@@ -26,6 +27,7 @@ struct KernelTable {
   ConvertKernels convert;
   CopyKernels copy;
   CumulativeKernels cumulative;
+  DepthwiseKernels depthwise;
   DirectConvKernels direct_conv;
   GatherKernels gather;
   NormKernels norm;

@@ -8,6 +8,7 @@ void add_batch_norm(NormKernels& k);
 void add_convert(ConvertKernels& k);
 void add_copy(CopyKernels& k);
 void add_cumulative(CumulativeKernels& k);
+void add_depthwise(DepthwiseKernels& k);
 void add_direct_conv(DirectConvKernels& k);
 void add_gather(GatherKernels& k);
 void add_gru(RnnKernels& k);
@@ -28,6 +29,7 @@ KernelTable make_table() {
   add_convert(table.convert);
   add_copy(table.copy);
   add_cumulative(table.cumulative);
+  add_depthwise(table.depthwise);
   add_direct_conv(table.direct_conv);
   add_gather(table.gather);
   add_gru(table.rnn);

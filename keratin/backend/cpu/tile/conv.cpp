@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/backend/cpu/tile/depthwise_conv.h"
 #include "keratin/backend/cpu/tile/filter_grad.h"
 #include "keratin/backend/cpu/tile/tap_conv.h"
 #include "keratin/base/error.h"
@@ -190,6 +191,7 @@ std::unique_ptr<Conv> make_conv(const ConvDesc& desc, ConvDirection direction,
                                 const ConvOptions& options) {
   const std::string reason = refuse_conv(desc);
   ensure(reason.empty(), reason);
+  if (is_depthwise(desc)) return make_depthwise(desc, direction, options);
   const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
   if (half) return std::make_unique<HalfConv>(desc, direction, options);
   return make_wide(desc, direction, options);

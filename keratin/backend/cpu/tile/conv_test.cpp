@@ -198,6 +198,41 @@ TEST(Conv, Epilogues) {
   }
 }
 
+TYPED_TEST(ConvTest, Depthwise) {
+  check_conv<TypeParam>({.batch = 2,
+                         .channels = 21,
+                         .filters = 21,
+                         .groups = 21,
+                         .input = {1, 7, 10},
+                         .kernel = {1, 3, 3},
+                         .pad = {0, 1, 1},
+                         .pad_end = {0, 1, 1},
+                         .post = {TilePost::bias, TilePost::addend, TilePost::relu}});
+  check_conv<TypeParam>({.batch = 3,
+                         .channels = 37,
+                         .filters = 37,
+                         .groups = 37,
+                         .input = {1, 9, 8},
+                         .kernel = {1, 4, 3},
+                         .stride = {1, 2, 2},
+                         .dilation = {1, 1, 2},
+                         .pad = {0, 2, 1}});
+  check_conv<TypeParam>({.batch = 1,
+                         .channels = 5,
+                         .filters = 5,
+                         .groups = 5,
+                         .input = {4, 3, 20},
+                         .kernel = {2, 2, 5},
+                         .pad = {1, 0, 2},
+                         .pad_end = {0, 0, 2}});
+  check_conv<TypeParam>({.batch = 0,
+                         .channels = 5,
+                         .filters = 5,
+                         .groups = 5,
+                         .input = {1, 3, 9},
+                         .kernel = {1, 2, 2}});
+}
+
 TEST(Conv, HookSeesEveryElementOnce) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     ConvDesc desc = describe({.batch = 2,

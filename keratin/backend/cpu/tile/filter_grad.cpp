@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t block_bytes = 384 << 10;   // of x and dy, which stay in the second level cache
 constexpr int64_t partial_limit = 16 << 20;  // of the sums that shares make
+constexpr int64_t few_channels = 8;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 size_t aligned(int64_t bytes) { return static_cast<size_t>((bytes + 63) / 64 * 64); }
@@ -27,9 +28,14 @@ FilterGrad::FilterGrad(const ConvDesc& desc, int threads, bool deterministic, Le
       channels_(desc.group_channels()),
       filters_(desc.group_filters()) {
   if (result_elements() == 0) return;
-  if (grid_.empty()) desc_.batch = 0;  // no pixel: the gradient is zero
-  input_ = TapInput(grid_, desc_.input, desc_.channels, size_);
-  run_ = desc_.groups == 1 && desc_.dilation[2] == 1 ? desc_.kernel[2] * channels_ : channels_;
+  if (grid_.empty()) desc_.batch = 0;
+  if (desc_.batch == 0) return;  // no pixel: the gradient is zero
+  const bool in_place = channels_ >= few_channels;
+  const bool taps_alike = !in_place || !reaches_outside(grid_, desc_.input);
+  input_ = TapInput(grid_, desc_.input, desc_.channels, size_, in_place);
+  const bool side_by_side = desc_.groups == 1 && desc_.dilation[2] == 1 && taps_alike;
+  run_ = side_by_side ? desc_.kernel[2] * channels_ : channels_;
+  one_tap_ = !taps_alike;
   choose_width();
   choose_block();
   make_tiles();
@@ -45,8 +51,9 @@ void FilterGrad::choose_width() {
   double best = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min(max_tile_vectors(level_), all); ++vectors) {
     const int64_t most = max_tile_rows(level_, vectors);
-    const int64_t per_tile =
-        run_ >= most ? ceil_div(run_, ceil_div(run_, most)) : most / run_ * run_;
+    const int64_t per_tile = run_ >= most ? ceil_div(run_, ceil_div(run_, most))
+                             : one_tap_   ? run_
+                                          : most / run_ * run_;
     const double strips = double(ceil_div(all, vectors));
     const double v = double(all) / strips;
     const double m = double(std::min(per_tile, rows));
@@ -61,7 +68,6 @@ void FilterGrad::choose_width() {
 
 // Blocks of work: several whole images, or a band of rows of one.
 void FilterGrad::choose_block() {
-  if (desc_.batch == 0) return;
   const int64_t dy_row = desc_.output[2] * desc_.filters * size_;
   band_ = grid_.count[1];
   const auto bytes = [&](int64_t rows) { return input_.bytes_read(rows) + rows * dy_row; };
@@ -69,13 +75,6 @@ void FilterGrad::choose_block() {
   input_.set_band(band_);
   if (band_ == grid_.count[1] && grid_.count[0] == 1) {
     images_ = std::clamp<int64_t>(block_bytes / bytes(band_), 1, desc_.batch);
-  }
-  const int64_t x_image = input_.padded() ? input_.copy_elements() : input_.image_pitch();
-  for (int64_t i = 0; i < images_; ++i) {
-    for (int64_t r = 0; r < band_; ++r) {
-      segments_.push_back({(i * x_image + r * input_.next_row()) * size_,
-                           (i * desc_.output[1] + r) * dy_row, grid_.count[2]});
-    }
   }
 }
 
@@ -93,11 +92,41 @@ void FilterGrad::make_tiles() {
     tile.at = places[static_cast<size_t>(first)];
     Dims a_rows(places.begin() + first, places.begin() + first + tile.rows);
     for (int64_t& row : a_rows) row -= tile.at;
+    const Spatial& offset = grid_.taps[static_cast<size_t>(first / channels_)].offset;
+    tile.depths = {0, grid_.count[0]};
+    tile.heights = {0, grid_.count[1]};
+    if (one_tap_) {
+      tile.depths = places_inside(grid_, desc_.input, 0, offset[0]);
+      tile.heights = places_inside(grid_, desc_.input, 1, offset[1]);
+    }
+    tile.segments = make_segments(offset, tile);
     tile.kernels[0] = make_kernel(a_rows, 0);
     tile.kernels[1] = make_kernel(a_rows, strips_ - 1);
     first += tile.rows;
     tiles_.push_back(std::move(tile));
   }
+}
+
+// Of whole images: the rows inside, image after image. Of a band: all its rows, from which a block
+// takes those inside.
+size_t FilterGrad::make_segments(const Spatial& offset, const Tile& tile) {
+  std::pair<int64_t, int64_t> pixels{0, grid_.count[2]}, heights{0, band_};
+  if (one_tap_) pixels = places_inside(grid_, desc_.input, 2, offset[2]);
+  if (images_ > 1) heights = tile.heights;
+  const int64_t x_image = input_.padded() ? input_.copy_elements() : input_.image_pitch();
+  std::vector<TileSegment> made;
+  for (int64_t i = 0; i < images_; ++i) {
+    for (int64_t r = heights.first; r < heights.second; ++r) {
+      const int64_t line = i * desc_.output[1] + r;
+      const int64_t x = i * x_image + r * input_.next_row() + pixels.first * input_.next_pixel();
+      const int64_t dy = (line * desc_.output[2] + pixels.first) * desc_.filters;
+      made.push_back({x * size_, dy * size_, pixels.second - pixels.first});
+    }
+  }
+  const auto known = std::find(segments_.begin(), segments_.end(), made);
+  if (known != segments_.end()) return static_cast<size_t>(known - segments_.begin());
+  segments_.push_back(std::move(made));
+  return segments_.size() - 1;
 }
 
 TileKernelPtr FilterGrad::make_kernel(const Dims& a_rows, int64_t strip) const {
@@ -174,14 +203,19 @@ void FilterGrad::run_block(const FilterGradArgs& args, const Job& job, int64_t i
   const int64_t line = (image * desc_.output[0] + depth) * desc_.output[1] + row;
   const char* dy =
       static_cast<const char*>(args.dy) + line * desc_.output[2] * desc_.filters * size_;
-  const int64_t count = images * rows;
-  TileArgs tile_args{.segments = segments_.data(), .counts = &count};
-  tile_args.accumulate = first ? 0 : 1;
+  TileArgs tile_args{.accumulate = first ? 0 : 1};
   const auto tiles = static_cast<int64_t>(tiles_.size());
   for (int64_t i = job.first_tile; i < job.last_tile; ++i) {
     const Tile& tile = tiles_[static_cast<size_t>(i % tiles)];
+    const int64_t from = std::max(tile.heights.first, row);
+    const int64_t heights = std::min(tile.heights.second, row + rows) - from;
+    const bool inside = heights > 0 && depth >= tile.depths.first && depth < tile.depths.second;
+    const int64_t count = inside ? images * heights : 0;
+    if (count == 0 && !first) continue;
     const int64_t strip = i / tiles % strips_, group = i / tiles / strips_;
     const int64_t filter = group * filters_ + strip * width_;
+    tile_args.segments = segments_[tile.segments].data() + (images_ > 1 ? 0 : from - row);
+    tile_args.counts = &count;
     tile_args.a = x + (tile.at + group * channels_) * size_;
     tile_args.b = dy + filter * size_;
     tile_args.c = job.result + (tile.first * desc_.filters + filter) * size_;

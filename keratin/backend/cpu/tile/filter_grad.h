@@ -14,8 +14,10 @@ struct FilterGradArgs {
 };
 
 // dw[t, c, f] = sum over images and pixels o of x[n, o stride + t dilation - pad, c] dy[n, o, f]:
-// tiles of (taps and channels) x filters that run along the rows of pixels. Neither array is
-// rearranged. With many threads the images are split into shares whose sums are added at the end.
+// tiles of (taps and channels) x filters that run along the rows of pixels, those whose tap is
+// inside. With few channels, for which a tile has rows of several taps, x is read from a copy with
+// its border filled in. With many threads the images are split into shares whose sums are added at
+// the end.
 class FilterGrad {
  public:
   // The dtype must be f32 or f64. A deterministic one makes the same shares whatever the threads.
@@ -29,7 +31,10 @@ class FilterGrad {
   // Rows of dw, which are consecutive, for one group.
   struct Tile {
     int64_t first = 0, rows = 0;
-    int64_t at = 0;            // where its first row reads x, in elements
+    int64_t at = 0;  // where its first row reads x, in elements
+    // The depths and rows of pixels for which its tap is inside, and its segments along them.
+    std::pair<int64_t, int64_t> depths, heights;
+    size_t segments = 0;
     TileKernelPtr kernels[2];  // [last strip]
   };
   // What one thread does: a share of the images, for some of the (group, strip, tile) in order.
@@ -42,6 +47,7 @@ class FilterGrad {
 
   void choose_width();
   void make_tiles();
+  size_t make_segments(const Spatial& offset, const Tile& tile);
   TileKernelPtr make_kernel(const Dims& a_rows, int64_t strip) const;
   void choose_block();
   void choose_shares(bool deterministic);
@@ -61,10 +67,11 @@ class FilterGrad {
   int64_t size_ = 4;
   int64_t channels_ = 0, filters_ = 0;  // per group
   int64_t run_ = 0;                     // rows of dw that read x side by side
+  bool one_tap_ = false;                // a tile has rows of one tap, which may be outside
   int64_t width_ = 0, strips_ = 0, tile_rows_ = 0;
   std::vector<Tile> tiles_;
   int64_t band_ = 1, images_ = 1;  // of one block of work
-  std::vector<TileSegment> segments_;
+  std::vector<std::vector<TileSegment>> segments_;
   int64_t shares_ = 1, parts_ = 1;  // shares of the images, and parts of the tiles
   size_t partial_bytes_ = 0, copy_bytes_ = 0, scratch_bytes_ = 0;
 };

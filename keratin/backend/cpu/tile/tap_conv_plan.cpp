@@ -13,32 +13,6 @@ constexpr int64_t unrolled_products = 32;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Is the pixel that a tap reads for place q inside, along dimension d?
-bool inside(const TapGrid& grid, const Spatial& input, size_t d, int64_t offset, int64_t q) {
-  const int64_t at = grid.from[d] + q * grid.move[d] + offset;
-  return at >= 0 && at < input[d];
-}
-
-// Numbers the places along one dimension by which offsets are inside: places of one kind see the
-// same taps. A place is `step` neighbours, or what is left of them at the end.
-std::vector<size_t> kinds_along(const TapGrid& grid, const Spatial& input, size_t d, int64_t step) {
-  std::map<std::pair<int64_t, std::vector<bool>>, size_t> found;
-  std::vector<size_t> kinds;
-  for (int64_t place = 0; place < grid.count[d]; place += step) {
-    const int64_t last = std::min(place + step, grid.count[d]);
-    std::vector<bool> taps;
-    for (int64_t q = place; q < last; ++q) {
-      for (int64_t o = 0; o < grid.extent[d]; ++o) taps.push_back(inside(grid, input, d, o, q));
-    }
-    kinds.push_back(found.emplace(std::pair(last - place, taps), found.size()).first->second);
-  }
-  return kinds;
-}
-
-size_t kind_count(const std::vector<size_t>& kinds) {
-  return *std::max_element(kinds.begin(), kinds.end()) + 1;
-}
-
 }  // namespace
 
 TapConvDesc forward_taps(const ConvDesc& conv) {
@@ -174,10 +148,10 @@ uint32_t TapConv::rows_inside(const TapGrid& grid, const TapGrid::Tap& tap,
                               const Area& area) const {
   const auto& [z, y, x] = tap.offset;
   uint32_t rows = 0;
-  if (!inside(grid, desc_.input, 0, z, area.depth)) return 0;
+  if (!is_inside(grid, desc_.input, 0, z, area.depth)) return 0;
   for (int64_t i = 0; i < area.rows * area.pixels; ++i) {
     const int64_t row = area.row + i / area.pixels, pixel = area.pixel + i % area.pixels;
-    if (inside(grid, desc_.input, 1, y, row) && inside(grid, desc_.input, 2, x, pixel)) {
+    if (is_inside(grid, desc_.input, 1, y, row) && is_inside(grid, desc_.input, 2, x, pixel)) {
       rows |= uint32_t{1} << i;
     }
   }

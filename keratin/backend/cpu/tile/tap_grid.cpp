@@ -1,6 +1,7 @@
 #include "keratin/backend/cpu/tile/tap_grid.h"
 
 #include <algorithm>
+#include <map>
 
 namespace keratin::cpu {
 namespace {
@@ -61,6 +62,45 @@ TapGrid cross(const ConvDesc& desc, const std::array<Line, 3>& lines) {
 }
 
 }  // namespace
+
+bool is_inside(const TapGrid& grid, const Spatial& input, size_t d, int64_t offset, int64_t q) {
+  const int64_t at = grid.from[d] + q * grid.move[d] + offset;
+  return at >= 0 && at < input[d];
+}
+
+std::pair<int64_t, int64_t> places_inside(const TapGrid& grid, const Spatial& input, size_t d,
+                                          int64_t offset) {
+  const int64_t start = grid.from[d] + offset;
+  const int64_t first = std::clamp<int64_t>(ceil_div(-start, grid.move[d]), 0, grid.count[d]);
+  const int64_t end = floor_div(input[d] - 1 - start, grid.move[d]) + 1;
+  return {first, std::clamp<int64_t>(end, first, grid.count[d])};
+}
+
+bool reaches_outside(const TapGrid& grid, const Spatial& input) {
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t end = grid.from[d] + (grid.count[d] - 1) * grid.move[d] + grid.extent[d];
+    if (!grid.taps.empty() && (grid.from[d] < 0 || end > input[d])) return true;
+  }
+  return false;
+}
+
+std::vector<size_t> kinds_along(const TapGrid& grid, const Spatial& input, size_t d, int64_t step) {
+  std::map<std::pair<int64_t, std::vector<bool>>, size_t> found;
+  std::vector<size_t> kinds;
+  for (int64_t place = 0; place < grid.count[d]; place += step) {
+    const int64_t last = std::min(place + step, grid.count[d]);
+    std::vector<bool> taps;
+    for (int64_t q = place; q < last; ++q) {
+      for (int64_t o = 0; o < grid.extent[d]; ++o) taps.push_back(is_inside(grid, input, d, o, q));
+    }
+    kinds.push_back(found.emplace(std::pair(last - place, taps), found.size()).first->second);
+  }
+  return kinds;
+}
+
+size_t kind_count(const std::vector<size_t>& kinds) {
+  return *std::max_element(kinds.begin(), kinds.end()) + 1;
+}
 
 TapGrid forward_grid(const ConvDesc& desc) {
   return cross(desc, {forward_line(desc, 0), forward_line(desc, 1), forward_line(desc, 2)});

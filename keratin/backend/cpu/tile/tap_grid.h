@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "keratin/backend/cpu/tile/conv_desc.h"
@@ -21,6 +22,19 @@ struct TapGrid {
   Spatial extent{0, 0, 0};  // one more than the largest offset
   bool empty() const { return count[0] == 0 || count[1] == 0 || count[2] == 0; }
 };
+
+// Is the pixel that an offset reads for place q inside the input, along dimension d?
+bool is_inside(const TapGrid& grid, const Spatial& input, size_t d, int64_t offset, int64_t q);
+
+// The places for which it is: [first, second).
+std::pair<int64_t, int64_t> places_inside(const TapGrid& grid, const Spatial& input, size_t d,
+                                          int64_t offset);
+bool reaches_outside(const TapGrid& grid, const Spatial& input);
+
+// Numbers the places along one dimension by which offsets are inside: places of one kind see the
+// same taps. A place is `step` neighbours, or what is left of them at the end.
+std::vector<size_t> kinds_along(const TapGrid& grid, const Spatial& input, size_t d, int64_t step);
+size_t kind_count(const std::vector<size_t>& kinds);
 
 TapGrid forward_grid(const ConvDesc& desc);
 // From the gradient of y to that of x.

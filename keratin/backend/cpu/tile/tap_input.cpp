@@ -7,15 +7,12 @@
 namespace keratin::cpu {
 
 TapInput::TapInput(const TapGrid& grid, const Spatial& input, int64_t channels,
-                   int64_t element_size)
+                   int64_t element_size, bool in_place)
     : grid_(grid), input_(input), channels_(channels), size_(element_size) {
   std::set<int64_t> planes;
   for (const auto& tap : grid.taps) planes.insert(tap.offset[0]);
   planes_.assign(planes.begin(), planes.end());
-  for (size_t d = 0; d < 3; ++d) {
-    const int64_t end = grid.from[d] + (grid.count[d] - 1) * grid.move[d] + grid.extent[d];
-    if (!grid.taps.empty() && (grid.from[d] < 0 || end > input[d])) padded_ = true;
-  }
+  padded_ = !in_place && reaches_outside(grid, input);
   width_ = (grid.count[2] - 1) * grid.move[2] + grid.extent[2];
   row_pitch_ = (padded_ ? width_ : input[2]) * channels;
   set_band(grid.count[1]);

@@ -12,7 +12,9 @@ namespace keratin::cpu {
 class TapInput {
  public:
   TapInput() = default;
-  TapInput(const TapGrid& grid, const Spatial& input, int64_t channels, int64_t element_size);
+  // With `in_place` nothing is copied, and the caller skips taps that are outside.
+  TapInput(const TapGrid& grid, const Spatial& input, int64_t channels, int64_t element_size,
+           bool in_place);
 
   bool padded() const { return padded_; }
   int64_t channels() const { return channels_; }
