@@ -41,6 +41,13 @@ Value threshold(Value x, double threshold, double default_value);  // x > thresh
 Value exponential(Value x);                                        // exp x
 Value linear(Value x);                                             // x
 
+// a · σ(b), where a and b are the halves of x along the axis.
+Value glu(Value x, int64_t axis = -1);
+// The point of the simplex nearest to x: max(x - τ, 0) with the τ for which it sums to 1.
+// (Keras 3.15 computes another τ where several elements stay, so that its result does not sum
+// to 1.)
+Value sparsemax(Value x, int64_t axis = -1);
+
 // An activation by its Keras name, with its defaults: "relu", "swish", …
 Value activation(std::string_view name, Value x);
 // The names `activation` knows, sorted.

@@ -161,6 +161,25 @@ TEST(Activations, GiveKerasNumbersWithOptions) {
   }
 }
 
+TEST(Activations, GluGivesKerasNumbers) {
+  expect_values(
+      {Tensor::of(f32, {16}, points)}, [](const Values& in) { return glu(in[0]); }, {8},
+      {-3.935236, -2.178608, -2.193176, -1.226362, -0.9525741, -0.4853439, -0.2497723, 0}, 2e-6);
+}
+
+// Points of the simplex, worked out by hand.
+TEST(Activations, SparsemaxProjectsOnTheSimplex) {
+  const Tensor x = Tensor::of<double>(f32, {4, 3}, {1, 0.9, 0, -1, 0, 1, 5, 5, 5, 1e4, 1e4, 0});
+  expect_values({x}, [](const Values& in) { return sparsemax(in[0]); }, {4, 3},
+                {0.55, 0.45, 0, 0, 0, 1, 1.0 / 3, 1.0 / 3, 1.0 / 3, 0.5, 0.5, 0});
+  check_op({.name = "sparsemax along the first axis",
+            .inputs = {{f32, {5, 3}}},
+            .build = [](const Values& in) { return Values{sparsemax(in[0], 0)}; },
+            .low = -1,
+            .high = 1,
+            .unknown_sizes = false});
+}
+
 TEST(Activations, StayFiniteFarAway) {
   const Tensor far = Tensor::of<double>(f32, {4}, {-1e4, -200, 200, 1e4});
   const auto expect = [&](Value (*op)(Value), const std::vector<double>& y,
@@ -199,7 +218,11 @@ TEST(Activations, RefuseUnknownNames) {
   const Value x = m.input({f32, {3}});
   expect_user_error([&] { activation("Relu", x); }, {"activation", "'Relu'"});
   expect_user_error([&] { activation("threshold", x); }, {"activation", "'threshold'"});
-  EXPECT_EQ(activation_names().size(), 29U);
+  expect_user_error([&] { glu(x); }, {"split", "3"});
+  expect_user_error([&] { sparsemax(m.input({f32, {2, 0}})); }, {"sparsemax", "[2,0]"});
+  expect_user_error([&] { sparsemax(m.input({DType::i32, {2}})); }, {"sparsemax", "floats"});
+  expect_user_error([&] { squareplus(x, -1); }, {"squareplus", "-1"});
+  EXPECT_EQ(activation_names().size(), 31U);
 }
 
 }  // namespace

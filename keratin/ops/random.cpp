@@ -5,9 +5,11 @@
 
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
+#include "keratin/ops/indexing.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/sort.h"
 
 namespace keratin::ops {
 
@@ -181,6 +183,18 @@ Value randint(Value key, DType dtype, const Shape& shape, int64_t low, int64_t h
   const Value words = bit_and(signed_words, integer_like(signed_words, 0xffffffff));
   const Value scaled = words * integer_like(words, high - low);
   return cast(shift_right(scaled, integer_like(words, 32)) + integer_like(words, low), dtype);
+}
+
+Value permutation(Value key, int64_t n) {
+  require(n >= 0, "permutation: expected a size, got ", n);
+  return argsort(random_bits(key, {n}), {.axis = 0});
+}
+
+Value shuffle(Value x, Value key, int64_t axis) {
+  axis = normalize_axis(axis, x.rank(), "shuffle");
+  const int64_t size = x.shape()[axis];
+  require(size != unknown, "shuffle: the size of axis ", axis, " must be known, got ", x.shape());
+  return gather(x, permutation(key, size), axis);
 }
 
 Value dropout(Value x, Value key, double rate) {

@@ -39,6 +39,11 @@ Value bernoulli(Value key, const Shape& shape, double p);
 // In [low, high), at most 2^31 values: low + ⌊word · (high - low) / 2^32⌋.
 Value randint(Value key, DType dtype, const Shape& shape, int64_t low, int64_t high);
 
+// 0 … n - 1 in random order, as i64.
+Value permutation(Value key, int64_t n);
+// x with its slices along an axis in random order; the size of the axis must be known.
+Value shuffle(Value x, Value key, int64_t axis = 0);
+
 // Zero with probability `rate`, else x / (1 - rate).
 Value dropout(Value x, Value key, double rate);
 

@@ -195,6 +195,27 @@ TEST(Random, StreamsDoNotOverlapAfterAdvance) {
   EXPECT_EQ(draw(key_of(seed, 3), [](Value key) { return advance(key, 0); })[1], 3);
 }
 
+TEST(Random, PermutationHasEverythingOnce) {
+  // The five words of this key, above, in rising order.
+  expect_draw([](Value key) { return permutation(key, 5); }, {3, 1, 2, 4, 0});
+  auto order = draw(key_of(14, 0), [](Value key) { return permutation(key, 1000); });
+  EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
+  std::sort(order.begin(), order.end());
+  for (size_t i = 0; i < order.size(); ++i) ASSERT_EQ(order[i], static_cast<double>(i));
+  EXPECT_TRUE(draw(key_of(14, 0), [](Value key) { return permutation(key, 0); }).empty());
+}
+
+TEST(Random, ShuffleMovesWholeSlices) {
+  check_op({.name = "shuffle",
+            .inputs = {{f32, {2, 5}}, {i64, {2}}},
+            .build = [](const Values& in) { return Values{shuffle(in[0], in[1], 1)}; },
+            .data = {testing::counted({2, 5}, 1, 10, 0), key_of(seed, 6)},
+            .unknown_sizes = false});
+  testing::expect_values({testing::counted({2, 5}, 1, 10, 0), key_of(seed, 6)},
+                         [](const Values& in) { return shuffle(in[0], in[1], 1); }, {2, 5},
+                         {3, 1, 2, 4, 0, 8, 6, 7, 9, 5});
+}
+
 TEST(Dropout, BehavesAsAnOp) {
   for (double rate : {0.0, 0.3, 1.0})
     check_op({.name = text("rate ", rate),
@@ -232,6 +253,8 @@ TEST(Random, RefusesWhatDoesNotFit) {
   expect_user_error([&] { dropout(x, key, 1.1); }, {"dropout", "rate", "1.1"});
   expect_user_error([&] { dropout(x, x, 0.1); }, {"dropout", "key", "f32[3]"});
   expect_user_error([&] { dropout(key, key, 0.1); }, {"dropout", "float", "i64[2]"});
+  expect_user_error([&] { permutation(key, -1); }, {"permutation", "-1"});
+  expect_user_error([&] { shuffle(m.input({f32, {unknown}}), key); }, {"shuffle", "known"});
   expect_user_error([&] { advance(key, -1); }, {"advance", "-1"});
 }
 
