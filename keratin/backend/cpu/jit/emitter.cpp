@@ -74,7 +74,7 @@ void Emitter::fold_compares() {
 
 // Short bodies are repeated to hide the latency of accumulators and the cost of the loop.
 void Emitter::choose_unroll() {
-  short_rows_ = nest_.columns() <= short_row_vectors * lanes_ && !stream_;
+  short_rows_ = nest_.whole_rows && nest_.columns() <= short_row_vectors * lanes_ && !stream_;
   if (short_rows_) {
     row_vectors_ = static_cast<int>(nest_.columns()) / lanes_;
     row_rest_ = static_cast<int>(nest_.columns()) % lanes_;

@@ -20,6 +20,8 @@ struct LoopNest {
   // Of each output: one row of a block makes the whole of a reduced element, so it is written
   // without looking at what was there.
   std::vector<bool> overwrites;
+  // Blocks span whole rows; unset by those who run parts of rows.
+  bool whole_rows = true;
 
   int64_t columns() const { return program.dims[static_cast<size_t>(program.rank - 1)]; }
   int64_t rows() const;  // of all dims but the last
