@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -36,9 +40,30 @@ void for_each_field(T& object, Visitor&& visit) {
 }
 
 template <HasFields T>
+bool equal_fields(const T& a, const T& b);
+
+// Equality of members: that of bits for numbers, so that NaN is itself and -0 is not 0.
+template <class T>
+bool same_member(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+  } else if constexpr (HasFields<T>) {
+    return equal_fields(a, b);
+  } else {
+    return a == b;
+  }
+}
+template <class T>
+bool same_member(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const T& x, const T& y) { return same_member(x, y); });
+}
+
+template <HasFields T>
 bool equal_fields(const T& a, const T& b) {
-  return std::apply([&](const auto&... f) { return ((a.*(f.member) == b.*(f.member)) && ...); },
-                    T::fields);
+  return std::apply(
+      [&](const auto&... f) { return (same_member(a.*(f.member), b.*(f.member)) && ...); },
+      T::fields);
 }
 
 }  // namespace keratin

@@ -36,7 +36,7 @@ void print_attrs(std::ostream& out, const void* object) {
       [&](const auto&... f) {
         [[maybe_unused]] const auto print_one = [&](const auto& one) {
           const auto& value = static_cast<const T*>(object)->*(one.member);
-          if (value == defaults.*(one.member)) return;
+          if (same_member(value, defaults.*(one.member))) return;
           out << (first ? " {" : ", ") << one.name << " = ";
           print_value(out, value);
           first = false;
@@ -51,8 +51,12 @@ template <HasFields T>
 std::shared_ptr<const void> parse_attrs(Scanner& in) {
   auto object = std::make_shared<T>();
   if (!in.accept("{") || in.accept("}")) return object;
+  std::vector<std::string_view> seen;
   do {
     const std::string_view name = in.word();
+    if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      in.fail(text("no attribute twice, '", name, "' is"));
+    seen.push_back(name);
     in.expect("=");
     bool found = false;
     for_each_field(*object, [&](std::string_view field_name, auto& value) {

@@ -28,6 +28,8 @@ const OpDef& parameter_op() {
 }
 
 Value Block::parameter(Type type, std::string name, bool state) {
+  require(type.shape.fits(), "parameter '", name, "': ", type,
+          " would have too many elements (limit 2^48)");
   parameters_.push_back(std::make_unique<Node>(
       *this, parameter_op(), Values{}, ParameterAttrs{.name = std::move(name), .state = state}));
   parameters_.back()->types_ = {type};

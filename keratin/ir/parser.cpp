@@ -1,4 +1,4 @@
-#include <map>
+#include <unordered_map>
 
 #include "keratin/ir/module.h"
 
@@ -22,7 +22,8 @@ class Parser {
       if (in_.accept_word("update")) {
         const Value state = value(names);
         in_.expect("=");
-        module.update(state, value(names));
+        const Value next = value(names);
+        in_.at_line([&] { module.update(state, next); });
       } else {
         parse_node(module.block(), names);
       }
@@ -34,7 +35,7 @@ class Parser {
   }
 
  private:
-  using Names = std::map<std::string, Value, std::less<>>;
+  using Names = std::unordered_map<std::string, Value>;
 
   void parse_parameters(Block& block, Names& names) {
     in_.expect("(");
@@ -42,13 +43,19 @@ class Parser {
     do {
       const bool state = in_.accept_word("state");
       in_.expect("%");
-      std::string name(in_.word());
+      const std::string name = in_.name();
       in_.expect(":");
       const Type type = in_.type();
-      const bool numbered = name.find_first_not_of("0123456789") == std::string::npos;
-      define(names, name, block.parameter(type, numbered ? "" : name, state));
+      define(names, name,
+             in_.at_line([&] { return block.parameter(type, given_name(name), state); }));
     } while (in_.accept(","));
     in_.expect(")");
+  }
+
+  // The name that a parameter was given, if it was given one.
+  static std::string given_name(const std::string& name) {
+    if (name.starts_with('"')) return name.substr(1);
+    return is_plain_name(name) ? name : "";
   }
 
   void parse_node(Block& block, Names& names) {
@@ -56,7 +63,7 @@ class Parser {
     if (in_.peek("%")) {
       do {
         in_.expect("%");
-        outputs.emplace_back(in_.word());
+        outputs.push_back(in_.name());
       } while (in_.accept(","));
       in_.expect("=");
     }
@@ -69,7 +76,9 @@ class Parser {
     Attrs attrs(op->attrs, in_);
     std::vector<std::unique_ptr<Block>> regions;
     while (in_.accept_word("do")) regions.push_back(parse_region(block.depth() + 1));
-    Node& node = block.append(*op, std::move(inputs), std::move(attrs), std::move(regions));
+    Node& node = in_.at_line([&]() -> Node& {
+      return block.append(*op, std::move(inputs), std::move(attrs), std::move(regions));
+    });
     if (node.output_count() != outputs.size())
       in_.fail(text(node.output_count(), " outputs of '", op_name, "' to be named before this"));
     for (size_t i = 0; i < outputs.size(); ++i) define(names, outputs[i], node.out(i));
@@ -81,7 +90,8 @@ class Parser {
     for (size_t i = 0; i < node.output_count(); ++i) {
       if (i > 0) in_.expect(",");
       const Type written = in_.type();
-      if (written.dtype != node.type(i).dtype || written.shape != node.type(i).shape)
+      const bool elsewhere = node.op().places && written.device != node.type(i).device;
+      if (written.dtype != node.type(i).dtype || written.shape != node.type(i).shape || elsewhere)
         in_.fail(text("the type of '", node.name(), "' to be ", node.type(i), ", it says ", written,
                       " before this"));
       node.types_[i].device = written.device;
@@ -102,7 +112,7 @@ class Parser {
 
   Value value(const Names& names) {
     in_.expect("%");
-    const std::string_view name = in_.word();
+    const std::string name = in_.name();
     const auto found = names.find(name);
     if (found == names.end()) in_.fail(text("a defined value, '%", name, "' is not"));
     return found->second;

@@ -1,6 +1,7 @@
 #include <functional>
-#include <set>
+#include <sstream>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "keratin/ir/module.h"
 
@@ -8,7 +9,8 @@ namespace keratin {
 
 namespace {
 
-// Values print as %name for named parameters and as %0, %1, … otherwise.
+// Values print as %name for named parameters and as %0, %1, … otherwise; of two parameters of one
+// name in a block the second is numbered.
 class Printer {
  public:
   explicit Printer(std::ostream& out) : out_(out) {}
@@ -26,10 +28,12 @@ class Printer {
  private:
   void print_parameters(const Block& block) {
     std::string_view separator;
+    std::unordered_set<std::string> taken;
     for (const auto& parameter : block.parameters()) {
       const auto& attrs = parameter->attr<ParameterAttrs>();
-      out_ << separator << (attrs.state ? "state " : "") << define(parameter->out(), attrs.name)
-           << ": " << parameter->type();
+      const bool named = !attrs.name.empty() && taken.insert(attrs.name).second;
+      out_ << separator << (attrs.state ? "state " : "")
+           << define(parameter->out(), named ? attrs.name : "") << ": " << parameter->type();
       separator = ", ";
     }
   }
@@ -57,22 +61,26 @@ class Printer {
   }
 
   std::string define(Value value, const std::string& wanted) {
-    std::string chosen = wanted;
-    if (chosen.empty() || !taken_.insert(chosen).second) {
-      do {
-        chosen = std::to_string(next_++);
-      } while (!taken_.insert(chosen).second);
+    std::ostringstream name;
+    name << '%';
+    if (wanted.empty()) {
+      name << next_++;
+    } else if (is_plain_name(wanted)) {
+      name << wanted;
+    } else {
+      print_value(name, wanted);
     }
     auto& names = names_[&value.node()];
     names.resize(std::max(names.size(), value.index() + 1));
-    names[value.index()] = "%" + chosen;
+    names[value.index()] = name.str();
     return names[value.index()];
   }
 
   // A value that was never defined prints as such: broken modules must be printable too.
   std::string name(Value value) const {
     const auto found = value.defined() ? names_.find(&value.node()) : names_.end();
-    return found == names_.end() ? "%undefined" : found->second[value.index()];
+    const bool known = found != names_.end() && value.index() < found->second.size();
+    return known ? found->second[value.index()] : "%undefined";
   }
 
   std::string list(const Values& values, std::string_view before) const {
@@ -86,7 +94,6 @@ class Printer {
 
   std::ostream& out_;
   std::unordered_map<const Node*, std::vector<std::string>> names_;
-  std::set<std::string> taken_;
   size_t next_ = 0;
 };
 

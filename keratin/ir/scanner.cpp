@@ -85,9 +85,24 @@ int64_t Scanner::integer() {
   return value;
 }
 
-double Scanner::real() {
+double Scanner::real() { return floating<double>(); }
+
+template <class T>
+T Scanner::element() {
+  const size_t start = position_;
+  const int64_t value = integer();
+  if (value != static_cast<T>(value)) {
+    position_ = start;
+    fail(keratin::text("a number that fits ", dtype_of<T>()));
+  }
+  return static_cast<T>(value);
+}
+
+// Read in its own precision: by way of a double it could be rounded twice.
+template <class T>
+T Scanner::floating() {
   const std::string_view digits = number();
-  double value = 0;
+  T value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size()) {
     position_ -= digits.size();
@@ -106,6 +121,17 @@ std::string Scanner::string() {
   if (position_ == text_.size()) fail("a closing '\"'");
   ++position_;
   return value;
+}
+
+std::string Scanner::name() {
+  if (!peek("\"")) return std::string(word());
+  std::string quoted = string();
+  return is_plain_name(quoted) ? quoted : '"' + quoted;
+}
+
+bool is_plain_name(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), is_word_character) &&
+         name.find_first_not_of("0123456789") != std::string_view::npos;
 }
 
 Type Scanner::type() {
@@ -141,10 +167,9 @@ Tensor Scanner::tensor() {
   if (!head.shape.known() || head.device != Device{}) fail("the known shape of a constant");
   expect("{");
   // Each element takes at least one character, so a huge shape cannot make us allocate much.
-  if (head.shape.count() > static_cast<int64_t>(text_.size()))
-    fail("as many elements as the shape");
+  const int64_t count = at_line([&] { return head.shape.count(); });
+  if (count > static_cast<int64_t>(text_.size())) fail("as many elements as the shape");
   Tensor result(head.dtype, head.shape);
-  const int64_t count = head.shape.count();
   for (int64_t i = 0; i < count; ++i) {
     if (i > 0) expect(",");
     dispatch(head.dtype, [&](auto tag) {
@@ -153,9 +178,9 @@ Tensor Scanner::tensor() {
       if constexpr (std::is_same_v<S, bool>) {
         parse_value(*this, element);
       } else if constexpr (std::is_integral_v<S>) {
-        element = static_cast<S>(integer());
+        element = this->element<S>();
       } else {
-        element = convert<S>(real());
+        element = static_cast<S>(floating<compute_t<S>>());
       }
     });
   }
@@ -164,12 +189,17 @@ Tensor Scanner::tensor() {
 }
 
 void Scanner::fail(std::string_view expected) {
-  const std::string_view before = text_.substr(0, position_);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   std::string_view rest = text_.substr(position_, 24);
   rest = rest.substr(0, rest.find('\n'));
-  keratin::fail("ir text, line ", line, ": expected ", expected, ", got ",
+  keratin::fail("ir text, line ", line(), ": expected ", expected, ", got ",
                 rest.empty() ? std::string("the end") : keratin::text("'", rest, "'"));
+}
+
+// The line of the last piece that was read: looking for the next one may have gone further.
+int64_t Scanner::line() const {
+  std::string_view before = text_.substr(0, position_);
+  before = before.substr(0, before.find_last_not_of(" \t\r\n") + 1);
+  return 1 + std::count(before.begin(), before.end(), '\n');
 }
 
 void print_value(std::ostream& out, bool value) { out << (value ? "true" : "false"); }

@@ -28,18 +28,37 @@ class Scanner {
   int64_t integer();
   double real();
   std::string string();
+  // What follows a '%': a word as it is, or any text in quotes, which then starts with a quote.
+  std::string name();
   Type type();
   Tensor tensor();
 
   [[noreturn]] void fail(std::string_view expected);
+  // Runs f, whose UserErrors then name the line, too.
+  template <class F>
+  decltype(auto) at_line(F&& f) {
+    try {
+      return f();
+    } catch (const UserError& error) {
+      keratin::fail("ir text, line ", line(), ": ", error.what());
+    }
+  }
 
  private:
+  int64_t line() const;
+  template <class T>
+  T element();  // of a tensor of integers
+  template <class T>
+  T floating();
   void skip_space();
   std::string_view number();
 
   std::string_view text_;
   size_t position_ = 0;
 };
+
+// Words that `name` reads as they are; the rest is printed in quotes. Numbers are for the unnamed.
+bool is_plain_name(std::string_view name);
 
 // One attribute value, in and out. What print_value writes, parse_value reads back exactly.
 void print_value(std::ostream& out, bool value);

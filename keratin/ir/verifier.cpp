@@ -37,13 +37,23 @@ class Verifier {
              "' has a region of another depth");
       check_block(*region);
     }
-    const Types expected = infer_types(node);
+    const Types expected = infer(node);
     ensure(expected.size() == node.output_count(), "verify: '", node.name(), "' has ",
            node.output_count(), " outputs, its op gives ", expected.size());
     for (size_t i = 0; i < expected.size(); ++i)
-      ensure(expected[i].dtype == node.type(i).dtype && expected[i].shape == node.type(i).shape,
+      ensure(expected[i].dtype == node.type(i).dtype && expected[i].shape == node.type(i).shape &&
+                 (!node.op().places || expected[i].device == node.type(i).device),
              "verify: output ", i, " of '", node.name(), "' is ", node.type(i), ", its op gives ",
              expected[i]);
+  }
+
+  // In a finished module the op has nothing to complain about.
+  static Types infer(const Node& node) {
+    try {
+      return infer_types(node);
+    } catch (const UserError& error) {
+      throw InternalError(text("verify: ", error.what()));
+    }
   }
 
   std::unordered_set<const Node*> defined_;
@@ -54,12 +64,14 @@ class Verifier {
 void verify(const Module& module) {
   Verifier verifier;
   verifier.check_block(module.block());
+  std::unordered_set<const Node*> updated;
   for (const Update& update : module.updates()) {
     verifier.check_use(update.state, module.block(), "an update");
     verifier.check_use(update.value, module.block(), "an update");
     ensure(&update.state.node().op() == &parameter_op() &&
                update.state.node().attr<ParameterAttrs>().state,
            "verify: an update of what is no state");
+    ensure(updated.insert(&update.state.node()).second, "verify: a state is updated twice");
     ensure(update.state.dtype() == update.value.dtype() &&
                update.state.shape() == update.value.shape(),
            "verify: an update changes a state's type");

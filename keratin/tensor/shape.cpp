@@ -26,8 +26,7 @@ bool Shape::known() const {
 bool Shape::fits() const {
   int64_t product = 1;
   for (int64_t size : *this) {
-    if (size == 0) return true;
-    if (size == unknown) continue;
+    if (size == 0 || size == unknown) continue;
     if (product > max_count / size) return false;
     product *= size;
   }
@@ -37,12 +36,11 @@ bool Shape::fits() const {
 int64_t Shape::count() const { return count(0, rank_); }
 
 int64_t Shape::count(int64_t first, int64_t last) const {
+  require(fits(), "Shape: ", *this, " has too many elements (limit 2^48)");
   int64_t product = 1;
   for (int64_t axis = first; axis < last; ++axis) {
     const int64_t size = (*this)[axis];
     require(size != unknown, "Shape: the number of elements of ", *this, " is not known");
-    if (size == 0) return 0;
-    require(product <= max_count / size, "Shape: ", *this, " has too many elements (limit 2^48)");
     product *= size;
   }
   return product;
@@ -93,7 +91,7 @@ Shape broadcast(const Shape& a, const Shape& b, std::string_view who) {
     if (size == 1) {
       size = other;
     } else if (size == unknown) {
-      if (other > 1) size = other;
+      if (other != 1) size = other;
     } else {
       require(other == size || other == 1 || other == unknown, who, ": shapes ", a, " and ", b,
               " cannot be broadcast together");

@@ -82,6 +82,7 @@ bool Tensor::operator==(const Tensor& other) const {
 }
 
 size_t Tensor::hash() const {
+  if (!defined()) return 0;
   const std::string_view content(static_cast<const char*>(raw()), bytes());
   return mix(mix(static_cast<size_t>(dtype_), shape_.hash()), hash_of(content));
 }

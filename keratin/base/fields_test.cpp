@@ -1,0 +1,96 @@
+#include "keratin/base/fields.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "keratin/base/hash.h"
+
+namespace keratin {
+namespace {
+
+struct Point {
+  int64_t x = 1;
+  double y = 2;
+  std::string name = "p";
+  static constexpr auto fields =
+      std::tuple{field("x", &Point::x), field("y", &Point::y), field("name", &Point::name)};
+};
+struct Path {
+  Point start;
+  std::vector<int64_t> steps;
+  static constexpr auto fields =
+      std::tuple{field("start", &Path::start), field("steps", &Path::steps)};
+};
+
+static_assert(HasFields<Point> && !HasFields<int>);
+
+TEST(Fields, AreVisitedInOrderAndMayBeChanged) {
+  Point point;
+  std::string names;
+  for_each_field(point, [&](std::string_view name, auto& value) {
+    names += std::string(name) + ' ';
+    value = {};
+  });
+  EXPECT_EQ(names, "x y name ");
+  EXPECT_EQ(point.x, 0);
+  EXPECT_EQ(point.name, "");
+}
+
+TEST(Fields, EveryFieldCountsForEquality) {
+  EXPECT_TRUE(equal_fields(Point{}, Point{}));
+  EXPECT_FALSE(equal_fields(Point{}, Point{.x = 2}));
+  EXPECT_FALSE(equal_fields(Point{}, Point{.y = 3}));
+  EXPECT_FALSE(equal_fields(Point{}, Point{.name = "q"}));
+}
+
+TEST(Fields, NumbersAreEqualWhenTheirBitsAre) {
+  EXPECT_TRUE(equal_fields(Point{.y = NAN}, Point{.y = NAN}));
+  EXPECT_FALSE(equal_fields(Point{.y = 0.0}, Point{.y = -0.0}));
+}
+
+// A path with one thing changed.
+template <class Change>
+Path path(Change change) {
+  Path result;
+  change(result);
+  return result;
+}
+
+TEST(Fields, StructsNest) {
+  EXPECT_TRUE(equal_fields(Path(), Path()));
+  EXPECT_FALSE(equal_fields(Path(), path([](Path& p) { p.start.x = 5; })));
+  EXPECT_FALSE(equal_fields(Path(), path([](Path& p) { p.steps = {1}; })));
+}
+
+TEST(Hash, EqualStructsHaveEqualHashesAndOthersDiffer) {
+  const std::vector<Path> paths = {
+      Path(),
+      path([](Path& p) { p.start.x = 2; }),
+      path([](Path& p) { p.start.y = 3; }),
+      path([](Path& p) { p.start.name = "q"; }),
+      path([](Path& p) { p.steps = {0}; }),
+      path([](Path& p) {
+        p.steps = {0, 0};
+      }),
+      path([](Path& p) {
+        p.steps = {1, 2};
+      }),
+      path([](Path& p) {
+        p.steps = {2, 1};
+      }),
+  };
+  for (const Path& a : paths)
+    for (const Path& b : paths) EXPECT_EQ(hash_of(a) == hash_of(b), &a == &b);
+  EXPECT_EQ(hash_of(paths[5]), hash_of(path([](Path& p) { p.steps = {0, 0}; })));
+}
+
+TEST(Hash, MixDependsOnTheOrder) {
+  EXPECT_NE(mix(mix(0, 1), 2), mix(mix(0, 2), 1));
+  EXPECT_NE(mix(0, 0), 0);
+}
+
+}  // namespace
+}  // namespace keratin
