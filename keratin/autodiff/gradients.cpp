@@ -26,7 +26,7 @@ class Backward {
       if (dy[i].defined()) accumulate(outputs[i], dy[i]);
     for (size_t position = last; position-- > first_;) {
       Node& node = *block_.nodes()[position];
-      if (active_.contains(&node) && gradients_.contains(&node)) step(node);
+      if (depends_.contains(&node) && gradients_.contains(&node)) step(node);
     }
     Values result;
     for (const Value& input : wrt) result.push_back(gradient_of(input));
@@ -34,7 +34,7 @@ class Backward {
   }
 
  private:
-  // Active are the nodes that depend on what we differentiate by.
+  // Active are the nodes that we differentiate by, and those that depend on them.
   void mark_active(const Values& wrt, size_t last) {
     for (const Value& input : wrt) active_.insert(&input.node());
     for (size_t position = first_; position < last; ++position) {
@@ -42,6 +42,7 @@ class Backward {
       for (const Value& input : node.inputs()) {
         if (active_.contains(&input.node())) {
           active_.insert(&node);
+          depends_.insert(&node);
           break;
         }
       }
@@ -103,7 +104,7 @@ class Backward {
 
   Block& block_;
   size_t first_;
-  std::unordered_set<const Node*> active_;
+  std::unordered_set<const Node*> active_, depends_;
   std::unordered_map<const Node*, Values> gradients_;
 };
 
@@ -118,6 +119,9 @@ Values gradients(Value y, const Values& wrt, Value dy) {
   for (const Value& input : wrt)
     require(input.defined() && &input.block() == &y.block(),
             "gradients: every value to differentiate by must be of the block of y");
+  for (const Value& input : wrt)
+    require(is_float(input.dtype()), "gradients: expected float values to differentiate by, got ",
+            input.type());
   for (const auto& node : y.block().nodes())
     for (const Type& type : node->types())
       require(type.shape.known(), "gradients: all sizes must be known, '", node->name(), "' gives ",

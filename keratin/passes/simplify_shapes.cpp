@@ -3,9 +3,11 @@
 
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
+#include "keratin/ops/joining.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/slicing.h"
 #include "keratin/passes/simplify_rules.h"
 
 namespace keratin {
@@ -54,6 +56,27 @@ Value broadcast_to(const Node& n) {
   return n.in().shape().count() == n.type().shape.count()
              ? ops::reshape(n.in(), n.type().shape.dims())
              : Value();
+}
+
+// Of one input of the same shape these ops take everything and add nothing.
+Value unchanged(const Node& n) {
+  return n.input_count() == 1 && n.in().shape() == n.type().shape ? n.in() : Value();
+}
+
+Value roll(const Node& n) {
+  const auto& attrs = n.attr<ops::RollAttrs>();
+  const int64_t size = n.in().shape()[attrs.axis];
+  return size == 0 || attrs.shift % size == 0 ? n.in() : Value();
+}
+
+// Twice is not at all, and an axis of size 1 looks the same from both ends.
+Value reverse(const Node& n) {
+  const Dims& axes = n.attr<ops::ReverseAttrs>().axes;
+  if (std::all_of(axes.begin(), axes.end(),
+                  [&](int64_t axis) { return n.in().shape()[axis] <= 1; }))
+    return n.in();
+  const Node& before = n.in().node();
+  return is(n.in(), ops::reverse_op) && before.attrs() == n.attrs() ? before.in() : Value();
 }
 
 // Axes of size 1 need no loop. The other axes are reduced as before.
@@ -135,6 +158,20 @@ constexpr RuleFor rules[] = {
     {&ops::transpose_op, transpose},
     {&ops::reshape_op, one_element},
     {&ops::broadcast_to_op, broadcast_to},
+    {&ops::slice_op, unchanged},
+    {&ops::pad_op, unchanged},
+    {&ops::reflect_pad_op, unchanged},
+    {&ops::concat_op, unchanged},
+    {&ops::tile_op, unchanged},
+    {&ops::repeat_op, unchanged},
+    {&ops::roll_op, roll},
+    {&ops::reverse_op, reverse},
+    {&ops::slice_op, one_element},
+    {&ops::reflect_pad_op, one_element},
+    {&ops::tile_op, one_element},
+    {&ops::repeat_op, one_element},
+    {&ops::roll_op, one_element},
+    {&ops::reverse_op, one_element},
     {&ops::sum_op, small_axes},
     {&ops::prod_op, small_axes},
     {&ops::max_op, small_axes},

@@ -343,6 +343,29 @@ TEST(Simplify, TheProductBroadcastsItsBatch) {
            })");
 }
 
+TEST(Simplify, WhatMovesNothingIsNothing) {
+  check(R"(module(%x: f32[3,1,4]) {
+             %a = slice(%x) {start = [0, 0, 0], limit = [3, 1, 4], step = [1, 1, 1]}
+             %b = pad(%a) {lo = [0, 0, 0], hi = [0, 0, 0], interior = [0, 0, 0]}
+             %c = concat(%b) {axis = 2}
+             %d = tile(%c) {repeats = [1, 1, 1]}
+             %e = repeat(%d) {axis = 1}
+             %f = roll(%e) {shift = 8, axis = 2}
+             %g = reverse(%f) {axes = [1]}
+             %h = reverse(%g) {axes = [0, 2]}
+             %i = reverse(%h) {axes = [0, 2]}
+             return %i
+           })",
+        "module(%x: f32[3,1,4]) { return %x }");
+  check_unchanged(R"(module(%x: f32[3,1,4]) {
+             %a = slice(%x) {start = [1, 0, 0], limit = [3, 1, 4], step = [1, 1, 1]}
+             %b = reverse(%x) {axes = [0]}
+             %c = roll(%x) {shift = 1}
+             %d = concat(%x, %x) {axis = 1}
+             return %a, %b, %c, %d
+           })");
+}
+
 TEST(Simplify, AddsNothingToAGradientOfZeros) {
   check(R"(module(%g: f32[3,4]) {
              %z = constant() {value = f32[] {0}}

@@ -28,12 +28,6 @@ class CopyKernel final : public Kernel {
   size_t bytes_;
 };
 
-// The value that owns the memory: views are other names of their input.
-Value storage(Value value) {
-  while (value.node().op().view) value = value.node().in();
-  return value;
-}
-
 bool is_parameter(Value value) { return &value.node().op() == &parameter_op(); }
 
 class Planner {
@@ -43,7 +37,7 @@ class Planner {
   }
 
   Plan run() {
-    plan_.module.number();
+    find_storage();
     make_steps();
     find_last_uses();
     place_parameters_and_constants();
@@ -65,11 +59,24 @@ class Planner {
     Slot slot;
     size_t last_use = 0;  // the last step that reads it
     bool used = false;
+    bool taken_over = false;  // by an output of the step that used it last
   };
 
   struct Key {
     size_t operator()(Value v) const { return v.node().id() * 31 + v.index(); }
   };
+  // The value that owns the memory: views are other names of their input.
+  Value storage(Value value) const {
+    const Value owner = owners_[value.node().id()];
+    return owner.defined() ? owner : value;
+  }
+
+  void find_storage() {
+    owners_.resize(plan_.module.number());
+    for (const auto& node : plan_.module.block().nodes())
+      if (node->op().view) owners_[node->id()] = storage(node->in());
+  }
+
   // What is known of a value's memory; asked by any of its names.
   Home& home(Value value) { return homes_[storage(value)]; }
 
@@ -88,6 +95,9 @@ class Planner {
   void release(const Slot& slot) { arenas_[slot.index].release(slot.offset); }
 
   void make_steps() {
+    for (const auto& parameter : plan_.module.block().parameters())
+      require(parameter->type().shape.known(), "plan: all sizes must be known, the parameter '",
+              parameter->attr<ParameterAttrs>().name, "' is ", parameter->type());
     for (const auto& node : plan_.module.block().nodes()) {
       for (const Type& type : node->types())
         require(type.shape.known(), "plan: all sizes must be known, '", node->name(), "' gives ",
@@ -202,13 +212,12 @@ class Planner {
 
   void place_step(size_t index, const std::vector<Value>& dying) {
     PlanStep& step = plan_.steps[index];
-    std::vector<Value> taken_over;
     for (const Value& output : step.node->outputs()) {
       Home& h = homes_[output];
       if (!h.used || h.slot.kind != Slot::Kind::none) continue;
-      if (const Value input = reusable_input(step, output, dying, taken_over); input.defined()) {
+      if (const Value input = reusable_input(index, output); input.defined()) {
         h.slot = home(input).slot;
-        taken_over.push_back(input);
+        home(input).taken_over = true;
       } else {
         h.slot = allocate(output.type().device, bytes_of(output.type()));
       }
@@ -222,21 +231,17 @@ class Planner {
       step.slots.push_back({});
     }
     for (const Value& value : dying)
-      if (std::find(taken_over.begin(), taken_over.end(), value) == taken_over.end() &&
-          home(value).slot.kind == Slot::Kind::arena)
+      if (!home(value).taken_over && home(value).slot.kind == Slot::Kind::arena)
         release(home(value).slot);
   }
 
   // An input that dies here, of the same size, that the kernel may write over.
-  Value reusable_input(const PlanStep& step, Value output, const std::vector<Value>& dying,
-                       const std::vector<Value>& taken_over) {
-    const auto contains = [](const std::vector<Value>& list, Value value) {
-      return std::find(list.begin(), list.end(), value) != list.end();
-    };
+  Value reusable_input(size_t index, Value output) {
+    const PlanStep& step = plan_.steps[index];
     for (size_t i = 0; i < step.node->input_count(); ++i) {
       const Value input = storage(step.node->in(i));
-      if (!contains(dying, input) || contains(taken_over, input)) continue;
-      if (home(input).slot.kind != Slot::Kind::arena) continue;
+      const Home& h = home(input);
+      if (h.slot.kind != Slot::Kind::arena || h.last_use != index || h.taken_over) continue;
       if (bytes_of(input.type()) != bytes_of(output.type())) continue;
       if (!reads_only_in_place(step, input, output.index())) continue;
       return input;
@@ -244,7 +249,7 @@ class Planner {
     return {};
   }
 
-  static bool reads_only_in_place(const PlanStep& step, Value input, size_t output) {
+  bool reads_only_in_place(const PlanStep& step, Value input, size_t output) const {
     for (size_t i = 0; i < step.node->input_count(); ++i)
       if (storage(step.node->in(i)) == input && !step.kernel->in_place(i, output)) return false;
     return true;
@@ -277,6 +282,7 @@ class Planner {
   const PlanOptions& options_;
   Plan plan_;
   std::vector<Arena> arenas_;  // of plan_.queues
+  std::vector<Value> owners_;  // of views, by number
   std::unordered_map<Value, Home, Key> homes_;
   std::unordered_map<const Node*, size_t> step_of_;
   std::vector<Copy> copies_;
