@@ -34,14 +34,14 @@ struct ExpParts {
   const VecF t = min(fma(x, splat(1.44269504f), splat(magic)), splat(magic + 127));
   const VecF n = t - magic;
   const VecF r = fma(n, splat(-1.42860682e-6f), fma(n, splat(-0x1.62e4p-1f), x));
-  return {bits_as<VecF>((bits_as<VecI>(t) << 23) + 0x3f800000), small_expm1(r)};
+  return {bits_as<VecF>((bits_as<VecU>(t) << 23) + 0x3f800000u), small_expm1(r)};
 }
 [[gnu::always_inline]] inline ExpParts<VecD> split_exp(VecD x) {
   const double magic = 0x1.8p52;
   const VecD t = min(fma(x, splat(1.4426950408889634), splat(magic)), splat(magic + 1023));
   const VecD n = t - magic;
   const VecD r = fma(n, splat(-1.6465949582897082e-12), fma(n, splat(-0x1.62e42fefap-1), x));
-  return {bits_as<VecD>((bits_as<VecL>(t) << 52) + 0x3ff0000000000000), small_expm1(r)};
+  return {bits_as<VecD>((bits_as<Vec<uint64_t>>(t) << 52) + 0x3ff0000000000000u), small_expm1(r)};
 }
 
 [[gnu::always_inline]] inline VecF exp(VecF x) {

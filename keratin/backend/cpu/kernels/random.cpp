@@ -5,6 +5,10 @@
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/ops/philox.h"
 
+// GCC 12 takes the don't-care operand of its own AVX-512 intrinsics for an uninitialised read.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {
 
