@@ -2,6 +2,8 @@
 
 #include "keratin/ops/region.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 // condition ? then(inputs) : otherwise(inputs), of which only one is computed. The condition is one
@@ -11,3 +13,5 @@ namespace keratin::ops {
 Values cond(Value condition, const Values& inputs, const Body& then, const Body& otherwise);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

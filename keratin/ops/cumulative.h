@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Running totals along an axis. Exclusive leaves out the element itself; reverse runs from the end.
 namespace keratin::ops {
 
@@ -20,3 +22,5 @@ Value cumsum(Value x, CumulativeAttrs attrs);
 Value cumprod(Value x, CumulativeAttrs attrs);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 struct EinsumAttrs {
@@ -16,3 +18,5 @@ struct EinsumAttrs {
 Value einsum(const std::string& equation, const Values& operands);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 
 #include "keratin/ops/recurrent.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 struct GruAttrs {
@@ -48,3 +50,5 @@ GruOutputs gru(const GruInputs& inputs, GruOptions options = {});
 // the gradient of s, with reset_after; otherwise of (s_z, s_r, a_g), which is dxw.
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Ops that read and write at computed positions. Indices are i32 or i64; -n … -1 count from the
 // end, as in NumPy, and what is outside [-n, n) is a UserError when the program runs.
 namespace keratin::ops {
@@ -29,3 +31,5 @@ Value embedding(Value table, Value indices);
 int64_t checked_index(const Node& n, int64_t index, int64_t size);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

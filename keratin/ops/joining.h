@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Ops that make a larger tensor of smaller ones, or of one tensor several times.
 namespace keratin::ops {
 
@@ -57,3 +59,5 @@ Value tile(Value x, const Dims& repeats);
 Value repeat(Value x, int64_t count, int64_t axis);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 
 #include "keratin/ops/recurrent.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 struct LstmInputs {
@@ -30,3 +32,5 @@ LstmOutputs lstm(const LstmInputs& inputs, RecurrentOptions options = {});
 // dc0).
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 struct ResizeAttrs {
@@ -18,3 +20,5 @@ struct ResizeAttrs {
 Value resize(Value x, ResizeAttrs attrs, const std::string& data_format = "channels_last");
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // A loop over time that carries state.
 namespace keratin::ops {
 
@@ -41,3 +43,5 @@ Scanned scan(const Values& init, const Values& xs, const ScanBody& body, ScanOpt
 int64_t scan_length(const Node& node);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

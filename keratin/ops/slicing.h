@@ -5,6 +5,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Ops that take a part of a tensor, or put one back.
 namespace keratin::ops {
 
@@ -62,3 +64,5 @@ Value dynamic_update_slice(Value x, Value update, Value start);
 Value dynamic_update_slice(Value x, Value update, const Values& start);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

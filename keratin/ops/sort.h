@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 // Ordering along an axis. Sorts are stable (equal elements stay in the order they came in, whatever
 // the direction), and NaN comes last either way.
 namespace keratin::ops {
@@ -29,3 +31,5 @@ struct TopK {
 TopK top_k(Value x, int64_t k);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop

@@ -2,6 +2,8 @@
 
 #include "keratin/ir/node.h"
 
+#pragma GCC visibility push(default)
+
 namespace keratin::ops {
 
 struct TransferAttrs {
@@ -13,3 +15,5 @@ struct TransferAttrs {
 Value transfer(Value x, Device device);
 
 }  // namespace keratin::ops
+
+#pragma GCC visibility pop
