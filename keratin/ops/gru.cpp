@@ -98,6 +98,7 @@ Values gru_gates(Value xw, Value h, Value recurrent, Value bias) {
 }
 
 Values decompose_gru(const Node& n) {
+  if (size_of(n.type().dtype) < 4) return in_f32(n);
   const Forward in(n);
   const auto& attrs = n.attr<GruAttrs>();
   const bool remember = repeats(in.mask, attrs);
@@ -180,6 +181,7 @@ Scanned gru_step_back(const Values& state, const Values& step, Value recurrent, 
 }
 
 Values decompose_gru_grad(const Node& n) {
+  if (size_of(n.type().dtype) < 4) return in_f32(n);
   const Backward in(n);
   const auto& attrs = n.attr<GruAttrs>();
   Values start{in.dh};

@@ -89,6 +89,22 @@ TEST(Gru, HasASecondGradient) {
            .second_order = true});
 }
 
+// Nobody asks for the gradient of the sequence, so the kernel has nowhere to put it.
+TEST(Gru, GivesTheGradientOfTheStateAlone) {
+  for (bool reset_after : {false, true})
+    check_op({.name = text("reset_after ", reset_after),
+              .inputs = gru_types(f32, 5, 4, 3, 7, reset_after, true),
+              .build =
+                  [=](const Values& in) {
+                    const Values out = run_gru(in, options(reset_after));
+                    return gradients(sum(out[0]) + sum(square(out[1])), {in[1]});
+                  },
+              .low = -1,
+              .high = 1,
+              .unknown_sizes = false,
+              .gradient = false});
+}
+
 TEST(Gru, StateAndBiasMayBeLeftOut) {
   for (bool reset_after : {false, true}) {
     const auto build = [=](const Values& in) -> Values {

@@ -76,6 +76,7 @@ bool repeats(Value mask, const RecurrentAttrs& attrs) {
 }
 
 Values decompose_lstm(const Node& n) {
+  if (size_of(n.type().dtype) < 4) return in_f32(n);
   const Forward in(n);
   const auto& attrs = n.attr<RecurrentAttrs>();
   const bool remember = repeats(in.mask, attrs);
@@ -139,6 +140,7 @@ Scanned lstm_step_back(const Values& state, const Values& step, Value recurrent)
 }
 
 Values decompose_lstm_grad(const Node& n) {
+  if (size_of(n.type().dtype) < 4) return in_f32(n);
   const Backward in(n);
   const auto& attrs = n.attr<RecurrentAttrs>();
   Values start{in.dh, in.dc};

@@ -77,6 +77,22 @@ TEST(Lstm, HasASecondGradient) {
               .second_order = true});
 }
 
+// Nobody asks for the gradient of the sequence, so the kernel has nowhere to put it.
+TEST(Lstm, GivesTheGradientOfTheStatesAlone) {
+  for (bool masked : {false, true})
+    check_op({.name = text("masked ", masked),
+              .inputs = lstm_types(f32, 5, 4, 3, 7, masked),
+              .build =
+                  [](const Values& in) {
+                    const Values out = run_lstm(in);
+                    return gradients(sum(out[0]) + sum(square(out[2])), {in[1], in[2]});
+                  },
+              .low = -1,
+              .high = 1,
+              .unknown_sizes = false,
+              .gradient = false});
+}
+
 TEST(Lstm, StatesAndBiasMayBeLeftOut) {
   const auto build = [](const Values& in) -> Values {
     const LstmOutputs a = lstm({.x = in[0], .kernel = in[1], .recurrent = in[2]});

@@ -1,6 +1,7 @@
 #include "keratin/ops/recurrent.h"
 
 #include "keratin/ops/constant.h"
+#include "keratin/ops/emit.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
@@ -94,6 +95,15 @@ Value states_before(Value first, Value after, bool reverse) {
 }
 
 Value keep(Value mask, Value a, Value b) { return mask.defined() ? select(mask, a, b) : a; }
+
+Values in_f32(const Node& n) {
+  Values inputs;
+  for (const Value& input : n.inputs())
+    inputs.push_back(is_float(input.dtype()) ? cast(input, DType::f32) : input);
+  Values outputs = emit_node(n.op(), inputs, n.attrs()).outputs();
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = cast(outputs[i], n.type(i).dtype);
+  return outputs;
+}
 
 double product_flops(Value sequence, int64_t gates) {
   return 2.0 * static_cast<double>(sequence.shape().count()) *

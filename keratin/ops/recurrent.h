@@ -55,6 +55,9 @@ Value states_before(Value first, Value after, bool reverse);
 // mask ? a : b, or a without a mask.
 Value keep(Value mask, Value a, Value b);
 
+// The same op on its inputs in f32, with outputs of the node's types: how halves are decomposed.
+Values in_f32(const Node& n);
+
 // The arithmetic of the products with h, from a sequence with `gates` numbers per unit; the rest is
 // small beside it.
 double product_flops(Value sequence, int64_t gates);

@@ -184,6 +184,39 @@ TEST(Scan, RunsManySteps) {
   EXPECT_EQ(out[1].at(0), 10000);
 }
 
+size_t loops_in(const Executable& program) {
+  size_t count = 0;
+  for (const PlanStep& step : program.plan().steps)
+    if (step.node != nullptr && step.node->name() == "scan") ++count;
+  return count;
+}
+
+TEST(Scan, RunsOnceForwardsAndOnceBackwards) {
+  Module m;
+  const Values in{m.input({f32, {2, 3}}), m.input({f32, {4, 2, 3}}), m.input({f32, {3, 3}})};
+  const Values out = small_rnn(in, {});
+  const Value loss = sum(out[0]) + sum(out[1]);
+  m.output(loss);
+  for (const Value& gradient : gradients(loss, in)) m.output(gradient);
+  EXPECT_EQ(loops_in(compile(std::move(m))), 2);
+}
+
+TEST(Scan, TheGradientKeepsTheStatesOfAllStepsAndNothingElse) {
+  const int64_t steps = 500, size = 256;
+  Module m;
+  const Value h = m.input({f64, {size}}), w = m.input({f64, {size}});
+  const Scanned r = scan({h}, {},
+                         [&](const Values& c, const Values&) -> Scanned {
+                           return {{tanh(sin(exp(cos(c[0] * w) + c[0]) * w))}, {exp(c[0])}};
+                         },
+                         {.length = steps});
+  m.output(gradients(sum(r.carries[0]), {w})[0]);
+  const auto states = static_cast<size_t>(steps * size) * sizeof(double);
+  const size_t arena = compile(std::move(m)).plan().arena_bytes;
+  EXPECT_GE(arena, states);
+  EXPECT_LE(arena, states + states / 10);
+}
+
 TEST(Scan, RefusesWhatDoesNotFit) {
   Module m;
   const Value h = m.input({f32, {2, 3}}), x = m.input({f32, {4, 2, 3}}), s = m.input({f32, {}}),
