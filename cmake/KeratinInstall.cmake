@@ -10,8 +10,7 @@ configure_package_config_file(cmake/keratinConfig.cmake.in keratinConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(keratinConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/keratinConfig.cmake
-        ${PROJECT_BINARY_DIR}/keratinConfigVersion.cmake cmake/FindDnnl.cmake
-        DESTINATION ${package_dir})
+        ${PROJECT_BINARY_DIR}/keratinConfigVersion.cmake DESTINATION ${package_dir})
 
 # Walked when installing, so that editing a header never asks for a new configuration.
 install(CODE "set(source_dir \"${PROJECT_SOURCE_DIR}\")

@@ -6,6 +6,7 @@
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/registry.h"
+#include "keratin/plan/plan.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
 

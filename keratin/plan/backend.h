@@ -21,7 +21,7 @@ using Launch = std::function<void()>;
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // What it is, for people: "dnnl brgemm matmul 128x512x784 + bias + relu".
+  // What it is, for people: "matmul + bias + relu, tiles 14x32".
   virtual std::string describe() const = 0;
   virtual size_t scratch_bytes() const { return 0; }
   // May this output be written over this input, when nobody else needs the input?

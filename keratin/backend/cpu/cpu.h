@@ -4,8 +4,8 @@
 
 namespace keratin {
 
-// Fast kernels for this machine's CPU: oneDNN, generated loops and our own. It runs what pays;
-// the rest is decomposed or left to the reference backend.
+// Fast kernels for this machine's CPU: generated tiles and loops, and fixed kernels. It runs what
+// pays; the rest is decomposed or left to the reference backend.
 const Backend& cpu_backend();
 
 }  // namespace keratin
