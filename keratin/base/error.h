@@ -40,7 +40,8 @@ template <class... Parts>
   throw UserError(text(parts...));
 }
 
-// The caller must have done this; the parts say what was expected and what came.
+// The caller must have done this; the parts say what was expected and what came. They are evaluated
+// in any case: they name things that exist already, and never throw.
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]

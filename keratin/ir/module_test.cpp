@@ -106,5 +106,14 @@ TEST(Node, PlacingMovesItsRegions) {
   EXPECT_EQ(node.region().nodes()[0]->device(), gpu);
 }
 
+TEST(Value, RefusesToSpeakOfNothing) {
+  const Value nothing;
+  EXPECT_FALSE(nothing.defined());
+  expect_user_error([&] { nothing.type(); }, {"Value", "undefined"});
+  expect_user_error([&] { nothing.rank(); }, {"Value", "undefined"});
+  expect_user_error([&] { nothing.block(); }, {"Value", "undefined"});
+  expect_user_error([&] { nothing.node(); }, {"Value", "undefined"});
+}
+
 }  // namespace
 }  // namespace keratin

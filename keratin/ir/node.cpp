@@ -4,6 +4,10 @@
 
 namespace keratin {
 
+void Value::refuse_undefined() {
+  fail("Value: expected an output of an op or a parameter of a module, got an undefined value");
+}
+
 Node::Node(Block& block, const OpDef& op, Values inputs, Attrs attrs)
     : block_(&block), op_(&op), inputs_(std::move(inputs)), attrs_(std::move(attrs)) {}
 Node::~Node() = default;

@@ -19,7 +19,12 @@ class Value {
   Value(Node* node, size_t index) : node_(node), index_(static_cast<uint32_t>(index)) {}
 
   bool defined() const { return node_ != nullptr; }
-  Node& node() const { return *node_; }
+  // Everything below asks for a value that is defined; another one is a UserError.
+  Node& node() const {
+    if (node_ == nullptr) [[unlikely]]
+      refuse_undefined();
+    return *node_;
+  }
   size_t index() const { return index_; }
   Block& block() const;
 
@@ -31,6 +36,8 @@ class Value {
   bool operator==(const Value&) const = default;
 
  private:
+  [[noreturn]] static void refuse_undefined();
+
   Node* node_ = nullptr;
   uint32_t index_ = 0;
 };
@@ -98,8 +105,8 @@ class Node {
   Values replacement_;  // set while a rewrite runs
 };
 
-inline const Type& Value::type() const { return node_->type(index_); }
-inline Block& Value::block() const { return node_->block(); }
+inline const Type& Value::type() const { return node().type(index_); }
+inline Block& Value::block() const { return node().block(); }
 
 // A straight line of nodes with parameters and results. A region's block is closed: it uses only
 // its own parameters and nodes, so it can be moved, differentiated and planned on its own.
