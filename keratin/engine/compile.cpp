@@ -40,7 +40,6 @@ PlanOptions plan_options(const CompileOptions& options) {
                      ? options.threads
                      : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   plan.deterministic = options.deterministic;
-  plan.autotune = options.autotune;
   plan.backends = backends_of(options);
   return plan;
 }

@@ -13,7 +13,6 @@ struct CompileOptions {
   std::string backend = "cpu";   // "cpu" or "reference"
   int threads = 0;               // 0: as many as the machine has
   bool deterministic = false;    // results do not depend on the number of threads
-  bool autotune = false;         // time kernels when compiling; see KernelOptions
   bool decompose_all = false;    // run every composite op through its decomposition
   std::ostream* dump = nullptr;  // shows the program after each pass
 };

@@ -34,9 +34,6 @@ struct KernelOptions {
   int threads = 1;
   // Results do not depend on the number of threads.
   bool deterministic = false;
-  // Time the candidates when the plan is built, instead of following fixed rules. Faster now and
-  // then, but the choice, and with it the last bits, may differ from run to run.
-  bool autotune = false;
 };
 
 // A kernel, or the reason why this backend does not run the node.
