@@ -1,0 +1,58 @@
+"""Compares two sets of golden files: equal words, and numbers that are equal up to rounding."""
+
+import base64
+import json
+
+import ml_dtypes  # noqa: F401 (makes numpy know bfloat16)
+import numpy as np
+
+TOLERANCE = {"float64": 1e-5, "float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
+PER_PYTHON = ("code",)  # bytecode of Lambdas
+
+
+def array(x):
+    return np.frombuffer(base64.b64decode(x["data"]), np.dtype(x["dtype"])).reshape(x["shape"])
+
+
+def differences(old, new, where=""):
+    if isinstance(old, dict) and isinstance(new, dict):
+        if {"dtype", "shape", "data"} <= old.keys() & new.keys():
+            yield from tensor_differences(old, new, where)
+        elif old.keys() != new.keys():
+            yield f"{where}: keys {sorted(old.keys() ^ new.keys())}"
+        else:
+            for key in old.keys() - set(PER_PYTHON):
+                yield from differences(old[key], new[key], f"{where}.{key}")
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            yield f"{where}: {len(old)} against {len(new)} entries"
+        for i, (a, b) in enumerate(zip(old, new)):
+            name = a.get("name", i) if isinstance(a, dict) else i
+            yield from differences(a, b, f"{where}[{name}]")
+    elif old != new:
+        yield f"{where}: {old!r} against {new!r}"
+
+
+def tensor_differences(old, new, where):
+    a, b = array(old), array(new)
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        yield f"{where}: {a.dtype}{a.shape} against {b.dtype}{b.shape}"
+    elif a.dtype.name not in TOLERANCE:
+        if not np.array_equal(a, b):
+            yield f"{where}: {a.tolist()} against {b.tolist()}"
+    else:
+        a, b = a.astype("float64"), b.astype("float64")
+        error = np.max(np.abs(a - b) / (1 + np.abs(a)), initial=0)
+        if not error <= TOLERANCE[old["dtype"]]:
+            yield f"{where}: differs by {error:.2g}"
+
+
+def folders(old, new):
+    """Prints what differs between the files of two folders; returns how much does."""
+    count = 0
+    for path in sorted(new.rglob("*.json")):
+        name = path.relative_to(new)
+        for line in differences(json.loads((old / name).read_text()), json.loads(path.read_text())):
+            print(f"{name}{line}")
+            count += 1
+    return count
