@@ -5,6 +5,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/flops.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/region.h"
 
 namespace keratin::ops {
 

@@ -1,10 +1,14 @@
 #pragma once
 
-#include "keratin/ops/region.h"
+#include <functional>
+
+#include "keratin/ir/node.h"
 
 #pragma GCC visibility push(default)
 
 namespace keratin::ops {
+
+using Body = std::function<Values(const Values& inputs)>;
 
 // condition ? then(inputs) : otherwise(inputs), of which only one is computed. The condition is one
 // bool; both branches give values of the same types. A branch may use any value of the program

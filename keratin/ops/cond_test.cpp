@@ -36,6 +36,19 @@ TEST(Cond, IsAnOp) {
               .second_order = true});
 }
 
+TEST(Cond, TakesEveryDtype) {
+  for (DType dtype : all_dtypes)
+    check_op({.name = text(dtype),
+              .inputs = {{boolean, {}}, {dtype, {5}}, {dtype, {5}}},
+              .build = [](const Values& in) -> Values {
+                return cond(
+                    in[0], {in[1], in[2]},
+                    [](const Values& v) -> Values { return {select(v[0] < v[1], v[0], v[1])}; },
+                    [](const Values& v) -> Values { return {v[1]}; });
+              },
+              .gradient = dtype == DType::f64});
+}
+
 TEST(Cond, InALoop) {
   check_op(
       {.name = "cond in scan",

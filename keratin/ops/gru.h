@@ -1,6 +1,6 @@
 #pragma once
 
-#include "keratin/ops/recurrent.h"
+#include "keratin/ir/node.h"
 
 #pragma GCC visibility push(default)
 
@@ -26,7 +26,7 @@ struct GruInputs {
 };
 
 struct GruOptions {
-  bool reverse = false;  // as in RecurrentOptions
+  bool reverse = false;  // as in RecurrentOptions of lstm.h
   bool zero_output_for_mask = false;
   bool reset_after = true;
 };

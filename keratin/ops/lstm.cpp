@@ -6,6 +6,7 @@
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/recurrent_rules.h"
 #include "keratin/ops/scan.h"
 #include "keratin/ops/slicing.h"
 

@@ -1,5 +1,8 @@
 #include "keratin/ops/pointwise.h"
 
+#include <limits>
+
+#include "keratin/ops/values_testing.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
 
@@ -72,6 +75,19 @@ TEST(Pointwise, FunctionsOfOneFloat) {
   }
 }
 
+TEST(Pointwise, FunctionsOfOneInteger) {
+  const std::pair<const char*, Value (*)(Value)> cases[] = {
+      {"neg", neg}, {"abs", abs}, {"sign", sign}, {"square", square}, {"relu", relu}};
+  for (const auto& [name, op] : cases)
+    for (DType dtype : {i8, u8, i32, i64})
+      check_op({.name = text(name, ' ', dtype),
+                .inputs = {{dtype, {3, 7}}},
+                .build = [op = op](const Values& in) { return Values{op(in[0])}; },
+                .low = -11,
+                .high = 11,
+                .gradient = false});
+}
+
 TEST(Pointwise, FunctionsOfTwoNumbersBroadcast) {
   const std::pair<const char*, Value (*)(Value, Value)> cases[] = {
       {"add", add},    {"sub", sub},         {"mul", mul},
@@ -84,6 +100,13 @@ TEST(Pointwise, FunctionsOfTwoNumbersBroadcast) {
              {{3, 4}, {3, 4}}, {{3, 4}, {4}}, {{2, 1, 3}, {4, 1}}, {{}, {5}}, {{0, 3}, {3}}})
       check_op(
           {.name = name, .inputs = {{f32, a}, {f32, b}}, .build = build, .low = 0.3, .high = 2.7});
+    for (DType dtype : {f64, f16, bf16})
+      check_op({.name = text(name, ' ', dtype),
+                .inputs = {{dtype, {4, 5}}, {dtype, {5}}},
+                .build = build,
+                .low = 0.3,
+                .high = 2.7,
+                .gradient = false});
     if (op == static_cast<Value (*)(Value, Value)>(atan2)) continue;
     for (DType dtype : {i32, i64, i8, u8})
       check_op({.name = text(name, ' ', dtype),
@@ -97,7 +120,7 @@ TEST(Pointwise, FunctionsOfTwoNumbersBroadcast) {
 
 TEST(Pointwise, ComparisonsGiveBools) {
   for (auto op : {equal, not_equal, less, less_equal, greater, greater_equal})
-    for (DType dtype : {f32, f16, i32, u8, boolean})
+    for (DType dtype : all_dtypes)
       check_op({.name = text("compare ", dtype),
                 .inputs = {{dtype, {4, 6}}, {dtype, {6}}},
                 .build = [op](const Values& in) { return Values{op(in[0], in[1])}; },
@@ -115,15 +138,21 @@ TEST(Pointwise, LogicAndBits) {
                 .low = -3,
                 .high = 90,
                 .gradient = false});
-  check_op({.name = "bit_not", .inputs = {{i32, {9}}}, .build = [](const Values& in) {
-              return Values{bit_not(in[0])};
-            }});
+  for (DType dtype : {i32, i64, i8, u8, boolean})
+    check_op({.name = text("bit_not ", dtype),
+              .inputs = {{dtype, {9}}},
+              .build = [](const Values& in) { return Values{bit_not(in[0])}; },
+              .low = -3,
+              .high = 90,
+              .gradient = false});
 }
 
 TEST(Pointwise, SelectCastClip) {
-  check_op({.name = "select",
-            .inputs = {{boolean, {3, 1}}, {f32, {3, 4}}, {f32, {4}}},
-            .build = [](const Values& in) { return Values{select(in[0], in[1], in[2])}; }});
+  for (DType dtype : all_dtypes)
+    check_op({.name = text("select ", dtype),
+              .inputs = {{boolean, {3, 1}}, {dtype, {3, 4}}, {dtype, {4}}},
+              .build = [](const Values& in) { return Values{select(in[0], in[1], in[2])}; },
+              .gradient = dtype == f32});
   for (DType from : all_dtypes)
     for (DType to : all_dtypes)
       check_op({.name = text("cast ", from, " to ", to),
@@ -132,9 +161,32 @@ TEST(Pointwise, SelectCastClip) {
                 .low = -200,
                 .high = 200,
                 .gradient = false});
-  check_op({.name = "clip", .inputs = {{f32, {20}}}, .build = [](const Values& in) {
-              return Values{clip(in[0], -1, 1)};
-            }});
+  for (DType dtype : {f64, f32, f16, bf16, i8, u8, i32, i64})
+    check_op({.name = text("clip ", dtype),
+              .inputs = {{dtype, {20}}},
+              .build = [](const Values& in) { return Values{clip(in[0], 0, 1)}; },
+              .gradient = dtype == f32});
+}
+
+TEST(Pointwise, KindsOfNumbers) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> numbers = {0, -1.5, inf, -inf,
+                                       std::numeric_limits<double>::quiet_NaN()};
+  for (DType dtype : {f64, f32, f16, bf16}) {
+    const auto expect = [&](Value (*op)(Value), const std::vector<double>& expected) {
+      const auto build = [op](const Values& in) { return Values{op(in[0])}; };
+      const Tensor x = Tensor::of(dtype, {5}, numbers);
+      testing::expect_values(build, {x}, {Tensor::of(boolean, {5}, expected)}, 0);
+      check_op({.name = text("kind ", dtype),
+                .inputs = {{dtype, {5}}},
+                .build = build,
+                .data = {x},
+                .gradient = false});
+    };
+    expect(is_nan, {0, 0, 0, 0, 1});
+    expect(is_inf, {0, 0, 1, 1, 0});
+    expect(is_finite, {1, 1, 0, 0, 0});
+  }
 }
 
 TEST(Pointwise, StopGradientStops) {

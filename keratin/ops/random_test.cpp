@@ -205,6 +205,15 @@ TEST(Random, PermutationHasEverythingOnce) {
   EXPECT_TRUE(draw(key_of(14, 0), [](Value key) { return permutation(key, 0); }).empty());
 }
 
+TEST(Random, PermutationIsAnOp) {
+  for (int64_t n : {0, 1, 2, 37, 1000})
+    check_op({.name = text("permutation ", n),
+              .inputs = {{i64, {2}}},
+              .build = [n](const Values& in) { return Values{permutation(in[0], n)}; },
+              .data = {key_of(seed, 8)},
+              .gradient = false});
+}
+
 TEST(Random, ShuffleMovesWholeSlices) {
   check_op({.name = "shuffle",
             .inputs = {{f32, {2, 5}}, {i64, {2}}},

@@ -1,4 +1,4 @@
-#include "keratin/ops/recurrent.h"
+#include "keratin/ops/recurrent_rules.h"
 
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"

@@ -32,7 +32,8 @@ size_t deepest(const Values& values) {
 
 }  // namespace
 
-std::unique_ptr<Block> write_region(const Types& parameters, const Values& near, const Body& body) {
+std::unique_ptr<Block> write_region(const Types& parameters, const Values& near,
+                                    const RegionBody& body) {
   const size_t depth = std::max(open_depth, deepest(near)) + 1;
   auto region = std::make_unique<Block>(depth);
   for (const Type& type : parameters) region->parameter(type);

@@ -7,12 +7,12 @@
 // How ops that hold other ops are built from C++ functions.
 namespace keratin::ops {
 
-using Body = std::function<Values(const Values& parameters)>;
-
 // Writes a region: runs `body` on new parameters of these types; what it returns are the results.
 // The body may use values from outside, those of bodies around it too; `near` are some of them, as
 // deep as the place where the region will be.
-std::unique_ptr<Block> write_region(const Types& parameters, const Values& near, const Body& body);
+using RegionBody = std::function<Values(const Values& parameters)>;
+std::unique_ptr<Block> write_region(const Types& parameters, const Values& near,
+                                    const RegionBody& body);
 
 // Appends a node with regions, each of which takes the inputs as its parameters. What the regions
 // use from outside becomes further inputs.

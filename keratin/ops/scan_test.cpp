@@ -58,11 +58,23 @@ TEST(Scan, IsAnOp) {
     check_op({.name = text("rnn, length ", length),
               .inputs = {{f32, {2, 3}}, {f32, {length, 2, 3}}, {f32, {3, 3}}},
               .build = [&](const Values& in) { return small_rnn(in, {}); }});
-  check_op({.name = "bf16",
-            .inputs = {{bf16, {2, 3}}, {bf16, {4, 2, 3}}, {bf16, {3, 3}}},
-            .build = [](const Values& in) { return small_rnn(in, {}); },
-            .low = -1,
-            .high = 1});
+  for (DType dtype : {f64, DType::f16, bf16})
+    check_op({.name = text(dtype),
+              .inputs = {{dtype, {2, 3}}, {dtype, {4, 2, 3}}, {dtype, {3, 3}}},
+              .build = [](const Values& in) { return small_rnn(in, {}); },
+              .low = -1,
+              .high = 1});
+  for (DType dtype : all_dtypes)
+    check_op({.name = text("the largest so far, ", dtype),
+              .inputs = {{dtype, {3}}, {dtype, {5, 3}}},
+              .build = [](const Values& in) -> Values {
+                const Scanned r = scan({in[0]}, {in[1]}, [](const Values& c, const Values& x) {
+                  const Value larger = select(c[0] < x[0], x[0], c[0]);
+                  return Scanned{{larger}, {larger}};
+                });
+                return {r.carries[0], r.ys[0]};
+              },
+              .gradient = dtype == f64});
   check_op(
       {.name = "integers are carried beside floats",
        .inputs = {{f32, {3}}, {i32, {}}, {f32, {5, 3}}},
