@@ -65,8 +65,11 @@ function(keratin_levels name out)
       add_library(${target} OBJECT ${ARGN})
       target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
       target_compile_definitions(${target} PRIVATE KERATIN_LEVEL=${level})
-      target_compile_options(${target} PRIVATE -O3 -fopenmp-simd -fno-math-errno
+      target_compile_options(${target} PRIVATE -fopenmp-simd -fno-math-errno
                              -fno-trapping-math -ffp-contract=off)
+      if(NOT KERATIN_SANITIZE)
+        target_compile_options(${target} PRIVATE -O3)  # with sanitizers: minutes, for nothing
+      endif()
       if(NOT level STREQUAL "portable")
         target_compile_options(${target} PRIVATE -march=x86-64-${level})
       endif()
@@ -138,8 +141,12 @@ function(keratin_test target)
   add_executable(${target} ${arg_SOURCES})
   keratin_link(${target} ${arg_FOLDERS})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  if(KERATIN_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)  # tests have no hot loops; builds in half the time
+  endif()
   add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
-  set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+  set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600
+                       ENVIRONMENT "${KERATIN_TEST_ENVIRONMENT}")
   foreach(label IN LISTS arg_LABELS)
     add_dependencies(${label}_tests ${target})
   endforeach()
