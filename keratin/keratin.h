@@ -4,5 +4,8 @@
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/version.h"
 #include "keratin/engine/compile.h"
+#include "keratin/layers/layers.h"
+#include "keratin/layers/registry.h"
+#include "keratin/model/model.h"
 #include "keratin/ops/ops.h"
 #include "keratin/tensor/tensor.h"

@@ -1,0 +1,35 @@
+#include "keratin/base/warning.h"
+
+#include <iostream>
+#include <mutex>
+#include <utility>
+
+namespace keratin {
+namespace {
+
+std::mutex handler_lock;
+
+WarningHandler& current_handler() {
+  static WarningHandler handler = [](const std::string& message) {
+    std::cerr << "warning: " << message << '\n';
+  };
+  return handler;
+}
+
+}  // namespace
+
+void warn(const std::string& message) {
+  WarningHandler handler;
+  {
+    const std::lock_guard guard(handler_lock);
+    handler = current_handler();
+  }
+  if (handler) handler(message);
+}
+
+WarningHandler set_warning_handler(WarningHandler handler) {
+  const std::lock_guard guard(handler_lock);
+  return std::exchange(current_handler(), std::move(handler));
+}
+
+}  // namespace keratin

@@ -1,0 +1,193 @@
+#include "keratin/graph/call.h"
+
+#include <algorithm>
+
+#include "keratin/base/warning.h"
+#include "keratin/graph/layer.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/random.h"
+
+namespace keratin {
+namespace {
+
+const Tree<Traced> nothing;
+
+Value cast_float(Value x, DType dtype) {
+  return is_float(x.dtype()) && x.dtype() != dtype ? ops::cast(x, dtype) : x;
+}
+
+bool any_mask(const Arguments<Traced>& arguments) {
+  bool any = false;
+  if (!arguments.positional.empty())
+    arguments.positional[0].each([&](const Traced& t) { any = any || t.mask.has_value(); });
+  return any;
+}
+
+// The tensors of the first argument with the masks of `mask`, a structure of the same form or one
+// mask for all.
+Tree<Traced> with_masks(const Tree<Traced>& input, const Tree<Traced>& mask, const Layer& layer) {
+  std::vector<Traced> tensors = input.flat();
+  std::vector<std::optional<Value>> masks;
+  const auto as_mask = [](const Tree<Traced>& m) -> std::optional<Value> {
+    return m.is_none() ? std::nullopt : std::optional(m.leaf().value);
+  };
+  if (mask.is_list())
+    for (const auto& m : mask.list()) masks.push_back(as_mask(m));
+  else
+    masks.assign(1, as_mask(mask));
+  require(masks.size() == tensors.size() || masks.size() == 1, "layer '", layer.name(),
+          "': expected one mask per input (", tensors.size(), "), got ", masks.size());
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[i].mask = masks[masks.size() == 1 ? 0 : i];
+  return input.pack(tensors);
+}
+
+// Removes an argument that the protocol itself deals with; nothing when it was not given.
+std::optional<Tree<Traced>> take(Arguments<Traced>& arguments, std::string_view name) {
+  const auto found = arguments.named.find(name);
+  if (found == arguments.named.end()) return std::nullopt;
+  Tree<Traced> value = std::move(found->second);
+  arguments.named.erase(found);
+  return value;
+}
+
+void refuse_mask(const Layer& layer, const Tracer& tracer) {
+  if (tracer.dialect() == Dialect::keras2)
+    fail("Layer ", layer.name(), " does not support masking, but was passed an input_mask");
+  if (tracer.warns)
+    warn(text("Layer '", layer.name(), "' (of type ", layer.class_name(),
+              ") was passed an input with a mask attached to it. However, this layer does not "
+              "support masking and will therefore destroy the mask information. Downstream layers "
+              "will not see the mask."));
+}
+
+}  // namespace
+
+Block& Call::block() const { return tracer_->block(); }
+
+Dialect Call::dialect() const { return tracer_->dialect(); }
+
+const Tree<Traced>& Call::argument(size_t position) const {
+  return position < arguments_.positional.size() ? arguments_.positional[position] : nothing;
+}
+
+const Tree<Traced>& Call::argument(std::string_view name) const {
+  const auto found = arguments_.named.find(name);
+  return found == arguments_.named.end() ? nothing : found->second;
+}
+
+Value Call::tensor(size_t position, std::string_view name) const {
+  const Tree<Traced>& here = argument(position);
+  const Tree<Traced>& found = here.is_none() ? argument(name) : here;
+  return found.is_leaf() ? found.leaf().value : Value();
+}
+
+bool Call::flag(std::string_view name, bool otherwise) const {
+  const Tree<Traced>& found = argument(name);
+  return found.is_none() ? otherwise : found.constant().as_bool();
+}
+
+Value Call::input() const {
+  const Tree<Traced>& first = argument(0);
+  require(first.leaf_count() == 1, layer_->class_name(), " '", layer_->name(),
+          "': expected one input tensor, got ", first.leaf_count());
+  Value only;
+  first.each([&](const Traced& t) { only = t.value; });
+  return only;
+}
+
+Values Call::inputs() const {
+  Values values;
+  argument(0).each([&](const Traced& t) { values.push_back(t.value); });
+  return values;
+}
+
+Masks Call::masks() const {
+  Masks masks;
+  argument(0).each([&](const Traced& t) { masks.push_back(t.mask); });
+  return masks;
+}
+
+std::optional<Value> Call::mask() const {
+  const Masks all = masks();
+  return all.empty() ? std::nullopt : all[0];
+}
+
+Value Call::read(const Variable& variable) const {
+  const Value value = tracer_->read(variable);
+  return layer_->autocasts() ? cast_float(value, layer_->compute_dtype()) : value;
+}
+
+void Call::update(const Variable& variable, Value value) const { tracer_->update(variable, value); }
+
+Value Call::random_key(const Variable& seed, int64_t words) const {
+  const Value key = tracer_->read(seed);
+  tracer_->update(seed, ops::advance(key, words));
+  return key;
+}
+
+void Call::add_loss(Value loss) const { tracer_->add_loss(loss); }
+
+Tree<Traced> Call::invoke(const Layer& layer, Arguments<Traced> arguments) const {
+  if (!arguments.named.contains("training"))
+    arguments.named.emplace("training", Tree<Traced>(training_));
+  return tracer_->invoke(layer, std::move(arguments));
+}
+
+Traced Call::invoke(const Layer& layer, Traced input) const {
+  return invoke(layer, Arguments<Traced>{{std::move(input)}, {}}).leaf();
+}
+
+Value Tracer::read(const Variable& variable) {
+  const auto found = entries_.find(variable);
+  if (found != entries_.end()) return found->second.current;
+  const Value state = module_->state({variable.dtype(), variable.shape()}, variable.path());
+  variables_.push_back(variable);
+  entries_.emplace(variable, Entry{state, state});
+  return state;
+}
+
+void Tracer::update(const Variable& variable, Value value) {
+  read(variable);
+  require(value.shape() == variable.shape(), "variable '", variable.path(), "': expected shape ",
+          variable.shape(), ", got ", value.shape());
+  entries_.at(variable).current =
+      value.dtype() == variable.dtype() ? value : ops::cast(value, variable.dtype());
+}
+
+void Tracer::finish() {
+  for (const Variable& variable : variables_) {
+    const Entry& entry = entries_.at(variable);
+    if (!(entry.current == entry.state)) module_->update(entry.state, entry.current);
+  }
+}
+
+Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
+  require(!arguments.positional.empty(), "layer '", layer.name(), "': expected an input, got none");
+  Shapes shapes;
+  arguments.positional[0].each([&](const Traced& t) { shapes.push_back(t.value.shape()); });
+  layer.check_inputs(shapes);
+  if (layer.autocasts())
+    arguments = arguments.map<Traced>([&](Traced t) {
+      t.value = cast_float(t.value, layer.compute_dtype());
+      return t;
+    });
+
+  const auto training = take(arguments, "training");
+  const bool trains = training && !training->is_none() ? training->constant().as_bool() : training_;
+
+  // Keras 2 passes masks on by what the input carries, Keras 3 by what the call was given.
+  Arguments<Traced> for_masks = arguments;
+  if (const auto mask = take(arguments, "mask")) {
+    take(for_masks, "mask");
+    if (!mask->is_none() || dialect_ == Dialect::keras2) {
+      arguments.positional[0] = with_masks(arguments.positional[0], *mask, layer);
+      if (dialect_ == Dialect::keras3) for_masks.positional[0] = arguments.positional[0];
+    }
+  }
+  if (!layer.supports_masking() && any_mask(for_masks)) refuse_mask(layer, *this);
+  const Call call(*this, layer, std::move(arguments), trains);
+  const Call masks_call(*this, layer, std::move(for_masks), trains);
+  return layer.apply(call, masks_call);
+}
+
+}  // namespace keratin

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "keratin/graph/symbolic.h"
+#include "keratin/graph/variable.h"
+#include "keratin/ir/module.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// The rules of masks differ between generations of Keras; a model follows one.
+enum class Dialect : uint8_t { keras3, keras2 };
+
+// A tensor of a program being written and, beside it, its mask.
+struct Traced {
+  Value value;
+  std::optional<Value> mask = std::nullopt;
+};
+
+// One mask per output of a layer, in order; nothing where an output has none.
+using Masks = std::vector<std::optional<Value>>;
+// What a layer's call gives: a value, a list or a dict of values.
+using Results = Tree<Value>;
+
+class Tracer;
+
+// One call of a layer while a program is written: the only door through which a layer sees its
+// inputs, masks, weights, random numbers and whether it trains.
+class Call {
+ public:
+  Call(Tracer& tracer, const Layer& layer, Arguments<Traced> arguments, bool training)
+      : tracer_(&tracer), layer_(&layer), arguments_(std::move(arguments)), training_(training) {}
+
+  Block& block() const;
+  bool training() const { return training_; }
+  Dialect dialect() const;
+  Tracer& tracer() const { return *tracer_; }
+
+  // The tensors of the first argument: the only one, all of them, or one by its position.
+  Value input() const;
+  Values inputs() const;
+  size_t input_count() const { return argument(0).leaf_count(); }
+  std::optional<Value> mask() const;  // that of the first tensor
+  Masks masks() const;
+
+  // Arguments by position or by name; a missing one is nothing.
+  const Tree<Traced>& argument(size_t position) const;
+  const Tree<Traced>& argument(std::string_view name) const;
+  bool has(std::string_view name) const { return !argument(name).is_none(); }
+  // The tensor passed at a position or by that name; undefined when there is none.
+  Value tensor(size_t position, std::string_view name) const;
+  bool flag(std::string_view name, bool otherwise) const;
+  const Arguments<Traced>& arguments() const { return arguments_; }
+
+  // A weight, in the dtype the layer computes in; and its new value, seen by later reads.
+  Value read(const Variable& variable) const;
+  void update(const Variable& variable, Value value) const;
+  // A key for as many random words, see ops/random.h; the next one goes on behind them.
+  Value random_key(const Variable& seed, int64_t words) const;
+  void add_loss(Value loss) const;
+
+  // Calls another layer as a part of this call.
+  Tree<Traced> invoke(const Layer& layer, Arguments<Traced> arguments) const;
+  Traced invoke(const Layer& layer, Traced input) const;
+
+ private:
+  Tracer* tracer_;
+  const Layer* layer_;
+  Arguments<Traced> arguments_;
+  bool training_;
+};
+
+// Writes calls of layers into a module. Variables become the module's state, in the order in which
+// they are first used.
+class Tracer {
+ public:
+  Tracer(Module& module, bool training, Dialect dialect = Dialect::keras3)
+      : module_(&module), training_(training), dialect_(dialect) {}
+
+  Module& module() const { return *module_; }
+  Block& block() const { return module_->block(); }
+  bool training() const { return training_; }
+  Dialect dialect() const { return dialect_; }
+
+  // The call protocol: checks and casts the arguments, settles training and masks, calls, and gives
+  // each output its mask.
+  Tree<Traced> invoke(const Layer& layer, Arguments<Traced> arguments);
+
+  Value read(const Variable& variable);
+  void update(const Variable& variable, Value value);
+  void add_loss(Value loss) { losses_.push_back(loss); }
+
+  const std::vector<Variable>& variables() const { return variables_; }
+  const Values& losses() const { return losses_; }
+  // Declares the updates to the module; the last act.
+  void finish();
+
+  // Warnings about masks that get lost are given while a model is built, not each time it is run.
+  bool warns = false;
+
+ private:
+  friend class TrainingScope;
+  Module* module_;
+  bool training_;
+  Dialect dialect_;
+  std::vector<Variable> variables_;
+  Values losses_;
+  struct Entry {
+    Value state, current;
+  };
+  std::unordered_map<Variable, Entry, VariableHash> entries_;
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

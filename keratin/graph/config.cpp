@@ -1,0 +1,71 @@
+#include "keratin/graph/config.h"
+
+namespace keratin {
+
+Dims Sizes::expand(size_t count, std::string_view who) const {
+  if (dims_.size() == 1) return Dims(count, dims_[0]);
+  require(dims_.size() == count, who, ": expected one integer or ", count, ", got ", dims_.size());
+  return dims_;
+}
+
+Json Sizes::to_json() const { return single_ ? Json(dims_[0]) : config::write(dims_); }
+
+Sizes Sizes::from_json(const Json& json) {
+  if (json.is_number()) return json.as_int();
+  Dims dims;
+  for (const Json& item : json.as_array()) dims.push_back(item.as_int());
+  return dims;
+}
+
+Json shape_json(const Shape& shape) {
+  Json json = Json::array();
+  for (const int64_t size : shape) json.push_back(size == unknown ? Json() : Json(size));
+  return json;
+}
+
+Shape shape_from_json(const Json& json) {
+  Dims dims;
+  for (const Json& size : json.as_array()) {
+    dims.push_back(size.is_null() ? unknown : size.as_int());
+    require(size.is_null() || dims.back() >= 0, "shape: expected sizes that are not negative, got ",
+            json);
+  }
+  require(dims.size() <= max_rank, "shape: expected at most ", max_rank, " dimensions, got ", json);
+  return dims;
+}
+
+Json serialize_layer(const Layer& layer) {
+  const std::string_view registered = layer.registered_name();
+  Json json =
+      Json::Object{{"module", layer.module()},
+                   {"class_name", layer.class_name()},
+                   {"config", layer.get_config()},
+                   {"registered_name", registered.empty() ? Json() : Json(registered)}};
+  const Shapes& shapes = layer.built_with();
+  if (layer.built() && !shapes.empty()) {
+    Json shape = Json::array();
+    for (const Shape& s : shapes) shape.push_back(shape_json(s));
+    json["build_config"] =
+        Json::Object{{"input_shape", shapes.size() == 1 ? shape_json(shapes[0]) : shape}};
+  }
+  return json;
+}
+
+LayerOptions read_options(const Json& config) {
+  LayerOptions options;
+  if (const Json* name = config.find("name"); name != nullptr && !name->is_null())
+    options.name = name->as_string();
+  if (const Json* trainable = config.find("trainable"); trainable != nullptr)
+    options.trainable = trainable->as_bool();
+  if (const Json* dtype = config.find("dtype"); dtype != nullptr && !dtype->is_null())
+    options.dtype = DTypePolicy::from_json(*dtype);
+  return options;
+}
+
+bool is_option(std::string_view key) {
+  // batch_input_shape is how Keras 2 tells the first layer of a Sequential its input.
+  return key == "name" || key == "trainable" || key == "dtype" || key == "batch_input_shape" ||
+         key == "batch_shape";
+}
+
+}  // namespace keratin

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keratin/base/fields.h"
+#include "keratin/graph/activation.h"
+#include "keratin/graph/layer.h"
+
+#pragma GCC visibility push(default)
+
+// Between config structs and Keras's JSON. A layer lists its fields once; reading, writing and
+// copying follow from the list.
+namespace keratin {
+
+// What reading a config needs to know of the world.
+struct ConfigContext {
+  // Makes a layer from its envelope; wrappers and models hold layers in their configs.
+  std::function<LayerPtr(const Json&)> make_layer;
+  // Called with a key that the layer's config does not have.
+  std::function<void(const std::string& layer, const std::string& key)> unknown_key;
+};
+
+// One number or several, as users write an axis or a size: 3 or {3, 5}. Remembers which.
+class Sizes {
+ public:
+  Sizes(int64_t one) : dims_{one}, single_(true) {}                 // NOLINT
+  Sizes(int one) : Sizes(int64_t{one}) {}                           // NOLINT
+  Sizes(Dims several) : dims_(std::move(several)), single_(false) {}  // NOLINT
+  Sizes(std::initializer_list<int64_t> several) : Sizes(Dims(several)) {}
+
+  const Dims& dims() const { return dims_; }
+  bool single() const { return single_; }
+  // As many as a layer has spatial dimensions; a single one counts for each.
+  Dims expand(size_t count, std::string_view who) const;
+
+  Json to_json() const;
+  static Sizes from_json(const Json& json);
+  bool operator==(const Sizes&) const = default;
+
+ private:
+  Dims dims_;
+  bool single_;
+};
+
+// {"module", "class_name", "config", "registered_name", "build_config"}
+Json serialize_layer(const Layer& layer);
+Json shape_json(const Shape& shape);  // unknown sizes are null
+Shape shape_from_json(const Json& json);
+
+namespace config {
+
+inline Json write(bool value) { return value; }
+inline Json write(int64_t value) { return value; }
+inline Json write(double value) { return value; }
+inline Json write(const std::string& value) { return value; }
+inline Json write(const Json& value) { return value; }
+inline Json write(DType value) { return keras_name(value); }
+inline Json write(const LayerPtr& layer) { return layer ? serialize_layer(*layer) : Json(); }
+template <class T>
+requires requires(const T& t) { t.to_json(); }
+Json write(const T& value) { return value.to_json(); }
+template <class T>
+Json write(const std::vector<T>& values) {
+  Json json = Json::array();
+  for (const T& value : values) json.push_back(write(value));
+  return json;
+}
+template <class T>
+Json write(const std::optional<T>& value) {
+  return value ? write(*value) : Json();
+}
+
+inline void read(const Json& json, bool& out, const ConfigContext&) { out = json.as_bool(); }
+inline void read(const Json& json, int64_t& out, const ConfigContext&) { out = json.as_int(); }
+inline void read(const Json& json, double& out, const ConfigContext&) { out = json.as_double(); }
+inline void read(const Json& json, std::string& out, const ConfigContext&) {
+  out = json.as_string();
+}
+inline void read(const Json& json, Json& out, const ConfigContext&) { out = json; }
+inline void read(const Json& json, DType& out, const ConfigContext&) {
+  out = dtype_from_keras(json.as_string(), "config");
+}
+inline void read(const Json& json, LayerPtr& out, const ConfigContext& context) {
+  if (!json.is_null()) out = context.make_layer(json);
+}
+template <class T>
+requires requires(const Json& j) { T::from_json(j); }
+void read(const Json& json, T& out, const ConfigContext&) { out = T::from_json(json); }
+template <class T>
+void read(const Json& json, std::vector<T>& out, const ConfigContext& context) {
+  out.clear();
+  for (const Json& item : json.as_array()) read(item, out.emplace_back(), context);
+}
+template <class T>
+void read(const Json& json, std::optional<T>& out, const ConfigContext& context) {
+  out.reset();
+  if (!json.is_null()) read(json, out.emplace(), context);
+}
+
+// Layers inside a config are copied with it; everything else is by value.
+template <class T>
+T fresh(const T& value) {
+  return value;
+}
+inline LayerPtr fresh(const LayerPtr& layer) { return layer ? layer->fresh_copy() : nullptr; }
+inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
+  std::vector<LayerPtr> copies;
+  for (const LayerPtr& layer : layers) copies.push_back(fresh(layer));
+  return copies;
+}
+
+}  // namespace config
+
+// The keys every layer has.
+LayerOptions read_options(const Json& config);
+bool is_option(std::string_view key);
+
+// A layer whose own config is a struct with a field list and Keras's name.
+template <class Derived, class Config>
+class LayerOf : public Layer {
+ public:
+  using ConfigType = Config;
+
+  std::string_view class_name() const override { return Config::keras_name; }
+  const Config& config() const { return cfg; }
+
+  Json own_config() const override {
+    Json json = Json::object();
+    for_each_field(cfg, [&](std::string_view key, const auto& value) {
+      json[key] = config::write(value);
+    });
+    return json;
+  }
+
+  LayerPtr fresh_copy() const override {
+    Config copy = cfg;
+    for_each_field(copy, [](std::string_view, auto& value) { value = config::fresh(value); });
+    return std::make_shared<Derived>(std::move(copy), options());
+  }
+
+  static LayerPtr from_config(const Json& json, const ConfigContext& context) {
+    Config config;
+    for (const auto& [key, value] : json.as_object()) {
+      bool known = is_option(key);
+      for_each_field(config, [&, &key = key, &value = value](std::string_view name, auto& out) {
+        if (name != key) return;
+        known = true;
+        read_field(key, value, out, context);
+      });
+      if (!known && context.unknown_key) context.unknown_key(std::string(Config::keras_name), key);
+    }
+    return std::make_shared<Derived>(std::move(config), read_options(json));
+  }
+
+ protected:
+  explicit LayerOf(Config config, LayerOptions options)
+      : Layer(Config::keras_name, std::move(options)), cfg(std::move(config)) {}
+
+  Config cfg;
+
+ private:
+  template <class T>
+  static void read_field(const std::string& key, const Json& value, T& out,
+                         const ConfigContext& context) {
+    try {
+      config::read(value, out, context);
+    } catch (const UserError& error) {
+      fail(Config::keras_name, ": config key '", key, "': ", error.what());
+    }
+  }
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,84 @@
+#include "keratin/graph/constraint.h"
+
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/reduce.h"
+
+namespace keratin {
+namespace {
+
+constexpr double epsilon = 1e-7;  // keras.config.epsilon()
+
+Json axes_json(const Dims& axis) {
+  if (axis.size() == 1) return axis[0];
+  Json json = Json::array();
+  for (const int64_t a : axis) json.push_back(a);
+  return json;
+}
+
+Dims axes_of(const Json& config) {
+  const Json& axis = config.at("axis");
+  if (axis.is_number()) return {axis.as_int()};
+  Dims axes;
+  for (const Json& a : axis.as_array()) axes.push_back(a.as_int());
+  return axes;
+}
+
+Value norm_of(Value w, const Json& config) {
+  return ops::sqrt(ops::sum(ops::square(w), axes_of(config), true));
+}
+
+}  // namespace
+
+Constraint::Constraint(Named named) {
+  const std::string name = snake_case(named.class_name);
+  const auto with = [&](std::string class_name, Json defaults) {
+    named_ = {std::move(class_name), std::move(defaults)};
+    for (const auto& [key, value] : named.config.as_object()) named_.config[key] = value;
+  };
+  if (name == "max_norm")
+    with("MaxNorm", Json::Object{{"max_value", 2}, {"axis", 0}});
+  else if (name == "non_neg")
+    with("NonNeg", Json::object());
+  else if (name == "unit_norm")
+    with("UnitNorm", Json::Object{{"axis", 0}});
+  else if (name == "min_max_norm")
+    with("MinMaxNorm",
+         Json::Object{{"min_value", 0.0}, {"max_value", 1.0}, {"rate", 1.0}, {"axis", 0}});
+  else
+    fail("Constraint: '", named.class_name, "' is not the name of a constraint");
+}
+
+Constraint Constraint::from_json(const Json& json) {
+  return json.is_null() ? Constraint() : Constraint(Named::from_json(json));
+}
+
+Value Constraint::operator()(Value w) const {
+  const Json& c = named_.config;
+  if (named_.class_name == "NonNeg") return ops::relu(w);
+  const Value norm = norm_of(w, c);
+  if (named_.class_name == "UnitNorm") return w / (norm + epsilon);
+  const double high = c.at("max_value").as_double();
+  if (named_.class_name == "MaxNorm")
+    return w * (ops::clip(norm, 0, high) / (norm + epsilon));
+  const double low = c.at("min_value").as_double(), rate = c.at("rate").as_double();
+  return w * ((ops::clip(norm, low, high) * rate + norm * (1 - rate)) / (norm + epsilon));
+}
+
+namespace constraints {
+
+Constraint MaxNorm(double max_value, const Dims& axis) {
+  return Named{"MaxNorm", Json::Object{{"max_value", max_value}, {"axis", axes_json(axis)}}};
+}
+Constraint NonNeg() { return Named{"NonNeg"}; }
+Constraint UnitNorm(const Dims& axis) {
+  return Named{"UnitNorm", Json::Object{{"axis", axes_json(axis)}}};
+}
+Constraint MinMaxNorm(const MinMaxOptions& o) {
+  return Named{"MinMaxNorm", Json::Object{{"min_value", o.min_value},
+                                          {"max_value", o.max_value},
+                                          {"rate", o.rate},
+                                          {"axis", axes_json(o.axis)}}};
+}
+
+}  // namespace constraints
+}  // namespace keratin

@@ -1,0 +1,196 @@
+#include "keratin/graph/functional.h"
+
+#include <unordered_map>
+
+#include "keratin/ops/movement.h"
+#include "keratin/ops/pointwise.h"
+
+namespace keratin {
+namespace {
+
+// A model may start in the middle of a graph: its inputs become inputs of their own, and the calls
+// between them and the outputs are repeated on these, with the same layers.
+void detach(Symbols& inputs, Symbols& outputs) {
+  const std::vector<SymbolicTensor> old_inputs = inputs.flat(), old_outputs = outputs.flat();
+  const auto is_input = [](const SymbolicTensor& t) { return t.node().is_input(); };
+  if (std::all_of(old_inputs.begin(), old_inputs.end(), is_input)) return;
+  const Topology topology = map_graph(old_inputs, old_outputs);
+  std::unordered_map<SymbolicTensor, Symbols, SymbolicHash> renewed;
+  for (const SymbolicTensor& t : old_inputs)
+    if (!renewed.contains(t))
+      renewed.emplace(t, is_input(t) ? t : InputLayer::make(t.shape(), t.dtype(), t.name() + "CLONE")->output());
+  const auto lookup = [&](const SymbolicTensor& t) { return renewed.at(t); };
+  for (const NodePtr& node : topology.nodes) {
+    if (node->is_input() || renewed.contains(SymbolicTensor::output(node, 0))) continue;
+    const Symbols results =
+        node->layer()->call_symbolic(node->arguments().map<SymbolicTensor>(lookup));
+    const auto flat = results.flat();
+    for (size_t i = 0; i < flat.size(); ++i) renewed.emplace(SymbolicTensor::output(node, i), flat[i]);
+  }
+  inputs = inputs.map<SymbolicTensor>(lookup);
+  outputs = outputs.map<SymbolicTensor>(lookup);
+}
+
+// A trailing dimension of one may be left out or put in, as Keras allows.
+Value fit(Value x, const SymbolicTensor& input, const std::string& model) {
+  const Shape& wanted = input.shape();
+  if (x.rank() == wanted.rank() + 1 && x.shape().back() == 1)
+    x = ops::squeeze(x, -1);
+  else if (x.rank() + 1 == wanted.rank() && wanted.back() == 1)
+    x = ops::expand_dims(x, -1);
+  require(compatible(x.shape(), wanted), "Invalid input shape for input ", input.name(),
+          " of model '", model, "'. Expected shape ", keras_shape(wanted),
+          ", but input has incompatible shape ", keras_shape(x.shape()));
+  return x.dtype() == input.dtype() ? x : ops::cast(x, input.dtype());
+}
+
+bool optional_input(const SymbolicTensor& t) {
+  const auto* layer = dynamic_cast<const InputLayer*>(t.layer().get());
+  return layer != nullptr && layer->optional();
+}
+
+// What is passed for each input of a model, in its order; a dict is matched by the inputs' names.
+std::vector<Tree<Traced>> match(const FunctionalLayer& model, const Tree<Traced>& given) {
+  const std::vector<SymbolicTensor> inputs = model.inputs();
+  std::vector<Tree<Traced>> values;
+  if (given.is_dict() && !model.input().is_dict()) {
+    for (const SymbolicTensor& t : inputs) {
+      const auto found = given.dict().find(t.name());
+      require(found != given.dict().end() || optional_input(t), "model '", model.name(),
+              "': no input is named '", t.name(), "' among those given: ", given.outline());
+      values.push_back(found == given.dict().end() ? Tree<Traced>() : found->second);
+    }
+    return values;
+  }
+  if (given.is_dict() && model.input().is_dict()) {
+    for (const auto& [key, wanted] : model.input().dict()) {
+      const auto found = given.dict().find(key);
+      if (found == given.dict().end()) {
+        require(wanted.is_leaf() && optional_input(wanted.leaf()), "model '", model.name(),
+                "': missing input '", key, "'; it takes ", model.input().outline(), ", got ",
+                given.outline());
+        values.emplace_back();
+        continue;
+      }
+      found->second.each([&](const Traced& t) { values.emplace_back(t); });
+      if (found->second.is_none()) values.emplace_back();
+    }
+  } else if (given.is_list()) {
+    for (const auto& item : given.list()) {
+      if (item.is_none()) values.emplace_back();
+      item.each([&](const Traced& t) { values.emplace_back(t); });
+    }
+  } else {
+    given.each([&](const Traced& t) { values.emplace_back(t); });
+  }
+  require(values.size() == inputs.size(), "model '", model.name(), "' expects ", inputs.size(),
+          " input(s) of the structure ", model.input().outline(), ", but it received ",
+          values.size(), ": ", given.outline());
+  return values;
+}
+
+}  // namespace
+
+std::vector<Layer::Sublayer> ModelLayer::sublayers() const {
+  std::vector<Sublayer> subs;
+  for (const LayerPtr& layer : layers()) subs.push_back({"layers", layer});
+  return subs;
+}
+
+LayerPtr ModelLayer::get_layer(const std::string& wanted) const {
+  std::string names;
+  for (const LayerPtr& layer : layers()) {
+    if (layer->name() == wanted) return layer;
+    names += (names.empty() ? "'" : ", '") + layer->name() + "'";
+  }
+  fail("No such layer: ", wanted, ". Existing layers are: [", names, "].");
+}
+
+LayerPtr ModelLayer::get_layer(size_t index) const {
+  const auto all = layers();
+  require(index < all.size(), "Was asked to retrieve layer at index ", index,
+          " but model only has ", all.size(), " layers.");
+  return all[index];
+}
+
+FunctionalLayer::FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions options)
+    : ModelLayer("Functional", std::move(options)),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)) {
+  require(inputs_.leaf_count() > 0, "`inputs` argument cannot be empty. Received: inputs=",
+          inputs_.outline(), ", outputs=", outputs_.outline());
+  require(outputs_.leaf_count() > 0, "`outputs` argument cannot be empty. Received: inputs=",
+          inputs_.outline(), ", outputs=", outputs_.outline());
+  detach(inputs_, outputs_);
+  topology_ = map_graph(inputs_.flat(), outputs_.flat());
+  set_built();
+}
+
+Results FunctionalLayer::call(const Call& c) const {
+  return apply(c, c).map<Value>([](const Traced& t) { return t.value; });
+}
+
+Tree<Traced> FunctionalLayer::apply(const Call& call, const Call&) const {
+  const std::vector<SymbolicTensor> inputs = this->inputs();
+  std::vector<Tree<Traced>> values = match(*this, call.argument(0));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_none()) {
+      require(optional_input(inputs[i]), "model '", name(), "': input '", inputs[i].name(),
+              "' is not optional, got nothing");
+      continue;
+    }
+    Traced traced = values[i].leaf();
+    traced.value = fit(traced.value, inputs[i], name());
+    values[i] = traced;
+  }
+  const auto results = walk<Traced>(
+      topology_, inputs, values, outputs_.flat(),
+      [&](const CallNode& node, Arguments<Traced> arguments) {
+        return call.invoke(*node.layer(), std::move(arguments)).flat();
+      });
+  size_t next = 0;
+  return outputs_.map<Traced>([&](const SymbolicTensor&) { return results[next++]; });
+}
+
+LayerPtr FunctionalLayer::fresh_copy() const {
+  // A layer used in several places stays one layer.
+  std::unordered_map<const Layer*, LayerPtr> copies;
+  const Symbols inputs = fresh_inputs(*this);
+  const Symbols outputs = rebuild(*this, inputs, [&](const LayerPtr& layer) {
+    LayerPtr& copy = copies[layer.get()];
+    if (copy == nullptr) copy = layer->fresh_copy();
+    return copy;
+  });
+  auto copy = make(inputs, outputs, options());
+  copy->set_dialect(dialect_);
+  return copy;
+}
+
+Symbols fresh_inputs(const FunctionalLayer& model) {
+  std::unordered_map<const Layer*, SymbolicTensor> made;  // an input may be listed twice
+  return model.input().map<SymbolicTensor>([&](const SymbolicTensor& t) {
+    SymbolicTensor& copy = made[t.layer().get()];
+    if (!copy.defined()) {
+      const auto& layer = dynamic_cast<const InputLayer&>(*t.layer());
+      copy = InputLayer::make(layer.batch_shape(), layer.dtype(), layer.name(), layer.optional())->output();
+    }
+    return copy;
+  });
+}
+
+Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs, const Substitute& substitute,
+                const CallLayer& call) {
+  std::vector<Symbols> values;
+  inputs.each([&](const SymbolicTensor& t) { values.emplace_back(t); });
+  const auto results = walk<SymbolicTensor>(
+      model.topology(), model.inputs(), values, model.outputs(),
+      [&](const CallNode& node, Arguments<SymbolicTensor> arguments) {
+        const LayerPtr layer = substitute(node.layer());
+        return (call ? call(layer, std::move(arguments)) : layer->call_symbolic(std::move(arguments)))
+            .flat();
+      });
+  size_t next = 0;
+  return model.output().map<SymbolicTensor>([&](const SymbolicTensor&) { return results[next++]; });
+}
+
+}  // namespace keratin

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+#include "keratin/graph/input.h"
+#include "keratin/graph/topology.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// A layer made of layers, which users see as a model.
+class ModelLayer : public Layer {
+ public:
+  // The layers it lists, as Keras does.
+  virtual std::vector<LayerPtr> layers() const = 0;
+  std::vector<Sublayer> sublayers() const override;
+  LayerPtr get_layer(const std::string& name) const;
+  LayerPtr get_layer(size_t index) const;
+
+  Dialect dialect() const { return dialect_; }
+  void set_dialect(Dialect dialect) { dialect_ = dialect; }
+  bool supports_masking() const override { return true; }
+  bool takes_mask() const override { return true; }
+  bool autocasts() const override { return false; }
+
+ protected:
+  using Layer::Layer;
+  Dialect dialect_ = Dialect::keras3;
+};
+
+// The graph between some inputs and outputs, as a layer.
+class FunctionalLayer final : public ModelLayer {
+ public:
+  FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions options);
+  static std::shared_ptr<FunctionalLayer> make(Symbols inputs, Symbols outputs,
+                                               LayerOptions options = {}) {
+    return std::make_shared<FunctionalLayer>(std::move(inputs), std::move(outputs),
+                                             std::move(options));
+  }
+
+  std::string_view class_name() const override { return "Functional"; }
+  std::string_view module() const override { return "keras.src.models.functional"; }
+  std::string_view registered_name() const override { return "Functional"; }
+  Json get_config() const override;
+  static LayerPtr from_config(const Json& config, const ConfigContext& context);
+  LayerPtr fresh_copy() const override;
+
+  Results call(const Call&) const override;
+  Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
+
+  std::vector<LayerPtr> layers() const override { return topology_.layers; }
+  const Topology& topology() const { return topology_; }
+  const Symbols& input() const { return inputs_; }
+  const Symbols& output() const { return outputs_; }
+  std::vector<SymbolicTensor> inputs() const { return inputs_.flat(); }
+  std::vector<SymbolicTensor> outputs() const { return outputs_.flat(); }
+
+ private:
+  Symbols inputs_, outputs_;
+  Topology topology_;
+};
+
+// Calls every layer of a graph again through `substitute(layer)` on other tensors: how models are
+// cloned and replicated. `call(layer, arguments)` makes one call.
+using Substitute = std::function<LayerPtr(const LayerPtr&)>;
+using CallLayer = std::function<Symbols(const LayerPtr&, Arguments<SymbolicTensor>)>;
+Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs, const Substitute& substitute,
+                const CallLayer& call = {});
+
+// New inputs like the model's: same structure, shapes, names and flags.
+Symbols fresh_inputs(const FunctionalLayer& model);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,331 @@
+#include "keratin/graph/initializer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "keratin/ops/philox.h"
+
+namespace keratin {
+namespace {
+
+// A stream of random numbers on the host.
+class Stream {
+ public:
+  explicit Stream(uint64_t seed) : seed_(seed) {}
+
+  double uniform() {  // in [0, 1), 53 bits
+    const uint64_t high = philox_bits(seed_, at_), low = philox_bits(seed_, at_ + 1);
+    at_ += 2;
+    return static_cast<double>(((high << 32) | low) >> 11) * 0x1p-53;
+  }
+  double normal() {  // Box and Muller
+    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+  double truncated_normal() {
+    double x = normal();
+    while (std::fabs(x) > 2) x = normal();
+    return x;
+  }
+
+ private:
+  uint64_t seed_;
+  uint64_t at_ = 0;
+};
+
+double number(const Json& config, std::string_view key, double otherwise) {
+  const Json* value = config.find(key);
+  return value == nullptr || value->is_null() ? otherwise : value->as_double();
+}
+
+std::string word(const Json& config, std::string_view key, const std::string& otherwise) {
+  const Json* value = config.find(key);
+  return value == nullptr || value->is_null() ? otherwise : value->as_string();
+}
+
+template <class Draw>
+Tensor filled(const Shape& shape, DType dtype, Draw&& draw) {
+  Tensor out(dtype, shape);
+  dispatch(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto* data = static_cast<T*>(out.raw());
+    for (int64_t i = 0; i < out.count(); ++i) data[i] = convert<T>(static_cast<double>(draw()));
+  });
+  return out;
+}
+
+// How many inputs and outputs a unit has, by the shape of its weights.
+std::pair<double, double> fans(const Shape& shape) {
+  const int64_t rank = shape.rank();
+  if (rank == 0) return {1, 1};
+  if (rank == 1) return {shape[0], shape[0]};
+  const auto field = static_cast<double>(shape.count(0, rank - 2));
+  return {static_cast<double>(shape[rank - 2]) * field, static_cast<double>(shape[rank - 1]) * field};
+}
+
+Tensor scaled(const Shape& shape, DType dtype, uint64_t seed, double scale, const std::string& mode,
+              const std::string& distribution) {
+  const auto [in, out] = fans(shape);
+  const double fan = mode == "fan_in" ? in : mode == "fan_out" ? out : (in + out) / 2;
+  const double variance = scale / std::max(1.0, fan);
+  Stream stream(seed);
+  if (distribution == "uniform") {
+    const double limit = std::sqrt(3 * variance);
+    return filled(shape, dtype, [&] { return limit * (2 * stream.uniform() - 1); });
+  }
+  if (distribution == "untruncated_normal")
+    return filled(shape, dtype, [&] { return std::sqrt(variance) * stream.normal(); });
+  // Cutting at two standard deviations narrows the distribution; this undoes it.
+  const double stddev = std::sqrt(variance) / 0.87962566103423978;
+  return filled(shape, dtype, [&] { return stddev * stream.truncated_normal(); });
+}
+
+// The columns (or rows, whichever are fewer) made orthonormal by Gram and Schmidt, twice each.
+Tensor orthogonal(const Shape& shape, DType dtype, uint64_t seed, double gain) {
+  require(shape.rank() >= 2, "Orthogonal: expected at least two dimensions, got shape ", shape);
+  const int64_t rows = shape.count(0, shape.rank() - 1), cols = shape.back();
+  const int64_t longer = std::max(rows, cols), shorter = std::min(rows, cols);
+  Stream stream(seed);
+  std::vector<std::vector<double>> basis(static_cast<size_t>(shorter));
+  for (auto& v : basis) {
+    v.resize(static_cast<size_t>(longer));
+    for (double& x : v) x = stream.normal();
+  }
+  const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  };
+  for (size_t i = 0; i < basis.size(); ++i) {
+    for (int twice = 0; twice < 2; ++twice)
+      for (size_t j = 0; j < i; ++j) {
+        const double along = dot(basis[i], basis[j]);
+        for (size_t k = 0; k < basis[i].size(); ++k) basis[i][k] -= along * basis[j][k];
+      }
+    const double length = std::sqrt(dot(basis[i], basis[i]));
+    for (double& x : basis[i]) x /= length;
+  }
+  int64_t at = 0;
+  return filled(shape, dtype, [&] {
+    const auto row = static_cast<size_t>(at / cols), col = static_cast<size_t>(at % cols);
+    ++at;
+    return gain * (rows >= cols ? basis[col][row] : basis[row][col]);
+  });
+}
+
+Tensor identity(const Shape& shape, DType dtype, double gain) {
+  require(shape.rank() == 2, "Identity: expected two dimensions, got shape ", shape);
+  int64_t at = 0;
+  return filled(shape, dtype, [&] {
+    const bool diagonal = at / shape[1] == at % shape[1];
+    ++at;
+    return diagonal ? gain : 0.0;
+  });
+}
+
+std::vector<double> window_of(const Json& json, int64_t length, bool periodic) {
+  std::vector<double> window(static_cast<size_t>(length), 1.0);
+  if (json.is_null()) return window;
+  if (json.is_array()) {
+    require(json.size() == window.size(), "STFT: expected a window of ", length, " numbers, got ",
+            json.size());
+    for (size_t i = 0; i < window.size(); ++i) window[i] = json[i].as_double();
+    return window;
+  }
+  const std::string& name = json.as_string();
+  require(name == "hann" || name == "hamming", "STFT: expected the window hann or hamming, got '",
+          name, "'");
+  const double offset = name == "hann" ? 0.5 : 0.54;
+  const double span = periodic ? static_cast<double>(length) : static_cast<double>(length - 1);
+  for (size_t i = 0; i < window.size(); ++i)
+    window[i] = length == 1 ? 1.0
+                            : offset - (1 - offset) * std::cos(2 * std::numbers::pi *
+                                                               static_cast<double>(i) / span);
+  return window;
+}
+
+// kernel[frame, 1, bin] = ±window[frame] · cos or sin(2π frame · bin / fft_length).
+Tensor stft(const Shape& shape, DType dtype, const Json& config) {
+  require(shape.rank() == 3, "STFT: expected shape [frame, input channels, bins], got ", shape);
+  const int64_t frame = shape[0], channels = shape[1], bins = shape[2];
+  require(channels == 1, "STFT: expected one input channel, got shape ", shape);
+  const int64_t fft_length = (bins - 1) * 2;
+  const Json* given = config.find("window");
+  const Json* periodic = config.find("periodic");
+  std::vector<double> window =
+      window_of(given == nullptr ? Json("hann") : *given, frame,
+                periodic != nullptr && !periodic->is_null() && periodic->as_bool());
+  const Json* scaling = config.find("scaling");
+  const std::string how =
+      scaling == nullptr || scaling->is_null() ? std::string() : scaling->as_string();
+  double factor = 1;
+  double sum = 0, squares = 0;
+  for (const double w : window) sum += w, squares += w * w;
+  if (how == "density") factor = 1 / std::sqrt(squares);
+  if (how == "spectrum") factor = 1 / std::fabs(sum);
+  const bool real = word(config, "side", "real") == "real";
+  int64_t at = 0;
+  return filled(shape, dtype, [&] {
+    const int64_t t = at / bins, k = at % bins;
+    ++at;
+    const double angle = 2 * std::numbers::pi * static_cast<double>(t * k % std::max<int64_t>(1, fft_length)) /
+                         static_cast<double>(std::max<int64_t>(1, fft_length));
+    return factor * window[static_cast<size_t>(t)] * (real ? std::cos(angle) : -std::sin(angle));
+  });
+}
+
+Tensor constant(const Shape& shape, DType dtype, double value) {
+  return Tensor::full(dtype, shape, value);
+}
+
+struct Known {
+  std::string_view class_name;
+  Json defaults;
+  Tensor (*make)(const Json&, const Shape&, DType, uint64_t);
+};
+
+template <int scale_times_one, bool average, bool uniform>
+Tensor scaled_by(const Json&, const Shape& shape, DType dtype, uint64_t seed) {
+  return scaled(shape, dtype, seed, scale_times_one, average ? "fan_avg" : "fan_in",
+                uniform ? "uniform" : "truncated_normal");
+}
+
+const std::vector<Known>& known_initializers() {
+  using O = Json::Object;
+  static const std::vector<Known> table = {
+      {"Zeros", Json::object(),
+       [](const Json&, const Shape& s, DType d, uint64_t) { return constant(s, d, 0); }},
+      {"Ones", Json::object(),
+       [](const Json&, const Shape& s, DType d, uint64_t) { return constant(s, d, 1); }},
+      {"Constant", O{{"value", 0.0}},
+       [](const Json& c, const Shape& s, DType d, uint64_t) {
+         return constant(s, d, number(c, "value", 0));
+       }},
+      {"Identity", O{{"gain", 1.0}},
+       [](const Json& c, const Shape& s, DType d, uint64_t) {
+         return identity(s, d, number(c, "gain", 1));
+       }},
+      {"RandomNormal", O{{"seed", nullptr}, {"mean", 0.0}, {"stddev", 0.05}},
+       [](const Json& c, const Shape& s, DType d, uint64_t seed) {
+         Stream stream(seed);
+         const double mean = number(c, "mean", 0), stddev = number(c, "stddev", 0.05);
+         return filled(s, d, [&] { return mean + stddev * stream.normal(); });
+       }},
+      {"TruncatedNormal", O{{"seed", nullptr}, {"mean", 0.0}, {"stddev", 0.05}},
+       [](const Json& c, const Shape& s, DType d, uint64_t seed) {
+         Stream stream(seed);
+         const double mean = number(c, "mean", 0), stddev = number(c, "stddev", 0.05);
+         return filled(s, d, [&] { return mean + stddev * stream.truncated_normal(); });
+       }},
+      {"RandomUniform", O{{"seed", nullptr}, {"minval", -0.05}, {"maxval", 0.05}},
+       [](const Json& c, const Shape& s, DType d, uint64_t seed) {
+         Stream stream(seed);
+         const double low = number(c, "minval", -0.05), high = number(c, "maxval", 0.05);
+         return filled(s, d, [&] { return low + (high - low) * stream.uniform(); });
+       }},
+      {"VarianceScaling",
+       O{{"scale", 1.0}, {"mode", "fan_in"}, {"distribution", "truncated_normal"}, {"seed", nullptr}},
+       [](const Json& c, const Shape& s, DType d, uint64_t seed) {
+         std::string distribution = word(c, "distribution", "truncated_normal");
+         if (distribution == "normal") distribution = "truncated_normal";  // Keras 2's name
+         return scaled(s, d, seed, number(c, "scale", 1), word(c, "mode", "fan_in"), distribution);
+       }},
+      {"GlorotUniform", O{{"seed", nullptr}}, scaled_by<1, true, true>},
+      {"GlorotNormal", O{{"seed", nullptr}}, scaled_by<1, true, false>},
+      {"HeUniform", O{{"seed", nullptr}}, scaled_by<2, false, true>},
+      {"HeNormal", O{{"seed", nullptr}}, scaled_by<2, false, false>},
+      {"LecunUniform", O{{"seed", nullptr}}, scaled_by<1, false, true>},
+      {"LecunNormal", O{{"seed", nullptr}}, scaled_by<1, false, false>},
+      {"Orthogonal", O{{"seed", nullptr}, {"gain", 1.0}},
+       [](const Json& c, const Shape& s, DType d, uint64_t seed) {
+         return orthogonal(s, d, seed, number(c, "gain", 1));
+       }},
+      {"STFT",
+       O{{"side", "real"}, {"window", "hann"}, {"scaling", "density"}, {"periodic", false}},
+       [](const Json& c, const Shape& s, DType d, uint64_t) { return stft(s, d, c); }},
+  };
+  return table;
+}
+
+const Known& find_initializer(const std::string& name) {
+  static const std::vector<std::pair<std::string_view, std::string_view>> other_names = {
+      {"IdentityInitializer", "Identity"}, {"OrthogonalInitializer", "Orthogonal"},
+      {"STFTInitializer", "STFT"},         {"normal", "RandomNormal"},
+      {"uniform", "RandomUniform"},        {"one", "Ones"},
+      {"zero", "Zeros"}};
+  std::string_view wanted = name;
+  for (const auto& [other, usual] : other_names)
+    if (name == other) wanted = usual;
+  for (const Known& known : known_initializers())
+    if (known.class_name == wanted || snake_case(known.class_name) == wanted) return known;
+  fail("Initializer: '", name, "' is not the name of an initializer");
+}
+
+Json seeded(const initializers::Seed& seed) { return seed ? Json(*seed) : Json(); }
+
+}  // namespace
+
+Initializer::Initializer(Named named) {
+  const Known& known = find_initializer(named.class_name);
+  named_ = {std::string(known.class_name), known.defaults};
+  for (const auto& [key, value] : named.config.as_object()) named_.config[key] = value;
+}
+
+Initializer::Initializer(Make custom) : named_{"custom"}, custom_(std::move(custom)) {}
+
+Tensor Initializer::operator()(const Shape& shape, DType dtype, uint64_t seed) const {
+  if (custom_) return custom_(shape, dtype, seed);
+  const Json* given = named_.config.find("seed");
+  if (given != nullptr && given->is_int()) seed = static_cast<uint64_t>(given->as_int());
+  return find_initializer(named_.class_name).make(named_.config, shape, dtype, seed);
+}
+
+Json Initializer::to_json() const {
+  require(!custom_, "Initializer: a custom callable cannot be written to a config");
+  return named_.to_json("keras.initializers");
+}
+
+namespace initializers {
+
+using O = Json::Object;
+
+Initializer Zeros() { return Named{"Zeros"}; }
+Initializer Ones() { return Named{"Ones"}; }
+Initializer Constant(double value) { return Named{"Constant", O{{"value", value}}}; }
+Initializer Identity(double gain) { return Named{"Identity", O{{"gain", gain}}}; }
+Initializer RandomNormal(NormalOptions o) {
+  return Named{"RandomNormal", O{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", seeded(o.seed)}}};
+}
+Initializer TruncatedNormal(NormalOptions o) {
+  return Named{"TruncatedNormal",
+               O{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", seeded(o.seed)}}};
+}
+Initializer RandomUniform(UniformOptions o) {
+  return Named{"RandomUniform",
+               O{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", seeded(o.seed)}}};
+}
+Initializer VarianceScaling(ScalingOptions o) {
+  require(o.scale > 0, "VarianceScaling: scale must be positive, got ", o.scale);
+  return Named{"VarianceScaling", O{{"scale", o.scale},
+                                    {"mode", o.mode},
+                                    {"distribution", o.distribution},
+                                    {"seed", seeded(o.seed)}}};
+}
+Initializer GlorotUniform(Seed seed) { return Named{"GlorotUniform", O{{"seed", seeded(seed)}}}; }
+Initializer GlorotNormal(Seed seed) { return Named{"GlorotNormal", O{{"seed", seeded(seed)}}}; }
+Initializer HeUniform(Seed seed) { return Named{"HeUniform", O{{"seed", seeded(seed)}}}; }
+Initializer HeNormal(Seed seed) { return Named{"HeNormal", O{{"seed", seeded(seed)}}}; }
+Initializer LecunUniform(Seed seed) { return Named{"LecunUniform", O{{"seed", seeded(seed)}}}; }
+Initializer LecunNormal(Seed seed) { return Named{"LecunNormal", O{{"seed", seeded(seed)}}}; }
+Initializer Orthogonal(double gain, Seed seed) {
+  return Named{"Orthogonal", O{{"gain", gain}, {"seed", seeded(seed)}}};
+}
+Initializer STFT(const std::string& side, const Json& window, const std::string& scaling,
+                 bool periodic) {
+  return Named{"STFT",
+               O{{"side", side}, {"window", window}, {"scaling", scaling}, {"periodic", periodic}}};
+}
+
+}  // namespace initializers
+}  // namespace keratin

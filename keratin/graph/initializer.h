@@ -1,0 +1,81 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "keratin/graph/named.h"
+#include "keratin/tensor/tensor.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// Makes the first value of a weight. By name ("glorot_uniform", "GlorotUniform"), by one of the
+// functions in `initializers`, or any callable.
+class Initializer {
+ public:
+  using Make = std::function<Tensor(const Shape&, DType, uint64_t seed)>;
+
+  Initializer(const char* name) : Initializer(Json(name)) {}         // NOLINT
+  Initializer(const std::string& name) : Initializer(Json(name)) {}  // NOLINT
+  Initializer(Named named);                                          // NOLINT
+  explicit Initializer(const Json& json) : Initializer(Named::from_json(json)) {}
+  explicit Initializer(Make custom);  // cannot be saved
+
+  // The seed is used where the config has none.
+  Tensor operator()(const Shape& shape, DType dtype, uint64_t seed) const;
+
+  const Named& named() const { return named_; }
+  Json to_json() const;
+  static Initializer from_json(const Json& json) { return Initializer(json); }
+  bool operator==(const Initializer& other) const { return named_ == other.named_; }
+
+ private:
+  Named named_;
+  Make custom_;
+};
+
+namespace initializers {
+
+using Seed = std::optional<int64_t>;
+
+struct NormalOptions {
+  double mean = 0;
+  double stddev = 0.05;
+  Seed seed = {};
+};
+struct UniformOptions {
+  double minval = -0.05;
+  double maxval = 0.05;
+  Seed seed = {};
+};
+struct ScalingOptions {
+  double scale = 1;
+  std::string mode = "fan_in";  // or fan_out, fan_avg
+  std::string distribution = "truncated_normal";  // or untruncated_normal, uniform
+  Seed seed = {};
+};
+
+Initializer Zeros();
+Initializer Ones();
+Initializer Constant(double value = 0);
+Initializer Identity(double gain = 1);
+Initializer RandomNormal(NormalOptions options = {});
+Initializer TruncatedNormal(NormalOptions options = {});
+Initializer RandomUniform(UniformOptions options = {});
+Initializer VarianceScaling(ScalingOptions options = {});
+Initializer GlorotUniform(Seed seed = {});
+Initializer GlorotNormal(Seed seed = {});
+Initializer HeUniform(Seed seed = {});
+Initializer HeNormal(Seed seed = {});
+Initializer LecunUniform(Seed seed = {});
+Initializer LecunNormal(Seed seed = {});
+Initializer Orthogonal(double gain = 1, Seed seed = {});
+// The real or imaginary half of a short-time Fourier transform as a convolution kernel.
+Initializer STFT(const std::string& side = "real", const Json& window = "hann",
+                 const std::string& scaling = "density", bool periodic = false);
+
+}  // namespace initializers
+}  // namespace keratin
+
+#pragma GCC visibility pop

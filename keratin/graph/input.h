@@ -1,0 +1,53 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct InputOptions {
+  Shape shape;                               // without the batch axis
+  std::optional<int64_t> batch_size = {};    // unknown when not given
+  DType dtype = DType::f32;
+  std::string name = {};
+  bool optional = false;                     // nothing may be passed for it
+};
+
+// Where a model's data comes in: one tensor, made when the layer is.
+class InputLayer final : public Layer {
+ public:
+  static std::shared_ptr<InputLayer> make(const Shape& batch_shape, DType dtype, std::string name,
+                                          bool optional = false);
+  static LayerPtr from_config(const Json& config, const ConfigContext& context);
+
+  std::string_view class_name() const override { return "InputLayer"; }
+  Json get_config() const override;
+  LayerPtr fresh_copy() const override { return make(shape_, dtype_, name(), optional_); }
+  Results call(const Call& c) const override { return c.input(); }
+  bool supports_masking() const override { return true; }
+  bool autocasts() const override { return false; }
+
+  // Its tensor. A new node is made when no one holds the last one any more.
+  SymbolicTensor output();
+  const Shape& batch_shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+  bool optional() const { return optional_; }
+
+  InputLayer(const Shape& batch_shape, DType dtype, std::string name, bool optional);
+
+ private:
+  Shape shape_;
+  DType dtype_;
+  bool optional_;
+  std::weak_ptr<const CallNode> node_;
+};
+
+// A tensor to build a model on.
+SymbolicTensor Input(InputOptions options);
+SymbolicTensor Input(const Shape& shape);
+SymbolicTensor Input(std::initializer_list<int64_t> shape);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keratin/graph/call.h"
+#include "keratin/graph/dtype_policy.h"
+#include "keratin/graph/symbolic.h"
+#include "keratin/graph/variable.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// What every layer can be given beside its own config.
+struct LayerOptions {
+  std::string name = {};
+  bool trainable = true;
+  DTypePolicy dtype = {};
+};
+
+// What a layer asks of one input; unset means anything goes.
+struct InputSpec {
+  std::optional<int64_t> ndim = {};
+  std::optional<int64_t> min_ndim = {};
+  std::optional<int64_t> max_ndim = {};
+  std::map<int64_t, int64_t> axes = {};  // axis (negative: from the end) → size
+};
+
+using Shapes = std::vector<Shape>;
+
+struct WeightOptions {
+  bool trainable = true;
+  std::optional<DType> dtype = {};
+  Regularizer regularizer = {};
+  Constraint constraint = {};
+};
+
+// A piece of a model: a config, weights made by `build`, and what a call computes. Layers are
+// shared by reference: calling one twice uses the same weights twice.
+class Layer : public std::enable_shared_from_this<Layer> {
+ public:
+  virtual ~Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  virtual std::string_view class_name() const = 0;
+  // Where Python finds the class, and the name it is registered under ("" if it is public there).
+  virtual std::string_view module() const { return "keras.layers"; }
+  virtual std::string_view registered_name() const { return ""; }
+
+  const std::string& name() const { return options_.name; }
+  const DTypePolicy& dtype_policy() const { return options_.dtype; }
+  DType compute_dtype() const { return options_.dtype.compute(); }
+  DType variable_dtype() const { return options_.dtype.variable(); }
+  const LayerOptions& options() const { return options_; }
+
+  bool trainable() const { return options_.trainable; }
+  virtual void set_trainable(bool trainable);  // its weights' and its sublayers' too
+
+  // Keras's config: name, trainable, dtype and the layer's own.
+  virtual Json get_config() const;
+  virtual Json own_config() const { return Json::object(); }
+  // A layer with the same config and weights of its own; callables are copied, not serialised.
+  virtual LayerPtr fresh_copy() const = 0;
+
+  // Makes the weights. Called once, with the shapes of the tensors of the positional arguments.
+  virtual void build(const Shapes& inputs) { (void)inputs; }
+  bool built() const { return built_; }
+  void ensure_built(const Shapes& inputs);
+  const Shapes& built_with() const { return built_with_; }  // the shapes `build` saw
+
+  // What the layer computes.
+  virtual Results call(const Call& c) const = 0;
+  // One mask per output, given how many there are.
+  virtual Masks compute_mask(const Call& c, size_t outputs) const;
+  // Call and masks together; models override it.
+  virtual Tree<Traced> apply(const Call& call, const Call& for_masks) const;
+  // Without it, a mask that arrives is an error or a warning, by dialect.
+  virtual bool supports_masking() const { return false; }
+  // Does `call` look at the mask of its input? Keras counts it as an argument then.
+  virtual bool takes_mask() const { return false; }
+  virtual bool autocasts() const { return true; }
+  virtual const Regularizer* activity_regularizer() const { return nullptr; }
+  const std::vector<InputSpec>& input_specs() const { return input_specs_; }
+  void check_inputs(const Shapes& shapes) const;
+
+  // Weights: its own trainable ones, its own others, then its sublayers'; no variable twice.
+  std::vector<Variable> weights() const;
+  std::vector<Variable> trainable_weights() const;
+  std::vector<Variable> non_trainable_weights() const;
+  // Those and the seeds of random layers.
+  std::vector<Variable> variables() const;
+  int64_t count_params() const;
+  std::vector<Tensor> get_weights() const;  // copies
+  void set_weights(const std::vector<Tensor>& values);
+  // Weights this layer itself owns, in the order files keep them.
+  std::vector<Variable> own_weights() const;
+
+  struct Sublayer {
+    std::string attribute;  // Keras's name of the member that holds it
+    LayerPtr layer;
+  };
+  virtual std::vector<Sublayer> sublayers() const { return sublayers_; }
+
+  // Calls the layer on symbolic tensors, which makes a node of the graph.
+  Symbols operator()(const Symbols& input, const Keywords& named = {});
+  Symbols call_symbolic(Arguments<SymbolicTensor> arguments);
+  // How often it was called, and the calls that something still refers to.
+  size_t call_count() const { return call_count_; }
+  std::vector<NodePtr> inbound_nodes() const;
+
+ protected:
+  explicit Layer(std::string_view class_name, LayerOptions options);
+
+  Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
+                      const WeightOptions& options = {});
+  // State for random numbers: i64[2], from the seed or from the program's stream.
+  Variable add_seed(std::optional<int64_t> seed);
+  void add_sublayer(std::string attribute, LayerPtr layer);
+  void clear_weights();
+  void set_input_spec(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
+  void set_built() { built_ = true; }
+  // A node that is not the result of a call: that of an input layer.
+  NodePtr add_node(Arguments<SymbolicTensor> arguments, std::vector<OutputSpec> outputs);
+
+  LayerOptions options_;
+
+ private:
+  friend class BuildScope;
+  void own_variables(std::vector<Variable>& out, bool seeds) const;
+
+  std::vector<Variable> own_trainable_, own_others_, seeds_;
+  std::vector<Sublayer> sublayers_;
+  std::vector<InputSpec> input_specs_;
+  bool built_ = false;
+  Shapes built_with_;
+  size_t call_count_ = 0;
+  std::vector<std::weak_ptr<const CallNode>> nodes_;
+};
+
+// "dense", then "dense_1", "dense_2", …: unique in the program until clear_session().
+std::string unique_name(std::string_view prefix);
+void clear_session();
+
+// The layer a user holds. Copies share the layer and its weights.
+template <class L>
+class Shared {
+ public:
+  using Config = typename L::ConfigType;
+
+  Shared() : Shared(Config{}) {}
+  Shared(Config config, LayerOptions options = {})  // NOLINT(google-explicit-constructor)
+      : layer_(std::make_shared<L>(std::move(config), std::move(options))) {}
+  Shared(Config config, std::string name) : Shared(std::move(config), LayerOptions{std::move(name)}) {}
+  explicit Shared(std::shared_ptr<L> layer) : layer_(std::move(layer)) {}
+
+  Symbols operator()(const Symbols& input, const Keywords& named = {}) const {
+    return (*layer_)(input, named);
+  }
+  // Several positional arguments: attention(query, value).
+  Symbols operator()(const SymbolicTensor& a, const SymbolicTensor& b,
+                     const Keywords& named = {}) const {
+    return layer_->call_symbolic({{a, b}, named});
+  }
+  Symbols operator()(const SymbolicTensor& a, const SymbolicTensor& b, const SymbolicTensor& c,
+                     const Keywords& named = {}) const {
+    return layer_->call_symbolic({{a, b, c}, named});
+  }
+  L* operator->() const { return layer_.get(); }
+  L& operator*() const { return *layer_; }
+  const std::shared_ptr<L>& ptr() const { return layer_; }
+  operator LayerPtr() const { return layer_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::shared_ptr<L> layer_;
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,38 @@
+#include "keratin/graph/named.h"
+
+#include <cctype>
+
+namespace keratin {
+
+// A capital starts a word when a lower-case letter follows it, or when it follows a lower-case
+// letter or digit.
+std::string snake_case(std::string_view name) {
+  std::string out;
+  const auto upper = [&](size_t i) { return std::isupper(static_cast<unsigned char>(name[i])) != 0; };
+  const auto lower = [&](size_t i) {
+    return i < name.size() && std::islower(static_cast<unsigned char>(name[i])) != 0;
+  };
+  const auto digit = [&](size_t i) { return std::isdigit(static_cast<unsigned char>(name[i])) != 0; };
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool starts = upper(i) && i > 0 && name[i - 1] != '_' &&
+                        (lower(i + 1) || (lower(i - 1)) || (digit(i - 1) && lower(i + 1)));
+    if (starts) out += '_';
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return out;
+}
+
+Json Named::to_json(std::string_view module) const {
+  return Json::Object{
+      {"module", module}, {"class_name", class_name}, {"config", config}, {"registered_name", nullptr}};
+}
+
+Named Named::from_json(const Json& json) {
+  if (json.is_string()) return {json.as_string()};
+  Named named{json.at("class_name").as_string()};
+  if (const Json* config = json.find("config"); config != nullptr && !config->is_null())
+    named.config = *config;
+  return named;
+}
+
+}  // namespace keratin

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "keratin/base/error.h"
+#include "keratin/base/json.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// "GlorotUniform" to "glorot_uniform", "LSTMCell" to "lstm_cell", "Conv2D" to "conv2d".
+std::string snake_case(std::string_view class_name);
+
+// Something Keras names by its class and describes by a config: {"class_name": …, "config": …}.
+struct Named {
+  std::string class_name;
+  Json config = Json::object();
+
+  bool operator==(const Named&) const = default;
+
+  // Keras's envelope; `module` is where the class lives, such as "keras.initializers".
+  Json to_json(std::string_view module) const;
+  // Reads an envelope, or a class or function name alone.
+  static Named from_json(const Json& json);
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

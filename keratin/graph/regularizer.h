@@ -1,0 +1,40 @@
+#pragma once
+
+#include "keratin/graph/named.h"
+#include "keratin/ir/node.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// A penalty on a weight or an activity, added to the loss. Made by the functions below, by name
+// ("l2"), or read from a config; a default one is none.
+class Regularizer {
+ public:
+  Regularizer() = default;
+  Regularizer(const char* name) : Regularizer(Named{name}) {}  // NOLINT
+  Regularizer(Named named);                                    // NOLINT
+
+  explicit operator bool() const { return !named_.class_name.empty(); }
+  Value operator()(Value x) const;  // a scalar of the dtype of x
+
+  Json to_json() const { return *this ? named_.to_json("keras.regularizers") : Json(); }
+  static Regularizer from_json(const Json& json);
+  bool operator==(const Regularizer&) const = default;
+
+ private:
+  Named named_;
+};
+
+namespace regularizers {
+
+Regularizer L1(double l1 = 0.01);                             // l1 · Σ|x|
+Regularizer L2(double l2 = 0.01);                             // l2 · Σx²
+Regularizer L1L2(double l1 = 0, double l2 = 0);               // both
+// How far from orthogonal the rows (or columns) of a matrix are: the mean of |cosine| between them.
+Regularizer OrthogonalRegularizer(double factor = 0.01, const std::string& mode = "rows");
+
+}  // namespace regularizers
+}  // namespace keratin
+
+#pragma GCC visibility pop

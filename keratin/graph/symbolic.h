@@ -1,0 +1,110 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keratin/graph/tree.h"
+#include "keratin/ir/type.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+class Layer;
+class CallNode;
+using LayerPtr = std::shared_ptr<Layer>;
+using NodePtr = std::shared_ptr<const CallNode>;
+
+// Keras builds a mask from ops that count as steps between layers when it orders them. A mask that
+// is not an argument of its own remembers where those ops began and how many followed each other.
+struct MaskSource {
+  NodePtr node;
+  int64_t hops = 1;
+};
+
+// What is known of one output of a call before anything runs.
+struct OutputSpec {
+  Type type;
+  std::string name;
+  std::optional<Type> mask = std::nullopt;
+  std::vector<MaskSource> mask_sources = {};
+};
+
+// One output of a call of a layer: what models are made of. Copies are the same tensor; it keeps
+// the calls it depends on alive.
+class SymbolicTensor {
+ public:
+  SymbolicTensor() = default;
+  static SymbolicTensor output(NodePtr node, size_t index) {
+    SymbolicTensor tensor;
+    tensor.node_ = std::move(node);
+    tensor.index_ = index;
+    return tensor;
+  }
+
+  bool defined() const { return node_ != nullptr; }
+  const CallNode& node() const { return *node_; }
+  const NodePtr& node_ptr() const { return node_; }
+  size_t index() const { return index_; }
+  const OutputSpec& spec() const;
+  const Type& type() const { return spec().type; }
+  const Shape& shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+  int64_t rank() const { return shape().rank(); }
+  const std::string& name() const { return spec().name; }
+  bool has_mask() const { return spec().mask.has_value(); }
+  const LayerPtr& layer() const;  // whose call made it
+
+  bool operator==(const SymbolicTensor& other) const = default;
+  size_t hash() const { return std::hash<const void*>{}(node_.get()) * 31 + index_; }
+
+ private:
+  NodePtr node_;
+  size_t index_ = 0;
+};
+
+struct SymbolicHash {
+  size_t operator()(const SymbolicTensor& t) const { return t.hash(); }
+};
+
+// <KerasTensor shape=(None, 3), dtype=float32, name=keras_tensor_4>
+std::ostream& operator<<(std::ostream& out, const SymbolicTensor& tensor);
+
+// (None, 3), (5,), ()
+std::string keras_shape(const Shape& shape);
+
+// What model code passes around: tensors, lists and dicts of tensors.
+using Symbols = Tree<SymbolicTensor>;
+// Arguments passed by name: {{"training", true}, {"initial_state", {h, c}}}.
+using Keywords = std::map<std::string, Symbols, std::less<>>;
+
+// One call of a layer: what it was called with and what came out. Immutable.
+class CallNode {
+ public:
+  CallNode(LayerPtr layer, size_t index, Arguments<SymbolicTensor> arguments,
+           std::vector<OutputSpec> outputs);
+  ~CallNode();
+  CallNode(const CallNode&) = delete;
+  CallNode& operator=(const CallNode&) = delete;
+
+  const LayerPtr& layer() const { return layer_; }
+  size_t index() const { return index_; }  // which of its layer's calls it is
+  const Arguments<SymbolicTensor>& arguments() const { return arguments_; }
+  const std::vector<OutputSpec>& outputs() const { return outputs_; }
+  // The tensors among the arguments, in order.
+  const std::vector<SymbolicTensor>& inputs() const { return inputs_; }
+  bool is_input() const { return inputs_.empty(); }
+
+ private:
+  LayerPtr layer_;
+  size_t index_;
+  Arguments<SymbolicTensor> arguments_;
+  std::vector<SymbolicTensor> inputs_;
+  std::vector<OutputSpec> outputs_;
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

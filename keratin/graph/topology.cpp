@@ -1,0 +1,204 @@
+#include "keratin/graph/topology.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "keratin/graph/input.h"
+
+namespace keratin {
+namespace {
+
+// What a call depends on: the calls its arguments come from, then those its masks come from, each
+// with the number of ops in between that Keras counts.
+struct Parent {
+  const SymbolicTensor* tensor = nullptr;  // of arguments
+  NodePtr node;
+  int64_t hops = 0;
+};
+
+std::vector<Parent> parents_of(const CallNode& node) {
+  std::vector<Parent> parents;
+  for (const SymbolicTensor& t : node.inputs()) parents.push_back({&t, t.node_ptr(), 0});
+  if (node.layer()->takes_mask() && node.inputs().size() == 1)
+    for (const MaskSource& source : node.inputs()[0].spec().mask_sources)
+      parents.push_back({nullptr, source.node, source.hops});
+  return parents;
+}
+
+class Mapper {
+ public:
+  Mapper(const std::vector<SymbolicTensor>& inputs, const std::vector<SymbolicTensor>& outputs)
+      : inputs_(inputs), outputs_(outputs) {
+    for (const SymbolicTensor& t : inputs_) {
+      input_tensors_.insert(t);
+      input_nodes_.insert(&t.node());
+    }
+  }
+
+  Topology run() {
+    for (const SymbolicTensor& output : outputs_) visit(output);
+    set_depths();
+    add_unused_inputs();
+    Topology topology = ordered();
+    check_connected(topology);
+    check_names(topology);
+    return topology;
+  }
+
+ private:
+  struct Frame {
+    NodePtr node;
+    std::vector<Parent> parents;
+    size_t next = 0;
+  };
+
+  // Depth first, without recursion: a frame stands for a call whose parents are being visited.
+  void visit(const SymbolicTensor& output) {
+    std::vector<Frame> stack;
+    enter(stack, output.node_ptr(), &output, output.name());
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      if (frame.next < frame.parents.size()) {
+        const Parent parent = frame.parents[frame.next++];
+        enter(stack, parent.node, parent.tensor, frame.node->layer()->name());
+        continue;
+      }
+      in_progress_.erase(frame.node.get());
+      finished_.insert(frame.node.get());
+      post_order_.push_back(frame.node);
+      stack.pop_back();
+    }
+  }
+
+  void enter(std::vector<Frame>& stack, const NodePtr& node, const SymbolicTensor* tensor,
+             const std::string& from) {
+    if (finished_.contains(node.get())) return;
+    require(!in_progress_.contains(node.get()), "Tensor ", from, " from operation '",
+            node->layer()->name(), "' is part of a cycle.");
+    layer_indices_.emplace(node->layer().get(), layer_indices_.size());
+    in_progress_.insert(node.get());
+    const bool stops = node->is_input() ||
+                       (tensor != nullptr ? input_tensors_.contains(*tensor)
+                                          : input_nodes_.contains(node.get()));
+    stack.push_back({node, stops ? std::vector<Parent>() : parents_of(*node)});
+    if (stops) stopped_.insert(node.get());
+  }
+
+  int64_t& depth_of(const NodePtr& node) {
+    const auto [found, added] = depths_.emplace(node.get(), 0);
+    if (added) by_depth_order_.push_back(node);
+    return found->second;
+  }
+
+  // From the outputs back. A layer that is called several times pulls all its calls to the greatest
+  // depth of any.
+  void set_depths() {
+    for (auto it = post_order_.rbegin(); it != post_order_.rend(); ++it) {
+      const NodePtr& node = *it;
+      const Layer* layer = node->layer().get();
+      const auto [known, added] = layer_depths_.emplace(layer, 0);
+      if (added) layers_.push_back(node->layer());
+      const int64_t depth = std::max(depth_of(node), known->second);
+      known->second = depth;
+      depth_of(node) = depth;
+      if (stopped_.contains(node.get())) continue;
+      for (const Parent& parent : parents_of(*node)) {
+        int64_t& theirs = depth_of(parent.node);
+        theirs = std::max(theirs, depth + 1 + parent.hops);
+      }
+    }
+  }
+
+  void add_unused_inputs() {
+    for (const SymbolicTensor& t : inputs_) {
+      const LayerPtr& layer = t.layer();
+      if (layer_depths_.contains(layer.get())) continue;
+      layer_depths_.emplace(layer.get(), 0);
+      layers_.push_back(layer);
+      unused_.insert(layer.get());
+      depth_of(t.node_ptr()) = 0;
+    }
+  }
+
+  Topology ordered() {
+    Topology topology;
+    topology.nodes = by_depth_order_;
+    const auto depth = [&](const NodePtr& n) { return depths_.at(n.get()); };
+    std::stable_sort(topology.nodes.begin(), topology.nodes.end(),
+                     [&](const NodePtr& a, const NodePtr& b) { return depth(a) > depth(b); });
+    for (const NodePtr& node : topology.nodes) {
+      topology.depths.push_back(depth(node));
+      topology.slots.emplace(node.get(), topology.slot_count);
+      topology.slot_count += node->outputs().size();
+    }
+    const auto index = [&](const Layer* layer) {
+      return unused_.contains(layer) ? int64_t{-1}
+                                     : static_cast<int64_t>(layer_indices_.at(layer));
+    };
+    topology.layers = layers_;
+    std::stable_sort(topology.layers.begin(), topology.layers.end(),
+                     [&](const LayerPtr& a, const LayerPtr& b) {
+                       const int64_t deep_a = layer_depths_.at(a.get());
+                       const int64_t deep_b = layer_depths_.at(b.get());
+                       return deep_a != deep_b ? deep_a > deep_b : index(a.get()) < index(b.get());
+                     });
+    return topology;
+  }
+
+  void check_connected(const Topology& topology) const {
+    std::unordered_set<SymbolicTensor, SymbolicHash> computable(inputs_.begin(), inputs_.end());
+    std::string seen;
+    for (const NodePtr& node : topology.nodes) {
+      const bool given = stopped_.contains(node.get()) && !node->is_input();
+      for (const SymbolicTensor& t : given ? std::vector<SymbolicTensor>() : node->inputs())
+        require(computable.contains(t), "Graph disconnected: cannot find parent for tensor ", t,
+                " at operation '", node->layer()->name(),
+                "'. The following previous operations were accessed without issue: [", seen, "]");
+      if (node->is_input() && !input_nodes_.contains(node.get()))
+        fail("Graph disconnected: cannot find parent for tensor ",
+             SymbolicTensor::output(node, 0), " at operation '", consumer_of(topology, *node),
+             "'. The following previous operations were accessed without issue: [", seen, "]");
+      if (seen.size() < 2000) seen += (seen.empty() ? "'" : ", '") + node->layer()->name() + "'";
+      for (size_t i = 0; i < node->outputs().size(); ++i)
+        computable.insert(SymbolicTensor::output(node, i));
+    }
+  }
+
+  static std::string consumer_of(const Topology& topology, const CallNode& input) {
+    for (const NodePtr& node : topology.nodes)
+      for (const SymbolicTensor& t : node->inputs())
+        if (&t.node() == &input) return node->layer()->name();
+    return input.layer()->name();
+  }
+
+  static void check_names(const Topology& topology) {
+    std::unordered_map<std::string, size_t> counts;
+    for (const LayerPtr& layer : topology.layers) ++counts[layer->name()];
+    for (const LayerPtr& layer : topology.layers)
+      require(counts[layer->name()] == 1, "The name \"", layer->name(), "\" is used ",
+              counts[layer->name()],
+              " times in the model. All operation names should be unique.");
+  }
+
+  const std::vector<SymbolicTensor>& inputs_;
+  const std::vector<SymbolicTensor>& outputs_;
+  std::unordered_set<SymbolicTensor, SymbolicHash> input_tensors_;
+  std::unordered_set<const CallNode*> input_nodes_, finished_, in_progress_, stopped_;
+  std::vector<NodePtr> post_order_;
+  std::unordered_map<const Layer*, size_t> layer_indices_;
+  std::unordered_map<const CallNode*, int64_t> depths_;
+  std::vector<NodePtr> by_depth_order_;  // in the order in which depths became known
+  std::unordered_map<const Layer*, int64_t> layer_depths_;
+  std::vector<LayerPtr> layers_;
+  std::unordered_set<const Layer*> unused_;
+};
+
+}  // namespace
+
+Topology map_graph(const std::vector<SymbolicTensor>& inputs,
+                   const std::vector<SymbolicTensor>& outputs) {
+  return Mapper(inputs, outputs).run();
+}
+
+}  // namespace keratin

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "keratin/graph/constraint.h"
+#include "keratin/graph/initializer.h"
+#include "keratin/graph/regularizer.h"
+#include "keratin/tensor/tensor.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct VariableSpec {
+  std::string name;
+  Shape shape;
+  DType dtype = DType::f32;
+  Initializer initializer = "zeros";
+  bool trainable = true;
+  Regularizer regularizer = {};
+  Constraint constraint = {};
+};
+
+// A weight, or other state, of a layer. Copies are the same variable. Its first value is made when
+// first asked for, from a seed drawn when the variable was, so that building and cloning large
+// models costs nothing for weights that are overwritten.
+class Variable {
+ public:
+  Variable() = default;
+  explicit Variable(VariableSpec spec);
+
+  bool defined() const { return data_ != nullptr; }
+  const std::string& name() const { return data_->spec.name; }
+  const Shape& shape() const { return data_->spec.shape; }
+  DType dtype() const { return data_->spec.dtype; }
+  const VariableSpec& spec() const { return data_->spec; }
+  // Where it is in a model: "encoder/dense/kernel". Set when its layer is built.
+  const std::string& path() const { return data_->path; }
+  void set_path(std::string path) const { data_->path = std::move(path); }
+
+  bool trainable() const { return data_->spec.trainable; }
+  void set_trainable(bool trainable) const { data_->spec.trainable = trainable; }
+
+  // The current value, in place: programs read and update this very buffer.
+  const Tensor& value() const;
+  // Copies the elements in, converted; the shape must be the variable's.
+  void assign(const Tensor& value) const;
+
+  bool operator==(const Variable& other) const { return data_ == other.data_; }
+  size_t hash() const { return std::hash<const void*>{}(data_.get()); }
+
+ private:
+  struct Data {
+    VariableSpec spec;
+    std::string path;
+    uint64_t seed = 0;
+    std::once_flag filled;
+    Tensor value;
+  };
+  std::shared_ptr<Data> data_;
+};
+
+struct VariableHash {
+  size_t operator()(const Variable& v) const { return v.hash(); }
+};
+
+// Everything random that is not given a seed of its own follows from this one.
+void set_random_seed(uint64_t seed);
+// The next seed of the program's stream.
+uint64_t next_seed();
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

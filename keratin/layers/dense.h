@@ -1,0 +1,57 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct DenseConfig {
+  int64_t units = 0;
+  Activation activation = "linear";
+  bool use_bias = true;
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
+  Json quantization_config = {};
+
+  static constexpr std::string_view keras_name = "Dense";
+  static constexpr auto fields = std::tuple{
+      field("units", &DenseConfig::units),
+      field("activation", &DenseConfig::activation),
+      field("use_bias", &DenseConfig::use_bias),
+      field("kernel_initializer", &DenseConfig::kernel_initializer),
+      field("bias_initializer", &DenseConfig::bias_initializer),
+      field("kernel_regularizer", &DenseConfig::kernel_regularizer),
+      field("bias_regularizer", &DenseConfig::bias_regularizer),
+      field("activity_regularizer", &DenseConfig::activity_regularizer),
+      field("kernel_constraint", &DenseConfig::kernel_constraint),
+      field("bias_constraint", &DenseConfig::bias_constraint),
+      field("quantization_config", &DenseConfig::quantization_config),
+  };
+};
+
+// y = activation(x · kernel + bias), applied to the last axis of x.
+class DenseLayer final : public LayerOf<DenseLayer, DenseConfig> {
+ public:
+  DenseLayer(DenseConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  // A mask marks timesteps; only features are mixed, so it passes through.
+  bool supports_masking() const override { return true; }
+  const Regularizer* activity_regularizer() const override { return &cfg.activity_regularizer; }
+
+ private:
+  Variable kernel_, bias_;
+};
+
+using Dense = Shared<DenseLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

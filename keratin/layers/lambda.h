@@ -1,0 +1,77 @@
+#pragma once
+
+#include <concepts>
+#include <functional>
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+using LambdaFunction = std::function<Results(const Call&)>;
+using LambdaMask = std::function<Masks(const Call&)>;
+
+struct LambdaConfig {
+  LambdaFunction function = {};
+  LambdaMask mask = {};       // the masks of the outputs; without it, masks stop here
+  Json arguments = Json::object();  // bound arguments: c.argument("scale") sees them
+  Json saved = Json();        // the config a file had, kept as it came
+};
+
+// Any C++ function of values, traced when it is called: it differentiates, clones and moves to any
+// device like other layers.
+class LambdaLayer final : public Layer {
+ public:
+  using ConfigType = LambdaConfig;
+  LambdaLayer(LambdaConfig config, LayerOptions options);
+
+  std::string_view class_name() const override { return "Lambda"; }
+  Json own_config() const override;
+  // A file has no C++ in it: the function is bound later, by the layer's name.
+  static LayerPtr from_config(const Json& config, const ConfigContext& context);
+  LayerPtr fresh_copy() const override;
+  void bind(LambdaFunction function, LambdaMask mask = {});
+
+  Results call(const Call& c) const override;
+  Masks compute_mask(const Call& c, size_t outputs) const override;
+  bool supports_masking() const override { return static_cast<bool>(cfg_.mask); }
+  bool takes_mask() const override { return true; }
+
+ private:
+  LambdaConfig cfg_;
+};
+
+// What can be a Lambda: a function of the call, of one value, or of all of them.
+template <class F>
+LambdaFunction lambda_function(F function) {
+  if constexpr (std::is_invocable_v<F, const Call&>)
+    return [f = std::move(function)](const Call& c) -> Results { return f(c); };
+  else if constexpr (std::is_invocable_v<F, Value>)
+    return [f = std::move(function)](const Call& c) -> Results { return f(c.input()); };
+  else
+    return [f = std::move(function)](const Call& c) -> Results { return f(c.inputs()); };
+}
+
+struct LambdaOptions {
+  LambdaMask mask = {};
+  Json arguments = Json::object();
+  std::string name = {};
+  DTypePolicy dtype = {};
+};
+
+class Lambda : public Shared<LambdaLayer> {
+ public:
+  template <class F>
+  requires(!std::derived_from<std::remove_cvref_t<F>, Lambda>)
+  explicit Lambda(F function, LambdaOptions options = {})
+      : Shared(LambdaConfig{lambda_function(std::move(function)), std::move(options.mask),
+                            std::move(options.arguments)},
+               LayerOptions{std::move(options.name), true, std::move(options.dtype)}) {}
+  template <class F>
+  Lambda(F function, const char* name) : Lambda(std::move(function), LambdaOptions{.name = name}) {}
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,69 @@
+#include "keratin/layers/registry.h"
+
+#include <algorithm>
+
+#include "keratin/base/warning.h"
+#include "keratin/graph/functional.h"
+#include "keratin/graph/sequential.h"
+#include "keratin/layers/layers.h"
+
+namespace keratin {
+namespace {
+
+struct Known {
+  std::string_view class_name;
+  MakeLayer make;
+};
+
+// Every class a file may name, and the other names Keras has had for some.
+constexpr Known known_layers[] = {
+    {"Dense", DenseLayer::from_config},
+    {"Functional", FunctionalLayer::from_config},
+    {"InputLayer", InputLayer::from_config},
+    {"Lambda", LambdaLayer::from_config},
+    {"Model", FunctionalLayer::from_config},
+    {"Sequential", SequentialLayer::from_config},
+};
+
+MakeLayer find_known(std::string_view name) {
+  const auto found = std::find_if(std::begin(known_layers), std::end(known_layers),
+                                  [&](const Known& k) { return k.class_name == name; });
+  return found == std::end(known_layers) ? nullptr : found->make;
+}
+
+}  // namespace
+
+LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom) {
+  ConfigContext context;
+  context.make_layer = [&](const Json& json) -> LayerPtr {
+    const std::string& name = json.at("class_name").as_string();
+    const Json* registered = json.find("registered_name");
+    const auto theirs =
+        custom.find(registered != nullptr && registered->is_string() ? registered->as_string() : name);
+    if (theirs != custom.end()) return theirs->second(json.at("config"), context);
+    const auto by_class = custom.find(name);
+    if (by_class != custom.end()) return by_class->second(json.at("config"), context);
+    const MakeLayer make = find_known(name);
+    if (make == nullptr) {
+      const Json* module = json.find("module");
+      const Json* layer = json.at("config").find("name");
+      fail("Could not find the class '", name, "'",
+           module != nullptr && module->is_string() ? " of module '" + module->as_string() + "'" : "",
+           layer != nullptr && layer->is_string() ? " for layer '" + layer->as_string() + "'" : "",
+           ". If it is a layer of yours, register it: pass {\"", name, "\", YourLayer::from_config}.");
+    }
+    return make(json.at("config"), context);
+  };
+  context.unknown_key = [](const std::string& layer, const std::string& key) {
+    warn(text(layer, ": the config key '", key, "' is not known and was ignored"));
+  };
+  return context.make_layer(envelope);
+}
+
+std::vector<std::string_view> layer_names() {
+  std::vector<std::string_view> names;
+  for (const Known& known : known_layers) names.push_back(known.class_name);
+  return names;
+}
+
+}  // namespace keratin

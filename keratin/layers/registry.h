@@ -1,0 +1,23 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+using MakeLayer = LayerPtr (*)(const Json& config, const ConfigContext& context);
+
+// Classes a file may name beside Keratin's own; nothing else is ever made from a file.
+using CustomLayers = std::map<std::string, MakeLayer, std::less<>>;
+
+// Makes a layer or model from Keras's envelope {"class_name": …, "config": …}. Keys that a layer
+// does not know are ignored with one warning each.
+LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom = {});
+
+// The names of all layers, sorted.
+std::vector<std::string_view> layer_names();
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

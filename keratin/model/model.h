@@ -1,0 +1,92 @@
+#pragma once
+
+#include "keratin/graph/functional.h"
+#include "keratin/graph/sequential.h"
+#include "keratin/model/program.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct ModelOptions {
+  Symbols inputs;
+  Symbols outputs;
+  std::string name = {};
+  Dialect dialect = Dialect::keras3;
+};
+
+struct PredictOptions {
+  bool training = false;
+  CompileOptions compile = {};
+};
+
+// A model: a graph of layers, a sequence of layers, or a layer of the user's. Copies are the same
+// model. It can be called like a layer, to be part of another.
+class Model {
+ public:
+  explicit Model(ModelOptions options);
+  explicit Model(LayerPtr layer);
+
+  const std::string& name() const { return layer_->name(); }
+  const LayerPtr& layer() const { return layer_; }
+  operator LayerPtr() const { return layer_; }  // NOLINT(google-explicit-constructor)
+  Dialect dialect() const;
+
+  // The graph, where there is one: a functional model's, or that of a built Sequential.
+  const FunctionalLayer* functional() const;
+  const FunctionalLayer& graph() const;  // or an error
+  std::vector<SymbolicTensor> inputs() const { return graph().inputs(); }
+  std::vector<SymbolicTensor> outputs() const { return graph().outputs(); }
+  const Symbols& input() const { return graph().input(); }
+  const Symbols& output() const { return graph().output(); }
+
+  std::vector<LayerPtr> layers() const;
+  LayerPtr get_layer(const std::string& name) const;
+  LayerPtr get_layer(size_t index) const;
+
+  bool trainable() const { return layer_->trainable(); }
+  void set_trainable(bool trainable) { layer_->set_trainable(trainable); }
+  std::vector<Variable> weights() const { return layer_->weights(); }
+  std::vector<Tensor> get_weights() const { return layer_->get_weights(); }
+  void set_weights(const std::vector<Tensor>& values) { layer_->set_weights(values); }
+  int64_t count_params() const { return layer_->count_params(); }
+
+  Symbols operator()(const Symbols& input, const Keywords& named = {}) const {
+    return (*layer_)(input, named);
+  }
+
+  // Runs the model on data. Safe from any number of threads.
+  Tree<Tensor> predict(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
+  // The same with the masks of the outputs and the losses that layers added.
+  RunResult run(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
+
+  Json get_config() const { return layer_->get_config(); }
+  // Keras's envelope of the whole model, as text.
+  std::string to_json(int indent = -1) const { return serialize_layer(*layer_).dump(indent); }
+
+ private:
+  LayerPtr layer_;
+  std::shared_ptr<ProgramCache> programs_ = std::make_shared<ProgramCache>();
+};
+
+// Layers in a row.
+class Sequential : public Model {
+ public:
+  Sequential() : Sequential(std::vector<LayerPtr>{}) {}
+  Sequential(std::vector<LayerPtr> layers, const std::string& name = {})  // NOLINT
+      : Model(std::make_shared<SequentialLayer>(std::move(layers), LayerOptions{name})) {}
+  Sequential(std::initializer_list<LayerPtr> layers, const std::string& name = {})
+      : Sequential(std::vector<LayerPtr>(layers), name) {}
+
+  void add(const LayerPtr& layer) { sequential().add(layer); }
+  // An input for what follows: add(Input({28, 28})).
+  void add(const SymbolicTensor& input) { sequential().add(input.layer()); }
+  void pop() { sequential().pop(); }
+
+ private:
+  SequentialLayer& sequential() { return static_cast<SequentialLayer&>(*layer()); }
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
