@@ -295,9 +295,7 @@ class Reader {
   }
 
   static void write_utf8(std::string& out, uint32_t code) {
-    const auto tail = [&](int shift) {
-      out += static_cast<char>(0x80 | ((code >> shift) & 0x3f));
-    };
+    const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3f)); };
     if (code < 0x80) {
       out += static_cast<char>(code);
     } else if (code < 0x800) {

@@ -20,16 +20,17 @@ class Json {
   using Object = std::vector<std::pair<std::string, Json>>;
 
   Json() = default;
-  Json(std::nullptr_t) {}                                     // NOLINT(google-explicit-constructor)
-  Json(bool value) : data_(value) {}                          // NOLINT(google-explicit-constructor)
-  Json(int value) : data_(int64_t{value}) {}                  // NOLINT(google-explicit-constructor)
-  Json(int64_t value) : data_(value) {}                       // NOLINT(google-explicit-constructor)
-  Json(double value) : data_(value) {}                        // NOLINT(google-explicit-constructor)
-  Json(std::string value) : data_(std::move(value)) {}        // NOLINT(google-explicit-constructor)
-  Json(std::string_view value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(const char* value) : data_(std::string(value)) {}      // NOLINT(google-explicit-constructor)
-  Json(Array values) : data_(std::move(values)) {}            // NOLINT(google-explicit-constructor)
-  Json(Object members) : data_(std::move(members)) {}         // NOLINT(google-explicit-constructor)
+  Json(std::nullptr_t) {}                               // NOLINT(google-explicit-constructor)
+  Json(bool value) : data_(value) {}                    // NOLINT(google-explicit-constructor)
+  Json(int value) : data_(int64_t{value}) {}            // NOLINT(google-explicit-constructor)
+  Json(int64_t value) : data_(value) {}                 // NOLINT(google-explicit-constructor)
+  Json(double value) : data_(value) {}                  // NOLINT(google-explicit-constructor)
+  Json(std::string value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Json(std::string_view value)
+      : data_(std::string(value)) {}                      // NOLINT(google-explicit-constructor)
+  Json(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  Json(Array values) : data_(std::move(values)) {}        // NOLINT(google-explicit-constructor)
+  Json(Object members) : data_(std::move(members)) {}     // NOLINT(google-explicit-constructor)
 
   static Json array() { return Array{}; }
   static Json object() { return Object{}; }

@@ -95,6 +95,11 @@ Value Call::input() const {
   return only;
 }
 
+Value Call::float_input() const {
+  const Value x = input();
+  return is_float(x.dtype()) ? x : ops::cast(x, layer_->compute_dtype());
+}
+
 Values Call::inputs() const {
   Values values;
   argument(0).each([&](const Traced& t) { values.push_back(t.value); });
@@ -162,6 +167,7 @@ void Tracer::finish() {
 }
 
 Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
+  arguments = layer.arranged(std::move(arguments));
   require(!arguments.positional.empty(), "layer '", layer.name(), "': expected an input, got none");
   Shapes shapes;
   arguments.positional[0].each([&](const Traced& t) { shapes.push_back(t.value.shape()); });

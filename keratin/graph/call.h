@@ -41,6 +41,7 @@ class Call {
 
   // The tensors of the first argument: the only one, all of them, or one by its position.
   Value input() const;
+  Value float_input() const;  // integers become what the layer computes in
   Values inputs() const;
   size_t input_count() const { return argument(0).leaf_count(); }
   std::optional<Value> mask() const;  // that of the first tensor

@@ -36,11 +36,10 @@ Shape shape_from_json(const Json& json) {
 
 Json serialize_layer(const Layer& layer) {
   const std::string_view registered = layer.registered_name();
-  Json json =
-      Json::Object{{"module", layer.module()},
-                   {"class_name", layer.class_name()},
-                   {"config", layer.get_config()},
-                   {"registered_name", registered.empty() ? Json() : Json(registered)}};
+  Json json = Json::Object{{"module", layer.module()},
+                           {"class_name", layer.class_name()},
+                           {"config", layer.get_config()},
+                           {"registered_name", registered.empty() ? Json() : Json(registered)}};
   const Shapes& shapes = layer.built_with();
   if (layer.built() && !shapes.empty()) {
     Json shape = Json::array();
@@ -59,13 +58,15 @@ LayerOptions read_options(const Json& config) {
     options.trainable = trainable->as_bool();
   if (const Json* dtype = config.find("dtype"); dtype != nullptr && !dtype->is_null())
     options.dtype = DTypePolicy::from_json(*dtype);
+  if (const Json* penalty = config.find("activity_regularizer"); penalty != nullptr)
+    options.activity_regularizer = Regularizer::from_json(*penalty);
   return options;
 }
 
 bool is_option(std::string_view key) {
   // batch_input_shape is how Keras 2 tells the first layer of a Sequential its input.
   return key == "name" || key == "trainable" || key == "dtype" || key == "batch_input_shape" ||
-         key == "batch_shape";
+         key == "batch_shape" || key == "activity_regularizer";
 }
 
 }  // namespace keratin

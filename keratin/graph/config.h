@@ -26,8 +26,8 @@ struct ConfigContext {
 // One number or several, as users write an axis or a size: 3 or {3, 5}. Remembers which.
 class Sizes {
  public:
-  Sizes(int64_t one) : dims_{one}, single_(true) {}                 // NOLINT
-  Sizes(int one) : Sizes(int64_t{one}) {}                           // NOLINT
+  Sizes(int64_t one) : dims_{one}, single_(true) {}                   // NOLINT
+  Sizes(int one) : Sizes(int64_t{one}) {}                             // NOLINT
   Sizes(Dims several) : dims_(std::move(several)), single_(false) {}  // NOLINT
   Sizes(std::initializer_list<int64_t> several) : Sizes(Dims(several)) {}
 
@@ -129,9 +129,8 @@ class LayerOf : public Layer {
 
   Json own_config() const override {
     Json json = Json::object();
-    for_each_field(cfg, [&](std::string_view key, const auto& value) {
-      json[key] = config::write(value);
-    });
+    for_each_field(
+        cfg, [&](std::string_view key, const auto& value) { json[key] = config::write(value); });
     return json;
   }
 

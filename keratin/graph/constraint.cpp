@@ -58,8 +58,7 @@ Value Constraint::operator()(Value w) const {
   const Value norm = norm_of(w, c);
   if (named_.class_name == "UnitNorm") return w / (norm + epsilon);
   const double high = c.at("max_value").as_double();
-  if (named_.class_name == "MaxNorm")
-    return w * (ops::clip(norm, 0, high) / (norm + epsilon));
+  if (named_.class_name == "MaxNorm") return w * (ops::clip(norm, 0, high) / (norm + epsilon));
   const double low = c.at("min_value").as_double(), rate = c.at("rate").as_double();
   return w * ((ops::clip(norm, low, high) * rate + norm * (1 - rate)) / (norm + epsilon));
 }

@@ -16,8 +16,8 @@ DType dtype_from_keras(std::string_view name, std::string_view who);
 // What a layer computes in and what it keeps its weights in: "float32", "mixed_bfloat16", …
 class DTypePolicy {
  public:
-  DTypePolicy() = default;                     // float32
-  DTypePolicy(std::string_view name);          // NOLINT(google-explicit-constructor)
+  DTypePolicy() = default;             // float32
+  DTypePolicy(std::string_view name);  // NOLINT(google-explicit-constructor)
   DTypePolicy(const char* name) : DTypePolicy(std::string_view(name)) {}  // NOLINT
   DTypePolicy(DType dtype) : DTypePolicy(keras_name(dtype)) {}            // NOLINT
 

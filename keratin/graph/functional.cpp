@@ -18,14 +18,17 @@ void detach(Symbols& inputs, Symbols& outputs) {
   std::unordered_map<SymbolicTensor, Symbols, SymbolicHash> renewed;
   for (const SymbolicTensor& t : old_inputs)
     if (!renewed.contains(t))
-      renewed.emplace(t, is_input(t) ? t : InputLayer::make(t.shape(), t.dtype(), t.name() + "CLONE")->output());
+      renewed.emplace(
+          t,
+          is_input(t) ? t : InputLayer::make(t.shape(), t.dtype(), t.name() + "CLONE")->output());
   const auto lookup = [&](const SymbolicTensor& t) { return renewed.at(t); };
   for (const NodePtr& node : topology.nodes) {
     if (node->is_input() || renewed.contains(SymbolicTensor::output(node, 0))) continue;
     const Symbols results =
         node->layer()->call_symbolic(node->arguments().map<SymbolicTensor>(lookup));
     const auto flat = results.flat();
-    for (size_t i = 0; i < flat.size(); ++i) renewed.emplace(SymbolicTensor::output(node, i), flat[i]);
+    for (size_t i = 0; i < flat.size(); ++i)
+      renewed.emplace(SymbolicTensor::output(node, i), flat[i]);
   }
   inputs = inputs.map<SymbolicTensor>(lookup);
   outputs = outputs.map<SymbolicTensor>(lookup);
@@ -117,10 +120,12 @@ FunctionalLayer::FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions o
     : ModelLayer("Functional", std::move(options)),
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)) {
-  require(inputs_.leaf_count() > 0, "`inputs` argument cannot be empty. Received: inputs=",
-          inputs_.outline(), ", outputs=", outputs_.outline());
-  require(outputs_.leaf_count() > 0, "`outputs` argument cannot be empty. Received: inputs=",
-          inputs_.outline(), ", outputs=", outputs_.outline());
+  require(inputs_.leaf_count() > 0,
+          "`inputs` argument cannot be empty. Received: inputs=", inputs_.outline(),
+          ", outputs=", outputs_.outline());
+  require(outputs_.leaf_count() > 0,
+          "`outputs` argument cannot be empty. Received: inputs=", inputs_.outline(),
+          ", outputs=", outputs_.outline());
   detach(inputs_, outputs_);
   topology_ = map_graph(inputs_.flat(), outputs_.flat());
   set_built();
@@ -143,11 +148,11 @@ Tree<Traced> FunctionalLayer::apply(const Call& call, const Call&) const {
     traced.value = fit(traced.value, inputs[i], name());
     values[i] = traced;
   }
-  const auto results = walk<Traced>(
-      topology_, inputs, values, outputs_.flat(),
-      [&](const CallNode& node, Arguments<Traced> arguments) {
-        return call.invoke(*node.layer(), std::move(arguments)).flat();
-      });
+  const auto results =
+      walk<Traced>(topology_, inputs, values, outputs_.flat(),
+                   [&](const CallNode& node, Arguments<Traced> arguments) {
+                     return call.invoke(*node.layer(), std::move(arguments)).flat();
+                   });
   size_t next = 0;
   return outputs_.map<Traced>([&](const SymbolicTensor&) { return results[next++]; });
 }
@@ -172,7 +177,8 @@ Symbols fresh_inputs(const FunctionalLayer& model) {
     SymbolicTensor& copy = made[t.layer().get()];
     if (!copy.defined()) {
       const auto& layer = dynamic_cast<const InputLayer&>(*t.layer());
-      copy = InputLayer::make(layer.batch_shape(), layer.dtype(), layer.name(), layer.optional())->output();
+      copy = InputLayer::make(layer.batch_shape(), layer.dtype(), layer.name(), layer.optional())
+                 ->output();
     }
     return copy;
   });
@@ -182,13 +188,14 @@ Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs, const Subst
                 const CallLayer& call) {
   std::vector<Symbols> values;
   inputs.each([&](const SymbolicTensor& t) { values.emplace_back(t); });
-  const auto results = walk<SymbolicTensor>(
-      model.topology(), model.inputs(), values, model.outputs(),
-      [&](const CallNode& node, Arguments<SymbolicTensor> arguments) {
-        const LayerPtr layer = substitute(node.layer());
-        return (call ? call(layer, std::move(arguments)) : layer->call_symbolic(std::move(arguments)))
-            .flat();
-      });
+  const auto results =
+      walk<SymbolicTensor>(model.topology(), model.inputs(), values, model.outputs(),
+                           [&](const CallNode& node, Arguments<SymbolicTensor> arguments) {
+                             const LayerPtr layer = substitute(node.layer());
+                             return (call ? call(layer, std::move(arguments))
+                                          : layer->call_symbolic(std::move(arguments)))
+                                 .flat();
+                           });
   size_t next = 0;
   return model.output().map<SymbolicTensor>([&](const SymbolicTensor&) { return results[next++]; });
 }

@@ -140,7 +140,7 @@ class Reader {
     Json::Array calls;
     size_t done = 0;
     std::vector<std::vector<SymbolicTensor>> results = {};
-    int64_t first_index = 0;  // Keras 2 counts the calls of a nested model from one
+    int64_t first_index = 0;                // Keras 2 counts the calls of a nested model from one
     std::vector<std::string> waiting = {};  // layers that need the next call of this one
   };
 
@@ -294,8 +294,8 @@ class Reader {
   }
 
   Symbols old_argument(const Json& json, const std::string*& blocked) {
-    if (is_reference(json) && (entries_.contains(json[0].as_string()) ||
-                               json[0].as_string() == "_CONSTANT_VALUE"))
+    if (is_reference(json) &&
+        (entries_.contains(json[0].as_string()) || json[0].as_string() == "_CONSTANT_VALUE"))
       return old_value(json, blocked);
     if (!json.is_array()) return json;
     Symbols::List items;

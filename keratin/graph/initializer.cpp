@@ -61,7 +61,8 @@ std::pair<double, double> fans(const Shape& shape) {
   if (rank == 0) return {1, 1};
   if (rank == 1) return {shape[0], shape[0]};
   const auto field = static_cast<double>(shape.count(0, rank - 2));
-  return {static_cast<double>(shape[rank - 2]) * field, static_cast<double>(shape[rank - 1]) * field};
+  return {static_cast<double>(shape[rank - 2]) * field,
+          static_cast<double>(shape[rank - 1]) * field};
 }
 
 Tensor scaled(const Shape& shape, DType dtype, uint64_t seed, double scale, const std::string& mode,
@@ -169,7 +170,8 @@ Tensor stft(const Shape& shape, DType dtype, const Json& config) {
   return filled(shape, dtype, [&] {
     const int64_t t = at / bins, k = at % bins;
     ++at;
-    const double angle = 2 * std::numbers::pi * static_cast<double>(t * k % std::max<int64_t>(1, fft_length)) /
+    const double angle = 2 * std::numbers::pi *
+                         static_cast<double>(t * k % std::max<int64_t>(1, fft_length)) /
                          static_cast<double>(std::max<int64_t>(1, fft_length));
     return factor * window[static_cast<size_t>(t)] * (real ? std::cos(angle) : -std::sin(angle));
   });
@@ -225,7 +227,10 @@ const std::vector<Known>& known_initializers() {
          return filled(s, d, [&] { return low + (high - low) * stream.uniform(); });
        }},
       {"VarianceScaling",
-       O{{"scale", 1.0}, {"mode", "fan_in"}, {"distribution", "truncated_normal"}, {"seed", nullptr}},
+       O{{"scale", 1.0},
+         {"mode", "fan_in"},
+         {"distribution", "truncated_normal"},
+         {"seed", nullptr}},
        [](const Json& c, const Shape& s, DType d, uint64_t seed) {
          std::string distribution = word(c, "distribution", "truncated_normal");
          if (distribution == "normal") distribution = "truncated_normal";  // Keras 2's name
@@ -241,8 +246,7 @@ const std::vector<Known>& known_initializers() {
        [](const Json& c, const Shape& s, DType d, uint64_t seed) {
          return orthogonal(s, d, seed, number(c, "gain", 1));
        }},
-      {"STFT",
-       O{{"side", "real"}, {"window", "hann"}, {"scaling", "density"}, {"periodic", false}},
+      {"STFT", O{{"side", "real"}, {"window", "hann"}, {"scaling", "density"}, {"periodic", false}},
        [](const Json& c, const Shape& s, DType d, uint64_t) { return stft(s, d, c); }},
   };
   return table;
@@ -250,9 +254,12 @@ const std::vector<Known>& known_initializers() {
 
 const Known& find_initializer(const std::string& name) {
   static const std::vector<std::pair<std::string_view, std::string_view>> other_names = {
-      {"IdentityInitializer", "Identity"}, {"OrthogonalInitializer", "Orthogonal"},
-      {"STFTInitializer", "STFT"},         {"normal", "RandomNormal"},
-      {"uniform", "RandomUniform"},        {"one", "Ones"},
+      {"IdentityInitializer", "Identity"},
+      {"OrthogonalInitializer", "Orthogonal"},
+      {"STFTInitializer", "STFT"},
+      {"normal", "RandomNormal"},
+      {"uniform", "RandomUniform"},
+      {"one", "Ones"},
       {"zero", "Zeros"}};
   std::string_view wanted = name;
   for (const auto& [other, usual] : other_names)

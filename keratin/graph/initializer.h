@@ -51,7 +51,7 @@ struct UniformOptions {
 };
 struct ScalingOptions {
   double scale = 1;
-  std::string mode = "fan_in";  // or fan_out, fan_avg
+  std::string mode = "fan_in";                    // or fan_out, fan_avg
   std::string distribution = "truncated_normal";  // or untruncated_normal, uniform
   Seed seed = {};
 };

@@ -38,9 +38,9 @@ LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& contex
   const Json* shape = config.find("batch_shape");
   if (shape == nullptr) shape = config.find("batch_input_shape");  // Keras 2
   require(shape != nullptr, "InputLayer: the config has no batch_shape");
-  static constexpr std::string_view known[] = {"batch_shape", "batch_input_shape", "dtype",
-                                               "sparse",      "ragged",            "name",
-                                               "optional",    "trainable",         "input_tensor"};
+  static constexpr std::string_view known[] = {
+      "batch_shape", "batch_input_shape", "dtype",     "sparse",      "ragged",
+      "name",        "optional",          "trainable", "input_tensor"};
   for (const auto& member : config.as_object())
     if (std::find(std::begin(known), std::end(known), member.first) == std::end(known) &&
         context.unknown_key)
@@ -51,10 +51,10 @@ LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& contex
     if (const Json* set = config.find(flag); set != nullptr && set->is_bool())
       require(!set->as_bool(), "InputLayer: ", flag, " tensors are not supported");
   const LayerOptions options = read_options(Json::Object{{"name", config.at("name")}});
-  return make(shape_from_json(*shape),
-              dtype == nullptr || dtype->is_null() ? DType::f32
-                                                   : DTypePolicy::from_json(*dtype).compute(),
-              options.name, optional != nullptr && optional->is_bool() && optional->as_bool());
+  return make(
+      shape_from_json(*shape),
+      dtype == nullptr || dtype->is_null() ? DType::f32 : DTypePolicy::from_json(*dtype).compute(),
+      options.name, optional != nullptr && optional->is_bool() && optional->as_bool());
 }
 
 SymbolicTensor Input(InputOptions options) {

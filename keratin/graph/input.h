@@ -7,11 +7,11 @@
 namespace keratin {
 
 struct InputOptions {
-  Shape shape;                               // without the batch axis
-  std::optional<int64_t> batch_size = {};    // unknown when not given
+  Shape shape;                             // without the batch axis
+  std::optional<int64_t> batch_size = {};  // unknown when not given
   DType dtype = DType::f32;
   std::string name = {};
-  bool optional = false;                     // nothing may be passed for it
+  bool optional = false;  // nothing may be passed for it
 };
 
 // Where a model's data comes in: one tensor, made when the layer is.

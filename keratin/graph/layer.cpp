@@ -70,6 +70,8 @@ void Layer::set_trainable(bool trainable) {
 Json Layer::get_config() const {
   Json config = Json::Object{
       {"name", name()}, {"trainable", trainable()}, {"dtype", dtype_policy().to_json()}};
+  if (options_.activity_regularizer)
+    config["activity_regularizer"] = options_.activity_regularizer.to_json();
   for (const auto& [key, value] : own_config().as_object()) config[key] = value;
   return config;
 }
@@ -98,14 +100,13 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
 
 Variable Layer::add_seed(std::optional<int64_t> seed) {
   const auto first = static_cast<int64_t>(seed ? static_cast<uint64_t>(*seed) : next_seed());
-  Variable variable(
-      {.name = "seed_generator_state",
-       .shape = {2},
-       .dtype = DType::i64,
-       .initializer = Initializer([first](const Shape& shape, DType dtype, uint64_t) {
-         return Tensor::of<int64_t>(dtype, shape, {first, 0});
-       }),
-       .trainable = false});
+  Variable variable({.name = "seed_generator_state",
+                     .shape = {2},
+                     .dtype = DType::i64,
+                     .initializer = Initializer([first](const Shape& shape, DType dtype, uint64_t) {
+                       return Tensor::of<int64_t>(dtype, shape, {first, 0});
+                     }),
+                     .trainable = false});
   variable.set_path(name() + "/seed_generator/seed_generator_state");
   seeds_.push_back(variable);
   return variable;
@@ -137,10 +138,11 @@ Tree<Traced> Layer::apply(const Call& call, const Call& for_masks) const {
   const Masks masks = compute_mask(for_masks, results.leaf_count());
   ensure(masks.size() == results.leaf_count(), "layer '", name(), "' (", class_name(),
          "): compute_mask gave ", masks.size(), " masks for ", results.leaf_count(), " outputs");
-  if (const Regularizer* penalty = activity_regularizer(); penalty != nullptr && *penalty)
+  if (const Regularizer& penalty = options_.activity_regularizer)
     results.each([&](Value y) {
-      const double batch = y.rank() > 0 ? static_cast<double>(std::max<int64_t>(1, y.shape()[0])) : 1;
-      call.add_loss((*penalty)(y) / batch);
+      const double batch =
+          y.rank() > 0 ? static_cast<double>(std::max<int64_t>(1, y.shape()[0])) : 1;
+      call.add_loss(penalty(y) / batch);
     });
   size_t next = 0;
   return results.map<Traced>([&](Value y) {
@@ -157,8 +159,9 @@ void Layer::check_inputs(const Shapes& shapes) const {
     const InputSpec& spec = input_specs_[i];
     const Shape& shape = shapes[i];
     const auto check = [&](bool fine, const auto&... parts) {
-      require(fine, "Input ", i, " of layer \"", name(), "\" is incompatible with the layer: ",
-              parts..., ". Full shape received: ", keras_shape(shape));
+      require(fine, "Input ", i, " of layer \"", name(),
+              "\" is incompatible with the layer: ", parts...,
+              ". Full shape received: ", keras_shape(shape));
     };
     const int64_t rank = shape.rank();
     if (spec.ndim) check(rank == *spec.ndim, "expected ndim=", *spec.ndim, ", found ndim=", rank);
@@ -221,8 +224,9 @@ std::vector<Variable> Layer::non_trainable_weights() const {
 }
 
 int64_t Layer::count_params() const {
-  require(built_ || !weights().empty(), "You tried to call `count_params` on layer '", name(),
-          "', but the layer isn't built. You can build it manually via: `layer.build(input_shape)`.");
+  require(
+      built_ || !weights().empty(), "You tried to call `count_params` on layer '", name(),
+      "', but the layer isn't built. You can build it manually via: `layer.build(input_shape)`.");
   int64_t total = 0;
   for (const Variable& v : weights()) total += v.shape().count();
   return total;
@@ -241,8 +245,10 @@ void Layer::set_weights(const std::vector<Tensor>& values) {
           mine.size(), " weights.");
   for (size_t i = 0; i < mine.size(); ++i)
     require(mine[i].shape() == values[i].shape(), "Layer '", name(), "' weight '", mine[i].path(),
-            "' with shape ", keras_shape(mine[i].shape()), " is not compatible with provided weight "
-            "shape ", keras_shape(values[i].shape()), ".");
+            "' with shape ", keras_shape(mine[i].shape()),
+            " is not compatible with provided weight "
+            "shape ",
+            keras_shape(values[i].shape()), ".");
   for (size_t i = 0; i < mine.size(); ++i) mine[i].assign(values[i]);
 }
 

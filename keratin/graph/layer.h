@@ -20,6 +20,7 @@ struct LayerOptions {
   std::string name = {};
   bool trainable = true;
   DTypePolicy dtype = {};
+  Regularizer activity_regularizer = {};  // a penalty on the outputs, added to the losses
 };
 
 // What a layer asks of one input; unset means anything goes.
@@ -84,7 +85,11 @@ class Layer : public std::enable_shared_from_this<Layer> {
   // Does `call` look at the mask of its input? Keras counts it as an argument then.
   virtual bool takes_mask() const { return false; }
   virtual bool autocasts() const { return true; }
-  virtual const Regularizer* activity_regularizer() const { return nullptr; }
+  // The names of the arguments of `call` that hold tensors, in order: one passed by name is the
+  // same as one passed by position.
+  virtual std::vector<std::string_view> argument_names() const { return {"inputs"}; }
+  template <class T>
+  Arguments<T> arranged(Arguments<T> arguments) const;
   const std::vector<InputSpec>& input_specs() const { return input_specs_; }
   void check_inputs(const Shapes& shapes) const;
 
@@ -142,6 +147,19 @@ class Layer : public std::enable_shared_from_this<Layer> {
   std::vector<std::weak_ptr<const CallNode>> nodes_;
 };
 
+template <class T>
+Arguments<T> Layer::arranged(Arguments<T> arguments) const {
+  const auto names = argument_names();
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto found = arguments.named.find(names[i]);
+    if (found == arguments.named.end()) continue;
+    if (arguments.positional.size() <= i) arguments.positional.resize(i + 1);
+    arguments.positional[i] = std::move(found->second);
+    arguments.named.erase(found);
+  }
+  return arguments;
+}
+
 // "dense", then "dense_1", "dense_2", …: unique in the program until clear_session().
 std::string unique_name(std::string_view prefix);
 void clear_session();
@@ -155,7 +173,8 @@ class Shared {
   Shared() : Shared(Config{}) {}
   Shared(Config config, LayerOptions options = {})  // NOLINT(google-explicit-constructor)
       : layer_(std::make_shared<L>(std::move(config), std::move(options))) {}
-  Shared(Config config, std::string name) : Shared(std::move(config), LayerOptions{std::move(name)}) {}
+  Shared(Config config, std::string name)
+      : Shared(std::move(config), LayerOptions{std::move(name)}) {}
   explicit Shared(std::shared_ptr<L> layer) : layer_(std::move(layer)) {}
 
   Symbols operator()(const Symbols& input, const Keywords& named = {}) const {

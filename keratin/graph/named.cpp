@@ -8,11 +8,15 @@ namespace keratin {
 // letter or digit.
 std::string snake_case(std::string_view name) {
   std::string out;
-  const auto upper = [&](size_t i) { return std::isupper(static_cast<unsigned char>(name[i])) != 0; };
+  const auto upper = [&](size_t i) {
+    return std::isupper(static_cast<unsigned char>(name[i])) != 0;
+  };
   const auto lower = [&](size_t i) {
     return i < name.size() && std::islower(static_cast<unsigned char>(name[i])) != 0;
   };
-  const auto digit = [&](size_t i) { return std::isdigit(static_cast<unsigned char>(name[i])) != 0; };
+  const auto digit = [&](size_t i) {
+    return std::isdigit(static_cast<unsigned char>(name[i])) != 0;
+  };
   for (size_t i = 0; i < name.size(); ++i) {
     const bool starts = upper(i) && i > 0 && name[i - 1] != '_' &&
                         (lower(i + 1) || (lower(i - 1)) || (digit(i - 1) && lower(i + 1)));
@@ -23,8 +27,10 @@ std::string snake_case(std::string_view name) {
 }
 
 Json Named::to_json(std::string_view module) const {
-  return Json::Object{
-      {"module", module}, {"class_name", class_name}, {"config", config}, {"registered_name", nullptr}};
+  return Json::Object{{"module", module},
+                      {"class_name", class_name},
+                      {"config", config},
+                      {"registered_name", nullptr}};
 }
 
 Named Named::from_json(const Json& json) {

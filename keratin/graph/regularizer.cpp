@@ -1,8 +1,8 @@
 #include "keratin/graph/regularizer.h"
 
+#include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
-#include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 

@@ -28,9 +28,9 @@ class Regularizer {
 
 namespace regularizers {
 
-Regularizer L1(double l1 = 0.01);                             // l1 · Σ|x|
-Regularizer L2(double l2 = 0.01);                             // l2 · Σx²
-Regularizer L1L2(double l1 = 0, double l2 = 0);               // both
+Regularizer L1(double l1 = 0.01);                // l1 · Σ|x|
+Regularizer L2(double l2 = 0.01);                // l2 · Σx²
+Regularizer L1L2(double l1 = 0, double l2 = 0);  // both
 // How far from orthogonal the rows (or columns) of a matrix are: the mean of |cosine| between them.
 Regularizer OrthogonalRegularizer(double factor = 0.01, const std::string& mode = "rows");
 

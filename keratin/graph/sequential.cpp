@@ -14,7 +14,8 @@ void SequentialLayer::add(LayerPtr layer) {
   for (const LayerPtr& other : layers_)
     require(other->name() != layer->name(),
             "All layers added to a Sequential model should have unique names. Name '",
-            layer->name(), "' is already the name of a layer in this model. Update the `name` "
+            layer->name(),
+            "' is already the name of a layer in this model. Update the `name` "
             "argument to pass a unique name.");
   if (auto input = std::dynamic_pointer_cast<InputLayer>(layer)) {
     require(input_ == nullptr || !layers_.empty(), "Sequential model '", name(),
@@ -76,8 +77,9 @@ Results SequentialLayer::call(const Call& c) const {
 
 Tree<Traced> SequentialLayer::apply(const Call& call, const Call& for_masks) const {
   const FunctionalLayer* graph = functional();
-  require(graph != nullptr, "Sequential model '", name(),
-          "' was called before it was built; give it an Input or call it on symbolic tensors first");
+  require(
+      graph != nullptr, "Sequential model '", name(),
+      "' was called before it was built; give it an Input or call it on symbolic tensors first");
   return graph->apply(call, for_masks);
 }
 
@@ -110,8 +112,8 @@ LayerPtr old_input(const Json& first) {
   const Json* shape = config == nullptr ? nullptr : config->find("batch_input_shape");
   if (shape == nullptr || shape->is_null()) return nullptr;
   const Json* dtype = config->find("dtype");
-  const DType type = dtype == nullptr || dtype->is_null() ? DType::f32
-                                                          : DTypePolicy::from_json(*dtype).compute();
+  const DType type =
+      dtype == nullptr || dtype->is_null() ? DType::f32 : DTypePolicy::from_json(*dtype).compute();
   return InputLayer::make(shape_from_json(*shape), type, "");
 }
 

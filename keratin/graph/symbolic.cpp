@@ -25,8 +25,8 @@ std::string keras_shape(const Shape& shape) {
 
 std::ostream& operator<<(std::ostream& out, const SymbolicTensor& tensor) {
   return out << "<KerasTensor shape=" << keras_shape(tensor.shape())
-             << ", dtype=" << keras_name(tensor.dtype()) << ", sparse=False, ragged=False, name="
-             << tensor.name() << ">";
+             << ", dtype=" << keras_name(tensor.dtype())
+             << ", sparse=False, ragged=False, name=" << tensor.name() << ">";
 }
 
 CallNode::CallNode(LayerPtr layer, size_t index, Arguments<SymbolicTensor> arguments,

@@ -84,6 +84,7 @@ class SymbolicCall {
 }  // namespace
 
 Symbols Layer::call_symbolic(Arguments<SymbolicTensor> arguments) {
+  arguments = arranged(std::move(arguments));
   require(!arguments.positional.empty(), "layer '", name(), "': expected an input, got none");
   Shapes shapes;
   for (const auto& tree : arguments.positional)

@@ -20,9 +20,17 @@ struct Parent {
 std::vector<Parent> parents_of(const CallNode& node) {
   std::vector<Parent> parents;
   for (const SymbolicTensor& t : node.inputs()) parents.push_back({&t, t.node_ptr(), 0});
-  if (node.layer()->takes_mask() && node.inputs().size() == 1)
-    for (const MaskSource& source : node.inputs()[0].spec().mask_sources)
+  if (!node.layer()->takes_mask()) return parents;
+  // Keras fills in the mask of the only argument that holds tensors.
+  const auto& arguments = node.arguments();
+  size_t with_tensors = 0;
+  for (const Symbols& tree : arguments.positional) with_tensors += tree.leaf_count() > 0 ? 1 : 0;
+  for (const auto& item : arguments.named) with_tensors += item.second.leaf_count() > 0 ? 1 : 0;
+  if (with_tensors != 1 || arguments.positional.empty()) return parents;
+  arguments.positional[0].each([&](const SymbolicTensor& t) {
+    for (const MaskSource& source : t.spec().mask_sources)
       parents.push_back({nullptr, source.node, source.hops});
+  });
   return parents;
 }
 
@@ -78,9 +86,8 @@ class Mapper {
             node->layer()->name(), "' is part of a cycle.");
     layer_indices_.emplace(node->layer().get(), layer_indices_.size());
     in_progress_.insert(node.get());
-    const bool stops = node->is_input() ||
-                       (tensor != nullptr ? input_tensors_.contains(*tensor)
-                                          : input_nodes_.contains(node.get()));
+    const bool stops = node->is_input() || (tensor != nullptr ? input_tensors_.contains(*tensor)
+                                                              : input_nodes_.contains(node.get()));
     stack.push_back({node, stops ? std::vector<Parent>() : parents_of(*node)});
     if (stops) stopped_.insert(node.get());
   }
@@ -133,8 +140,7 @@ class Mapper {
       topology.slot_count += node->outputs().size();
     }
     const auto index = [&](const Layer* layer) {
-      return unused_.contains(layer) ? int64_t{-1}
-                                     : static_cast<int64_t>(layer_indices_.at(layer));
+      return unused_.contains(layer) ? int64_t{-1} : static_cast<int64_t>(layer_indices_.at(layer));
     };
     topology.layers = layers_;
     std::stable_sort(topology.layers.begin(), topology.layers.end(),
@@ -156,8 +162,8 @@ class Mapper {
                 " at operation '", node->layer()->name(),
                 "'. The following previous operations were accessed without issue: [", seen, "]");
       if (node->is_input() && !input_nodes_.contains(node.get()))
-        fail("Graph disconnected: cannot find parent for tensor ",
-             SymbolicTensor::output(node, 0), " at operation '", consumer_of(topology, *node),
+        fail("Graph disconnected: cannot find parent for tensor ", SymbolicTensor::output(node, 0),
+             " at operation '", consumer_of(topology, *node),
              "'. The following previous operations were accessed without issue: [", seen, "]");
       if (seen.size() < 2000) seen += (seen.empty() ? "'" : ", '") + node->layer()->name() + "'";
       for (size_t i = 0; i < node->outputs().size(); ++i)
@@ -177,8 +183,7 @@ class Mapper {
     for (const LayerPtr& layer : topology.layers) ++counts[layer->name()];
     for (const LayerPtr& layer : topology.layers)
       require(counts[layer->name()] == 1, "The name \"", layer->name(), "\" is used ",
-              counts[layer->name()],
-              " times in the model. All operation names should be unique.");
+              counts[layer->name()], " times in the model. All operation names should be unique.");
   }
 
   const std::vector<SymbolicTensor>& inputs_;

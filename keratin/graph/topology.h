@@ -12,10 +12,10 @@ namespace keratin {
 // The calls between a model's inputs and outputs, in Keras's order. The order of the layers decides
 // that of the weights, so files depend on it.
 struct Topology {
-  std::vector<NodePtr> nodes;                          // as they run: by decreasing depth
-  std::vector<int64_t> depths;                         // of each: steps to the nearest end
-  std::vector<LayerPtr> layers;                        // each once, by decreasing depth
-  std::unordered_map<const CallNode*, size_t> slots;   // where a node's first output is kept
+  std::vector<NodePtr> nodes;                         // as they run: by decreasing depth
+  std::vector<int64_t> depths;                        // of each: steps to the nearest end
+  std::vector<LayerPtr> layers;                       // each once, by decreasing depth
+  std::unordered_map<const CallNode*, size_t> slots;  // where a node's first output is kept
   size_t slot_count = 0;
 
   bool contains(const CallNode& node) const { return slots.contains(&node); }
@@ -26,9 +26,9 @@ struct Topology {
 Topology map_graph(const std::vector<SymbolicTensor>& inputs,
                    const std::vector<SymbolicTensor>& outputs);
 
-// The one walk over a graph. `values` are what the inputs become (nothing, for an optional one); for
-// each call in order, `call(node, arguments)` gives its outputs, flat. T is what tensors become:
-// traced values when a model runs, other symbolic tensors when it is cloned.
+// The one walk over a graph. `values` are what the inputs become (nothing, for an optional one);
+// for each call in order, `call(node, arguments)` gives its outputs, flat. T is what tensors
+// become: traced values when a model runs, other symbolic tensors when it is cloned.
 template <class T, class CallOne>
 std::vector<Tree<T>> walk(const Topology& topology, const std::vector<SymbolicTensor>& inputs,
                           const std::vector<Tree<T>>& values,

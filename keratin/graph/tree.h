@@ -22,11 +22,11 @@ class Tree {
   using List = std::vector<Tree>;
   using Dict = std::map<std::string, Tree, std::less<>>;
 
-  Tree() = default;                                         // nothing (Python's None)
-  Tree(T leaf) : data_(std::move(leaf)) {}                  // NOLINT(google-explicit-constructor)
-  Tree(List items) : data_(std::move(items)) {}             // NOLINT(google-explicit-constructor)
-  Tree(Dict items) : data_(std::move(items)) {}             // NOLINT(google-explicit-constructor)
-  Tree(Json constant) : data_(std::move(constant)) {}       // NOLINT(google-explicit-constructor)
+  Tree() = default;                                    // nothing (Python's None)
+  Tree(T leaf) : data_(std::move(leaf)) {}             // NOLINT(google-explicit-constructor)
+  Tree(List items) : data_(std::move(items)) {}        // NOLINT(google-explicit-constructor)
+  Tree(Dict items) : data_(std::move(items)) {}        // NOLINT(google-explicit-constructor)
+  Tree(Json constant) : data_(std::move(constant)) {}  // NOLINT(google-explicit-constructor)
   Tree(const std::vector<T>& leaves) : data_(List(leaves.begin(), leaves.end())) {}  // NOLINT
   Tree(std::initializer_list<Tree> items) : data_(List(items)) {}
   // Constants, so that arguments can be written as they are.
@@ -163,7 +163,8 @@ class Tree {
     if (is_list()) {
       for (const Tree& item : list()) out += comma + item.outline(), comma = ", ";
     } else {
-      for (const auto& [key, item] : dict()) out += comma + key + ": " + item.outline(), comma = ", ";
+      for (const auto& [key, item] : dict())
+        out += comma + key + ": " + item.outline(), comma = ", ";
     }
     return out + (is_list() ? "]" : "}");
   }

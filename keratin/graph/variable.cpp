@@ -43,8 +43,7 @@ void Variable::assign(const Tensor& value) const {
           value.shape());
   const Tensor converted = value.dtype() == dtype() ? value : value.cast(dtype());
   std::call_once(data_->filled, [&] { data_->value = Tensor(dtype(), shape()); });
-  if (converted.bytes() > 0)
-    std::memcpy(data_->value.raw(), converted.raw(), converted.bytes());
+  if (converted.bytes() > 0) std::memcpy(data_->value.raw(), converted.raw(), converted.bytes());
 }
 
 }  // namespace keratin

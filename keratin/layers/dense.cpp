@@ -17,8 +17,9 @@ void DenseLayer::build(const Shapes& inputs) {
   const int64_t features = inputs[0].back();
   require(features != unknown, "Dense '", name(),
           "': the last dimension of the input must be known, got shape ", keras_shape(inputs[0]));
-  kernel_ = add_weight("kernel", {features, cfg.units}, cfg.kernel_initializer,
-                       {.regularizer = cfg.kernel_regularizer, .constraint = cfg.kernel_constraint});
+  kernel_ =
+      add_weight("kernel", {features, cfg.units}, cfg.kernel_initializer,
+                 {.regularizer = cfg.kernel_regularizer, .constraint = cfg.kernel_constraint});
   if (cfg.use_bias)
     bias_ = add_weight("bias", {cfg.units}, cfg.bias_initializer,
                        {.regularizer = cfg.bias_regularizer, .constraint = cfg.bias_constraint});
@@ -26,7 +27,7 @@ void DenseLayer::build(const Shapes& inputs) {
 }
 
 Results DenseLayer::call(const Call& c) const {
-  Value y = ops::matmul(c.input(), c.read(kernel_));
+  Value y = ops::matmul(c.float_input(), c.read(kernel_));
   if (cfg.use_bias) y = y + c.read(bias_);
   return cfg.activation(y);
 }

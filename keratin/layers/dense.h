@@ -14,7 +14,6 @@ struct DenseConfig {
   Initializer bias_initializer = "zeros";
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   Json quantization_config = {};
@@ -28,7 +27,6 @@ struct DenseConfig {
       field("bias_initializer", &DenseConfig::bias_initializer),
       field("kernel_regularizer", &DenseConfig::kernel_regularizer),
       field("bias_regularizer", &DenseConfig::bias_regularizer),
-      field("activity_regularizer", &DenseConfig::activity_regularizer),
       field("kernel_constraint", &DenseConfig::kernel_constraint),
       field("bias_constraint", &DenseConfig::bias_constraint),
       field("quantization_config", &DenseConfig::quantization_config),
@@ -44,7 +42,6 @@ class DenseLayer final : public LayerOf<DenseLayer, DenseConfig> {
   Results call(const Call& c) const override;
   // A mask marks timesteps; only features are mixed, so it passes through.
   bool supports_masking() const override { return true; }
-  const Regularizer* activity_regularizer() const override { return &cfg.activity_regularizer; }
 
  private:
   Variable kernel_, bias_;

@@ -23,7 +23,8 @@ LayerPtr LambdaLayer::from_config(const Json& config, const ConfigContext&) {
   own.saved = Json::object();
   for (const auto& [key, value] : config.as_object())
     if (!is_option(key)) own.saved[key] = value;
-  if (const Json* arguments = config.find("arguments"); arguments != nullptr && arguments->is_object())
+  if (const Json* arguments = config.find("arguments");
+      arguments != nullptr && arguments->is_object())
     own.arguments = *arguments;
   return std::make_shared<LambdaLayer>(std::move(own), read_options(config));
 }

@@ -14,9 +14,9 @@ using LambdaMask = std::function<Masks(const Call&)>;
 
 struct LambdaConfig {
   LambdaFunction function = {};
-  LambdaMask mask = {};       // the masks of the outputs; without it, masks stop here
+  LambdaMask mask = {};             // the masks of the outputs; without it, masks stop here
   Json arguments = Json::object();  // bound arguments: c.argument("scale") sees them
-  Json saved = Json();        // the config a file had, kept as it came
+  Json saved = Json();              // the config a file had, kept as it came
 };
 
 // Any C++ function of values, traced when it is called: it differentiates, clones and moves to any
@@ -63,8 +63,8 @@ struct LambdaOptions {
 class Lambda : public Shared<LambdaLayer> {
  public:
   template <class F>
-  requires(!std::derived_from<std::remove_cvref_t<F>, Lambda>)
-  explicit Lambda(F function, LambdaOptions options = {})
+  requires(!std::derived_from<std::remove_cvref_t<F>, Lambda>) explicit Lambda(
+      F function, LambdaOptions options = {})
       : Shared(LambdaConfig{lambda_function(std::move(function)), std::move(options.mask),
                             std::move(options.arguments)},
                LayerOptions{std::move(options.name), true, std::move(options.dtype)}) {}

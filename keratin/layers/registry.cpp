@@ -17,12 +17,9 @@ struct Known {
 
 // Every class a file may name, and the other names Keras has had for some.
 constexpr Known known_layers[] = {
-    {"Dense", DenseLayer::from_config},
-    {"Functional", FunctionalLayer::from_config},
-    {"InputLayer", InputLayer::from_config},
-    {"Lambda", LambdaLayer::from_config},
-    {"Model", FunctionalLayer::from_config},
-    {"Sequential", SequentialLayer::from_config},
+    {"Dense", DenseLayer::from_config},      {"Functional", FunctionalLayer::from_config},
+    {"InputLayer", InputLayer::from_config}, {"Lambda", LambdaLayer::from_config},
+    {"Model", FunctionalLayer::from_config}, {"Sequential", SequentialLayer::from_config},
 };
 
 MakeLayer find_known(std::string_view name) {
@@ -38,8 +35,8 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom) {
   context.make_layer = [&](const Json& json) -> LayerPtr {
     const std::string& name = json.at("class_name").as_string();
     const Json* registered = json.find("registered_name");
-    const auto theirs =
-        custom.find(registered != nullptr && registered->is_string() ? registered->as_string() : name);
+    const auto theirs = custom.find(
+        registered != nullptr && registered->is_string() ? registered->as_string() : name);
     if (theirs != custom.end()) return theirs->second(json.at("config"), context);
     const auto by_class = custom.find(name);
     if (by_class != custom.end()) return by_class->second(json.at("config"), context);
@@ -48,9 +45,11 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom) {
       const Json* module = json.find("module");
       const Json* layer = json.at("config").find("name");
       fail("Could not find the class '", name, "'",
-           module != nullptr && module->is_string() ? " of module '" + module->as_string() + "'" : "",
+           module != nullptr && module->is_string() ? " of module '" + module->as_string() + "'"
+                                                    : "",
            layer != nullptr && layer->is_string() ? " for layer '" + layer->as_string() + "'" : "",
-           ". If it is a layer of yours, register it: pass {\"", name, "\", YourLayer::from_config}.");
+           ". If it is a layer of yours, register it: pass {\"", name,
+           "\", YourLayer::from_config}.");
     }
     return make(json.at("config"), context);
   };

@@ -16,8 +16,9 @@ Shapes positional_shapes(const Arguments<MaskedTensor>& arguments) {
 }
 
 std::string signature(const Arguments<MaskedTensor>& arguments, const RunOptions& options) {
-  std::string key = text(options.training, static_cast<int>(options.dialect), options.compile.backend,
-                         options.compile.threads, options.compile.deterministic);
+  std::string key =
+      text(options.training, static_cast<int>(options.dialect), options.compile.backend,
+           options.compile.threads, options.compile.deterministic);
   const auto add = [&](const Tree<MaskedTensor>& tree) {
     key += '|' + tree.outline();
     tree.each([&](const MaskedTensor& t) {
@@ -37,7 +38,7 @@ std::string signature(const Arguments<MaskedTensor>& arguments, const RunOptions
 
 Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
                  const RunOptions& options) {
-  layer.ensure_built(positional_shapes(arguments));
+  layer.ensure_built(positional_shapes(layer.arranged(arguments)));
   Module module;
   Tracer tracer(module, options.training, options.dialect);
   size_t next = 0;

@@ -1,0 +1,325 @@
+#include "keratin/testing/check_layer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "keratin/autodiff/gradients.h"
+#include "keratin/base/warning.h"
+#include "keratin/graph/input.h"
+#include "keratin/ops/ops.h"
+#include "keratin/testing/check_op.h"
+#include "keratin/testing/golden.h"
+
+namespace keratin::testing {
+namespace {
+
+Tree<MaskedTensor> with_masks(const Json& values, const Json* masks) {
+  const Tree<Tensor> tensors = golden_structure(values);
+  if (masks == nullptr || masks->is_null())
+    return tensors.map<MaskedTensor>([](const Tensor& t) { return MaskedTensor{t}; });
+  if (tensors.is_leaf()) return MaskedTensor{tensors.leaf(), golden_tensor(*masks)};
+  if (tensors.is_list()) {
+    Tree<MaskedTensor>::List items;
+    for (size_t i = 0; i < values.size(); ++i) items.push_back(with_masks(values[i], &(*masks)[i]));
+    return items;
+  }
+  Tree<MaskedTensor>::Dict items;
+  for (const auto& [key, value] : values.as_object())
+    items.emplace(key, with_masks(value, masks->find(key)));
+  return items;
+}
+
+Arguments<MaskedTensor> arguments_of(const Json& test) {
+  Arguments<MaskedTensor> arguments;
+  arguments.positional.push_back(with_masks(test.at("inputs"), test.find("input_masks")));
+  const Json* kwargs = test.find("kwargs");
+  const Json* masks = test.find("kwarg_masks");
+  if (kwargs != nullptr && kwargs->is_object())
+    for (const auto& [key, value] : kwargs->as_object())
+      arguments.named.emplace(
+          key,
+          with_masks(value, masks == nullptr || masks->is_null() ? nullptr : masks->find(key)));
+  return arguments;
+}
+
+// Every float dtype of a config, policies and all, made "float64".
+Json in_double(const Json& json) {
+  static const std::vector<std::string> floats = {"float32", "float16", "bfloat16", "mixed_float16",
+                                                  "mixed_bfloat16"};
+  if (json.is_string() && std::find(floats.begin(), floats.end(), json.as_string()) != floats.end())
+    return "float64";
+  if (json.is_array()) {
+    Json out = Json::array();
+    for (const Json& item : json.as_array()) out.push_back(in_double(item));
+    return out;
+  }
+  if (!json.is_object()) return json;
+  Json out = Json::object();
+  for (const auto& [key, value] : json.as_object()) out[key] = in_double(value);
+  return out;
+}
+
+Arguments<MaskedTensor> in_double(const Arguments<MaskedTensor>& arguments) {
+  return arguments.map<MaskedTensor>([](MaskedTensor t) {
+    if (is_float(t.value.dtype())) t.value = t.value.cast(DType::f64);
+    return t;
+  });
+}
+
+class LayerCase {
+ public:
+  LayerCase(const Json& test, const LayerChecks& checks) : test_(test), checks_(checks) {
+    arguments_ = arguments_of(test);
+  }
+
+  void run() {
+    const LayerPtr layer = made();
+    check_config(*layer);
+    const RunResult result = run_layer(*layer, arguments_);
+    compare(test_, result, *layer);
+    if (const Json* again = test_.find("again"); again != nullptr && !again->is_null())
+      compare(*again, run_layer(*layer, arguments_of(*again)), *layer);
+    check_symbolic(result);
+    check_copy(result);
+    check_reference(result);
+    if (checks_.gradient) check_gradients();
+  }
+
+ private:
+  // The layer of the file with the weights of the file.
+  LayerPtr made() const { return made(test_.at("config")); }
+  LayerPtr made(const Json& config) const {
+    LayerPtr layer = layer_from_json(config, checks_.custom);
+    if (checks_.prepare) checks_.prepare(test_, *layer);
+    build(*layer);
+    std::vector<Tensor> weights;
+    for (const Json& weight : test_.at("weights").as_array())
+      weights.push_back(golden_tensor(weight));
+    layer->set_weights(weights);
+    return layer;
+  }
+
+  void build(Layer& layer) const {
+    Shapes shapes;
+    for (const auto& tree : layer.arranged(arguments_).positional)
+      tree.each([&](const MaskedTensor& t) { shapes.push_back(t.value.shape()); });
+    layer.ensure_built(shapes);
+  }
+
+  void compare(const Json& test, const RunResult& result, const Layer& layer) const {
+    const Tree<Tensor> expected = golden_structure(test.at("outputs"));
+    EXPECT_EQ(result.outputs.outline(), expected.outline());
+    const auto got = result.outputs.flat(), wanted = expected.flat();
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      expect_close(got[i], wanted[i], tolerance(wanted[i].dtype()), text("output ", i));
+    compare_masks(test, result);
+    if (const Json* after = test.find("weights_after"); after != nullptr && !after->is_null()) {
+      const auto weights = layer.weights();
+      for (size_t i = 0; i < weights.size(); ++i)
+        expect_close(weights[i].value(), golden_tensor((*after)[i]), checks_.tolerance,
+                     "weight after: " + weights[i].path());
+    }
+    const Json* losses = test.find("losses");
+    if (losses == nullptr || losses->is_null()) return;
+    std::vector<Tensor> all = result.losses;
+    ASSERT_LE(all.size(), losses->size()) << "losses";
+    // Those of weights are not part of a call; they are compared where models are trained.
+  }
+
+  void compare_masks(const Json& test, const RunResult& result) const {
+    const Json* masks = test.find("output_masks");
+    if (masks == nullptr) return;
+    ASSERT_EQ(result.masks.size(), masks->size());
+    for (size_t i = 0; i < masks->size(); ++i) {
+      const Json& wanted = (*masks)[i];
+      ASSERT_EQ(result.masks[i].has_value(), !wanted.is_null()) << "mask of output " << i;
+      if (result.masks[i])
+        expect_close(*result.masks[i], golden_tensor(wanted), 0, text("mask of output ", i));
+    }
+  }
+
+  double tolerance(DType dtype) const {
+    if (dtype == DType::f16) return std::max(checks_.tolerance, 4e-3);
+    if (dtype == DType::bf16) return std::max(checks_.tolerance, 3e-2);
+    return checks_.tolerance;
+  }
+
+  void check_config(const Layer& layer) const {
+    const Json& theirs = test_.at("config").at("config");
+    const Json ours = layer.get_config();
+    for (const auto& [key, value] : theirs.as_object()) {
+      const Json* mine = ours.find(key);
+      EXPECT_TRUE(mine != nullptr && *mine == value)
+          << "config key '" << key << "': Keras has " << value << ", we write "
+          << (mine == nullptr ? std::string("nothing") : mine->dump());
+    }
+    for (const auto& [key, value] : ours.as_object())
+      EXPECT_TRUE(theirs.contains(key)) << "config key '" << key << "' is not Keras's";
+    const LayerPtr copy = layer_from_json(serialize_layer(layer), checks_.custom);
+    EXPECT_EQ(copy->get_config(), ours) << "a config read back writes another";
+  }
+
+  // Inputs for the arguments, their batch unknown where `open`.
+  Arguments<SymbolicTensor> symbols(bool open) const {
+    return arguments_.map<SymbolicTensor>([&](const MaskedTensor& t) {
+      Dims dims = t.value.shape().dims();
+      if (open && !dims.empty()) dims[0] = unknown;
+      return InputLayer::make(dims, t.value.dtype(), "")->output();
+    });
+  }
+
+  void check_symbolic(const RunResult& result) const {
+    bool masked = false;
+    arguments_.each([&](const MaskedTensor& t) { masked = masked || t.mask.has_value(); });
+    const LayerPtr layer = layer_from_json(test_.at("config"), checks_.custom);
+    if (checks_.prepare) checks_.prepare(test_, *layer);
+    std::vector<SymbolicTensor> found;
+    try {
+      found = layer->call_symbolic(symbols(!stateful(*layer))).flat();
+    } catch (const UserError& error) {
+      ADD_FAILURE() << "symbolic call: " << error.what();
+      return;
+    }
+    const auto outputs = result.outputs.flat();
+    ASSERT_EQ(found.size(), outputs.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].dtype(), outputs[i].dtype()) << "symbolic dtype of output " << i;
+      EXPECT_TRUE(compatible(found[i].shape(), outputs[i].shape()))
+          << "symbolic shape " << found[i].shape() << ", executed " << outputs[i].shape();
+      for (int64_t axis = 1; axis < found[i].rank(); ++axis)
+        EXPECT_NE(found[i].shape()[axis], unknown) << "axis " << axis << " of output " << i;
+      EXPECT_TRUE(masked || found[i].has_mask() == result.masks[i].has_value())
+          << "symbolic mask of output " << i;
+    }
+    EXPECT_EQ(layer->weights().size(), test_.at("weights").size());
+  }
+
+  static bool stateful(const Layer& layer) {
+    const Json config = layer.get_config();
+    const Json* flag = config.find("stateful");
+    return flag != nullptr && flag->is_bool() && flag->as_bool();
+  }
+
+  void check_copy(const RunResult& result) const {
+    const LayerPtr source = made();
+    const LayerPtr copy = source->fresh_copy();
+    EXPECT_EQ(copy->get_config(), source->get_config()) << "a fresh copy's config";
+    build(*copy);
+    const auto theirs = source->weights(), ours = copy->weights();
+    ASSERT_EQ(ours.size(), theirs.size());
+    for (size_t i = 0; i < ours.size(); ++i)
+      EXPECT_FALSE(ours[i] == theirs[i]) << "a fresh copy shares " << ours[i].path();
+    copy->set_weights(source->get_weights());
+    const auto got = run_layer(*copy, arguments_).outputs.flat(), wanted = result.outputs.flat();
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_EQ(got[i], wanted[i]) << "output " << i << " of a fresh copy";
+  }
+
+  void check_reference(const RunResult& result) const {
+    const LayerPtr layer = made();
+    const auto got =
+        run_layer(*layer, arguments_, {.compile = {.backend = "reference"}}).outputs.flat();
+    const auto wanted = result.outputs.flat();
+    for (size_t i = 0; i < got.size(); ++i)
+      expect_close(wanted[i], got[i], tolerance(got[i].dtype()),
+                   text("cpu and reference, output ", i));
+  }
+
+  // d(Σ w · outputs)/d(inputs and weights), some elements of each, by differences.
+  void check_gradients() const {
+    const LayerPtr layer = made(in_double(test_.at("config")));
+    const Arguments<MaskedTensor> arguments = in_double(arguments_);
+    Module module;
+    Tracer tracer(module, false);
+    std::vector<Tensor> data;
+    Values wrt;
+    const auto traced = arguments.map<Traced>([&](const MaskedTensor& t) {
+      Traced out{module.input({t.value.dtype(), t.value.shape()})};
+      data.push_back(t.value.clone());
+      if (is_float(t.value.dtype())) wrt.push_back(out.value);
+      if (t.mask) {
+        out.mask = module.input({t.mask->dtype(), t.mask->shape()});
+        data.push_back(*t.mask);
+      }
+      return out;
+    });
+    Value total;
+    uint64_t seed = 11;
+    tracer.invoke(*layer, traced).each([&](const Traced& t) {
+      if (!is_float(t.value.dtype())) return;
+      const Tensor weights = random_tensor(t.value.type(), -1, 1, ++seed);
+      const Value part = ops::sum(t.value * ops::constant(module.block(), weights));
+      total = total.defined() ? total + part : part;
+    });
+    if (!total.defined()) return;
+    for (const Variable& v : tracer.variables()) {
+      data.push_back(v.value().clone());
+      if (is_float(v.dtype()) && v.trainable()) wrt.push_back(tracer.read(v));
+    }
+    if (wrt.empty()) return;
+    module.output(total);
+    for (const Value g : keratin::gradients(total, wrt)) module.output(g);
+    std::vector<size_t> where;
+    const auto& parameters = module.block().parameters();
+    for (const Value w : wrt)
+      for (size_t i = 0; i < parameters.size(); ++i)
+        if (parameters[i].get() == &w.node()) where.push_back(i);
+    ASSERT_EQ(where.size(), wrt.size());
+    const Executable program = compile(std::move(module), {.backend = "reference"});
+    compare_differences(program, data, where);
+  }
+
+  static void compare_differences(const Executable& program, std::vector<Tensor> data,
+                                  const std::vector<size_t>& where) {
+    const auto fresh = [&] {
+      std::vector<Tensor> copies;
+      for (const Tensor& t : data) copies.push_back(t.clone());
+      return copies;
+    };
+    const auto slopes = program(fresh());
+    constexpr double step = 1e-5;
+    for (size_t k = 0; k < where.size(); ++k) {
+      Tensor& x = data[where[k]];
+      const int64_t stride = std::max<int64_t>(1, x.count() / 6);
+      for (int64_t i = 0; i < x.count(); i += stride) {
+        const double at = x.at(i);
+        x.set(i, at + step);
+        const double above = program(fresh())[0].at(0);
+        x.set(i, at - step);
+        const double below = program(fresh())[0].at(0);
+        x.set(i, at);
+        const double expected = (above - below) / (2 * step), got = slopes[k + 1].at(i);
+        EXPECT_NEAR(got, expected, 1e-5 * (1 + std::fabs(expected)))
+            << "gradient of parameter " << where[k] << ", element " << i;
+      }
+    }
+  }
+
+  const Json& test_;
+  const LayerChecks& checks_;
+  Arguments<MaskedTensor> arguments_;
+};
+
+}  // namespace
+
+void check_layer(const std::string& class_name, const LayerChecks& checks) {
+  const Json tests = read_golden("layers/" + class_name + ".json");
+  ASSERT_GE(tests.size(), 3u) << class_name;
+  const auto handler = set_warning_handler({});
+  for (const Json& test : tests.as_array()) {
+    const std::string& name = test.at("name").as_string();
+    if (std::find(checks.skip.begin(), checks.skip.end(), name) != checks.skip.end()) continue;
+    SCOPED_TRACE(class_name + ": " + name);
+    try {
+      LayerCase(test, checks).run();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  set_warning_handler(handler);
+}
+
+}  // namespace keratin::testing

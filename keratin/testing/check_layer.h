@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "keratin/layers/registry.h"
+#include "keratin/model/program.h"
+
+namespace keratin::testing {
+
+struct LayerChecks {
+  double tolerance = 2e-5;  // against Keras, see expect_close
+  bool gradient = true;     // has one that is smooth at the recorded inputs
+  CustomLayers custom = {};
+  // Called with each layer before it is used: a Lambda gets its function here.
+  std::function<void(const Json& test, Layer&)> prepare = {};
+  // Cases to leave out, with the reason in a comment where they are named.
+  std::vector<std::string> skip = {};
+};
+
+// Every case that tests/golden/layers/<class_name>.json records of real Keras. For each:
+//   - outputs, masks, losses and changed weights are Keras's;
+//   - the config is Keras's, and a layer made from it writes it again;
+//   - the shapes and masks found symbolically, batch unknown, are those that come when it runs;
+//   - a fresh copy has weights of its own and, given the same ones, the same bits;
+//   - the cpu agrees with the reference backend;
+//   - gradients agree with finite differences, in f64 on the reference backend.
+void check_layer(const std::string& class_name, const LayerChecks& checks = {});
+
+}  // namespace keratin::testing

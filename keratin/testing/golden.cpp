@@ -1,0 +1,69 @@
+#include "keratin/testing/golden.h"
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "keratin/graph/dtype_policy.h"
+
+namespace keratin::testing {
+namespace {
+
+std::vector<uint8_t> from_base64(std::string_view text) {
+  static constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<uint8_t> bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    bits = (bits << 6) | static_cast<uint32_t>(digits.find(c));
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes.push_back(static_cast<uint8_t>(bits >> count));
+    }
+  }
+  return bytes;
+}
+
+bool is_tensor(const Json& json) {
+  return json.is_object() && json.contains("dtype") && json.contains("shape") &&
+         json.contains("data");
+}
+
+}  // namespace
+
+Json read_golden(const std::string& path) {
+  std::ifstream file(std::string(KERATIN_SOURCE_DIR) + "/tests/golden/" + path);
+  require(file.good(), "golden file ", path, " cannot be read");
+  std::stringstream text;
+  text << file.rdbuf();
+  return Json::parse(text.str());
+}
+
+Tensor golden_tensor(const Json& json) {
+  Dims dims;
+  for (const Json& size : json.at("shape").as_array()) dims.push_back(size.as_int());
+  Tensor tensor(dtype_from_keras(json.at("dtype").as_string(), "golden"), dims);
+  const std::vector<uint8_t> bytes = from_base64(json.at("data").as_string());
+  ensure(bytes.size() == tensor.bytes(), "golden tensor: ", tensor.bytes(), " bytes expected, got ",
+         bytes.size());
+  if (!bytes.empty()) std::memcpy(tensor.raw(), bytes.data(), bytes.size());
+  return tensor;
+}
+
+Tree<Tensor> golden_structure(const Json& json) {
+  if (is_tensor(json)) return golden_tensor(json);
+  if (json.is_array()) {
+    Tree<Tensor>::List items;
+    for (const Json& item : json.as_array()) items.push_back(golden_structure(item));
+    return items;
+  }
+  if (!json.is_object()) return json;
+  Tree<Tensor>::Dict items;
+  for (const auto& [key, item] : json.as_object()) items.emplace(key, golden_structure(item));
+  return items;
+}
+
+}  // namespace keratin::testing
