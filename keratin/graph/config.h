@@ -118,7 +118,9 @@ inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
 LayerOptions read_options(const Json& config);
 bool is_option(std::string_view key);
 
-// A layer whose own config is a struct with a field list and Keras's name.
+// A layer whose own config is a struct with a field list and Keras's name. Some classes of Keras
+// write their activity_regularizer even where there is none: their structs say so with
+// `static constexpr bool writes_activity_regularizer = true`.
 template <class Derived, class Config>
 class LayerOf : public Layer {
  public:
@@ -131,6 +133,8 @@ class LayerOf : public Layer {
     Json json = Json::object();
     for_each_field(
         cfg, [&](std::string_view key, const auto& value) { json[key] = config::write(value); });
+    if constexpr (requires { Config::writes_activity_regularizer; })
+      json["activity_regularizer"] = options_.activity_regularizer.to_json();
     return json;
   }
 
