@@ -12,7 +12,8 @@ namespace {
 // The spec is written by the build from bench/peers/workloads.py, where the workloads are stated.
 [[maybe_unused]] const bool registered = [] {
   std::ifstream file(KERATIN_WORKLOADS);
-  for (const auto& [name, spec] : nlohmann::json::parse(file).items())
+  const auto workloads = nlohmann::json::parse(file);
+  for (const auto& [name, spec] : workloads.items())
     for (const int threads : {1, 2})
       benchmark::RegisterBenchmark(text(name, "/threads:", threads).c_str(),
                                    [spec = spec, threads](benchmark::State& state) {

@@ -73,7 +73,10 @@ std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const
   return outputs;
 }
 
-void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
+// Calls work(session) with the session's addresses set.
+template <class Work>
+void Executable::with_session(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                              const Work& work) const {
   const auto& parameters = plan().module.block().parameters();
   require(inputs.size() == parameters.size(), "Executable: expected ", parameters.size(),
           " inputs, got ", inputs.size());
@@ -91,11 +94,32 @@ void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> out
   for (size_t i = 0; i < outputs.size(); ++i) session->set_output(i, outputs[i].raw());
   if (shared_->flush_denormals) {
     const cpu::FlushDenormals scope;
-    session->launch();
+    work(*session);
   } else {
-    session->launch();
+    work(*session);
   }
   shared_->pool.give_back(std::move(session));
+}
+
+void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
+  with_session(inputs, outputs, [](const Session& session) { session.launch(); });
+}
+
+std::vector<Executable::StepTime> Executable::profile(std::span<const Tensor> inputs,
+                                                      std::span<const Tensor> outputs,
+                                                      int runs) const {
+  require(runs > 0, "Executable: profile needs at least one run, got ", runs);
+  std::vector<double> seconds(steps(), 0.0);
+  with_session(inputs, outputs, [&](const Session& session) {
+    for (int i = 0; i < runs; ++i) session.launch_timed(seconds);
+  });
+  std::vector<StepTime> times;
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    const PlanStep& step = plan().steps[i];
+    times.push_back({step.kernel->describe(), seconds[i] * 1e3 / runs,
+                     step.node != nullptr ? keratin::flops(*step.node) : 0.0});
+  }
+  return times;
 }
 
 }  // namespace keratin

@@ -39,8 +39,20 @@ class Executable {
   // call at the same time.
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
 
+  // Where the time goes: runs like `run`, `runs` times, and says what each step took.
+  struct StepTime {
+    std::string step;  // its kernel
+    double ms = 0;     // per run, on average
+    double flops = 0;
+  };
+  std::vector<StepTime> profile(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                                int runs = 10) const;
+
  private:
   struct Shared;
+  template <class Work>
+  void with_session(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                    const Work& work) const;
   std::shared_ptr<const Shared> shared_;
 };
 

@@ -85,6 +85,8 @@ class Session {
   void launch() const {
     for (const Launch& step : launches_) step();
   }
+  // The same, adding to each step's entry the seconds it took.
+  void launch_timed(std::span<double> seconds) const;
 
  private:
   void bind_steps();

@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "keratin/plan/plan.h"
 
 namespace keratin {
@@ -52,6 +54,18 @@ void Session::run(std::span<void* const> inputs, std::span<void* const> outputs)
   for (size_t i = 0; i < inputs.size(); ++i) set_input(i, inputs[i]);
   for (size_t i = 0; i < outputs.size(); ++i) set_output(i, outputs[i]);
   launch();
+}
+
+void Session::launch_timed(std::span<double> seconds) const {
+  using Clock = std::chrono::steady_clock;
+  ensure(seconds.size() == launches_.size(), "Session: expected one time per step");
+  auto before = Clock::now();
+  for (size_t i = 0; i < launches_.size(); ++i) {
+    launches_[i]();
+    const auto after = Clock::now();
+    seconds[i] += std::chrono::duration<double>(after - before).count();
+    before = after;
+  }
 }
 
 }  // namespace keratin

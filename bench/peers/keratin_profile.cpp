@@ -1,0 +1,33 @@
+// keratin_profile WORKLOAD [THREADS]: where a workload of the peer benchmark spends its time.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "bench/peers/keratin_workloads.h"
+
+int main(int argc, char** argv) {
+  using namespace keratin;
+  std::ifstream file(KERATIN_WORKLOADS);
+  const auto workloads = nlohmann::json::parse(file);
+  if (argc < 2 || !workloads.contains(argv[1])) {
+    std::cerr << "usage: keratin_profile WORKLOAD [THREADS], where WORKLOAD is one of\n";
+    for (const auto& [name, spec] : workloads.items()) std::cerr << "  " << name << '\n';
+    return 2;
+  }
+  const bench::Job job = bench::make_job(workloads[argv[1]], argc > 2 ? std::atoi(argv[2]) : 2);
+  // The best of many short looks at each step: what it takes when nobody disturbs it.
+  auto steps = job.program.profile(job.inputs, job.outputs);
+  for (int look = 0; look < 150; ++look) {
+    const auto more = job.program.profile(job.inputs, job.outputs, 1);
+    for (size_t i = 0; i < steps.size(); ++i) steps[i].ms = std::min(steps[i].ms, more[i].ms);
+  }
+  double total = 0;
+  for (const auto& step : steps) {
+    std::printf("%9.1f us  %6.1f GF/s  %s\n", step.ms * 1e3, step.flops / (step.ms * 1e6),
+                step.step.c_str());
+    total += step.ms;
+  }
+  std::printf("%9.1f us in all; compiled in %.1f ms\n", total * 1e3, job.compile_ms);
+}
