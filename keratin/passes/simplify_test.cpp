@@ -366,6 +366,43 @@ TEST(Simplify, WhatMovesNothingIsNothing) {
            })");
 }
 
+// The gradients of relu, a bias and max_pool.
+TEST(Simplify, ReluAndSumsGoBeforeUnpooling) {
+  check(R"(module(%x: f32[2,4,6,3], %dy: f32[2,2,3,3]) {
+             %zero = constant() {value = f32[] {0}}
+             %y, %where = max_pool(%x) {window = [2, 2]}
+             %back = max_unpool(%dy, %where) {window = [2, 2], sizes = [4, 6]}
+             %positive = greater(%x, %zero)
+             %dx = select(%positive, %back, %zero)
+             %db = sum(%dx) {axes = [0, 1, 2]}
+             return %y, %dx, %db
+           })",
+        R"(module(%x: f32[2,4,6,3], %dy: f32[2,2,3,3]) {
+             %zero = constant() {value = f32[] {0}}
+             %y, %where = max_pool(%x) {window = [2, 2]}
+             %positive = greater(%y, %zero)
+             %masked = select(%positive, %dy, %zero)
+             %dx = max_unpool(%masked, %where) {window = [2, 2], sizes = [4, 6]}
+             %db = sum(%masked) {axes = [0, 1, 2]}
+             return %y, %dx, %db
+           })");
+}
+
+TEST(Simplify, UnpoolingStaysWhenItGoesElsewhere) {
+  check_unchanged(R"(module(%x: f32[2,4,6,3], %z: f32[2,4,6,3], %w: u8[2,2,3,3],
+                            %dy: f32[2,2,3,3]) {
+             %zero = constant() {value = f32[] {0}}
+             %y, %where = max_pool(%x) {window = [2, 2]}
+             %back = max_unpool(%dy, %where) {window = [2, 2], sizes = [4, 6]}
+             %other = greater(%z, %zero)
+             %a = select(%other, %back, %zero)
+             %rows = sum(%back) {axes = [0, 2]}
+             %loose = max_unpool(%dy, %w) {window = [2, 2], sizes = [4, 6]}
+             %b = sum(%loose) {axes = [0, 1, 2]}
+             return %y, %a, %rows, %b
+           })");
+}
+
 TEST(Simplify, AddsNothingToAGradientOfZeros) {
   check(R"(module(%g: f32[3,4]) {
              %z = constant() {value = f32[] {0}}
