@@ -118,6 +118,45 @@ template <class T, class Index, bool keep>
   });
 }
 
+// The commonest window, inside whole: no loops, no ranges.
+template <class T, class Index, bool keep>
+[[gnu::noinline]] void max_row_2x2(const MaxPoolArgs& a, int64_t n, int64_t p0, int64_t p1) {
+  using C = compute_t<T>;
+  using I = Lane<C>;
+  const PoolShape& s = a.shape;
+  const int64_t to = pixel(s.out, n, p0, p1, 0) * s.channels;
+  const int64_t down = s.in[2] * s.channels;
+  const T* x = static_cast<const T*>(a.x) +
+               pixel(s.in, n, p0 * s.stride[0], p1 * s.stride[1], 0) * s.channels;
+  T* y = a.y ? static_cast<T*>(a.y) + to : nullptr;
+  Index* index = keep ? static_cast<Index*>(a.index) + to : nullptr;
+  for (int64_t p2 = 0; p2 < s.out[2]; ++p2, x += s.stride[2] * s.channels) {
+    each_vector<T>(s.channels, [&](int64_t c, auto part) {
+      const T* const from = x + c;
+      Vec<C> best = load(from, part);
+      Vec<I> where{};
+      const auto next = [&](const T* place, I number) [[gnu::always_inline]] {
+        const Vec<C> v = load(place, part);
+        const auto wins = ~(v <= best) & (best == best);
+        best = wins ? v : best;
+        if constexpr (keep) where = wins ? splat(number) : where;
+      };
+      next(from + s.channels, 1);
+      next(from + down, 2);
+      next(from + down + s.channels, 3);
+      if (y) store(y + p2 * s.channels + c, best, part);
+      if constexpr (keep) store_index<C>(index + p2 * s.channels + c, where, extent_of<C>(part));
+    });
+  }
+}
+
+bool is_2x2_inside(const PoolShape& s) {
+  bool inside = s.window[0] == 1 && s.window[1] == 2 && s.window[2] == 2;
+  for (int k = 0; k < 3; ++k)
+    inside = inside && s.pad[k] == 0 && (s.out[k] - 1) * s.stride[k] + s.window[k] <= s.in[k];
+  return inside;
+}
+
 // One row of windows.
 template <class T, class Index, bool keep>
 [[gnu::noinline]] void max_row(const MaxPoolArgs& a, int64_t n, int64_t p0, int64_t p1) {
@@ -138,8 +177,9 @@ template <class T, class Index, bool keep>
 
 template <class T, class Index, bool keep>
 void max_pool(const MaxPoolArgs& a) {
+  const auto row = is_2x2_inside(a.shape) ? max_row_2x2<T, Index, keep> : max_row<T, Index, keep>;
   each_row(a.shape, a.shape.out, a.threads,
-           [&](int64_t n, int64_t p0, int64_t p1) { max_row<T, Index, keep>(a, n, p0, p1); });
+           [&](int64_t n, int64_t p0, int64_t p1) { row(a, n, p0, p1); });
 }
 
 template <class T>
@@ -198,10 +238,58 @@ template <class T, class Index>
              });
 }
 
+// The same where no two windows overlap: an element takes from one window or is zero.
+template <class T, class Index>
+[[gnu::noinline]] void max_grad_row_apart(const MaxPoolGradArgs& a, int64_t n, int64_t p0,
+                                          int64_t p1) {
+  using C = compute_t<T>;
+  const PoolShape& s = a.shape;
+  const int64_t channels = s.channels;
+  T* const to = static_cast<T*>(a.dx) + pixel(s.in, n, p0, p1, 0) * channels;
+  Holders h[2] = {{s, 0}, {s, 1}};
+  h[0].advance(p0);
+  h[1].advance(p1);
+  const auto zero = [&](int64_t begin, int64_t end) {
+    if (begin < end) std::fill(to + begin * channels, to + end * channels, T{});
+  };
+  if (h[0].range.size() == 0 || h[1].range.size() == 0) return zero(0, s.in[2]);
+  const int64_t o0 = h[0].range.begin, o1 = h[1].range.begin;
+  const int64_t k0 = p0 + s.pad[0] - o0 * s.stride[0], k1 = p1 + s.pad[1] - o1 * s.stride[1];
+  const int64_t place = (k0 * s.window[1] + k1) * s.window[2];
+  int64_t done = 0;
+  for (int64_t o2 = 0; o2 < s.out[2]; ++o2) {
+    const int64_t first = o2 * s.stride[2] - s.pad[2];
+    const Range r = inside(s, 2, o2);
+    zero(done, first + r.begin);
+    done = first + r.end;
+    const int64_t at = pixel(s.out, n, o0, o1, o2) * channels;
+    const T* const dy = static_cast<const T*>(a.dy) + at;
+    const Index* const index = static_cast<const Index*>(a.index) + at;
+    each_vector<T>(channels, [&](int64_t c, auto part) {
+      const Vec<C> value = load(dy + c, part);
+      const Vec<Lane<C>> found = load_index<C>(index + c, extent_of<C>(part));
+      for (int64_t k2 = r.begin; k2 < r.end; ++k2) {
+        const auto hit = found == static_cast<Lane<C>>(place + k2);
+        store(to + (first + k2) * channels + c, hit ? value : Vec<C>{}, part);
+      }
+    });
+  }
+  zero(done, s.in[2]);
+}
+
+bool windows_apart(const PoolShape& s) {
+  return s.stride[0] >= s.window[0] && s.stride[1] >= s.window[1] && s.stride[2] >= s.window[2];
+}
+
+template <class T, class Index>
+auto max_grad_row_for(const PoolShape& s) {
+  return windows_apart(s) ? max_grad_row_apart<T, Index> : max_grad_row<T, Index>;
+}
+
 template <class T>
 void max_pool_grad(const MaxPoolGradArgs& a) {
-  const auto row =
-      a.shape.window_size() > 256 ? max_grad_row<T, int32_t> : max_grad_row<T, uint8_t>;
+  const auto row = a.shape.window_size() > 256 ? max_grad_row_for<T, int32_t>(a.shape)
+                                               : max_grad_row_for<T, uint8_t>(a.shape);
   each_row(a.shape, a.shape.in, a.threads,
            [&](int64_t n, int64_t p0, int64_t p1) { row(a, n, p0, p1); });
 }
