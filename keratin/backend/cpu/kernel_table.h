@@ -6,7 +6,6 @@
 #include "keratin/backend/cpu/kernels/copy.h"
 #include "keratin/backend/cpu/kernels/cumulative.h"
 #include "keratin/backend/cpu/kernels/depthwise.h"
-#include "keratin/backend/cpu/kernels/direct_conv.h"
 #include "keratin/backend/cpu/kernels/gather.h"
 #include "keratin/backend/cpu/kernels/norm.h"
 #include "keratin/backend/cpu/kernels/pack.h"
@@ -14,7 +13,6 @@
 #include "keratin/backend/cpu/kernels/random.h"
 #include "keratin/backend/cpu/kernels/reduce.h"
 #include "keratin/backend/cpu/kernels/rnn.h"
-#include "keratin/backend/cpu/kernels/small_matmul.h"
 #include "keratin/backend/cpu/kernels/softmax.h"
 #include "keratin/backend/cpu/kernels/sort.h"
 
@@ -28,7 +26,6 @@ struct KernelTable {
   CopyKernels copy;
   CumulativeKernels cumulative;
   DepthwiseKernels depthwise;
-  DirectConvKernels direct_conv;
   GatherKernels gather;
   NormKernels norm;
   PackKernels pack;
@@ -36,7 +33,6 @@ struct KernelTable {
   RandomKernels random;
   ReduceKernels reduce;
   RnnKernels rnn;
-  SmallMatmulKernels small_matmul;
   SoftmaxKernels softmax;
   SortKernels sort;
 };

@@ -9,7 +9,6 @@ void add_convert(ConvertKernels& k);
 void add_copy(CopyKernels& k);
 void add_cumulative(CumulativeKernels& k);
 void add_depthwise(DepthwiseKernels& k);
-void add_direct_conv(DirectConvKernels& k);
 void add_gather(GatherKernels& k);
 void add_gru(RnnKernels& k);
 void add_layer_norm(NormKernels& k);
@@ -18,7 +17,6 @@ void add_pack(PackKernels& k);
 void add_pool(PoolKernels& k);
 void add_random(RandomKernels& k);
 void add_reduce(ReduceKernels& k);
-void add_small_matmul(SmallMatmulKernels& k);
 void add_softmax(SoftmaxKernels& k);
 void add_sort(SortKernels& k);
 
@@ -30,7 +28,6 @@ KernelTable make_table() {
   add_copy(table.copy);
   add_cumulative(table.cumulative);
   add_depthwise(table.depthwise);
-  add_direct_conv(table.direct_conv);
   add_gather(table.gather);
   add_gru(table.rnn);
   add_layer_norm(table.norm);
@@ -39,7 +36,6 @@ KernelTable make_table() {
   add_pool(table.pool);
   add_random(table.random);
   add_reduce(table.reduce);
-  add_small_matmul(table.small_matmul);
   add_softmax(table.softmax);
   add_sort(table.sort);
   return table;
