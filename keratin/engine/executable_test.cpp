@@ -38,7 +38,8 @@ TEST(Executable, AProfileRunsTheProgramAndTimesEachStep) {
 
 TEST(Executable, AProfileOfNoRunIsRefused) {
   const Executable program = counting_product();
-  testing::expect_user_error([&] { program.profile({}, {}, 0); }, "profile needs at least one run, got 0");
+  testing::expect_user_error([&] { program.profile({}, {}, 0); },
+                             "profile needs at least one run, got 0");
 }
 
 }  // namespace
