@@ -1,6 +1,31 @@
 #include "keratin/graph/config.h"
 
+#include <unordered_map>
+
 namespace keratin {
+namespace {
+
+using Copies = std::unordered_map<const Layer*, LayerPtr>;
+thread_local std::optional<Copies> copies;
+
+}  // namespace
+
+CopyScope::CopyScope() : outermost_(!copies.has_value()) {
+  if (outermost_) copies.emplace();
+}
+
+CopyScope::~CopyScope() {
+  if (outermost_) copies.reset();
+}
+
+LayerPtr copy_of(const LayerPtr& layer) {
+  const CopyScope scope;
+  const auto found = copies->find(layer.get());
+  if (found != copies->end()) return found->second;
+  LayerPtr copy = layer->fresh_copy();
+  copies->emplace(layer.get(), copy);
+  return copy;
+}
 
 Dims Sizes::expand(size_t count, std::string_view who) const {
   if (dims_.size() == 1) return Dims(count, dims_[0]);

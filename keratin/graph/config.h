@@ -45,6 +45,21 @@ class Sizes {
   bool single_;
 };
 
+// While it lives, copies of layers are remembered: a layer held in several places is copied once, so
+// what was tied stays tied. Scopes nest; the outermost one remembers.
+class CopyScope {
+ public:
+  CopyScope();
+  ~CopyScope();
+  CopyScope(const CopyScope&) = delete;
+  CopyScope& operator=(const CopyScope&) = delete;
+
+ private:
+  bool outermost_;
+};
+// The copy of a layer: a fresh one, or the one this scope has made already.
+LayerPtr copy_of(const LayerPtr& layer);
+
 // {"module", "class_name", "config", "registered_name", "build_config"}
 Json serialize_layer(const Layer& layer);
 Json shape_json(const Shape& shape);  // unknown sizes are null
@@ -105,7 +120,7 @@ template <class T>
 T fresh(const T& value) {
   return value;
 }
-inline LayerPtr fresh(const LayerPtr& layer) { return layer ? layer->fresh_copy() : nullptr; }
+inline LayerPtr fresh(const LayerPtr& layer) { return layer ? copy_of(layer) : nullptr; }
 inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
   std::vector<LayerPtr> copies;
   for (const LayerPtr& layer : layers) copies.push_back(fresh(layer));

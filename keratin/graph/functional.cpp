@@ -131,6 +131,13 @@ FunctionalLayer::FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions o
   set_built();
 }
 
+std::vector<LayerPtr> FunctionalLayer::layers() const {
+  std::vector<LayerPtr> layers;
+  for (const LayerPtr& layer : operations())
+    if (!layer->is_operation()) layers.push_back(layer);
+  return layers;
+}
+
 Results FunctionalLayer::call(const Call& c) const {
   return apply(c, c).map<Value>([](const Traced& t) { return t.value; });
 }
@@ -158,14 +165,9 @@ Tree<Traced> FunctionalLayer::apply(const Call& call, const Call&) const {
 }
 
 LayerPtr FunctionalLayer::fresh_copy() const {
-  // A layer used in several places stays one layer.
-  std::unordered_map<const Layer*, LayerPtr> copies;
+  const CopyScope scope;  // a layer used in several places stays one layer
   const Symbols inputs = fresh_inputs(*this);
-  const Symbols outputs = rebuild(*this, inputs, [&](const LayerPtr& layer) {
-    LayerPtr& copy = copies[layer.get()];
-    if (copy == nullptr) copy = layer->fresh_copy();
-    return copy;
-  });
+  const Symbols outputs = rebuild(*this, inputs, copy_of);
   auto copy = make(inputs, outputs, options());
   copy->set_dialect(dialect_);
   return copy;

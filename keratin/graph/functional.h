@@ -48,7 +48,9 @@ class FunctionalLayer final : public ModelLayer {
   Results call(const Call&) const override;
   Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
 
-  std::vector<LayerPtr> layers() const override { return topology_.layers; }
+  std::vector<LayerPtr> layers() const override;
+  // The layers and, among them, the ops.
+  const std::vector<LayerPtr>& operations() const { return topology_.layers; }
   const Topology& topology() const { return topology_; }
   const Symbols& input() const { return inputs_; }
   const Symbols& output() const { return outputs_; }

@@ -38,7 +38,7 @@ class Writer {
 
   Json write() const {
     Json layers = Json::array();
-    for (const LayerPtr& layer : model_.layers()) {
+    for (const LayerPtr& layer : model_.operations()) {
       Json entry = serialize_layer(*layer);
       entry["name"] = layer->name();
       Json nodes = Json::array();
@@ -245,8 +245,11 @@ class Reader {
     Arguments<SymbolicTensor> arguments;
     for (const Json& arg : call.at("args").as_array())
       arguments.positional.push_back(argument(arg, blocked));
-    for (const auto& [key, value] : call.at("kwargs").as_object())
-      arguments.named.emplace(key, argument(value, blocked));
+    for (const auto& [key, value] : call.at("kwargs").as_object()) {
+      // Keras 3 writes down what it filled in itself, and settles it anew in every run.
+      const bool filled_in = value.is_null() || (key == "training" && value == Json(false));
+      if (!filled_in) arguments.named.emplace(key, argument(value, blocked));
+    }
     return arguments;
   }
 

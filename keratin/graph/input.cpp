@@ -25,13 +25,12 @@ SymbolicTensor InputLayer::output() {
 }
 
 Json InputLayer::get_config() const {
-  Json config = Json::Object{{"batch_shape", shape_json(shape_)},
+  return Json::Object{{"batch_shape", shape_json(shape_)},
                              {"dtype", keras_name(dtype_)},
                              {"sparse", false},
                              {"ragged", false},
-                             {"name", name()}};
-  if (optional_) config["optional"] = true;
-  return config;
+                             {"name", name()},
+                             {"optional", optional_}};
 }
 
 LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& context) {

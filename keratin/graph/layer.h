@@ -74,6 +74,9 @@ class Layer : public std::enable_shared_from_this<Layer> {
   void ensure_built(const Shapes& inputs);
   const Shapes& built_with() const { return built_with_; }  // the shapes `build` saw
 
+  // Keras lists ops between layers as operations of a model, not among its layers.
+  virtual bool is_operation() const { return false; }
+
   // What the layer computes.
   virtual Results call(const Call& c) const = 0;
   // One mask per output, given how many there are.

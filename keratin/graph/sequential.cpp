@@ -84,9 +84,10 @@ Tree<Traced> SequentialLayer::apply(const Call& call, const Call& for_masks) con
 }
 
 LayerPtr SequentialLayer::fresh_copy() const {
+  const CopyScope scope;
   std::vector<LayerPtr> copies;
   if (input_ != nullptr) copies.push_back(input_->fresh_copy());
-  for (const LayerPtr& layer : layers_) copies.push_back(layer->fresh_copy());
+  for (const LayerPtr& layer : layers_) copies.push_back(copy_of(layer));
   auto copy = std::make_shared<SequentialLayer>(std::move(copies), options());
   copy->set_dialect(dialect_);
   return copy;
