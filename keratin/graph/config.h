@@ -45,8 +45,8 @@ class Sizes {
   bool single_;
 };
 
-// While it lives, copies of layers are remembered: a layer held in several places is copied once, so
-// what was tied stays tied. Scopes nest; the outermost one remembers.
+// While it lives, copies of layers are remembered: a layer held in several places is copied once,
+// so what was tied stays tied. Scopes nest; the outermost one remembers.
 class CopyScope {
  public:
   CopyScope();

@@ -26,11 +26,11 @@ SymbolicTensor InputLayer::output() {
 
 Json InputLayer::get_config() const {
   return Json::Object{{"batch_shape", shape_json(shape_)},
-                             {"dtype", keras_name(dtype_)},
-                             {"sparse", false},
-                             {"ragged", false},
-                             {"name", name()},
-                             {"optional", optional_}};
+                      {"dtype", keras_name(dtype_)},
+                      {"sparse", false},
+                      {"ragged", false},
+                      {"name", name()},
+                      {"optional", optional_}};
 }
 
 LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& context) {

@@ -144,10 +144,15 @@ Tree<Traced> Layer::apply(const Call& call, const Call& for_masks) const {
           y.rank() > 0 ? static_cast<double>(std::max<int64_t>(1, y.shape()[0])) : 1;
       call.add_loss(penalty(y) / batch);
     });
+  const std::vector<Traced> given = for_masks.argument(0).flat();
   size_t next = 0;
   return results.map<Traced>([&](Value y) {
-    const size_t i = next++;
-    return Traced{y, masks[i]};
+    Traced traced{y, masks[next++]};
+    // Keras 3 ties a mask to its tensor: one that is handed on as it came keeps it.
+    if (!traced.mask && call.dialect() == Dialect::keras3)
+      for (const Traced& input : given)
+        if (input.value == y) traced.mask = input.mask;
+    return traced;
   });
 }
 

@@ -8,8 +8,10 @@ namespace keratin {
 
 using MakeLayer = LayerPtr (*)(const Json& config, const ConfigContext& context);
 
-// Classes a file may name beside Keratin's own; nothing else is ever made from a file.
-using CustomLayers = std::map<std::string, MakeLayer, std::less<>>;
+// Classes a file may name beside Keratin's own, which these go before; nothing else is ever made
+// from a file.
+using CustomLayers =
+    std::map<std::string, std::function<LayerPtr(const Json&, const ConfigContext&)>, std::less<>>;
 
 // Makes a layer or model from Keras's envelope {"class_name": …, "config": …}. Keys that a layer
 // does not know are ignored with one warning each.

@@ -93,9 +93,10 @@ void check_sequential(const CloneOptions& options, const Layer& model) {
 void copy_weights(const Layer& from, Layer& to) {
   if (!to.built() && from.built()) to.ensure_built(from.built_with());
   const auto theirs = from.weights(), ours = to.weights();
-  require(theirs.size() == ours.size(), "clone_model: copy_weights needs a clone with as many "
-          "weights as the source; '", from.name(), "' has ", theirs.size(), ", the clone has ",
-          ours.size());
+  require(theirs.size() == ours.size(),
+          "clone_model: copy_weights needs a clone with as many "
+          "weights as the source; '",
+          from.name(), "' has ", theirs.size(), ", the clone has ", ours.size());
   for (size_t i = 0; i < ours.size(); ++i)
     if (!(ours[i] == theirs[i])) ours[i].assign(theirs[i].value());
 }
@@ -117,7 +118,8 @@ LayerPtr cloned(const Model& model, const CloneOptions& options) {
           model.layer()->class_name(), "'");
   require(!options.call_function,
           "Argument `call_function` is only supported for Functional models. Received model of "
-          "type '", model.layer()->class_name(), "'");
+          "type '",
+          model.layer()->class_name(), "'");
   return model.layer()->fresh_copy();
 }
 

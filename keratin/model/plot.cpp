@@ -95,7 +95,8 @@ class Painter {
     for (size_t i = 0; i < topology.nodes.size(); ++i)
       levels[topology.nodes[i]->layer().get()] = level + deepest - topology.depths[i];
     std::unordered_map<const Layer*, Ends> ends;
-    for (const LayerPtr& layer : topology.layers) ends[layer.get()] = add_layer(*layer, cluster, levels[layer.get()]);
+    for (const LayerPtr& layer : topology.layers)
+      ends[layer.get()] = add_layer(*layer, cluster, levels[layer.get()]);
     for (const NodePtr& node : topology.nodes)
       for (const SymbolicTensor& t : node->inputs())
         for (const size_t from : ends[t.layer().get()].out)
@@ -107,9 +108,11 @@ class Painter {
           }
     Ends mine;
     for (const SymbolicTensor& t : model.inputs())
-      mine.in.insert(mine.in.end(), ends[t.layer().get()].in.begin(), ends[t.layer().get()].in.end());
+      mine.in.insert(mine.in.end(), ends[t.layer().get()].in.begin(),
+                     ends[t.layer().get()].in.end());
     for (const SymbolicTensor& t : model.outputs())
-      mine.out.insert(mine.out.end(), ends[t.layer().get()].out.begin(), ends[t.layer().get()].out.end());
+      mine.out.insert(mine.out.end(), ends[t.layer().get()].out.begin(),
+                      ends[t.layer().get()].out.end());
     return mine;
   }
 
@@ -213,7 +216,8 @@ void run_graphviz(const std::string& dot_path, const std::string& png_path) {
   int status = 0;
   waitpid(child, &status, 0);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  require(code != 127, "plot_model: a .png needs the program `dot` of Graphviz (Debian package "
+  require(code != 127,
+          "plot_model: a .png needs the program `dot` of Graphviz (Debian package "
           "graphviz), which is not installed; .svg and .dot need nothing");
   require(code == 0, "plot_model: Graphviz could not write ", png_path);
 }
@@ -230,8 +234,8 @@ std::string model_to_dot(const Model& model, const PlotOptions& options) {
   size_t number = 0;
   for (const auto& [cluster, boxes] : clusters) {
     if (!cluster.empty())
-      out << "  subgraph cluster_" << number++ << " {\n  label=\"" << escaped(cluster.substr(1), false)
-          << "\";\n";
+      out << "  subgraph cluster_" << number++ << " {\n  label=\""
+          << escaped(cluster.substr(1), false) << "\";\n";
     for (const size_t i : boxes) {
       out << "  n" << i << " [label=\"";
       for (size_t line = 0; line < picture.boxes[i].lines.size(); ++line)
@@ -266,8 +270,9 @@ std::string model_to_svg(const Model& model, const PlotOptions& options) {
     const double y2 = sideways ? b.y + b.height / 2 : b.y;
     const double mx = sideways ? (x1 + x2) / 2 : x1, my = sideways ? y1 : (y1 + y2) / 2;
     const double nx = sideways ? (x1 + x2) / 2 : x2, ny = sideways ? y2 : (y1 + y2) / 2;
-    out << "<path d=\"M" << x1 << ',' << y1 << " C" << mx << ',' << my << ' ' << nx << ',' << ny << ' '
-        << x2 << ',' << y2 << "\" fill=\"none\" stroke=\"#444\" marker-end=\"url(#arrow)\"/>\n";
+    out << "<path d=\"M" << x1 << ',' << y1 << " C" << mx << ',' << my << ' ' << nx << ',' << ny
+        << ' ' << x2 << ',' << y2
+        << "\" fill=\"none\" stroke=\"#444\" marker-end=\"url(#arrow)\"/>\n";
   }
   for (size_t i = 0; i < placed.size(); ++i) {
     const Placed& p = placed[i];
@@ -286,8 +291,8 @@ std::string model_to_svg(const Model& model, const PlotOptions& options) {
 void plot_model(const Model& model, const std::string& path, const PlotOptions& options) {
   if (ends_with(path, ".svg")) return write_file(path, model_to_svg(model, options));
   if (ends_with(path, ".dot")) return write_file(path, model_to_dot(model, options));
-  require(ends_with(path, ".png"), "plot_model: expected a path that ends in .svg, .dot or .png, got '",
-          path, "'");
+  require(ends_with(path, ".png"),
+          "plot_model: expected a path that ends in .svg, .dot or .png, got '", path, "'");
   const std::string dot_path = path + ".dot";
   write_file(dot_path, model_to_dot(model, options));
   try {

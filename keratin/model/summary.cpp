@@ -15,8 +15,9 @@ namespace {
 
 // Characters, not bytes: the text is UTF-8.
 size_t width_of(std::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 std::string repeat(std::string_view piece, size_t times) {
@@ -85,7 +86,8 @@ class Table {
   }
 
  private:
-  std::string rule(const char* first, const char* dash, const char* between, const char* last) const {
+  std::string rule(const char* first, const char* dash, const char* between,
+                   const char* last) const {
     std::string out = first;
     for (size_t i = 0; i < widths_.size(); ++i)
       out += (i > 0 ? between : "") + repeat(dash, widths_[i] + 2);
@@ -123,7 +125,8 @@ std::vector<size_t> column_widths(const std::vector<double>& positions, int64_t 
   std::vector<int64_t> widths;
   int64_t current = 0, total = 0;
   for (const double position : positions) {
-    const int64_t width = static_cast<int64_t>(position * static_cast<double>(line_length)) - current;
+    const int64_t width =
+        static_cast<int64_t>(position * static_cast<double>(line_length)) - current;
     require(width >= 4, "summary: a line of ", line_length, " characters is too short");
     widths.push_back(width + 2);
     current += width;
@@ -136,7 +139,8 @@ std::vector<size_t> column_widths(const std::vector<double>& positions, int64_t 
     const double share = static_cast<double>(excess) / static_cast<double>(count - i);
     const int64_t taken = excess > 0 ? static_cast<int64_t>(std::nearbyint(share)) : 0;
     excess -= taken;
-    out.push_back(static_cast<size_t>(std::max<int64_t>(1, widths[static_cast<size_t>(i)] - taken - 2)));
+    out.push_back(
+        static_cast<size_t>(std::max<int64_t>(1, widths[static_cast<size_t>(i)] - taken - 2)));
   }
   return out;
 }
@@ -236,8 +240,10 @@ class Summary {
     };
     const auto begin = std::find_if(layers_.begin(), layers_.end(), named(first));
     const auto end = std::find_if(begin, layers_.end(), named(last));
-    require(begin != layers_.end() && end != layers_.end(), "summary: expected the names of two "
-            "layers, the first before the last, got '", first, "' and '", last, "'");
+    require(begin != layers_.end() && end != layers_.end(),
+            "summary: expected the names of two "
+            "layers, the first before the last, got '",
+            first, "' and '", last, "'");
     return {begin, end + 1};
   }
 
@@ -255,7 +261,9 @@ class Summary {
     for (const LayerPtr& inner : nested->layers()) add(table, *inner, level + 1);
   }
 
-  static int64_t parameters_of(const Layer& layer) { return count_and_bytes(layer.weights()).first; }
+  static int64_t parameters_of(const Layer& layer) {
+    return count_and_bytes(layer.weights()).first;
+  }
 
   std::string connections(const Layer& layer) const {
     std::string out;
@@ -321,8 +329,8 @@ void summary(const Model& model, const SummaryOptions& options) {
   SummaryOptions fitted = options;
   if (const int64_t columns = terminal_columns(); fitted.line_length == 0 && columns > 30) {
     const std::string first = summary_text(model, options);
-    const auto line = static_cast<int64_t>(width_of(first.substr(first.find('\n') + 1,
-                                           first.find('\n', first.find('\n') + 1) - first.find('\n') - 1)));
+    const auto line = static_cast<int64_t>(width_of(first.substr(
+        first.find('\n') + 1, first.find('\n', first.find('\n') + 1) - first.find('\n') - 1)));
     fitted.line_length = std::min(line, columns - 4);
   }
   std::cout << summary_text(model, fitted) << std::flush;

@@ -9,9 +9,9 @@
 namespace keratin {
 
 struct SummaryOptions {
-  int64_t line_length = 0;                  // 0: what fits the columns, at most the terminal
-  std::vector<double> positions = {};       // where columns end, as parts of a line
-  bool expand_nested = false;               // the layers of nested models too
+  int64_t line_length = 0;             // 0: what fits the columns, at most the terminal
+  std::vector<double> positions = {};  // where columns end, as parts of a line
+  bool expand_nested = false;          // the layers of nested models too
   bool show_trainable = false;
   std::pair<std::string, std::string> layer_range = {};  // names of the first and the last to show
 };
