@@ -178,20 +178,30 @@ class Reader {
     return found;
   }
 
-  // A reference past the last call shows that a layer's calls are counted from one.
+  // In Keras 2 a nested model's calls are counted from one; nothing refers to a call number zero
+  // then.
   void settle_offsets() {
     for (const std::string& name : order_)
-      for (const Json& call : entries_.at(name).calls) {
-        if (!old_form(call)) continue;
-        old_style_ = true;
-        for (const Json* item : old_references(call)) {
-          if (!is_reference(*item)) continue;
-          const Reference ref = reference(*item);
-          Entry& entry = find(ref.layer);
-          const bool model = dynamic_cast<const ModelLayer*>(entry.layer.get()) != nullptr;
-          if (model && ref.node >= static_cast<int64_t>(entry.calls.size())) entry.first_index = 1;
-        }
-      }
+      for (const Json& call : entries_.at(name).calls) old_style_ = old_style_ || old_form(call);
+    if (!old_style_) return;
+    for (const std::string& name : order_) {
+      Entry& entry = entries_.at(name);
+      entry.first_index = dynamic_cast<const ModelLayer*>(entry.layer.get()) != nullptr ? 1 : 0;
+    }
+    for (const std::string& name : order_)
+      for (const Json& call : entries_.at(name).calls)
+        for (const Json* item : old_references(call)) note_reference(*item);
+    note_references(config_.at("output_layers"));
+  }
+
+  void note_reference(const Json& json) {
+    if (!is_reference(json) || !entries_.contains(json[0].as_string())) return;
+    if (json[1].as_int() == 0) entries_.at(json[0].as_string()).first_index = 0;
+  }
+
+  void note_references(const Json& json) {
+    if (is_reference(json) || !json.is_array()) return note_reference(json);
+    for (const Json& item : json.as_array()) note_references(item);
   }
 
   // Makes the calls as their inputs become available. A layer that must wait is put on the list of

@@ -1,0 +1,212 @@
+// The rules of the layer graph: structures, names, sub-models, training, and its errors.
+#include <gtest/gtest.h>
+
+#include "keratin/base/warning.h"
+#include "keratin/layers/layers.h"
+#include "keratin/layers/registry.h"
+#include "keratin/model/clone.h"
+#include "keratin/model/model.h"
+#include "keratin/model/plot.h"
+#include "keratin/ops/ops.h"
+#include "keratin/testing/check_op.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+using testing::expect_user_error;
+using testing::random_tensor;
+
+Tensor data(const Shape& shape) { return random_tensor({DType::f32, shape}, -1, 1, 3); }
+
+TEST(Graph, RefusesADisconnectedModel) {
+  const auto a = Input({.shape = {2}, .name = "a"}), b = Input({.shape = {2}, .name = "b"});
+  const Symbols sum = Lambda([](const Values& x) { return x[0] + x[1]; }, "sum")({a, b});
+  expect_user_error(
+      [&] { Model({.inputs = a, .outputs = sum}); },
+      {"Graph disconnected: cannot find parent for tensor", "name=b", "at operation 'sum'"});
+}
+
+TEST(Graph, RefusesANameUsedTwice) {
+  const auto x = Input({2});
+  const Symbols y = Dense({.units = 2}, "q")(Dense({.units = 2}, "q")(x));
+  expect_user_error([&] { Model({.inputs = x, .outputs = y}); },
+                    "The name \"q\" is used 2 times in the model. All operation names should be "
+                    "unique.");
+}
+
+TEST(Graph, RefusesModelsWithoutEnds) {
+  const auto x = Input({2});
+  expect_user_error([&] { Model({.inputs = Symbols::List{}, .outputs = x}); },
+                    "`inputs` argument cannot be empty");
+}
+
+TEST(Graph, NamesLayersAsKeras) {
+  clear_session();
+  const auto x = Input({2});
+  const Dense first({.units = 2}), second({.units = 2});
+  EXPECT_EQ(first->name(), "dense");
+  EXPECT_EQ(second->name(), "dense_1");
+  EXPECT_EQ(x.layer()->name(), "input_layer");
+  first(x);
+  EXPECT_EQ(first->weights()[0].path(), "dense/kernel");
+  expect_user_error([] { Dense({.units = 1}, "a/b"); }, "no '/'");
+}
+
+TEST(Graph, FindsLayers) {
+  const auto x = Input({.shape = {2}, .name = "x"});
+  const Model model({.inputs = x, .outputs = Dense({.units = 2}, "d")(x)});
+  EXPECT_EQ(model.get_layer("d")->class_name(), "Dense");
+  EXPECT_EQ(model.get_layer(0)->name(), "x");
+  expect_user_error([&] { model.get_layer("nope"); },
+                    "No such layer: nope. Existing layers are: ['x', 'd'].");
+  expect_user_error([&] { model.get_layer(7); },
+                    "Was asked to retrieve layer at index 7 but model only has 2 layers.");
+}
+
+TEST(Graph, RunsPartsOfAModel) {
+  const auto x = Input({3});
+  const Symbols middle = Dense({.units = 4}, "first")(x);
+  const Symbols y = Dense({.units = 2}, "second")(middle);
+  const Model whole({.inputs = x, .outputs = y}), head({.inputs = x, .outputs = middle}),
+      tail({.inputs = middle, .outputs = y});
+  const Tensor out = whole.predict(data({2, 3}));
+  const Tensor chained = tail.predict(head.predict(data({2, 3})));
+  EXPECT_EQ(out, chained);
+  EXPECT_TRUE(tail.layers()[0]->name().ends_with("CLONE"));
+}
+
+TEST(Graph, TakesInputsByNameAndStructure) {
+  const auto a = Input({.shape = {2}, .name = "a"}), b = Input({.shape = {2}, .name = "b"});
+  const Symbols y = Lambda([](const Values& x) { return x[0] - x[1]; })({a, b});
+  const Model model({.inputs = {b, a}, .outputs = y});
+  const Tensor one = data({2, 2}), two = Tensor::zeros(DType::f32, {2, 2});
+  using Dict = Tree<Tensor>::Dict;
+  const Tensor by_name = model.predict(Dict{{"a", one}, {"b", two}});
+  EXPECT_EQ(by_name, one);
+  const Tensor by_order = model.predict(Tree<Tensor>::List{two, one});
+  EXPECT_EQ(by_order, one);
+  expect_user_error([&] { model.predict(one); }, {"expects 2 input(s)", "received 1"});
+  expect_user_error([&] { model.predict(Dict{{"a", one}}); }, "no input is named 'b'");
+  expect_user_error(
+      [&] {
+        model.predict(Tree<Tensor>::List{data({2, 3}), one});
+      },
+      {"Invalid input shape for input b", "(None, 2)", "(2, 3)"});
+}
+
+TEST(Graph, AddsOrDropsATrailingOne) {
+  const auto x = Input({.shape = {1}, .name = "x"});
+  const Model model({.inputs = x, .outputs = Dense({.units = 2})(x)});
+  const Tensor flat = model.predict(data({4}));
+  EXPECT_EQ(flat.shape(), Shape({4, 2}));
+}
+
+TEST(Graph, PassesTrainingToEveryLayer) {
+  const auto x = Input({1});
+  const auto grows = [](const Call& c) { return c.training() ? c.input() + 1.0 : c.input(); };
+  const Symbols y = Lambda(grows)(x);
+  const Symbols always = Lambda(grows)(x, {{"training", true}});
+  const Model inner({.inputs = x, .outputs = {y, always}});
+  const auto z = Input({1});
+  const Model outer({.inputs = z, .outputs = inner(z)});
+  const Tensor zero = Tensor::zeros(DType::f32, {1, 1});
+  const auto tested = outer.predict(zero), trained = outer.predict(zero, {.training = true});
+  EXPECT_EQ(Tensor(tested[0]).at(0), 0);
+  EXPECT_EQ(Tensor(tested[1]).at(0), 1) << "an explicit flag wins";
+  EXPECT_EQ(Tensor(trained[0]).at(0), 1);
+}
+
+TEST(Graph, KeepsOneMaskPerOutputByConstruction) {
+  // A layer that breaks the rule is named.
+  struct Broken final : Layer {
+    Broken() : Layer("Broken", {}) {}
+    std::string_view class_name() const override { return "Broken"; }
+    LayerPtr fresh_copy() const override { return std::make_shared<Broken>(); }
+    Results call(const Call& c) const override { return Values{c.input(), c.input()}; }
+    Masks compute_mask(const Call&, size_t) const override { return Masks(1); }
+  };
+  const auto layer = std::make_shared<Broken>();
+  EXPECT_THROW(
+      {
+        try {
+          (*layer)(Input({2}));
+        } catch (const InternalError& error) {
+          EXPECT_NE(
+              std::string(error.what()).find("'broken' (Broken): compute_mask gave 1 masks for 2"),
+              std::string::npos)
+              << error.what();
+          throw;
+        }
+      },
+      InternalError);
+}
+
+TEST(Graph, SaysWhichFileClassIsMissing) {
+  expect_user_error(
+      [] {
+        layer_from_json(Json::parse(
+            R"({"module": "my.lib", "class_name": "Odd", "config": {"name": "odd_1"}})"));
+      },
+      {"'Odd'", "my.lib", "odd_1", "register"});
+}
+
+TEST(Graph, RefusesConfigsThatAreNoGraph) {
+  const std::string input =
+      R"({"class_name": "InputLayer", "config": {"batch_shape": [null, 2], "name": "x"}, "name": "x",
+          "inbound_nodes": []})";
+  const auto model = [&](const std::string& nodes, const std::string& output) {
+    return Json::parse(
+        R"({"class_name": "Functional", "config": {"name": "m", "layers": [)" + input +
+        R"(, {"class_name": "Dense", "config": {"name": "d", "units": 2}, "name": "d",
+                       "inbound_nodes": )" +
+        nodes + R"(}], "input_layers": ["x", 0, 0],
+                       "output_layers": )" +
+        output + "}}");
+  };
+  const auto call = [](const char* layer, int node) {
+    return text(R"([{"args": [{"class_name": "__keras_tensor__", "config": {"keras_history": [")",
+                layer, R"(", )", node, R"(, 0]}}], "kwargs": {}}])");
+  };
+  EXPECT_NO_THROW(layer_from_json(model(call("x", 0), R"(["d", 0, 0])")));
+  expect_user_error([&] { layer_from_json(model(call("d", 0), R"(["d", 0, 0])")); },
+                    "either has loops or disconnected nodes");
+  expect_user_error([&] { layer_from_json(model(call("y", 0), R"(["d", 0, 0])")); },
+                    "There is no layer named 'y'");
+  expect_user_error([&] { layer_from_json(model(call("x", 3), R"(["d", 0, 0])")); },
+                    "'x' has no call number 3");
+  expect_user_error([&] { layer_from_json(model(call("x", 0), R"(["d", 0, 5])")); },
+                    "has no output number 5");
+}
+
+TEST(Graph, ReadsKeras2Configs) {
+  const Json config = Json::parse(R"({"class_name": "Model", "config": {"name": "m", "layers": [
+    {"name": "a", "class_name": "InputLayer", "config": {"batch_input_shape": [null, 2],
+      "dtype": "float32", "sparse": false, "name": "a"}, "inbound_nodes": []},
+    {"name": "inner", "class_name": "Model", "config": {"name": "inner", "layers": [
+      {"name": "i", "class_name": "InputLayer", "config": {"batch_input_shape": [null, 2],
+        "dtype": "float32", "sparse": false, "name": "i"}, "inbound_nodes": []},
+      {"name": "d", "class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": "float32"},
+        "inbound_nodes": [[["i", 0, 0, {}]]]}],
+      "input_layers": [["i", 0, 0]], "output_layers": [["d", 0, 0]]},
+     "inbound_nodes": [[["a", 0, 0, {}]], [["inner", 1, 0, {}]]]}],
+    "input_layers": [["a", 0, 0]], "output_layers": [["inner", 2, 0]]}})");
+  const Model model(layer_from_json(config));
+  EXPECT_EQ(model.get_layer("inner")->call_count(), 2u);
+  EXPECT_EQ(Tensor(model.predict(data({3, 2}))).shape(), Shape({3, 2}));
+}
+
+TEST(Plot, DrawsBoxesAndArrows) {
+  const auto x = Input({.shape = {2}, .name = "x"});
+  const Model model({.inputs = x, .outputs = Dense({.units = 2}, "<d>")(x), .name = "m"});
+  const std::string dot = model_to_dot(model, {.show_shapes = true});
+  EXPECT_NE(dot.find("n0 -> n1;"), std::string::npos) << dot;
+  EXPECT_NE(dot.find("Output shape: (None, 2)"), std::string::npos) << dot;
+  const std::string svg = model_to_svg(model);
+  EXPECT_NE(svg.find("&lt;d&gt; (Dense)"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("marker-end"), std::string::npos);
+  expect_user_error([&] { plot_model(model, "picture.gif"); }, ".svg, .dot or .png");
+}
+
+}  // namespace
+}  // namespace keratin
