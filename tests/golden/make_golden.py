@@ -13,14 +13,17 @@ SETTINGS = {
     "KERAS_BACKEND": "tensorflow",
     "CUDA_VISIBLE_DEVICES": "",
     "TF_CPP_MIN_LOG_LEVEL": "3",
+    "COLUMNS": "200",  # room for summaries
     "TF_ENABLE_ONEDNN_OPTS": "0",  # plain kernels in a fixed order
+    "PYTHONHASHSEED": "0",  # some messages print sets
 }
 
 
 def make(folder, only):
-    from maker import layers
+    from maker import errors, functions, layers, models, topology
 
-    layers.write(folder, only)
+    for part in (layers, functions, models, topology, errors):
+        part.write(folder, only)
 
 
 def main():
@@ -28,8 +31,9 @@ def main():
     parser.add_argument("--only", nargs="*", help="parts or layer classes")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     options = parser.parse_args()
-    for key, value in SETTINGS.items():
-        os.environ.setdefault(key, value)
+    settled = SETTINGS | {key: os.environ[key] for key in ("KERAS_BACKEND",) if key in os.environ}
+    if any(os.environ.get(key) != value for key, value in settled.items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | settled)
     warnings.simplefilter("ignore")
     sys.path.insert(0, str(HERE))
     if not options.check:

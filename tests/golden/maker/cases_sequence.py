@@ -41,7 +41,9 @@ def recurrent(states, **own):
         Case("a row all masked", units | BOTH, masked("00000 11000")),
         Case("mask given", units | BOTH, X, dict(mask=B(HOLES))),
         Case("masked, backwards", units | BOTH | dict(go_backwards=True), masked(RIGHT)),
+        # Given a state, Keras 3 does not see the mask of the sequence; a mask argument it does.
         Case("masked, initial state", units | BOTH, masked(HOLES), initial),
+        Case("mask given, initial state", units | BOTH, X, initial | dict(mask=B(HOLES))),
         Case("zeros for masked", units | BOTH | ZEROS, masked(HOLES)),
         Case("zeros for masked, last step", units | ZEROS, masked(RIGHT)),
         Case("zeros for masked, backwards", units | BOTH | ZEROS | dict(go_backwards=True),
@@ -138,6 +140,8 @@ RECURRENT["Bidirectional"] = [
     Case("initial state", dict(layer=both_ways(**BOTH)), X, dict(initial_state=[F(2, 3)] * 4)),
     Case("initial state, gru, masked", dict(layer=both_ways("GRU", **SEQUENCES)), masked(LEFT),
          dict(initial_state=[F(2, 3)] * 2)),
+    Case("initial state, mask given", dict(layer=both_ways("GRU", **SEQUENCES)), X,
+         dict(initial_state=[F(2, 3)] * 2, mask=B(LEFT))),
     Case("own backward layer",
          dict(layer=both_ways(**SEQUENCES),
               backward_layer=layer("LSTM", units=3, activation="relu", go_backwards=True,

@@ -38,7 +38,8 @@ def structure(x):
 
 def weights(of):
     return [
-        {"path": w.path, "name": w.name, "trainable": w.trainable, **tensor(w)} for w in of.weights
+        {"path": getattr(w, "path", w.name), "name": w.name, "trainable": w.trainable, **tensor(w)}
+        for w in of.weights
     ]
 
 

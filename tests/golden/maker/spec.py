@@ -106,7 +106,7 @@ LAMBDAS = {
     "zero_masked": "lambda x, mask=None: x * ops.cast(mask, x.dtype)[..., None]",
     "same": "lambda x: x",
     "mask_as_it_is": "lambda x, mask=None: mask",
-    "mask_reversed": "lambda x, mask=None: ops.flip(mask, axis=1)",
+    "mask_reversed": "lambda x, mask=None: mask[:, ::-1]",
     "mask_positive": "lambda x, mask=None: x[..., 0] > 0",
     "masks_for_both": "lambda x, mask=None: [mask, ops.logical_not(mask)]",
     "mask_of_first": "lambda xs, mask=None: mask[0]",
