@@ -46,9 +46,11 @@ def convolution(rank):
         Case("groups", dict(filters=6, kernel_size=2, groups=2), last(rank, 4)),
         Case("no bias, relu", dict(filters=3, kernel_size=2, use_bias=False, activation="relu"),
              last(rank)),
-        Case("channels_first", dict(filters=3, kernel_size=kernel, **FIRST), first(rank)),
+        # Not as many filters as the last axis is long: Keras on TensorFlow adds the bias to that
+        # axis then.
+        Case("channels_first", dict(filters=7, kernel_size=kernel, **FIRST), first(rank)),
         Case("channels_first, same, strides",
-             dict(filters=2, kernel_size=3, strides=2, padding="same", **FIRST), first(rank)),
+             dict(filters=7, kernel_size=3, strides=2, padding="same", **FIRST), first(rank)),
         Case("one by one", dict(filters=2, kernel_size=1), last(rank, 3)),
         Case(
             "regularizers",
@@ -93,7 +95,7 @@ def depthwise(rank, **more):
         Case("multiplier", dict(kernel_size=2, depth_multiplier=3, **more), last(rank)),
         Case("no bias, tanh", dict(kernel_size=2, use_bias=False, activation="tanh", **more),
              last(rank)),
-        Case("channels_first", dict(kernel_size=2, depth_multiplier=2, **FIRST, **more),
+        Case("channels_first", dict(kernel_size=2, depth_multiplier=4, **FIRST, **more),
              first(rank)),
     ]
 
