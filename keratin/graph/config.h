@@ -112,7 +112,11 @@ void read(const Json& json, std::vector<T>& out, const ConfigContext& context) {
 template <class T>
 void read(const Json& json, std::optional<T>& out, const ConfigContext& context) {
   out.reset();
-  if (!json.is_null()) read(json, out.emplace(), context);
+  if (json.is_null()) return;
+  if constexpr (requires { T::from_json(json); })
+    out = T::from_json(json);
+  else
+    read(json, out.emplace(), context);
 }
 
 // Layers inside a config are copied with it; everything else is by value.

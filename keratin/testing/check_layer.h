@@ -14,6 +14,8 @@ struct LayerChecks {
   CustomLayers custom = {};
   // Called with each layer before it is used: a Lambda gets its function here.
   std::function<void(const Json& test, Layer&)> prepare = {};
+  // Cases whose gradient is meant to be another than that of their outputs, or none.
+  std::vector<std::string> no_gradient = {};
   // Cases to leave out, with the reason in a comment where they are named.
   std::vector<std::string> skip = {};
 };
