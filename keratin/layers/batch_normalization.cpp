@@ -1,0 +1,185 @@
+#include "keratin/layers/batch_normalization.h"
+
+#include <cmath>
+
+#include "keratin/layers/norm_axes.h"
+#include "keratin/ops/movement.h"
+#include "keratin/ops/norm.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/reduce.h"
+
+namespace keratin {
+namespace {
+
+constexpr double tiny = 1e-7;  // Keras's, so that no position at all is not a division by zero
+
+Initializer root_of(const Initializer& initializer) {
+  return Initializer([initializer](const Shape& shape, DType dtype, uint64_t seed) {
+    Tensor value = initializer(shape, dtype, seed);
+    for (int64_t i = 0; i < value.count(); ++i) value.set(i, std::sqrt(value.at(i)));
+    return value;
+  });
+}
+
+Dims axes_but(int64_t rank, int64_t axis) {
+  Dims axes;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis) axes.push_back(i);
+  return axes;
+}
+
+}  // namespace
+
+BatchNormalizationLayer::BatchNormalizationLayer(BatchNormalizationConfig config,
+                                                 LayerOptions options)
+    : LayerOf(std::move(config), std::move(options)) {
+  require(cfg.axis.dims().size() == 1, "BatchNormalization: expected one axis, got ",
+          cfg.axis.dims().size());
+  cfg.axis = cfg.axis.dims()[0];  // Keras 2 writes a list
+  if (cfg.renorm) check_clipping();
+}
+
+void BatchNormalizationLayer::check_clipping() {
+  if (cfg.renorm_clipping.is_null()) cfg.renorm_clipping = Json::object();
+  std::optional<double> rmin, rmax, dmax;
+  for (const auto& [key, value] : cfg.renorm_clipping.as_object()) {
+    require(key == "rmin" || key == "rmax" || key == "dmax",
+            "Received invalid keys for `renorm_clipping` argument: ", cfg.renorm_clipping,
+            ". Supported values: ['rmax', 'rmin', 'dmax'].");
+    if (!value.is_null()) (key == "rmin" ? rmin : key == "rmax" ? rmax : dmax) = value.as_double();
+  }
+  require(!rmin || !rmax || *rmax >= *rmin,
+          "rmax should be greater than rmin in the `renorm_clipping` argument. Received: ",
+          cfg.renorm_clipping);
+  require(!dmax || *dmax >= 0,
+          "dmax should be non-negative in the `renorm_clipping` argument. Received: ",
+          cfg.renorm_clipping);
+}
+
+void BatchNormalizationLayer::build(const Shapes& inputs) {
+  const Shape& input = inputs[0];
+  axis_ = norm_axes::checked(*this, input, cfg.axis)[0];
+  const Shape shape = {input[axis_]};
+  if (cfg.scale)
+    gamma_ = add_weight("gamma", shape, cfg.gamma_initializer,
+                        {.regularizer = cfg.gamma_regularizer, .constraint = cfg.gamma_constraint});
+  if (cfg.center)
+    beta_ = add_weight("beta", shape, cfg.beta_initializer,
+                       {.regularizer = cfg.beta_regularizer, .constraint = cfg.beta_constraint});
+  moving_mean_ =
+      add_weight("moving_mean", shape, cfg.moving_mean_initializer, {.trainable = false});
+  moving_variance_ =
+      add_weight("moving_variance", shape, cfg.moving_variance_initializer, {.trainable = false});
+  if (cfg.renorm) build_renorm(shape);
+  set_input_spec({{.ndim = input.rank(), .axes = {{cfg.axis.dims()[0], input[axis_]}}}});
+}
+
+void BatchNormalizationLayer::build_renorm(const Shape& shape) {
+  const Initializer stddev = root_of(cfg.moving_variance_initializer);
+  moving_stddev_ = add_weight("moving_stddev", shape, stddev, {.trainable = false});
+  renorm_mean_ =
+      add_weight("renorm_mean", shape, cfg.moving_mean_initializer, {.trainable = false});
+  renorm_stddev_ = add_weight("renorm_stddev", shape, stddev, {.trainable = false});
+}
+
+Results BatchNormalizationLayer::call(const Call& c) const {
+  const Value given = c.float_input();
+  // Keras 2 pays no attention to the mask.
+  const auto mask = c.dialect() == Dialect::keras2 ? std::nullopt : c.mask();
+  require(!mask || mask->rank() == given.rank() - 1,
+          "The mask provided should be one dimension less than the inputs. Received: mask.shape=",
+          mask ? keras_shape(mask->shape()) : "", ", inputs.shape=", keras_shape(given.shape()));
+  // Halves overflow here.
+  const Value x = ops::cast(given, ops::statistics_dtype(given.dtype()));
+  const Value y =
+      c.training() && trainable()
+          ? normalize_batch(c, x, mask)
+          : ops::batch_norm_inference(x, read(c, moving_mean_, x), read(c, moving_variance_, x),
+                                      read(c, gamma_, x), read(c, beta_, x), axis_, cfg.epsilon);
+  return ops::cast(y, compute_dtype());
+}
+
+Value BatchNormalizationLayer::normalize_batch(const Call& c, Value x,
+                                               const std::optional<Value>& mask) const {
+  if (cfg.renorm) {
+    const Dims others = axes_but(x.rank(), axis_);
+    return renormalize(
+        c, x,
+        mask ? masked_moments(x, *mask) : Moments{ops::mean(x, others), ops::variance(x, others)});
+  }
+  const Value gamma = read(c, gamma_, x), beta = read(c, beta_, x);
+  ops::BatchNorm result;
+  if (mask) {
+    const auto [mean, variance] = masked_moments(x, *mask);
+    result = {ops::batch_norm_inference(x, mean, variance, gamma, beta, axis_, cfg.epsilon), mean,
+              variance};
+  } else {
+    result = ops::batch_norm_training(x, gamma, beta, axis_, cfg.epsilon);
+  }
+  move(c, moving_mean_, result.mean, cfg.momentum);
+  move(c, moving_variance_, result.variance, cfg.momentum);
+  return result.y;
+}
+
+// With w = 1 where the mask is true: mean = Σ w·x / Σ w, variance = Σ w·(x - mean)² / Σ w.
+BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(Value x,
+                                                                         Value mask) const {
+  const int64_t last = x.rank() - 1, channels = x.shape()[axis_];
+  const Dims others = axes_but(x.rank(), axis_);
+  const Value counts = ops::expand_dims(ops::cast(mask, DType::boolean), -1);
+  // The mask has no last axis: each of its positions counts for all of it.
+  const int64_t each = axis_ == last ? 1 : x.shape()[last];
+  require(each != unknown, "BatchNormalization '", name(),
+          "': with a mask, the last dimension must be known, got shape ", keras_shape(x.shape()));
+  const Value zero = ops::scalar_like(x, 0);
+  const Value total =
+      ops::sum(ops::cast(counts, x.dtype()), others, true) * static_cast<double>(each) + tiny;
+  const Value mean = ops::sum(ops::select(counts, x, zero), others, true) / total;
+  const Value apart = ops::select(counts, x - mean, zero);
+  const Value variance = ops::sum(ops::square(apart), others, true) / total;
+  return {ops::reshape(mean, {channels}), ops::reshape(variance, {channels})};
+}
+
+// Batch renormalisation: (normalised · r + d) · gamma + beta, where r and d lead from the batch's
+// statistics to the long-term ones and are constants to the gradient.
+Value BatchNormalizationLayer::renormalize(const Call& c, Value x, const Moments& batch) const {
+  const Value stddev = ops::sqrt(batch.variance + cfg.epsilon);
+  const Value least = ops::scalar_like(x, std::sqrt(cfg.epsilon));
+  const Value long_term = ops::maximum(read(c, renorm_stddev_, x), least);
+  Value r = stddev / long_term;
+  Value d = (batch.mean - read(c, renorm_mean_, x)) / long_term;
+  const auto clip = [&](std::string_view key) -> std::optional<double> {
+    const Json* value = cfg.renorm_clipping.find(key);
+    return value == nullptr || value->is_null() ? std::nullopt : std::optional(value->as_double());
+  };
+  if (const auto rmin = clip("rmin")) r = ops::maximum(r, ops::scalar_like(r, *rmin));
+  if (const auto rmax = clip("rmax")) r = ops::minimum(r, ops::scalar_like(r, *rmax));
+  if (const auto dmax = clip("dmax")) d = ops::clip(d, -*dmax, *dmax);
+  Value scale = ops::stop_gradient(r), offset = ops::stop_gradient(d);
+  if (cfg.scale) {
+    const Value gamma = read(c, gamma_, x);
+    scale = scale * gamma;
+    offset = offset * gamma;
+  }
+  if (cfg.center) offset = offset + read(c, beta_, x);
+
+  move(c, renorm_mean_, batch.mean, cfg.renorm_momentum);
+  move(c, renorm_stddev_, stddev, cfg.renorm_momentum);
+  move(c, moving_mean_, batch.mean, cfg.momentum);
+  move(c, moving_stddev_, stddev, cfg.momentum);
+  c.update(moving_variance_, ops::relu(ops::square(read(c, moving_stddev_, x)) - cfg.epsilon));
+  return ops::batch_norm_inference(x, batch.mean, batch.variance, scale, offset, axis_,
+                                   cfg.epsilon);
+}
+
+// Weights keep their precision here: the arithmetic is x's, not that of the layer's dtype.
+Value BatchNormalizationLayer::read(const Call& c, const Variable& variable, Value like) const {
+  return variable.defined() ? ops::cast(c.tracer().read(variable), like.dtype()) : Value();
+}
+
+void BatchNormalizationLayer::move(const Call& c, const Variable& average, Value value,
+                                   double momentum) const {
+  c.update(average, read(c, average, value) * momentum + value * (1 - momentum));
+}
+
+}  // namespace keratin

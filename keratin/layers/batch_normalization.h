@@ -1,0 +1,84 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct BatchNormalizationConfig {
+  Sizes axis = -1;  // of the channels
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Initializer beta_initializer = "zeros";
+  Initializer gamma_initializer = "ones";
+  Initializer moving_mean_initializer = "zeros";
+  Initializer moving_variance_initializer = "ones";
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
+  bool synchronized = false;  // statistics of all replicas together; one replica is alone
+  bool renorm = false;        // corrects a batch's statistics by long-term ones while training
+  Json renorm_clipping = {};  // {"rmin", "rmax", "dmax"}, each optional
+  double renorm_momentum = 0.99;
+
+  static constexpr std::string_view keras_name = "BatchNormalization";
+  static constexpr auto fields = std::tuple{
+      field("axis", &BatchNormalizationConfig::axis),
+      field("momentum", &BatchNormalizationConfig::momentum),
+      field("epsilon", &BatchNormalizationConfig::epsilon),
+      field("center", &BatchNormalizationConfig::center),
+      field("scale", &BatchNormalizationConfig::scale),
+      field("beta_initializer", &BatchNormalizationConfig::beta_initializer),
+      field("gamma_initializer", &BatchNormalizationConfig::gamma_initializer),
+      field("moving_mean_initializer", &BatchNormalizationConfig::moving_mean_initializer),
+      field("moving_variance_initializer", &BatchNormalizationConfig::moving_variance_initializer),
+      field("beta_regularizer", &BatchNormalizationConfig::beta_regularizer),
+      field("gamma_regularizer", &BatchNormalizationConfig::gamma_regularizer),
+      field("beta_constraint", &BatchNormalizationConfig::beta_constraint),
+      field("gamma_constraint", &BatchNormalizationConfig::gamma_constraint),
+      field("synchronized", &BatchNormalizationConfig::synchronized),
+      field("renorm", &BatchNormalizationConfig::renorm),
+      field("renorm_clipping", &BatchNormalizationConfig::renorm_clipping),
+      field("renorm_momentum", &BatchNormalizationConfig::renorm_momentum),
+  };
+};
+
+// (x - mean) / √(variance + epsilon) · gamma + beta, channel by channel: with the statistics of the
+// batch while training, which move the averages that are used otherwise. A layer that is not
+// trainable always uses the averages. Positions that a mask excludes do not count.
+class BatchNormalizationLayer final
+    : public LayerOf<BatchNormalizationLayer, BatchNormalizationConfig> {
+ public:
+  BatchNormalizationLayer(BatchNormalizationConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  bool supports_masking() const override { return true; }
+  bool takes_mask() const override { return true; }
+
+ private:
+  struct Moments {
+    Value mean, variance;
+  };
+  Moments masked_moments(Value x, Value mask) const;
+  Value normalize_batch(const Call& c, Value x, const std::optional<Value>& mask) const;
+  Value renormalize(const Call& c, Value x, const Moments& batch) const;
+  Value read(const Call& c, const Variable& variable, Value like) const;
+  void move(const Call& c, const Variable& average, Value value, double momentum) const;
+  void check_clipping();
+  void build_renorm(const Shape& shape);
+
+  int64_t axis_ = -1;
+  Variable gamma_, beta_, moving_mean_, moving_variance_;
+  Variable moving_stddev_, renorm_mean_, renorm_stddev_;
+};
+
+using BatchNormalization = Shared<BatchNormalizationLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

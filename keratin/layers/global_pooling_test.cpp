@@ -1,0 +1,63 @@
+#include "keratin/layers/global_pooling.h"
+
+#include "keratin/graph/input.h"
+#include "keratin/testing/check_layer.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+using testing::check_layer;
+using testing::expect_user_error;
+
+TEST(GlobalPooling, MaxBehavesAsInKeras1D) { check_layer("GlobalMaxPooling1D"); }
+TEST(GlobalPooling, MaxBehavesAsInKeras2D) { check_layer("GlobalMaxPooling2D"); }
+TEST(GlobalPooling, MaxBehavesAsInKeras3D) { check_layer("GlobalMaxPooling3D"); }
+TEST(GlobalPooling, AverageBehavesAsInKeras1D) {
+  check_layer("GlobalAveragePooling1D", {.no_gradient = {"a row all masked"}});  // NaN
+}
+TEST(GlobalPooling, AverageBehavesAsInKeras2D) { check_layer("GlobalAveragePooling2D"); }
+TEST(GlobalPooling, AverageBehavesAsInKeras3D) { check_layer("GlobalAveragePooling3D"); }
+
+Arguments<MaskedTensor> masked_steps(float masked = 2) {
+  return {{MaskedTensor{Tensor::of<float>(DType::f32, {1, 4, 1}, {1, masked, 6, 99}),
+                        Tensor::of<bool>(DType::boolean, {1, 4}, {true, false, true, false})}},
+          {}};
+}
+
+TEST(GlobalPooling, LeavesMaskedStepsOutInBothDialects) {
+  for (const Dialect dialect : {Dialect::keras3, Dialect::keras2}) {
+    const auto result = run_layer(*GlobalAveragePooling1D(), masked_steps(), {.dialect = dialect});
+    EXPECT_EQ(Tensor(result.outputs).at(0), 3.5);
+    EXPECT_FALSE(result.masks[0].has_value());
+  }
+}
+
+TEST(GlobalPooling, MaskedNaNsDoNotCount) {
+  const auto arguments = masked_steps(std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(Tensor(run_layer(*GlobalAveragePooling1D(), arguments).outputs).at(0), 3.5);
+}
+
+TEST(GlobalPooling, OfTheLargestKnowsNoMasks) {
+  const auto pool = GlobalMaxPooling1D({}, "p");
+  EXPECT_EQ(Tensor(run_layer(*pool, masked_steps()).outputs).at(0), 99);
+  expect_user_error([&] { run_layer(*pool, masked_steps(), {.dialect = Dialect::keras2}); },
+                    "Layer p does not support masking");
+}
+
+TEST(GlobalPooling, TakesUnknownSizes) {
+  const SymbolicTensor y = GlobalAveragePooling2D({.keepdims = true})(Input({unknown, unknown, 3}));
+  EXPECT_EQ(y.shape(), Shape({unknown, 1, 1, 3}));
+}
+
+TEST(GlobalPooling, RefusesBadArgumentsAndInputs) {
+  expect_user_error([] { GlobalMaxPooling1D({.data_format = "last"}); }, {"data_format", "last"});
+  expect_user_error(
+      [] {
+        GlobalAveragePooling2D()(Input({4, 3}));
+      },
+      {"expected ndim=4", "found ndim=3"});
+}
+
+}  // namespace
+}  // namespace keratin

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct GroupNormalizationConfig {
+  int64_t groups = 32;  // -1: one for each channel
+  int64_t axis = -1;    // of the channels
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Initializer beta_initializer = "zeros";
+  Initializer gamma_initializer = "ones";
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
+
+  static constexpr std::string_view keras_name = "GroupNormalization";
+  static constexpr auto fields = std::tuple{
+      field("groups", &GroupNormalizationConfig::groups),
+      field("axis", &GroupNormalizationConfig::axis),
+      field("epsilon", &GroupNormalizationConfig::epsilon),
+      field("center", &GroupNormalizationConfig::center),
+      field("scale", &GroupNormalizationConfig::scale),
+      field("beta_initializer", &GroupNormalizationConfig::beta_initializer),
+      field("gamma_initializer", &GroupNormalizationConfig::gamma_initializer),
+      field("beta_regularizer", &GroupNormalizationConfig::beta_regularizer),
+      field("gamma_regularizer", &GroupNormalizationConfig::gamma_regularizer),
+      field("beta_constraint", &GroupNormalizationConfig::beta_constraint),
+      field("gamma_constraint", &GroupNormalizationConfig::gamma_constraint),
+  };
+};
+
+// Each sample's groups of channels normalised by themselves, then scaled channel by channel.
+class GroupNormalizationLayer final
+    : public LayerOf<GroupNormalizationLayer, GroupNormalizationConfig> {
+ public:
+  GroupNormalizationLayer(GroupNormalizationConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  bool supports_masking() const override { return true; }
+  // The input keeps its precision; only the result is of the layer's dtype.
+  bool autocasts() const override { return false; }
+
+ private:
+  Variable gamma_, beta_;
+};
+
+using GroupNormalization = Shared<GroupNormalizationLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

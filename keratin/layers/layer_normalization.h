@@ -1,0 +1,61 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct LayerNormalizationConfig {
+  Sizes axis = -1;
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  bool rms_scaling = false;  // x / √(variance + epsilon) · gamma, as old models have it
+  Initializer beta_initializer = "zeros";
+  Initializer gamma_initializer = "ones";
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
+
+  static constexpr std::string_view keras_name = "LayerNormalization";
+  static constexpr auto fields = std::tuple{
+      field("axis", &LayerNormalizationConfig::axis),
+      field("epsilon", &LayerNormalizationConfig::epsilon),
+      field("center", &LayerNormalizationConfig::center),
+      field("scale", &LayerNormalizationConfig::scale),
+      field("rms_scaling", &LayerNormalizationConfig::rms_scaling),
+      field("beta_initializer", &LayerNormalizationConfig::beta_initializer),
+      field("gamma_initializer", &LayerNormalizationConfig::gamma_initializer),
+      field("beta_regularizer", &LayerNormalizationConfig::beta_regularizer),
+      field("gamma_regularizer", &LayerNormalizationConfig::gamma_regularizer),
+      field("beta_constraint", &LayerNormalizationConfig::beta_constraint),
+      field("gamma_constraint", &LayerNormalizationConfig::gamma_constraint),
+  };
+};
+
+// (x - mean) / √(variance + epsilon) · gamma + beta, with the statistics of each sample over the
+// axes.
+class LayerNormalizationLayer final
+    : public LayerOf<LayerNormalizationLayer, LayerNormalizationConfig> {
+ public:
+  LayerNormalizationLayer(LayerNormalizationConfig config, LayerOptions options)
+      : LayerOf(std::move(config), std::move(options)) {}
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  bool supports_masking() const override { return true; }
+  // The input keeps its precision; only the result is of the layer's dtype.
+  bool autocasts() const override { return false; }
+
+ private:
+  Dims axes_;  // sorted
+  Variable gamma_, beta_;
+};
+
+using LayerNormalization = Shared<LayerNormalizationLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+enum class Pool : uint8_t { max, average };
+
+template <int rank, Pool pool>
+struct PoolingConfig {
+  Sizes pool_size = 2;
+  std::optional<Sizes> strides = {};  // the pool size unless given
+  std::string padding = "valid";      // or same
+  std::string data_format = "channels_last";
+
+  static constexpr std::string_view keras_name =
+      pool == Pool::max
+          ? std::array{"MaxPooling1D", "MaxPooling2D", "MaxPooling3D"}[rank - 1]
+          : std::array{"AveragePooling1D", "AveragePooling2D", "AveragePooling3D"}[rank - 1];
+  static constexpr auto fields = std::tuple{
+      field("pool_size", &PoolingConfig::pool_size),
+      field("padding", &PoolingConfig::padding),
+      field("strides", &PoolingConfig::strides),
+      field("data_format", &PoolingConfig::data_format),
+  };
+};
+
+// The largest element or the mean of each window; padding does not count.
+template <int rank, Pool pool>
+class PoolingLayer final : public LayerOf<PoolingLayer<rank, pool>, PoolingConfig<rank, pool>> {
+ public:
+  PoolingLayer(PoolingConfig<rank, pool> config, LayerOptions options);
+
+  Results call(const Call& c) const override;
+
+ private:
+  using LayerOf<PoolingLayer, PoolingConfig<rank, pool>>::cfg;
+};
+
+extern template class PoolingLayer<1, Pool::max>;
+extern template class PoolingLayer<2, Pool::max>;
+extern template class PoolingLayer<3, Pool::max>;
+extern template class PoolingLayer<1, Pool::average>;
+extern template class PoolingLayer<2, Pool::average>;
+extern template class PoolingLayer<3, Pool::average>;
+
+using MaxPooling1D = Shared<PoolingLayer<1, Pool::max>>;
+using MaxPooling2D = Shared<PoolingLayer<2, Pool::max>>;
+using MaxPooling3D = Shared<PoolingLayer<3, Pool::max>>;
+using AveragePooling1D = Shared<PoolingLayer<1, Pool::average>>;
+using AveragePooling2D = Shared<PoolingLayer<2, Pool::average>>;
+using AveragePooling3D = Shared<PoolingLayer<3, Pool::average>>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

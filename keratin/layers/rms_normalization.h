@@ -1,0 +1,38 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct RMSNormalizationConfig {
+  Sizes axis = -1;
+  double epsilon = 1e-6;
+
+  static constexpr std::string_view keras_name = "RMSNormalization";
+  static constexpr auto fields = std::tuple{
+      field("axis", &RMSNormalizationConfig::axis),
+      field("epsilon", &RMSNormalizationConfig::epsilon),
+  };
+};
+
+// x / √(mean of x² over the axes + epsilon) · scale
+class RMSNormalizationLayer final : public LayerOf<RMSNormalizationLayer, RMSNormalizationConfig> {
+ public:
+  RMSNormalizationLayer(RMSNormalizationConfig config, LayerOptions options)
+      : LayerOf(std::move(config), std::move(options)) {}
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+
+ private:
+  Dims axes_;  // sorted
+  Variable scale_;
+};
+
+using RMSNormalization = Shared<RMSNormalizationLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

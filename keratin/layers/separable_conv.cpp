@@ -1,0 +1,59 @@
+#include "keratin/layers/separable_conv.h"
+
+#include "keratin/layers/windows.h"
+#include "keratin/ops/conv.h"
+
+namespace keratin {
+
+template <int rank>
+SeparableConvLayer<rank>::SeparableConvLayer(SeparableConvConfig<rank> config, LayerOptions options)
+    : LayerOf<SeparableConvLayer, SeparableConvConfig<rank>>(std::move(config),
+                                                             std::move(options)) {
+  cfg.kernel_size = windows::sizes(cfg.kernel_size, rank, "kernel_size");
+  cfg.strides = windows::sizes(cfg.strides, rank, "strides");
+  cfg.dilation_rate = windows::sizes(cfg.dilation_rate, rank, "dilation_rate");
+  cfg.padding = windows::padding(cfg.padding);
+  cfg.data_format = windows::data_format(cfg.data_format);
+  windows::check_multiplier(cfg.depth_multiplier);
+  windows::check_filters(cfg.filters);
+  this->set_input_spec({{.min_ndim = rank + 2}});
+}
+
+template <int rank>
+void SeparableConvLayer<rank>::build(const Shapes& inputs) {
+  const int64_t channels = windows::channels_of(*this, inputs[0], cfg.data_format);
+  Dims depthwise = cfg.kernel_size.dims(), pointwise(static_cast<size_t>(rank), 1);
+  depthwise.insert(depthwise.end(), {channels, cfg.depth_multiplier});
+  pointwise.insert(pointwise.end(), {channels * cfg.depth_multiplier, cfg.filters});
+  depthwise_ = this->add_weight(
+      "depthwise_kernel", depthwise, cfg.depthwise_initializer,
+      {.regularizer = cfg.depthwise_regularizer, .constraint = cfg.depthwise_constraint});
+  pointwise_ = this->add_weight(
+      "pointwise_kernel", pointwise, cfg.pointwise_initializer,
+      {.regularizer = cfg.pointwise_regularizer, .constraint = cfg.pointwise_constraint});
+  if (cfg.use_bias)
+    bias_ =
+        this->add_weight("bias", {cfg.filters}, cfg.bias_initializer,
+                         {.regularizer = cfg.bias_regularizer, .constraint = cfg.bias_constraint});
+  this->set_input_spec(
+      {{.min_ndim = rank + 2, .axes = {{windows::channel_axis(cfg.data_format), channels}}}});
+}
+
+template <int rank>
+Results SeparableConvLayer<rank>::call(const Call& c) const {
+  const Value x = c.float_input();
+  windows::check_fits(x.shape(), {"kernel_size", cfg.kernel_size, cfg.strides,
+                                  cfg.dilation_rate.dims(), cfg.padding, cfg.data_format});
+  Value y = ops::separable_conv(x, c.read(depthwise_), c.read(pointwise_),
+                                {.strides = cfg.strides.dims(),
+                                 .dilations = cfg.dilation_rate.dims(),
+                                 .padding = cfg.padding},
+                                cfg.data_format);
+  if (cfg.use_bias) y = windows::add_bias(y, c.read(bias_), cfg.data_format);
+  return cfg.activation(y);
+}
+
+template class SeparableConvLayer<1>;
+template class SeparableConvLayer<2>;
+
+}  // namespace keratin

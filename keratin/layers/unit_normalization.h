@@ -1,0 +1,33 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct UnitNormalizationConfig {
+  Sizes axis = -1;
+
+  static constexpr std::string_view keras_name = "UnitNormalization";
+  static constexpr auto fields = std::tuple{field("axis", &UnitNormalizationConfig::axis)};
+};
+
+// x / ‖x‖ over the axes; zeros stay zeros.
+class UnitNormalizationLayer final
+    : public LayerOf<UnitNormalizationLayer, UnitNormalizationConfig> {
+ public:
+  UnitNormalizationLayer(UnitNormalizationConfig config, LayerOptions options)
+      : LayerOf(std::move(config), std::move(options)) {
+    set_built();
+  }
+
+  Results call(const Call& c) const override;
+  bool supports_masking() const override { return true; }
+};
+
+using UnitNormalization = Shared<UnitNormalizationLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
