@@ -32,7 +32,7 @@ Module Module::clone() const {
   return copy;
 }
 
-size_t Module::number() {
+size_t Module::number() const {
   size_t next = 0;
   const std::function<void(const Block&)> visit = [&](const Block& block) {
     for (const auto& parameter : block.parameters()) parameter->id_ = next++;

@@ -40,7 +40,7 @@ class Module {
 
   Module clone() const;
   // Numbers parameters and nodes 0, 1, 2, … in order, those of regions too; returns how many.
-  size_t number();
+  size_t number() const;
 
  private:
   friend class Rewriter;
@@ -56,7 +56,7 @@ std::ostream& operator<<(std::ostream& out, const Module& module);
 Module parse_module(std::string_view text, OpLookup lookup);
 
 // Throws InternalError when a module breaks a rule: values used before they are defined or from
-// another block, types that the op does not give, updates of what is no state.
+// another block, types that the op does not give, updates of what is no state. Numbers the module.
 void verify(const Module& module);
 
 }  // namespace keratin

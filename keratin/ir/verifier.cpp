@@ -9,19 +9,20 @@ namespace {
 
 class Verifier {
  public:
+  explicit Verifier(const Module& module) : defined_(module.number(), nullptr) {}
+
   void check_block(const Block& block) {
-    for (const auto& parameter : block.parameters()) defined_.insert(parameter.get());
+    for (const auto& parameter : block.parameters()) define(*parameter);
     for (const auto& node : block.nodes()) {
       check_node(*node, block);
-      defined_.insert(node.get());
+      define(*node);
     }
     for (const Value& result : block.results) check_use(result, block, "a result");
   }
 
   void check_use(Value value, const Block& block, std::string_view user) {
     ensure(value.defined(), "verify: ", user, " uses an undefined value");
-    ensure(defined_.contains(&value.node()), "verify: ", user,
-           " uses a value before it is defined");
+    ensure(is_defined(value.node()), "verify: ", user, " uses a value before it is defined");
     ensure(&value.block() == &block, "verify: ", user, " uses a value of another block");
     ensure(value.index() < value.node().output_count(), "verify: ", user, " uses output ",
            value.index(), " of '", value.node().name(), "', which has ",
@@ -29,6 +30,12 @@ class Verifier {
   }
 
  private:
+  void define(const Node& node) { defined_[node.id()] = &node; }
+  // A node of another module has any number, but not the place that goes with it.
+  bool is_defined(const Node& node) const {
+    return node.id() < defined_.size() && defined_[node.id()] == &node;
+  }
+
   void check_node(const Node& node, const Block& block) {
     ensure(&node.block() == &block, "verify: '", node.name(), "' does not know its block");
     for (const Value& input : node.inputs()) check_use(input, block, node.name());
@@ -56,13 +63,13 @@ class Verifier {
     }
   }
 
-  std::unordered_set<const Node*> defined_;
+  std::vector<const Node*> defined_;  // by number
 };
 
 }  // namespace
 
 void verify(const Module& module) {
-  Verifier verifier;
+  Verifier verifier(module);
   verifier.check_block(module.block());
   std::unordered_set<const Node*> updated;
   for (const Update& update : module.updates()) {
