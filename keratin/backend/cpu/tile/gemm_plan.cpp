@@ -41,13 +41,20 @@ void choose_tile(const GemmDesc& desc, int64_t parts, Level level, GemmPlan& pla
   const int64_t vectors = ceil_div(desc.n, lanes);
   const int64_t most = half ? std::numeric_limits<int64_t>::max()
                             : rows_without_conflict(desc, desc.dtype == DType::f64 ? 8 : 4);
+  // A from memory should not be read again by every part.
+  const bool large_a =
+      desc.m * desc.k * static_cast<int64_t>(size_of(desc.dtype)) > 8 * cache_bytes;
+  const auto again = [&](int64_t m_parts) {
+    return large_a ? 0.01 * double(parts - m_parts) : 0.0;
+  };
   double best = std::numeric_limits<double>::infinity();
   for (int64_t per_strip = 1; per_strip <= std::min(max_tile_vectors(level), vectors);
        ++per_strip) {
     const int64_t rows = std::min(max_tile_rows(level, per_strip), most);
     for (int64_t m_parts = 1; m_parts <= parts; ++m_parts) {
       if (parts % m_parts != 0) continue;
-      const double cost = tile_cost(desc.m, vectors, per_strip, rows, m_parts, parts / m_parts);
+      const double cost = tile_cost(desc.m, vectors, per_strip, rows, m_parts, parts / m_parts) *
+                          (1 + again(m_parts));
       if (cost >= best) continue;
       best = cost;
       plan.width = per_strip * lanes;
