@@ -1,8 +1,10 @@
 """Tests of the driver. Needs no peer: `python3 bench/peers/driver_test.py`."""
 
+import fcntl
 import os
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from types import SimpleNamespace
@@ -14,7 +16,7 @@ from process import Process, WorkerError
 from workloads import WORKLOADS, floor_ms
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OPTIONS = SimpleNamespace(rounds=3, seconds=0.01, prepare_timeout=5.0)
+OPTIONS = SimpleNamespace(rounds=3, seconds=0.01, prepare_timeout=5.0, lock=None)
 
 
 def fake(name, behaviour, **extra):
@@ -77,6 +79,22 @@ class Workers(unittest.TestCase):
             self.assertIsNotNone(kept._process.poll())
             other.stop()
 
+    def test_measuring_waits_for_its_turn(self):
+        with tempfile.NamedTemporaryFile() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            waited = []
+
+            def release():
+                time.sleep(0.3)
+                waited.append(True)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+
+            thread = threading.Thread(target=release)
+            thread.start()
+            with measure.turn(lock.name):
+                self.assertTrue(waited)
+            thread.join()
+
     def test_a_hanging_worker_is_killed(self):
         with tempfile.TemporaryDirectory() as logs:
             process = Process("x", fake("x", "list-hangs").command, {}, os.path.join(logs, "x"))
@@ -93,13 +111,16 @@ class Numbers(unittest.TestCase):
         rounds = [[1.0], [9.0], [2.0], [3.0], [8.0], [7.0]]
         self.assertEqual(summarize(rounds), (2.0, 1.0, 5.0))
 
-    def test_the_floor_adds_flops_and_bytes_at_the_level_that_holds_them(self):
+    def test_the_floor_is_the_longer_of_flops_and_reading(self):
         w = WORKLOADS["matmul_d1"]
-        peak = dict(gflops=100.0, l3_gbs=50.0, dram_gbs=10.0)
-        compute = 2 * 128 * 512 * 784 / 100e6
-        moved = 4 * (128 * 784 + 784 * 512 + 128 * 512) / 1e6
-        self.assertAlmostEqual(floor_ms(w, peak, 32 << 20), compute + moved / 50)
-        self.assertAlmostEqual(floor_ms(w, peak, 1 << 20), compute + moved / 10)
+        count = 4 * (128 * 784 + 784 * 512)
+        peak = dict(gflops=100.0, l2_gbs=200.0, l3_gbs=50.0, dram_gbs=10.0)
+        self.assertAlmostEqual(floor_ms(w, peak, (1 << 20, 32 << 20)), 2 * 128 * 512 * 784 / 100e6)
+        peak["gflops"] = 1e9
+        self.assertAlmostEqual(floor_ms(w, peak, (4 << 20, 32 << 20)), count / 200e6)
+        # A thousand bytes fit in the second level, two thousand more in the third.
+        self.assertAlmostEqual(floor_ms(w, peak, (1000, 2000)),
+                               (1000 / 200 + 2000 / 50 + (count - 3000) / 10) / 1e6)
 
     def test_counts_of_the_training_steps(self):
         # Dense layers: forward and weight gradients of all, input gradients of all but the first.

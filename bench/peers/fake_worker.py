@@ -27,5 +27,5 @@ for line in sys.stdin:
     elif command == "sample":
         reply = {"times_ms": [4.0, 2.0, 3.0] if behaviour == "slow" else [1.0, 0.5, 1.0], "cores": 1.0}
     elif command == "peak":
-        reply = {"gflops": 100.0, "dram_gbs": 10.0, "l3_gbs": 50.0}
+        reply = {"gflops": 100.0, "dram_gbs": 10.0, "l3_gbs": 50.0, "l2_gbs": 200.0}
     print(json.dumps(reply), flush=True)

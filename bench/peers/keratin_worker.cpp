@@ -59,6 +59,7 @@ class Worker {
   static json peak(int threads) {
     const size_t share = static_cast<size_t>(threads);
     return {{"gflops", fma_peak(threads)},
+            {"l2_gbs", read_bandwidth(threads, size_t{256} << 10)},
             {"dram_gbs", read_bandwidth(threads, (size_t{256} << 20) / share)},
             {"l3_gbs", read_bandwidth(threads, (size_t{8} << 20) / share)}};
   }

@@ -1,5 +1,7 @@
 """Runs one workload on all workers: start, prepare, then short samples in turn."""
 
+import contextlib
+import fcntl
 import os
 import statistics
 import time
@@ -119,7 +121,19 @@ class Pool:
         self._idle = {}
 
 
-def measure(workload, threads, contestants, options, pool):
+@contextlib.contextmanager
+def turn(path):
+    """Holds the file's lock; other jobs of the machine run when they can have it."""
+    if not path:
+        yield
+        return
+    with open(path, "a") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def measure(workload, threads, contestants, options, pool, beside=lambda: None):
+    """`beside` is called among what is timed, in the same turn."""
     # All start at once (imports overlap); everything timed happens one worker at a time.
     running, failures, done = [], {}, False
     for c in contestants:
@@ -128,9 +142,11 @@ def measure(workload, threads, contestants, options, pool):
     everyone = list(running)
     try:
         running = keep(running, failures, lambda r: r.process.ask({"cmd": "list"}, START_TIMEOUT))
-        running = keep(running, failures, lambda r: prepare(r, workload, threads, options))
-        for _ in range(options.rounds):
-            running = keep(running, failures, lambda r: r.sample(workload, options.seconds))
+        with turn(options.lock):
+            beside()
+            running = keep(running, failures, lambda r: prepare(r, workload, threads, options))
+            for _ in range(options.rounds):
+                running = keep(running, failures, lambda r: r.sample(workload, options.seconds))
         done = True
     finally:
         for r in everyone:

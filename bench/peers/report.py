@@ -105,12 +105,13 @@ def cpu_name():
     return platform.processor()
 
 
-def cache_bytes():
+def cache_bytes(level):
+    """Of the first CPU's cache of that level."""
     try:
-        with open("/sys/devices/system/cpu/cpu0/cache/index3/size") as f:
+        with open(f"/sys/devices/system/cpu/cpu0/cache/index{level}/size") as f:
             return int(f.read().strip().rstrip("K")) * 1024
     except (OSError, ValueError):
-        return 16 << 20
+        return {2: 1 << 20, 3: 16 << 20}[level]
 
 
 def markdown(rows, run, notes):
@@ -120,12 +121,12 @@ def markdown(rows, run, notes):
     parts = [
         "# Keratin beside its peers", "",
         "Written by `make bench-peers`; bench/peers/README.md says how it measures.", "",
-        f"- Machine: {cpu_name()}, {os.cpu_count()} CPUs, L3 {cache_bytes() >> 20} MiB, "
+        f"- Machine: {cpu_name()}, {os.cpu_count()} CPUs, L3 {cache_bytes(3) >> 20} MiB, "
         f"{platform.system()} {platform.release()}",
         f"- Date: {run['date']}; {run['rounds']} rounds of {run['seconds']} s per worker",
         f"- Other programs used {run['other_cores']:.2f} cores on average while samples ran",
     ]
-    parts += [f"- Peak, {t} thread{'s' if t > 1 else ''}: {p['gflops']:.0f} GF/s FMA, {p['l3_gbs']:.1f} GB/s L3, "
+    parts += [f"- Peak, {t} thread{'s' if t > 1 else ''}: {p['gflops']:.0f} GF/s FMA, {p['l2_gbs']:.0f} GB/s L2, {p['l3_gbs']:.0f} GB/s L3, "
               f"{p['dram_gbs']:.1f} GB/s DRAM" for t, p in run["peaks"].items()]
     parts += [f"- {name}: {version}" for name, version in run["versions"].items()]
     parts += ["", "## Targets (two threads)", ""]

@@ -31,6 +31,10 @@ KERATIN = os.path.join(ROOT, "build", "release", "bin", "keratin_peer_worker")
 PASSIVE = {"OMP_WAIT_POLICY": "passive"}
 
 
+# What Keratin's worker measures of the machine.
+PEAKS = ("gflops", "l2_gbs", "l3_gbs", "dram_gbs")
+
+
 def contestants(keratin):
     def python(script, *args):
         return [PYTHON, os.path.join(HERE, script), *args]
@@ -84,6 +88,9 @@ def parse_args():
     p.add_argument("--keep-workers", action="store_true",
                    help="one process per worker and thread count instead of one per workload: "
                         "sooner done, less isolated (--quick does this)")
+    p.add_argument("--lock", metavar="FILE",
+                   help="hold this file's lock (flock) while a workload is measured, so that other "
+                        "jobs on a shared machine can take turns with the benchmark")
     p.add_argument("--without-keratin", action="store_true", help="measure the peers alone")
     p.add_argument("--keratin", default=KERATIN, help="path of Keratin's worker")
     p.add_argument("--out", help="folder for RESULTS.md and results.json (default: bench/ for a full run, "
@@ -140,7 +147,7 @@ def measure_peak(found, threads, log_dir, run):
     process = measure.start(keratin, threads, log_dir)
     try:
         now = process.ask({"cmd": "peak", "threads": threads}, 60)
-        best = run["peaks"].setdefault(threads, dict.fromkeys(("gflops", "dram_gbs", "l3_gbs"), 0.0))
+        best = run["peaks"].setdefault(threads, dict.fromkeys(PEAKS, 0.0))
         run["peaks"][threads] = {k: max(v, now[k]) for k, v in best.items()}
     except (WorkerError, KeyError) as e:
         run["failures"].append((f"peak, {threads} threads", str(e)))
@@ -160,7 +167,8 @@ def set_floors(rows, peaks):
     for row in rows:
         peak = peaks.get(row["threads"])
         if peak and all(peak.values()):
-            row["floor_ms"] = floor_ms(WORKLOADS[row["workload"]], peak, report.cache_bytes())
+            caches = report.cache_bytes(2) * row["threads"], report.cache_bytes(3)
+            row["floor_ms"] = floor_ms(WORKLOADS[row["workload"]], peak, caches)
 
 
 def run_all(found, selected, options, log_dir, run):
@@ -170,8 +178,9 @@ def run_all(found, selected, options, log_dir, run):
         for threads in options.threads:
             for i, workload in enumerate(selected):
                 print(f"[{threads} threads, {i + 1}/{len(selected)}] {workload.name} ", end="", flush=True)
-                measure_peak(found, threads, log_dir, run)
-                outcome = measure.measure(workload, threads, found, options, pool)
+                outcome = measure.measure(
+                    workload, threads, found, options, pool,
+                    beside=lambda: measure_peak(found, threads, log_dir, run))
                 rows.append(make_row(workload, threads, outcome))
                 loads.append(outcome.other_cores)
                 run["failures"] += [(f"{workload.name}, {threads} threads, {n}", why)

@@ -1,17 +1,17 @@
 """Every workload of the peer benchmark, stated once: tensors, FLOPs and bytes.
 
 Plain Python, no dependency: the driver, the Python workers and `run.py --spec` all read this.
-FLOPs count a multiply-add as two and an elementary function as one. Bytes are compulsory
-traffic: each input, parameter and output once (an Adam step moves 28 bytes per parameter:
-reads p, m, v, g and writes p, m, v). Activations inside a training step count nothing: a
-perfect plan keeps them in cache, so the floor stays a floor.
+FLOPs count a multiply-add as two and an elementary function as one. Bytes are what must be read:
+each input and parameter once, in an Adam step p, m and v. Writes have lanes of their own beside
+reads, and a perfect plan keeps activations and gradients in cache: they count nothing, so that the
+floor stays a floor.
 """
 
 from dataclasses import dataclass, field
-from math import prod, sqrt
+from math import inf, prod, sqrt
 
 F32 = 4
-ADAM_BYTES = 28
+ADAM_BYTES = 12  # per parameter: p, m and v
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Workload:
                              for k, t in self.tensors.items()})
 
 
-def _bytes(tensors, outputs):
-    return F32 * (sum(t.count for t in tensors.values()) + outputs)
+def _bytes(tensors):
+    return F32 * sum(t.count for t in tensors.values())
 
 
 def matmul(label, m, n, k):
@@ -56,7 +56,7 @@ def matmul(label, m, n, k):
     return Workload(
         name=f"matmul_{label}", kind="matmul", tensors=tensors,
         about=f"y[{m},{n}] = x[{m},{k}] w[{k},{n}]; w is constant and may be packed in prepare",
-        flops=2.0 * m * n * k, bytes=_bytes(tensors, m * n))
+        flops=2.0 * m * n * k, bytes=_bytes(tensors))
 
 
 def conv(label, batch, size, cin, cout, kernel, stride=1, padding="same", depthwise=False,
@@ -69,16 +69,15 @@ def conv(label, batch, size, cin, cout, kernel, stride=1, padding="same", depthw
                "w": Tensor(kshape, 2, 1 / sqrt(taps))}
     yshape = (batch, out, out, cout)
     flops = 2.0 * prod(yshape) * taps
-    moved = _bytes(tensors, prod(yshape))
     about = (f"{'depthwise ' if depthwise else ''}{kernel}x{kernel}/{stride} {padding}, "
              f"{batch}x{size}x{size}x{cin} -> {out}x{out}x{cout}, no bias, layout free")
     if grad:
         tensors["dy"] = Tensor(yshape, 3)
-        flops, moved = 3 * flops, _bytes(tensors, sum(t.count for t in tensors.values()))
+        flops *= 3
         about += "; y, then dx and dw from dy"
     return Workload(
         name=f"conv_{label}" + ("_fwdbwd" if grad else ""), kind="conv_grad" if grad else "conv",
-        tensors=tensors, about=about, flops=flops, bytes=moved, tolerance=tolerance,
+        tensors=tensors, about=about, flops=flops, bytes=_bytes(tensors), tolerance=tolerance,
         attrs=dict(stride=stride, padding=padding, kernel=kernel, depthwise=depthwise, out=out))
 
 
@@ -86,31 +85,29 @@ def lstm(steps, batch, inputs, hidden, grad):
     gate = 1 / sqrt(hidden)
     tensors = {"x": Tensor((batch, steps, inputs), 1), "w": Tensor((inputs, 4 * hidden), 2, gate),
                "u": Tensor((hidden, 4 * hidden), 3, gate), "b": Tensor((4 * hidden,), 4, gate)}
-    y = batch * steps * hidden
     flops = 2.0 * steps * batch * (inputs + hidden) * 4 * hidden
-    moved = _bytes(tensors, y)
     about = (f"T={steps}, batch {batch}, in {inputs}, hidden {hidden}, gates i f g o, "
              "all outputs, zero initial state")
     if grad:
         tensors["dy"] = Tensor((batch, steps, hidden), 5)
-        flops, moved = 3 * flops, _bytes(tensors, sum(t.count for t in tensors.values()))
+        flops *= 3
         about += "; y, then dx, dw, du, db from dy"
     return Workload(name="lstm_fwdbwd" if grad else "lstm_infer",
                     kind="lstm_grad" if grad else "lstm", tensors=tensors, about=about,
-                    flops=flops, bytes=moved, attrs=dict(hidden=hidden))
+                    flops=flops, bytes=_bytes(tensors), attrs=dict(hidden=hidden))
 
 
 def pointwise(n):
     tensors = {name: Tensor((n,), seed) for name, seed in (("x", 1), ("w", 2), ("b", 3), ("mask", 4))}
     return Workload(name="pointwise_gelu_4m", kind="pointwise", tensors=tensors,
                     about=f"y = gelu_tanh(x * w + b) * mask, five arrays of {n} floats",
-                    flops=12.0 * n, bytes=_bytes(tensors, n))
+                    flops=12.0 * n, bytes=_bytes(tensors))
 
 
 def adam(n):
     return Workload(name="adam_10m", kind="adam", tensors={"g": Tensor((n,), 1)},
                     about=f"one Adam step of one {n}-float parameter (p, m, v start at 0), fixed g",
-                    flops=14.0 * n, bytes=ADAM_BYTES * n,
+                    flops=14.0 * n, bytes=(ADAM_BYTES + F32) * n,
                     attrs=dict(lr=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-7))
 
 
@@ -118,22 +115,22 @@ def softmax(rows, cols):
     tensors = {"x": Tensor((rows, cols), 1, 4.0)}
     return Workload(name="softmax_32768x128", kind="softmax", tensors=tensors,
                     about=f"softmax over the last axis of [{rows},{cols}]",
-                    flops=4.0 * rows * cols, bytes=_bytes(tensors, rows * cols))
+                    flops=4.0 * rows * cols, bytes=_bytes(tensors))
 
 
 def layernorm(rows, cols, grad):
     tensors = {"x": Tensor((rows, cols), 1), "gamma": Tensor((cols,), 2),
                "beta": Tensor((cols,), 3)}
     n = rows * cols
-    flops, moved = 7.0 * n, _bytes(tensors, n)
+    flops = 7.0 * n
     about = f"layer norm over the last axis of [{rows},{cols}], epsilon 1e-5, scale and offset"
     if grad:
         tensors["dy"] = Tensor((rows, cols), 4)
-        flops, moved = 19.0 * n, _bytes(tensors, 2 * n + 2 * cols)
+        flops = 19.0 * n
         about += "; y, then dx, dgamma, dbeta from dy"
     return Workload(name="layernorm_fwdbwd" if grad else "layernorm_fwd",
                     kind="layernorm_grad" if grad else "layernorm", tensors=tensors, about=about,
-                    flops=flops, bytes=moved)
+                    flops=flops, bytes=_bytes(tensors))
 
 
 def _dense(tensors, label, fan_in, units, seed):
@@ -183,10 +180,9 @@ def tiny_mlp(units=16, layers=3):
     tensors = {"x": Tensor((1, units), 1)}
     for i in range(layers):
         _dense(tensors, f"d{i + 1}", units, units, 10 + 2 * i)
-    params = sum(t.count for n, t in tensors.items() if n != "x")
     return Workload(name="tiny_mlp_infer", kind="tiny_mlp", tensors=tensors,
                     about="batch-1 inference of 16 -> Dense 16 relu, three times",
-                    flops=2.0 * layers * units * units, bytes=F32 * (params + 2 * units),
+                    flops=2.0 * layers * units * units, bytes=_bytes(tensors),
                     attrs=dict(layers=layers))
 
 
@@ -208,8 +204,19 @@ WORKLOADS = {w.name: w for w in [
 ]}
 
 
-def floor_ms(workload, peak, cache_bytes):
-    """FLOPs at the measured FMA peak plus bytes at the bandwidth of the level that holds them."""
-    resident = workload.bytes <= cache_bytes / 2
-    bandwidth = peak["l3_gbs"] if resident else peak["dram_gbs"]
-    return 1e3 * (workload.flops / (peak["gflops"] * 1e9) + workload.bytes / (bandwidth * 1e9))
+def read_ms(count, levels):
+    """How long it takes to read so many bytes, when each level of (bytes, GB/s), from the fastest to
+    the memory, holds as many of them as it can."""
+    seconds = 0.0
+    for size, rate in levels:
+        here = min(count, size)
+        seconds += here / (rate * 1e9)
+        count -= here
+    return 1e3 * seconds
+
+
+def floor_ms(workload, peak, caches):
+    """The longer of two: FLOPs at the measured peak, and bytes read from where they can be at best.
+    `caches` are the bytes that the second and the third level hold."""
+    levels = [(caches[0], peak["l2_gbs"]), (caches[1], peak["l3_gbs"]), (inf, peak["dram_gbs"])]
+    return max(1e3 * workload.flops / (peak["gflops"] * 1e9), read_ms(workload.bytes, levels))
