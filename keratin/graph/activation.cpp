@@ -9,8 +9,8 @@ namespace keratin {
 
 Activation::Activation(const std::string& name) : name_(name) {
   const auto known = ops::activation_names();
-  require(std::find(known.begin(), known.end(), name) != known.end(), "Activation: '", name,
-          "' is not the name of an activation");
+  require(std::find(known.begin(), known.end(), name) != known.end(),
+          "Could not interpret activation function identifier: ", name);
   if (name_ == "swish") name_ = "silu";
   if (name_ == "hard_swish") name_ = "hard_silu";
 }

@@ -45,7 +45,7 @@ Constraint::Constraint(Named named) {
     with("MinMaxNorm",
          Json::Object{{"min_value", 0.0}, {"max_value", 1.0}, {"rate", 1.0}, {"axis", 0}});
   else
-    fail("Constraint: '", named.class_name, "' is not the name of a constraint");
+    fail("Could not interpret constraint identifier: ", named.class_name);
 }
 
 Constraint Constraint::from_json(const Json& json) {

@@ -41,15 +41,28 @@ Value fit(Value x, const SymbolicTensor& input, const std::string& model) {
     x = ops::squeeze(x, -1);
   else if (x.rank() + 1 == wanted.rank() && wanted.back() == 1)
     x = ops::expand_dims(x, -1);
-  require(compatible(x.shape(), wanted), "Invalid input shape for input ", input.name(),
-          " of model '", model, "'. Expected shape ", keras_shape(wanted),
-          ", but input has incompatible shape ", keras_shape(x.shape()));
+  // A batch of another size than the input was declared with is fine.
+  Dims any_batch = wanted.dims();
+  if (!any_batch.empty()) any_batch[0] = unknown;
+  require(compatible(x.shape(), any_batch), "Input with name '", input.name(), "' of layer '",
+          model, "' is incompatible with the layer: expected shape=", keras_shape(wanted),
+          ", found shape=", keras_shape(x.shape()));
   return x.dtype() == input.dtype() ? x : ops::cast(x, input.dtype());
 }
 
 bool optional_input(const SymbolicTensor& t) {
   const auto* layer = dynamic_cast<const InputLayer*>(t.layer().get());
   return layer != nullptr && layer->optional();
+}
+
+[[noreturn]] void missing_data(const std::string& input, const Tree<Traced>& given,
+                               const std::vector<SymbolicTensor>& inputs) {
+  std::string keys, expected;
+  for (const auto& item : given.dict()) keys += (keys.empty() ? "'" : ", '") + item.first + "'";
+  for (const SymbolicTensor& t : inputs)
+    expected += (expected.empty() ? "'" : ", '") + t.name() + "'";
+  fail("Missing data for input \"", input, "\". You passed a data dictionary with keys [", keys,
+       "]. Expected the following keys: [", expected, "]");
 }
 
 // What is passed for each input of a model, in its order; a dict is matched by the inputs' names.
@@ -59,8 +72,7 @@ std::vector<Tree<Traced>> match(const FunctionalLayer& model, const Tree<Traced>
   if (given.is_dict() && !model.input().is_dict()) {
     for (const SymbolicTensor& t : inputs) {
       const auto found = given.dict().find(t.name());
-      require(found != given.dict().end() || optional_input(t), "model '", model.name(),
-              "': no input is named '", t.name(), "' among those given: ", given.outline());
+      if (found == given.dict().end() && !optional_input(t)) missing_data(t.name(), given, inputs);
       values.push_back(found == given.dict().end() ? Tree<Traced>() : found->second);
     }
     return values;
@@ -69,9 +81,7 @@ std::vector<Tree<Traced>> match(const FunctionalLayer& model, const Tree<Traced>
     for (const auto& [key, wanted] : model.input().dict()) {
       const auto found = given.dict().find(key);
       if (found == given.dict().end()) {
-        require(wanted.is_leaf() && optional_input(wanted.leaf()), "model '", model.name(),
-                "': missing input '", key, "'; it takes ", model.input().outline(), ", got ",
-                given.outline());
+        if (!wanted.is_leaf() || !optional_input(wanted.leaf())) missing_data(key, given, inputs);
         values.emplace_back();
         continue;
       }
@@ -86,9 +96,9 @@ std::vector<Tree<Traced>> match(const FunctionalLayer& model, const Tree<Traced>
   } else {
     given.each([&](const Traced& t) { values.emplace_back(t); });
   }
-  require(values.size() == inputs.size(), "model '", model.name(), "' expects ", inputs.size(),
+  require(values.size() == inputs.size(), "Layer \"", model.name(), "\" expects ", inputs.size(),
           " input(s) of the structure ", model.input().outline(), ", but it received ",
-          values.size(), ": ", given.outline());
+          values.size(), " input tensors: ", given.outline());
   return values;
 }
 
@@ -147,8 +157,8 @@ Tree<Traced> FunctionalLayer::apply(const Call& call, const Call&) const {
   std::vector<Tree<Traced>> values = match(*this, call.argument(0));
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].is_none()) {
-      require(optional_input(inputs[i]), "model '", name(), "': input '", inputs[i].name(),
-              "' is not optional, got nothing");
+      require(optional_input(inputs[i]), "The input '", inputs[i].name(),
+              "' is not optional, but None was passed. Please provide a valid tensor.");
       continue;
     }
     Traced traced = values[i].leaf();

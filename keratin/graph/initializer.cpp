@@ -84,7 +84,9 @@ Tensor scaled(const Shape& shape, DType dtype, uint64_t seed, double scale, cons
 
 // The columns (or rows, whichever are fewer) made orthonormal by Gram and Schmidt, twice each.
 Tensor orthogonal(const Shape& shape, DType dtype, uint64_t seed, double gain) {
-  require(shape.rank() >= 2, "Orthogonal: expected at least two dimensions, got shape ", shape);
+  require(shape.rank() >= 2,
+          "The tensor to initialize must be at least two-dimensional. Received: shape=", shape,
+          " of rank ", shape.rank(), ".");
   const int64_t rows = shape.count(0, shape.rank() - 1), cols = shape.back();
   const int64_t longer = std::max(rows, cols), shorter = std::min(rows, cols);
   Stream stream(seed);
@@ -116,7 +118,9 @@ Tensor orthogonal(const Shape& shape, DType dtype, uint64_t seed, double gain) {
 }
 
 Tensor identity(const Shape& shape, DType dtype, double gain) {
-  require(shape.rank() == 2, "Identity: expected two dimensions, got shape ", shape);
+  require(shape.rank() == 2,
+          "Identity matrix initializer can only be used for 2D matrices. Received: shape=", shape,
+          " of rank ", shape.rank(), ".");
   int64_t at = 0;
   return filled(shape, dtype, [&] {
     const bool diagonal = at / shape[1] == at % shape[1];
@@ -266,7 +270,7 @@ const Known& find_initializer(const std::string& name) {
     if (name == other) wanted = usual;
   for (const Known& known : known_initializers())
     if (known.class_name == wanted || snake_case(known.class_name) == wanted) return known;
-  fail("Initializer: '", name, "' is not the name of an initializer");
+  fail("Could not interpret initializer identifier: ", name);
 }
 
 Json seeded(const initializers::Seed& seed) { return seed ? Json(*seed) : Json(); }
@@ -313,7 +317,7 @@ Initializer RandomUniform(UniformOptions o) {
                O{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", seeded(o.seed)}}};
 }
 Initializer VarianceScaling(ScalingOptions o) {
-  require(o.scale > 0, "VarianceScaling: scale must be positive, got ", o.scale);
+  require(o.scale > 0, "Argument `scale` must be positive float. Received: scale=", o.scale);
   return Named{"VarianceScaling", O{{"scale", o.scale},
                                     {"mode", o.mode},
                                     {"distribution", o.distribution},

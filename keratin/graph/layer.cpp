@@ -57,8 +57,9 @@ void clear_session() {
 
 Layer::Layer(std::string_view class_name, LayerOptions options) : options_(std::move(options)) {
   if (options_.name.empty()) options_.name = unique_name(snake_case(class_name));
-  require(options_.name.find('/') == std::string::npos, "layer name: expected no '/', got '",
-          options_.name, "'");
+  require(options_.name.find('/') == std::string::npos,
+          "Argument `name` must be a string and cannot contain character `/`. Received: name=",
+          options_.name);
 }
 
 void Layer::set_trainable(bool trainable) {
@@ -164,8 +165,8 @@ void Layer::check_inputs(const Shapes& shapes) const {
     const InputSpec& spec = input_specs_[i];
     const Shape& shape = shapes[i];
     const auto check = [&](bool fine, const auto&... parts) {
-      require(fine, "Input ", i, " of layer \"", name(),
-              "\" is incompatible with the layer: ", parts...,
+      require(fine, "Input ", i, " of layer '", name(),
+              "' is incompatible with the layer: ", parts...,
               ". Full shape received: ", keras_shape(shape));
     };
     const int64_t rank = shape.rank();

@@ -50,7 +50,7 @@ Regularizer::Regularizer(Named named) {
   else if (name == "orthogonal_regularizer")
     with("OrthogonalRegularizer", Json::Object{{"factor", 0.01}, {"mode", "rows"}});
   else
-    fail("Regularizer: '", named.class_name, "' is not the name of a regularizer");
+    fail("Could not interpret regularizer identifier: ", named.class_name);
 }
 
 Regularizer Regularizer::from_json(const Json& json) {

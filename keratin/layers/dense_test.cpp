@@ -21,7 +21,7 @@ TEST(Dense, RefusesWrongInputs) {
   const auto dense = Dense({.units = 3}, "d");
   dense(Input({4}));
   expect_user_error([&] { dense(Input({5})); },
-                    {"Input 0 of layer \"d\" is incompatible with the layer", "axis -1", "4", "5"});
+                    {"Input 0 of layer 'd' is incompatible with the layer", "axis -1", "4", "5"});
 }
 
 }  // namespace
