@@ -155,7 +155,7 @@ CASES = {
     "clone: Sequential on an array": """
         clone_model(stack(), input_tensors=ones(2, 3))""",
     "clone: Sequential with call_function": """
-        clone_model(stack(), call_function=lambda layer, *args, **kwargs: layer(*args, **kwargs))""",
+        clone_model(stack(), call_function=lambda layer, x: layer(x))""",
     "clone: Sequential on a tensor in the middle": """
         clone_model(stack(), input_tensors=layers.Dense(3)(Input((3,))))""",
     "clone: empty Sequential": """
@@ -375,7 +375,7 @@ CASES = {
     "grouped attention: heads": """
         layers.GroupQueryAttention(3, 4, 3)(ones(2, 3, 4), ones(2, 3, 4))""",
     "multi-head attention: sizes": """
-        layers.MultiHeadAttention(2, 3, name="heads")(ones(2, 3, 4), ones(2, 5, 4), ones(2, 6, 4))""",
+        layers.MultiHeadAttention(2, 3)(ones(2, 3, 4), ones(2, 5, 4), ones(2, 6, 4))""",
     "normalization layer: mean alone": """
         layers.Normalization(mean=1.0)""",
     "lambda: not a function": """

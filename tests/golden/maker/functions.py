@@ -30,7 +30,8 @@ ARGUMENTS = {
 }
 NO_DEFAULTS = ("threshold",)
 # Where formulas change over or overflow.
-EDGES = [-100, -30, -6, -3, -2.5, -1.5, -1, -0.5, -0.1, -0.0, 0, 0.1, 0.5, 1, 1.5, 2.5, 3, 6, 30, 100]
+EDGES = [-100, -30, -6, -3, -2.5, -1.5, -1, -0.5, -0.1, -0.0,
+         0, 0.1, 0.5, 1, 1.5, 2.5, 3, 6, 30, 100]
 
 
 def activation(name, x, args):
@@ -69,7 +70,7 @@ FIXED = [  # deterministic initializers and the shapes to fill
     (initializers.Identity(gain=2.0), (4, 2)),
     (initializers.STFT(), (8, 1, 5)),
     (initializers.STFT(side="imag"), (8, 1, 5)),
-    (initializers.STFT(side="imag", window="hamming", scaling="spectrum", periodic=True), (6, 1, 5)),
+    (initializers.STFT("imag", "hamming", "spectrum", periodic=True), (6, 1, 5)),
     (initializers.STFT(window=None), (5, 1, 3)),
     (initializers.STFT(window="hann", scaling=None, periodic=True), (8, 1, 4)),
     (initializers.STFT(window=[1.0, 2.0, 3.0, 2.0], scaling="density"), (4, 2, 3)),
@@ -91,7 +92,7 @@ RANDOM = [
     (initializers.GlorotUniform(seed=1, **HEADS), (60, 8, 20)),
     (initializers.HeNormal(seed=1, input_axes=[0, 1], output_axes=[2]), (8, 20, 60)),
     *(
-        (initializers.VarianceScaling(scale=0.5, mode=mode, distribution=distribution, seed=1), shape)
+        (initializers.VarianceScaling(0.5, mode, distribution, seed=1), shape)
         for mode in ("fan_in", "fan_out", "fan_avg")
         for distribution in ("truncated_normal", "untruncated_normal", "uniform")
         for shape in (DENSE, CONVOLUTION)
@@ -127,11 +128,12 @@ def all_initializers():
     for initializer, shape in FIXED + RANDOM:
         value = np.asarray(keras.ops.convert_to_numpy(initializer(shape)))
         exact = any(initializer is fixed for fixed, _ in FIXED)
+        result = {"value": encode.tensor(value)} if exact else {"facts": facts(value, initializer)}
         yield {
             "name": type(initializer).__name__,
             "config": encode.config(keras.saving.serialize_keras_object(initializer)),
             "shape": list(shape),
-        } | lost(initializer) | ({"value": encode.tensor(value)} if exact else {"facts": facts(value, initializer)})
+        } | lost(initializer) | result
 
 
 def called(objects):

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras.src.saving.serialization_lib import SafeModeScope
 
-from maker import encode
+from maker import encode, zoo_graphs, zoo_masks  # noqa: F401 (they fill the zoo)
 from maker.layers import add_noise, leaves
 from maker.zoo import ZOO
 
@@ -71,6 +71,11 @@ def agreement(copy, model, data, outputs):
     return {"same_outputs": same}
 
 
+def trained(model, data):
+    outputs = model(tensors(data), training=True)
+    return {"outputs": encode.structure(outputs), "weights_after": encode.weights(model)}
+
+
 def record(entry, k):
     k.backend.clear_session()
     rng = encode.generator("model", entry.name)
@@ -83,7 +88,7 @@ def record(entry, k):
     outputs = model(tensors(data))
     said = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning))
     depths = {"nodes_by_depth": nodes_by_depth(model)} if k is keras else {}
-    return {
+    result = {
         "name": entry.name,
         "config": encode.config(json.loads(model.to_json())),
         "lambdas": entry.lambdas,
@@ -99,6 +104,7 @@ def record(entry, k):
         "summary_expanded": text(model, expand_nested=True, show_trainable=True),
         "clone": clone(model, data, outputs, k),
     }
+    return result | ({"training": trained(model, data)} if entry.train else {})
 
 
 def write(folder, only=None):

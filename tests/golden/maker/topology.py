@@ -20,7 +20,8 @@ class Graph:
         self.sequences = seed % 3 == 2
         shape = (STEPS, WIDTH) if self.sequences else (WIDTH,)
         self.shape = shape
-        self.inputs = [keras.Input(shape, name=f"in_{i}") for i in range(self.pick([1, 1, 2, 3, 4]))]
+        count = self.pick([1, 1, 2, 3, 4])
+        self.inputs = [keras.Input(shape, name=f"in_{i}") for i in range(count)]
         self.tensors = list(self.inputs)
         self.shared = []  # layers to be called again
         self.count = 0
@@ -60,7 +61,8 @@ class Graph:
         return layers.Dense(WIDTH, name=self.name("dense"))(x)
 
     def operator(self):
-        return self.pick([lambda x, y: x + y, lambda x, y: x * 2.0 - y])(self.tensor(), self.tensor())
+        operate = self.pick([lambda x, y: x + y, lambda x, y: x * 2.0 - y])
+        return operate(self.tensor(), self.tensor())
 
     def split(self):
         return ops.split(ops.concatenate([self.tensor(), self.tensor()], axis=-1), 2, axis=-1)
