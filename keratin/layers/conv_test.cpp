@@ -80,7 +80,7 @@ TEST(Conv, RefusesWrongInputs) {
       {"number of input channels", "groups=2", "3 channels"});
   const auto conv = Conv1D({.filters = 2, .kernel_size = 3, .data_format = "channels_first"}, "c");
   conv(Input({4, 8}));
-  expect_user_error([&] { conv(Input({5, 8})); }, {"layer \"c\"", "axis 1", "4", "5"});
+  expect_user_error([&] { conv(Input({5, 8})); }, {"layer 'c'", "axis 1", "4", "5"});
 }
 
 // A convolution mixes timesteps, so a mask has no meaning behind it.
