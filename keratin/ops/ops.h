@@ -17,6 +17,7 @@
 #include "keratin/ops/norm.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pool.h"
+#include "keratin/ops/positions.h"
 #include "keratin/ops/random.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/resize.h"

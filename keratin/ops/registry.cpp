@@ -4,12 +4,15 @@
 
 namespace keratin::ops {
 
+extern const OpDef positions_op;  // positions.cpp
+
 namespace {
 
 const OpDef* const table[] = {
     // constants
     &constant_op,
     &iota_op,
+    &positions_op,
     // pointwise: numbers, comparisons, bits
     &add_op,
     &sub_op,
