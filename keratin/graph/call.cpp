@@ -35,9 +35,13 @@ Tree<Traced> with_masks(const Tree<Traced>& input, const Tree<Traced>& mask, con
     for (const auto& m : mask.list()) masks.push_back(as_mask(m));
   else
     masks.assign(1, as_mask(mask));
-  require(masks.size() == tensors.size() || masks.size() == 1, "layer '", layer.name(),
-          "': expected one mask per input (", tensors.size(), "), got ", masks.size());
-  for (size_t i = 0; i < tensors.size(); ++i) tensors[i].mask = masks[masks.size() == 1 ? 0 : i];
+  const size_t least = layer.least_masks(tensors.size());
+  require(masks.size() == 1 || (masks.size() >= least && masks.size() <= tensors.size()), "layer '",
+          layer.name(), "': expected one mask per input (", tensors.size(), "), got ",
+          masks.size());
+  if (masks.size() == 1) masks.assign(tensors.size(), masks[0]);
+  masks.resize(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[i].mask = masks[i];
   return input.pack(tensors);
 }
 

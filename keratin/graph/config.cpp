@@ -59,19 +59,33 @@ Shape shape_from_json(const Json& json) {
   return dims;
 }
 
+namespace {
+
+// The shapes a layer was built for: those of its input, or one for each of several arguments.
+Json build_config(const Layer& layer) {
+  const Shapes& shapes = layer.built_with();
+  if (shapes.size() == 1) return Json::Object{{"input_shape", shape_json(shapes[0])}};
+  const auto names = layer.argument_names();
+  if (names.size() >= shapes.size()) {
+    Json by_name = Json::object();
+    for (size_t i = 0; i < shapes.size(); ++i)
+      by_name[std::string(names[i]) + "_shape"] = shape_json(shapes[i]);
+    return Json::Object{{"shapes_dict", by_name}};
+  }
+  Json all = Json::array();
+  for (const Shape& shape : shapes) all.push_back(shape_json(shape));
+  return Json::Object{{"input_shape", all}};
+}
+
+}  // namespace
+
 Json serialize_layer(const Layer& layer) {
   const std::string_view registered = layer.registered_name();
   Json json = Json::Object{{"module", layer.module()},
                            {"class_name", layer.class_name()},
                            {"config", layer.get_config()},
                            {"registered_name", registered.empty() ? Json() : Json(registered)}};
-  const Shapes& shapes = layer.built_with();
-  if (layer.built() && !shapes.empty()) {
-    Json shape = Json::array();
-    for (const Shape& s : shapes) shape.push_back(shape_json(s));
-    json["build_config"] =
-        Json::Object{{"input_shape", shapes.size() == 1 ? shape_json(shapes[0]) : shape}};
-  }
+  if (layer.built() && !layer.built_with().empty()) json["build_config"] = build_config(layer);
   return json;
 }
 

@@ -87,6 +87,8 @@ class Layer : public std::enable_shared_from_this<Layer> {
   virtual bool supports_masking() const { return false; }
   // Does `call` look at the mask of its input? Keras counts it as an argument then.
   virtual bool takes_mask() const { return false; }
+  // How many masks a list of them must have for so many inputs; inputs beyond have none.
+  virtual size_t least_masks(size_t inputs) const { return inputs; }
   virtual bool autocasts() const { return true; }
   // The names of the arguments of `call` that hold tensors, in order: one passed by name is the
   // same as one passed by position.
