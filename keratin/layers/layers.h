@@ -1,6 +1,7 @@
 #pragma once
 
 // Every layer a model can be made of.
+#include "keratin/layers/attention.h"
 #include "keratin/layers/batch_normalization.h"
 #include "keratin/layers/conv.h"
 #include "keratin/layers/conv_transpose.h"

@@ -17,6 +17,8 @@ struct Known {
 
 // Every class a file may name, and the other names Keras has had for some.
 constexpr Known known_layers[] = {
+    {"AdditiveAttention", AdditiveAttentionLayer::from_config},
+    {"Attention", AttentionLayer::from_config},
     {"AveragePooling1D", PoolingLayer<1, Pool::average>::from_config},
     {"AveragePooling2D", PoolingLayer<2, Pool::average>::from_config},
     {"AveragePooling3D", PoolingLayer<3, Pool::average>::from_config},
