@@ -36,6 +36,16 @@ TEST(Conv, ConvertsIntegers) {
   EXPECT_EQ(Tensor(result.outputs), Tensor::of<float>(DType::f32, {1, 2, 1}, {3, 6}));
 }
 
+// Also where the last axis is as long as there are channels.
+TEST(Conv, AddsItsBiasToChannelsFirst) {
+  const auto conv = Conv1D({.filters = 2, .kernel_size = 1, .data_format = "channels_first"});
+  conv->ensure_built({Shape{1, 1, 2}});
+  conv->set_weights(
+      {Tensor::zeros(DType::f32, {1, 1, 2}), Tensor::of<float>(DType::f32, {2}, {3, 5})});
+  const auto result = run_layer(*conv, {{MaskedTensor{Tensor::zeros(DType::f32, {1, 1, 2})}}, {}});
+  EXPECT_EQ(Tensor(result.outputs), Tensor::of<float>(DType::f32, {1, 2, 2}, {3, 3, 5, 5}));
+}
+
 TEST(Conv, RefusesBadArguments) {
   expect_user_error([] { Conv1D({.filters = 0, .kernel_size = 1}); }, {"filters", "0"});
   expect_user_error([] { Conv2D({.filters = 2}); }, {"kernel_size", "(0, 0)", "> 0"});
