@@ -5,7 +5,7 @@ usage: check.py ROOT LIBRARY NM
 Reads the declarations without a body in keratin/keratin.h and the headers it reaches, and asks NM
 what LIBRARY, a shared one, exports. A function that nobody defined, or that stays hidden because
 its header lacks `#pragma GCC visibility push(default)`, is a complaint. Functions are compared by
-qualified name and number of parameters.
+qualified name and number of parameters; a class template counts as exported when an instance is.
 """
 
 import collections
@@ -22,6 +22,7 @@ NAME = r"operator\s*(?:\(\)|[^\s\w(]+)|~?\w+"
 FUNCTION = re.compile(rf"({NAME})\s*(\((?!\*).*)", re.DOTALL)
 EXPORTED = re.compile(rf"((?:\w+::)*(?:{NAME}))(?:\[abi:\w+\])*(\(.*)")
 INLINE = re.compile(r"\binline\b[^;{(]*\b(\w+::\w+)\(")
+TEMPLATE = re.compile(r"\btemplate\s*<[^;{]*?>\s*(?=class|struct)")
 # What needs no symbol, or is no function.
 SKIPPED = re.compile(r"\b(template|using|friend|inline|constexpr|static_assert|typedef)\b"
                      r"|=\s*(default|delete|0)\s*$")
@@ -75,7 +76,8 @@ def declarations(text):
                 statement = ""
             continue
         if char == "{":
-            opened = None if ")" in statement or None in scopes else SCOPE.search(statement)
+            plain = TEMPLATE.sub("", statement)
+            opened = None if ")" in plain or None in scopes else SCOPE.search(plain)
             scopes.append(opened and opened[1])
         elif char == "}":
             scopes.pop()
@@ -88,11 +90,25 @@ def declarations(text):
         statement = ""
 
 
+def without_arguments(symbol):
+    """The symbol with its classes' template arguments left out: A<1>::f(B<2>) is A::f(B<2>)."""
+    plain, depth = "", 0
+    for i, char in enumerate(symbol):
+        if char == "(" and depth == 0:
+            return plain + symbol[i:]
+        named = plain.endswith(("operator", "operator<"))
+        depth += char == "<" and (depth > 0 or not named)
+        if depth == 0:
+            plain += char
+        depth -= char == ">" and depth > 0
+    return plain
+
+
 def exports(symbols):
     """What is exported: {(qualified name, number of parameters): how many}."""
     found = collections.Counter()
     for symbol in set(symbols.splitlines()):
-        match = EXPORTED.match(symbol)
+        match = EXPORTED.match(without_arguments(symbol))
         if match:
             found[match[1], parameter_count(match[2])] += 1
     return found
