@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t grain_elements = 16384;
 
-typedef uint64_t Wide [[gnu::vector_size(16), gnu::aligned(1)]];
+typedef uint64_t Wide [[gnu::vector_size(16)]];
 
 template <int bytes>
 struct ElementOf;
@@ -35,20 +35,27 @@ struct ElementOf<16> {
   using type = Wide;
 };
 
+// An element made of several smaller ones may start anywhere, so none is taken to be aligned.
+template <class E>
+[[gnu::always_inline]] inline void put(E* dst, const E* src) {
+  std::memcpy(dst, src, sizeof(E));
+}
+
 template <class E>
 [[gnu::noinline]] void copy_row(E* __restrict dst, const E* __restrict src, int64_t n,
                                 int64_t dst_stride, int64_t src_stride) {
   if (dst_stride == 1 && src_stride == 1) {
     std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(E));
   } else if (dst_stride == 1 && src_stride == 0) {
-    const E value = *src;
-    for (int64_t i = 0; i < n; ++i) dst[i] = value;
+    E value;
+    put(&value, src);
+    for (int64_t i = 0; i < n; ++i) put(dst + i, &value);
   } else if (dst_stride == 1 && src_stride == -1) {
-    for (int64_t i = 0; i < n; ++i) dst[i] = src[-i];
+    for (int64_t i = 0; i < n; ++i) put(dst + i, src - i);
   } else if (dst_stride == 1) {
-    for (int64_t i = 0; i < n; ++i) dst[i] = src[i * src_stride];
+    for (int64_t i = 0; i < n; ++i) put(dst + i, src + i * src_stride);
   } else {
-    for (int64_t i = 0; i < n; ++i) dst[i * dst_stride] = src[i * src_stride];
+    for (int64_t i = 0; i < n; ++i) put(dst + i * dst_stride, src + i * src_stride);
   }
 }
 
@@ -57,7 +64,7 @@ template <class E>
 struct Square {
   static constexpr int64_t width = 16 / static_cast<int64_t>(sizeof(E));
   typedef E Row [[gnu::vector_size(16)]];
-  typedef E Loose [[gnu::vector_size(16), gnu::aligned(sizeof(E)), gnu::may_alias]];
+  typedef E Loose [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]];
   Row row[width];
 
   [[gnu::always_inline]] static Row interleave(Row a, Row b, E first) {
@@ -132,7 +139,7 @@ template <class E>
       }
       for (int64_t a = t; a < std::min(t + tile, rows); ++a) {
         for (int64_t b = j; b < std::min(j + tile, cols); ++b) {
-          dst[a * dst_stride + b] = src[b * src_stride + a];
+          put(dst + a * dst_stride + b, src + b * src_stride + a);
         }
       }
     }

@@ -93,6 +93,24 @@ TEST(Copy, SlicesPadsReversesAndBroadcasts) {
   check({{100000}, {1}, {1}, 3, 2, 100003, 100010});  // plain
 }
 
+// Rows that are copied as one wide element, from a place where such an element is not aligned.
+TEST(Copy, StartsAnywhere) {
+  check({.size = {3, 2, 4},
+         .src_stride = {16, 4, 1},
+         .dst_stride = {8, 4, 1},
+         .src_start = 1,
+         .dst_start = 3,
+         .src_count = 49,
+         .dst_count = 27});
+  check({.size = {5, 6, 4},
+         .src_stride = {4, 20, 1},
+         .dst_stride = {24, 4, 1},
+         .src_start = 1,
+         .dst_start = 1,
+         .src_count = 121,
+         .dst_count = 121});
+}
+
 TEST(Copy, MergesAxes) {
   const CopyPlan plain = plan_copy(Dims{2, 3, 4}, Dims{12, 4, 1}, Dims{12, 4, 1}, 4);
   EXPECT_EQ(plain.rank, 1);
