@@ -5,12 +5,14 @@
 namespace keratin::ops {
 
 extern const OpDef positions_op;  // positions.cpp
+extern const OpDef fill_like_op;  // fill.cpp
 
 namespace {
 
 const OpDef* const table[] = {
     // constants
     &constant_op,
+    &fill_like_op,
     &iota_op,
     &positions_op,
     // pointwise: numbers, comparisons, bits

@@ -1,8 +1,11 @@
 #include "keratin/ops/resize.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "keratin/ops/constant.h"
+#include "keratin/ops/einsum.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/listed.h"
@@ -14,15 +17,46 @@ namespace keratin::ops {
 
 namespace {
 
+// A filter mixes the pixels whose centres lie within a radius of a point, by their distances.
+struct Filter {
+  std::string_view method;
+  double radius;
+  double (*weight)(double distance);
+};
+
+// Keys's cubic with a = -½: goes through the pixels, with a continuous slope.
+double cubic(double x) {
+  return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((-0.5 * x + 2.5) * x - 4) * x + 2;
+}
+
+// sinc(x) · sinc(x / radius)
+template <int radius>
+double lanczos(double x) {
+  if (x == 0) return 1;
+  const double angle = std::numbers::pi * x;
+  return radius * std::sin(angle) * std::sin(angle / radius) / (angle * angle);
+}
+
+constexpr Filter filters[] = {
+    {"bicubic", 2, cubic}, {"lanczos3", 3, lanczos<3>}, {"lanczos5", 5, lanczos<5>}};
+
+const Filter* find_filter(std::string_view method) {
+  const auto found = std::find_if(std::begin(filters), std::end(filters),
+                                  [&](const Filter& f) { return f.method == method; });
+  return found == std::end(filters) ? nullptr : found;
+}
+
 Types infer_resize(const Node& n) {
   const auto& [size, method] = n.attr<ResizeAttrs>();
   const Shape& shape = n.in().shape();
   require(shape.rank() == 4, "resize: expected [batch, height, width, channels], got ",
           n.in().type());
-  require(method == "nearest" || method == "bilinear",
-          "resize: the method must be 'nearest' or 'bilinear', got '", method, "'");
-  require(method == "nearest" || is_float(n.in().dtype()),
-          "resize: bilinear needs a float tensor, got ", n.in().type());
+  require(method == "nearest" || method == "bilinear" || find_filter(method) != nullptr,
+          "resize: the method must be 'nearest', 'bilinear', 'bicubic', 'lanczos3' or 'lanczos5', "
+          "got '",
+          method, "'");
+  require(method == "nearest" || is_float(n.in().dtype()), "resize: ", method,
+          " needs a float tensor, got ", n.in().type());
   require(size.size() == 2 && size[0] > 0 && size[1] > 0,
           "resize: the size must be a positive height and width, got ", Listed{size});
   require(shape[1] != 0 && shape[2] != 0, "resize: cannot enlarge nothing, got ", n.in().type());
@@ -60,6 +94,28 @@ Value resize_bilinear(Value x, int64_t axis, int64_t out) {
   return lower + (take(high) - lower) * mix;
 }
 
+// What each pixel of the input counts in each of the result: [out, in], rows that sum to 1.
+Tensor filter_weights(const Filter& filter, int64_t in, int64_t out, DType dtype) {
+  std::vector<double> weights(static_cast<size_t>(in * out), 0.0);
+  for (int64_t o = 0; o < out; ++o) {
+    const double at =
+        (static_cast<double>(o) + 0.5) * static_cast<double>(in) / static_cast<double>(out);
+    double* row = &weights[static_cast<size_t>(o * in)];
+    double total = 0;
+    for (int64_t i = 0; i < in; ++i) {
+      const double distance = std::fabs(static_cast<double>(i) + 0.5 - at);
+      if (distance < filter.radius) total += row[i] = filter.weight(distance);
+    }
+    for (int64_t i = 0; i < in; ++i) row[i] /= total;
+  }
+  return Tensor::of(dtype, {out, in}, weights);
+}
+
+Value resize_filtered(Value x, int64_t axis, int64_t out, const Filter& filter) {
+  const Tensor weights = filter_weights(filter, x.shape()[axis], out, x.dtype());
+  return einsum(axis == 1 ? "nhwc,oh->nowc" : "nhwc,ow->nhoc", {x, constant(x.block(), weights)});
+}
+
 // One axis after the other.
 Values decompose_resize(const Node& n) {
   const auto& [size, method] = n.attr<ResizeAttrs>();
@@ -67,14 +123,17 @@ Values decompose_resize(const Node& n) {
   for (int64_t axis : {1, 2}) {
     const int64_t out = size[static_cast<size_t>(axis - 1)];
     if (out == x.shape()[axis]) continue;
-    x = method == "nearest" ? resize_nearest(x, axis, out) : resize_bilinear(x, axis, out);
+    if (const Filter* filter = find_filter(method))
+      x = resize_filtered(x, axis, out, *filter);
+    else
+      x = method == "nearest" ? resize_nearest(x, axis, out) : resize_bilinear(x, axis, out);
   }
   return {x};
 }
 
 }  // namespace
 
-// y[n, o, p, c] = x[n, s_o, s_p, c], or the mix of the four pixels around (s_o, s_p)
+// y[n, o, p, c] = x[n, s_o, s_p, c], or a mix of the pixels around (s_o, s_p)
 const OpDef resize_op{.name = "resize",
                       .attrs = attrs_type<ResizeAttrs>(),
                       .arity = 1,

@@ -14,7 +14,7 @@ using testing::expect_values;
 constexpr DType f32 = DType::f32, i32 = DType::i32;
 
 TEST(Resize, LargerAndSmaller) {
-  for (const char* method : {"nearest", "bilinear"})
+  for (const char* method : {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"})
     for (const Dims& size : {Dims{5, 7}, {2, 2}, {6, 3}, {1, 9}, {3, 4}, {6, 8}})
       check_op({.name = text(method, ' ', size[0], 'x', size[1]),
                 .inputs = {{f32, {2, 3, 4, 2}}},
