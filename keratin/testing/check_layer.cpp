@@ -129,7 +129,9 @@ class LayerCase {
     if (losses == nullptr || losses->is_null()) return;
     std::vector<Tensor> all = result.losses;
     ASSERT_LE(all.size(), losses->size()) << "losses";
-    // Those of weights are not part of a call; they are compared where models are trained.
+    // Those of weights come last and are not part of a call; they are compared where models train.
+    for (size_t i = 0; i < all.size(); ++i)
+      expect_close(all[i], golden_tensor((*losses)[i]), checks_.tolerance, text("loss ", i));
   }
 
   void compare_masks(const Json& test, const RunResult& result) const {
