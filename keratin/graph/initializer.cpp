@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "keratin/graph/json_tensor.h"
 #include "keratin/ops/philox.h"
 
 namespace keratin {
@@ -55,8 +56,25 @@ Tensor filled(const Shape& shape, DType dtype, Draw&& draw) {
   return out;
 }
 
-// How many inputs and outputs a unit has, by the shape of its weights.
-std::pair<double, double> fans(const Shape& shape) {
+// The sizes of the axes that a config lists, multiplied; nothing if it lists none.
+std::optional<double> fan_of(const Json& config, std::string_view key, const Shape& shape) {
+  const Json* axes = config.find(key);
+  if (axes == nullptr || axes->is_null()) return std::nullopt;
+  double product = 1;
+  for (const Json& axis : axes->as_array()) {
+    const int64_t at = axis.as_int() < 0 ? axis.as_int() + shape.rank() : axis.as_int();
+    require(at >= 0 && at < shape.rank(), "Initializer: ", key, "=", *axes,
+            " does not fit the shape ", shape);
+    product *= static_cast<double>(shape[at]);
+  }
+  return product;
+}
+
+// How many inputs and outputs a unit has, by the config or the shape of its weights.
+std::pair<double, double> fans(const Json& config, const Shape& shape) {
+  const auto inputs = fan_of(config, "input_axes", shape);
+  const auto outputs = fan_of(config, "output_axes", shape);
+  if (inputs && outputs) return {*inputs, *outputs};
   const int64_t rank = shape.rank();
   if (rank == 0) return {1, 1};
   if (rank == 1) return {shape[0], shape[0]};
@@ -65,9 +83,9 @@ std::pair<double, double> fans(const Shape& shape) {
           static_cast<double>(shape[rank - 1]) * field};
 }
 
-Tensor scaled(const Shape& shape, DType dtype, uint64_t seed, double scale, const std::string& mode,
-              const std::string& distribution) {
-  const auto [in, out] = fans(shape);
+Tensor scaled(const Json& config, const Shape& shape, DType dtype, uint64_t seed, double scale,
+              const std::string& mode, const std::string& distribution) {
+  const auto [in, out] = fans(config, shape);
   const double fan = mode == "fan_in" ? in : mode == "fan_out" ? out : (in + out) / 2;
   const double variance = scale / std::max(1.0, fan);
   Stream stream(seed);
@@ -150,11 +168,10 @@ std::vector<double> window_of(const Json& json, int64_t length, bool periodic) {
   return window;
 }
 
-// kernel[frame, 1, bin] = ±window[frame] · cos or sin(2π frame · bin / fft_length).
+// kernel[frame, channel, bin] = ±window[frame] · cos or sin(2π frame · bin / fft_length).
 Tensor stft(const Shape& shape, DType dtype, const Json& config) {
   require(shape.rank() == 3, "STFT: expected shape [frame, input channels, bins], got ", shape);
   const int64_t frame = shape[0], channels = shape[1], bins = shape[2];
-  require(channels == 1, "STFT: expected one input channel, got shape ", shape);
   const int64_t fft_length = (bins - 1) * 2;
   const Json* given = config.find("window");
   const Json* periodic = config.find("periodic");
@@ -167,12 +184,13 @@ Tensor stft(const Shape& shape, DType dtype, const Json& config) {
   double factor = 1;
   double sum = 0, squares = 0;
   for (const double w : window) sum += w, squares += w * w;
-  if (how == "density") factor = 1 / std::sqrt(squares);
-  if (how == "spectrum") factor = 1 / std::fabs(sum);
+  const bool windowed = given == nullptr || !given->is_null();
+  if (windowed && how == "density") factor = 1 / std::sqrt(squares);
+  if (windowed && how == "spectrum") factor = 1 / std::fabs(sum);
   const bool real = word(config, "side", "real") == "real";
   int64_t at = 0;
   return filled(shape, dtype, [&] {
-    const int64_t t = at / bins, k = at % bins;
+    const int64_t t = at / (bins * channels), k = at % bins;
     ++at;
     const double angle = 2 * std::numbers::pi *
                          static_cast<double>(t * k % std::max<int64_t>(1, fft_length)) /
@@ -185,6 +203,18 @@ Tensor constant(const Shape& shape, DType dtype, double value) {
   return Tensor::full(dtype, shape, value);
 }
 
+// A number, or an array whose axes are the last ones of the shape.
+Tensor constant(const Shape& shape, DType dtype, const Json& json) {
+  const Tensor value = tensor_from_json(json, DType::f64);
+  const int64_t extra = shape.rank() - value.shape().rank();
+  bool fits = extra >= 0;
+  for (int64_t i = 0; fits && i < value.shape().rank(); ++i)
+    fits = value.shape()[i] == shape[extra + i];
+  require(fits, "Constant: a value of shape ", value.shape(), " does not fit the shape ", shape);
+  int64_t at = 0;
+  return filled(shape, dtype, [&] { return value.at(at++ % value.count()); });
+}
+
 struct Known {
   std::string_view class_name;
   Json defaults;
@@ -192,13 +222,14 @@ struct Known {
 };
 
 template <int scale_times_one, bool average, bool uniform>
-Tensor scaled_by(const Json&, const Shape& shape, DType dtype, uint64_t seed) {
-  return scaled(shape, dtype, seed, scale_times_one, average ? "fan_avg" : "fan_in",
+Tensor scaled_by(const Json& config, const Shape& shape, DType dtype, uint64_t seed) {
+  return scaled(config, shape, dtype, seed, scale_times_one, average ? "fan_avg" : "fan_in",
                 uniform ? "uniform" : "truncated_normal");
 }
 
 const std::vector<Known>& known_initializers() {
   using O = Json::Object;
+  const Json scaling = O{{"seed", nullptr}, {"input_axes", nullptr}, {"output_axes", nullptr}};
   static const std::vector<Known> table = {
       {"Zeros", Json::object(),
        [](const Json&, const Shape& s, DType d, uint64_t) { return constant(s, d, 0); }},
@@ -206,9 +237,9 @@ const std::vector<Known>& known_initializers() {
        [](const Json&, const Shape& s, DType d, uint64_t) { return constant(s, d, 1); }},
       {"Constant", O{{"value", 0.0}},
        [](const Json& c, const Shape& s, DType d, uint64_t) {
-         return constant(s, d, number(c, "value", 0));
+         return constant(s, d, c.at("value"));
        }},
-      {"Identity", O{{"gain", 1.0}},
+      {"Identity", Json::object(),  // Keras leaves its gain out
        [](const Json& c, const Shape& s, DType d, uint64_t) {
          return identity(s, d, number(c, "gain", 1));
        }},
@@ -234,18 +265,21 @@ const std::vector<Known>& known_initializers() {
        O{{"scale", 1.0},
          {"mode", "fan_in"},
          {"distribution", "truncated_normal"},
-         {"seed", nullptr}},
+         {"seed", nullptr},
+         {"input_axes", nullptr},
+         {"output_axes", nullptr}},
        [](const Json& c, const Shape& s, DType d, uint64_t seed) {
          std::string distribution = word(c, "distribution", "truncated_normal");
          if (distribution == "normal") distribution = "truncated_normal";  // Keras 2's name
-         return scaled(s, d, seed, number(c, "scale", 1), word(c, "mode", "fan_in"), distribution);
+         return scaled(c, s, d, seed, number(c, "scale", 1), word(c, "mode", "fan_in"),
+                       distribution);
        }},
-      {"GlorotUniform", O{{"seed", nullptr}}, scaled_by<1, true, true>},
-      {"GlorotNormal", O{{"seed", nullptr}}, scaled_by<1, true, false>},
-      {"HeUniform", O{{"seed", nullptr}}, scaled_by<2, false, true>},
-      {"HeNormal", O{{"seed", nullptr}}, scaled_by<2, false, false>},
-      {"LecunUniform", O{{"seed", nullptr}}, scaled_by<1, false, true>},
-      {"LecunNormal", O{{"seed", nullptr}}, scaled_by<1, false, false>},
+      {"GlorotUniform", scaling, scaled_by<1, true, true>},
+      {"GlorotNormal", scaling, scaled_by<1, true, false>},
+      {"HeUniform", scaling, scaled_by<2, false, true>},
+      {"HeNormal", scaling, scaled_by<2, false, false>},
+      {"LecunUniform", scaling, scaled_by<1, false, true>},
+      {"LecunNormal", scaling, scaled_by<1, false, false>},
       {"Orthogonal", O{{"seed", nullptr}, {"gain", 1.0}},
        [](const Json& c, const Shape& s, DType d, uint64_t seed) {
          return orthogonal(s, d, seed, number(c, "gain", 1));
@@ -304,7 +338,9 @@ using O = Json::Object;
 Initializer Zeros() { return Named{"Zeros"}; }
 Initializer Ones() { return Named{"Ones"}; }
 Initializer Constant(double value) { return Named{"Constant", O{{"value", value}}}; }
-Initializer Identity(double gain) { return Named{"Identity", O{{"gain", gain}}}; }
+Initializer Identity(double gain) {
+  return Named{"Identity", gain == 1 ? Json::object() : Json(O{{"gain", gain}})};
+}
 Initializer RandomNormal(NormalOptions o) {
   return Named{"RandomNormal", O{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", seeded(o.seed)}}};
 }

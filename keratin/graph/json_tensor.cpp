@@ -1,0 +1,63 @@
+#include "keratin/graph/json_tensor.h"
+
+#include "keratin/graph/dtype_policy.h"
+
+namespace keratin {
+namespace {
+
+struct Numbers {
+  Dims shape;
+  std::vector<double> values;
+  bool whole = true;
+};
+
+// Reads what is left of the nesting; `axis` is where in the shape we are.
+void collect(const Json& json, size_t axis, Numbers& out) {
+  if (!json.is_array()) {
+    require(axis == out.shape.size(), "array: the lists are not of equal depth");
+    out.whole = out.whole && (json.is_int() || json.is_bool());
+    out.values.push_back(json.is_bool() ? json.as_bool() : json.as_double());
+    return;
+  }
+  require(axis < out.shape.size() && static_cast<int64_t>(json.size()) == out.shape[axis],
+          "array: the lists are not of equal length");
+  for (const Json& item : json.as_array()) collect(item, axis + 1, out);
+}
+
+Numbers numbers_of(const Json& json) {
+  Numbers out;
+  for (const Json* inner = &json; inner->is_array(); inner = &(*inner)[0]) {
+    out.shape.push_back(static_cast<int64_t>(inner->size()));
+    require(out.shape.size() <= max_rank, "array: expected at most ", max_rank, " dimensions");
+    if (inner->size() == 0) return out;
+  }
+  collect(json, 0, out);
+  return out;
+}
+
+const Json& value_of(const Json& json) {
+  return is_array_envelope(json) ? json.at("config").at("value") : json;
+}
+
+}  // namespace
+
+bool is_array_envelope(const Json& json) {
+  if (!json.is_object()) return false;
+  const Json* kind = json.find("class_name");
+  return kind != nullptr && (*kind == Json("__numpy__") || *kind == Json("__tensor__"));
+}
+
+Tensor tensor_from_json(const Json& json, DType dtype) {
+  const Numbers numbers = numbers_of(value_of(json));
+  return Tensor::of(dtype, Shape(numbers.shape), numbers.values);
+}
+
+Tensor tensor_from_json(const Json& json) {
+  if (is_array_envelope(json))
+    return tensor_from_json(json,
+                            dtype_from_keras(json.at("config").at("dtype").as_string(), "array"));
+  const Numbers numbers = numbers_of(json);
+  return Tensor::of(numbers.whole ? DType::i32 : DType::f32, Shape(numbers.shape), numbers.values);
+}
+
+}  // namespace keratin

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "keratin/base/json.h"
+#include "keratin/tensor/tensor.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// Data as configs hold it: a number, nested lists of numbers, or one of Keras's envelopes of an
+// array {"class_name": "__numpy__" or "__tensor__", "config": {"value": …, "dtype": …}}.
+Tensor tensor_from_json(const Json& json, DType dtype);
+// In the dtype an envelope names; numbers alone are float32, or int32 if all are whole.
+Tensor tensor_from_json(const Json& json);
+// Is it one of the envelopes?
+bool is_array_envelope(const Json& json);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
