@@ -4,6 +4,7 @@
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/version.h"
 #include "keratin/engine/compile.h"
+#include "keratin/graph/symbolic_ops.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/clone.h"

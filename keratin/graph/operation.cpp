@@ -1,0 +1,168 @@
+#include "keratin/graph/operation.h"
+
+#include <algorithm>
+
+#include "keratin/graph/json_tensor.h"
+#include "keratin/graph/named.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/promote.h"
+
+namespace keratin {
+namespace {
+
+constexpr std::string_view module_prefix = "keras.src.ops.";
+
+const OperationDef* find_operation(std::string_view class_name) {
+  const auto all = all_operations();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const OperationDef& def) {
+    return def.class_name == class_name;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool is_number(const Tree<Traced>& argument) {
+  return argument.is_constant() &&
+         (argument.constant().is_number() || argument.constant().is_bool());
+}
+
+// A constant argument as Keras has it: lists of constants are trees here.
+Json constant_json(const Tree<Traced>& argument) {
+  if (!argument.is_list()) return argument.constant();
+  Json list = Json::array();
+  for (const Tree<Traced>& item : argument.list()) list.push_back(constant_json(item));
+  return list;
+}
+
+Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
+
+}  // namespace
+
+std::string OperationCall::who() const { return text("operation ", def_.class_name); }
+
+Value OperationCall::tensor(size_t i) const {
+  const Tree<Traced>& given = argument(i);
+  if (given.is_leaf()) return given.leaf().value;
+  require(!given.is_none(), who(), ": argument ", i, " is missing");
+  return ops::constant(block(), tensor_from_json(constant_json(given)));
+}
+
+Value OperationCall::float_tensor(size_t i) const {
+  const Value x = tensor(i);
+  return cast_to(x, ops::promoted_to_float(x.dtype()));
+}
+
+Values OperationCall::operands(size_t first, size_t count) const {
+  Values values(count);
+  std::optional<DType> common;
+  for (size_t i = 0; i < count; ++i) {
+    if (is_number(argument(first + i))) continue;
+    values[i] = tensor(first + i);
+    common = common ? ops::promoted(*common, values[i].dtype()) : values[i].dtype();
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (values[i].defined()) continue;
+    const Json& number = argument(first + i).constant();
+    if (!common) common = DType::f32;
+    if (!number.is_bool()) common = ops::promoted_with_number(*common, number.is_int());
+  }
+  for (size_t i = 0; i < count; ++i)
+    values[i] =
+        values[i].defined()
+            ? cast_to(values[i], *common)
+            : ops::constant(block(), tensor_from_json(argument(first + i).constant(), *common));
+  return values;
+}
+
+Values OperationCall::list(size_t i) const {
+  Values values;
+  argument(i).each([&](const Traced& t) { values.push_back(t.value); });
+  require(!values.empty(), who(), ": expected a list of tensors, got ", argument(i).outline());
+  return ops::promote(std::move(values));
+}
+
+const Json& OperationCall::option(std::string_view key) const {
+  static const Json none;
+  const Json* found = options_.find(key);
+  return found == nullptr ? none : *found;
+}
+
+std::optional<int64_t> OperationCall::integer(std::string_view key) const {
+  const Json& value = option(key);
+  return value.is_null() ? std::nullopt : std::optional(value.as_int());
+}
+
+Dims OperationCall::dims(std::string_view key) const {
+  const Json& value = option(key);
+  if (value.is_null()) return {};
+  return Sizes::from_json(value).dims();
+}
+
+bool OperationCall::flag(std::string_view key) const {
+  const Json& value = option(key);
+  return !value.is_null() && value.as_bool();
+}
+
+double OperationCall::number(std::string_view key, double otherwise) const {
+  const Json& value = option(key);
+  return value.is_null() ? otherwise : value.as_double();
+}
+
+std::optional<DType> OperationCall::dtype() const {
+  const Json& value = option("dtype");
+  if (value.is_null()) return std::nullopt;
+  return dtype_from_keras(value.as_string(), who());
+}
+
+OperationLayer::OperationLayer(const OperationDef& def, Json options, LayerOptions layer_options)
+    : Layer(def.class_name, std::move(layer_options)),
+      def_(def),
+      module_(text(module_prefix, def.module)),
+      options_(std::move(options)) {
+  set_built();
+}
+
+Json OperationLayer::get_config() const {
+  Json config = Json::Object{{"name", name()}};
+  for (const auto& [key, value] : options_.as_object()) config[key] = value;
+  return config;
+}
+
+LayerPtr OperationLayer::fresh_copy() const {
+  return std::make_shared<OperationLayer>(def_, options_, options());
+}
+
+Results OperationLayer::call(const Call& c) const {
+  try {
+    return def_.run(OperationCall(def_, c, options_));
+  } catch (const UserError& error) {
+    fail(def_.class_name, " '", name(), "': ", error.what());
+  }
+}
+
+bool is_operation_module(std::string_view module) {
+  return module.starts_with(module_prefix) || module == "keras.ops";
+}
+
+LayerPtr operation_from_json(const Json& envelope) {
+  const std::string& class_name = envelope.at("class_name").as_string();
+  const OperationDef* def = find_operation(class_name);
+  const Json& config = envelope.at("config");
+  const Json* name = config.find("name");
+  const std::string called = name != nullptr && name->is_string() ? name->as_string() : "";
+  require(def != nullptr, "Could not find the operation '", class_name, "' of module '",
+          envelope.at("module").as_string(), "' that '", called, "' is.");
+  Json options = Json::object();
+  for (const auto& [key, value] : config.as_object())
+    if (key != "name") options[key] = value;
+  return std::make_shared<OperationLayer>(*def, std::move(options), LayerOptions{called});
+}
+
+Symbols call_operation(std::string_view class_name, std::vector<Symbols> arguments, Json options) {
+  const OperationDef* def = find_operation(class_name);
+  ensure(def != nullptr, "there is no operation ", class_name);
+  const auto layer = std::make_shared<OperationLayer>(*def, std::move(options), LayerOptions{});
+  return layer->call_symbolic({std::move(arguments), {}});
+}
+
+}  // namespace keratin
