@@ -4,6 +4,7 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/graph/functional.h"
+#include "keratin/graph/operation.h"
 #include "keratin/graph/sequential.h"
 #include "keratin/layers/layers.h"
 
@@ -17,22 +18,39 @@ struct Known {
 
 // Every class a file may name, and the other names Keras has had for some.
 constexpr Known known_layers[] = {
+    {"Activation", ActivationLayer::from_config},
+    {"ActivityRegularization", ActivityRegularizationLayer::from_config},
+    {"Add", MergeLayer<AddRule>::from_config},
     {"AdditiveAttention", AdditiveAttentionLayer::from_config},
+    {"AlphaDropout", AlphaDropoutLayer::from_config},
     {"Attention", AttentionLayer::from_config},
+    {"Average", MergeLayer<AverageRule>::from_config},
     {"AveragePooling1D", PoolingLayer<1, Pool::average>::from_config},
     {"AveragePooling2D", PoolingLayer<2, Pool::average>::from_config},
     {"AveragePooling3D", PoolingLayer<3, Pool::average>::from_config},
     {"BatchNormalization", BatchNormalizationLayer::from_config},
+    {"Concatenate", ConcatenateLayer::from_config},
     {"Conv1D", ConvLayer<1>::from_config},
     {"Conv1DTranspose", ConvTransposeLayer<1>::from_config},
     {"Conv2D", ConvLayer<2>::from_config},
     {"Conv2DTranspose", ConvTransposeLayer<2>::from_config},
     {"Conv3D", ConvLayer<3>::from_config},
     {"Conv3DTranspose", ConvTransposeLayer<3>::from_config},
+    {"Cropping1D", CroppingLayer<1>::from_config},
+    {"Cropping2D", CroppingLayer<2>::from_config},
+    {"Cropping3D", CroppingLayer<3>::from_config},
     {"Dense", DenseLayer::from_config},
     {"DepthwiseConv1D", DepthwiseConvLayer<1>::from_config},
     {"DepthwiseConv2D", DepthwiseConvLayer<2>::from_config},
+    {"Dot", DotLayer::from_config},
+    {"Dropout", DropoutLayer::from_config},
+    {"ELU", ELULayer::from_config},
+    {"EinsumDense", EinsumDenseLayer::from_config},
+    {"Embedding", EmbeddingLayer::from_config},
+    {"Flatten", FlattenLayer::from_config},
     {"Functional", FunctionalLayer::from_config},
+    {"GaussianDropout", GaussianDropoutLayer::from_config},
+    {"GaussianNoise", GaussianNoiseLayer::from_config},
     {"GlobalAveragePooling1D", GlobalPoolingLayer<1, Pool::average>::from_config},
     {"GlobalAveragePooling2D", GlobalPoolingLayer<2, Pool::average>::from_config},
     {"GlobalAveragePooling3D", GlobalPoolingLayer<3, Pool::average>::from_config},
@@ -40,18 +58,43 @@ constexpr Known known_layers[] = {
     {"GlobalMaxPooling2D", GlobalPoolingLayer<2, Pool::max>::from_config},
     {"GlobalMaxPooling3D", GlobalPoolingLayer<3, Pool::max>::from_config},
     {"GroupNormalization", GroupNormalizationLayer::from_config},
+    {"Identity", IdentityLayer::from_config},
     {"InputLayer", InputLayer::from_config},
     {"Lambda", LambdaLayer::from_config},
     {"LayerNormalization", LayerNormalizationLayer::from_config},
+    {"LeakyReLU", LeakyReLULayer::from_config},
+    {"Masking", MaskingLayer::from_config},
     {"MaxPooling1D", PoolingLayer<1, Pool::max>::from_config},
     {"MaxPooling2D", PoolingLayer<2, Pool::max>::from_config},
     {"MaxPooling3D", PoolingLayer<3, Pool::max>::from_config},
+    {"Maximum", MergeLayer<MaximumRule>::from_config},
+    {"Minimum", MergeLayer<MinimumRule>::from_config},
     {"Model", FunctionalLayer::from_config},
+    {"Multiply", MergeLayer<MultiplyRule>::from_config},
+    {"Normalization", NormalizationLayer::from_config},
+    {"PReLU", PReLULayer::from_config},
+    {"Permute", PermuteLayer::from_config},
     {"RMSNormalization", RMSNormalizationLayer::from_config},
+    {"ReLU", ReLULayer::from_config},
+    {"RepeatVector", RepeatVectorLayer::from_config},
+    {"Rescaling", RescalingLayer::from_config},
+    {"Reshape", ReshapeLayer::from_config},
     {"SeparableConv1D", SeparableConvLayer<1>::from_config},
     {"SeparableConv2D", SeparableConvLayer<2>::from_config},
     {"Sequential", SequentialLayer::from_config},
+    {"Softmax", SoftmaxLayer::from_config},
+    {"SpatialDropout1D", SpatialDropoutLayer<1>::from_config},
+    {"SpatialDropout2D", SpatialDropoutLayer<2>::from_config},
+    {"SpatialDropout3D", SpatialDropoutLayer<3>::from_config},
+    {"Subtract", MergeLayer<SubtractRule>::from_config},
     {"UnitNormalization", UnitNormalizationLayer::from_config},
+    {"UpSampling1D", UpSampling1DLayer::from_config},
+    {"UpSampling2D", UpSampling2DLayer::from_config},
+    {"UpSampling3D", UpSampling3DLayer::from_config},
+    {"Wrapper", WrapperLayer::from_config},
+    {"ZeroPadding1D", ZeroPaddingLayer<1>::from_config},
+    {"ZeroPadding2D", ZeroPaddingLayer<2>::from_config},
+    {"ZeroPadding3D", ZeroPaddingLayer<3>::from_config},
 };
 
 MakeLayer find_known(std::string_view name) {
@@ -72,9 +115,11 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom) {
     if (theirs != custom.end()) return theirs->second(json.at("config"), context);
     const auto by_class = custom.find(name);
     if (by_class != custom.end()) return by_class->second(json.at("config"), context);
+    const Json* module = json.find("module");
+    if (module != nullptr && module->is_string() && is_operation_module(module->as_string()))
+      return operation_from_json(json);
     const MakeLayer make = find_known(name);
     if (make == nullptr) {
-      const Json* module = json.find("module");
       const Json* layer = json.at("config").find("name");
       fail("Could not find the class '", name, "'",
            module != nullptr && module->is_string() ? " of module '" + module->as_string() + "'"

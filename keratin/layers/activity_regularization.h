@@ -1,0 +1,50 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct ActivityRegularizationConfig {
+  double l1 = 0;
+  double l2 = 0;
+
+  static constexpr std::string_view keras_name = "ActivityRegularization";
+  static constexpr auto fields = std::tuple{field("l1", &ActivityRegularizationConfig::l1),
+                                            field("l2", &ActivityRegularizationConfig::l2)};
+};
+
+// Gives what it is given, and adds l1 · Σ|x| + l2 · Σx², per sample, to the losses.
+class ActivityRegularizationLayer final
+    : public LayerOf<ActivityRegularizationLayer, ActivityRegularizationConfig> {
+ public:
+  ActivityRegularizationLayer(ActivityRegularizationConfig config, LayerOptions options)
+      : LayerOf(config, with_penalty(std::move(options), config)) {
+    set_built();
+  }
+
+  Results call(const Call& c) const override { return c.input(); }
+  bool supports_masking() const override { return true; }
+  // The penalty is in l1 and l2 already.
+  Json get_config() const override {
+    Json config = own_config();
+    config["name"] = name();
+    config["trainable"] = trainable();
+    config["dtype"] = dtype_policy().to_json();
+    return config;
+  }
+
+ private:
+  static LayerOptions with_penalty(LayerOptions options,
+                                   const ActivityRegularizationConfig& config) {
+    options.activity_regularizer = regularizers::L1L2(config.l1, config.l2);
+    return options;
+  }
+};
+
+using ActivityRegularization = Shared<ActivityRegularizationLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

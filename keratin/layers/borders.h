@@ -1,0 +1,69 @@
+#pragma once
+
+#include "keratin/layers/spatial.h"
+
+#pragma GCC visibility push(default)
+
+// Layers that take elements away at the borders of the spatial axes, or add zeros there.
+namespace keratin {
+
+template <size_t n>
+struct CroppingConfig {
+  Borders<n> cropping = n == 2 ? 0 : 1;
+  std::string data_format = "channels_last";
+
+  static constexpr std::string_view keras_name = n == 2 ? "Cropping2D" : "Cropping3D";
+  static constexpr auto fields = std::tuple{field("cropping", &CroppingConfig::cropping),
+                                            field("data_format", &CroppingConfig::data_format)};
+};
+template <>
+struct CroppingConfig<1> {
+  Borders<1> cropping = 1;
+  static constexpr std::string_view data_format = "channels_last";
+
+  static constexpr std::string_view keras_name = "Cropping1D";
+  static constexpr auto fields = std::tuple{field("cropping", &CroppingConfig::cropping)};
+};
+
+template <size_t n>
+class CroppingLayer final : public LayerOf<CroppingLayer<n>, CroppingConfig<n>> {
+ public:
+  CroppingLayer(CroppingConfig<n> config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+template <size_t n>
+struct ZeroPaddingConfig {
+  Borders<n> padding = 1;
+  std::string data_format = "channels_last";
+
+  static constexpr std::string_view keras_name =
+      n == 1 ? "ZeroPadding1D" : (n == 2 ? "ZeroPadding2D" : "ZeroPadding3D");
+  static constexpr auto fields = std::tuple{field("padding", &ZeroPaddingConfig::padding),
+                                            field("data_format", &ZeroPaddingConfig::data_format)};
+};
+
+template <size_t n>
+class ZeroPaddingLayer final : public LayerOf<ZeroPaddingLayer<n>, ZeroPaddingConfig<n>> {
+ public:
+  ZeroPaddingLayer(ZeroPaddingConfig<n> config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+extern template class CroppingLayer<1>;
+extern template class CroppingLayer<2>;
+extern template class CroppingLayer<3>;
+extern template class ZeroPaddingLayer<1>;
+extern template class ZeroPaddingLayer<2>;
+extern template class ZeroPaddingLayer<3>;
+
+using Cropping1D = Shared<CroppingLayer<1>>;
+using Cropping2D = Shared<CroppingLayer<2>>;
+using Cropping3D = Shared<CroppingLayer<3>>;
+using ZeroPadding1D = Shared<ZeroPaddingLayer<1>>;
+using ZeroPadding2D = Shared<ZeroPaddingLayer<2>>;
+using ZeroPadding3D = Shared<ZeroPaddingLayer<3>>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,150 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+#include "keratin/layers/open_dims.h"
+
+#pragma GCC visibility push(default)
+
+// Layers that disturb their input while training and leave it alone otherwise. Each has a stream of
+// random numbers of its own, which starts at its seed and moves on with every call.
+namespace keratin {
+
+using NoiseShape = std::optional<OpenDims>;
+
+// What they share: masks pass, and there is a seed when there is something to draw.
+template <class Derived, class Config>
+class NoiseLayerOf : public LayerOf<Derived, Config> {
+ public:
+  bool supports_masking() const override { return true; }
+
+ protected:
+  NoiseLayerOf(Config config, LayerOptions options, double amount)
+      : LayerOf<Derived, Config>(std::move(config), std::move(options)), amount_(amount) {
+    if (amount > 0) seed_ = this->add_seed(this->cfg.seed);
+    this->set_built();
+  }
+
+  bool active(const Call& c) const { return c.training() && amount_ > 0; }
+  Variable seed_;
+
+ private:
+  double amount_;
+};
+
+struct DropoutConfig {
+  double rate = 0;
+  std::optional<int64_t> seed = {};
+  NoiseShape noise_shape = {};  // 1 where an axis is dropped as a whole; none: as the input
+
+  static constexpr std::string_view keras_name = "Dropout";
+  static constexpr auto fields =
+      std::tuple{field("rate", &DropoutConfig::rate), field("seed", &DropoutConfig::seed),
+                 field("noise_shape", &DropoutConfig::noise_shape)};
+};
+
+// Zero with probability `rate`, else x / (1 - rate).
+class DropoutLayer final : public NoiseLayerOf<DropoutLayer, DropoutConfig> {
+ public:
+  DropoutLayer(DropoutConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+template <int n>
+struct SpatialDropoutConfig {
+  double rate = 0;
+  std::optional<int64_t> seed = {};
+  std::string data_format = "channels_last";
+
+  static constexpr std::string_view keras_name = n == 2 ? "SpatialDropout2D" : "SpatialDropout3D";
+  static constexpr auto fields = std::tuple{
+      field("rate", &SpatialDropoutConfig::rate), field("seed", &SpatialDropoutConfig::seed),
+      field("data_format", &SpatialDropoutConfig::data_format)};
+};
+template <>
+struct SpatialDropoutConfig<1> {
+  double rate = 0;
+  std::optional<int64_t> seed = {};
+  static constexpr std::string_view data_format = "channels_last";
+
+  static constexpr std::string_view keras_name = "SpatialDropout1D";
+  static constexpr auto fields = std::tuple{field("rate", &SpatialDropoutConfig::rate),
+                                            field("seed", &SpatialDropoutConfig::seed)};
+};
+
+// Drops whole channels.
+template <int n>
+class SpatialDropoutLayer final
+    : public NoiseLayerOf<SpatialDropoutLayer<n>, SpatialDropoutConfig<n>> {
+ public:
+  SpatialDropoutLayer(SpatialDropoutConfig<n> config, LayerOptions options);
+  Results call(const Call& c) const override;
+  // Keras writes the dtype as a plain name here, and not whether it trains.
+  Json get_config() const override;
+};
+
+struct AlphaDropoutConfig {
+  double rate = 0;
+  std::optional<int64_t> seed = {};
+  NoiseShape noise_shape = {};
+
+  static constexpr std::string_view keras_name = "AlphaDropout";
+  static constexpr auto fields =
+      std::tuple{field("rate", &AlphaDropoutConfig::rate), field("seed", &AlphaDropoutConfig::seed),
+                 field("noise_shape", &AlphaDropoutConfig::noise_shape)};
+};
+
+// Drops to the lowest value of selu and rescales, so that mean and variance stay as they were.
+class AlphaDropoutLayer final : public NoiseLayerOf<AlphaDropoutLayer, AlphaDropoutConfig> {
+ public:
+  AlphaDropoutLayer(AlphaDropoutConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+struct GaussianDropoutConfig {
+  double rate = 0;
+  std::optional<int64_t> seed = {};
+
+  static constexpr std::string_view keras_name = "GaussianDropout";
+  static constexpr auto fields = std::tuple{field("rate", &GaussianDropoutConfig::rate),
+                                            field("seed", &GaussianDropoutConfig::seed)};
+};
+
+// x times a normal number of mean 1 and variance rate / (1 - rate).
+class GaussianDropoutLayer final
+    : public NoiseLayerOf<GaussianDropoutLayer, GaussianDropoutConfig> {
+ public:
+  GaussianDropoutLayer(GaussianDropoutConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+struct GaussianNoiseConfig {
+  double stddev = 0;
+  std::optional<int64_t> seed = {};
+
+  static constexpr std::string_view keras_name = "GaussianNoise";
+  static constexpr auto fields = std::tuple{field("stddev", &GaussianNoiseConfig::stddev),
+                                            field("seed", &GaussianNoiseConfig::seed)};
+};
+
+// x plus a normal number of mean 0.
+class GaussianNoiseLayer final : public NoiseLayerOf<GaussianNoiseLayer, GaussianNoiseConfig> {
+ public:
+  GaussianNoiseLayer(GaussianNoiseConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+extern template class SpatialDropoutLayer<1>;
+extern template class SpatialDropoutLayer<2>;
+extern template class SpatialDropoutLayer<3>;
+
+using Dropout = Shared<DropoutLayer>;
+using SpatialDropout1D = Shared<SpatialDropoutLayer<1>>;
+using SpatialDropout2D = Shared<SpatialDropoutLayer<2>>;
+using SpatialDropout3D = Shared<SpatialDropoutLayer<3>>;
+using AlphaDropout = Shared<AlphaDropoutLayer>;
+using GaussianDropout = Shared<GaussianDropoutLayer>;
+using GaussianNoise = Shared<GaussianNoiseLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+#include "keratin/layers/open_dims.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct EinsumDenseConfig {
+  std::string equation = {};
+  // The sizes behind the batch; nothing where the input tells.
+  OpenDims output_shape = {};
+  Activation activation = "linear";
+  std::optional<std::string> bias_axes = {};
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
+  Json quantization_config = {};
+
+  static constexpr std::string_view keras_name = "EinsumDense";
+  static constexpr bool writes_activity_regularizer = true;
+  static constexpr auto fields = std::tuple{
+      field("output_shape", &EinsumDenseConfig::output_shape),
+      field("equation", &EinsumDenseConfig::equation),
+      field("activation", &EinsumDenseConfig::activation),
+      field("bias_axes", &EinsumDenseConfig::bias_axes),
+      field("kernel_initializer", &EinsumDenseConfig::kernel_initializer),
+      field("bias_initializer", &EinsumDenseConfig::bias_initializer),
+      field("kernel_regularizer", &EinsumDenseConfig::kernel_regularizer),
+      field("bias_regularizer", &EinsumDenseConfig::bias_regularizer),
+      field("kernel_constraint", &EinsumDenseConfig::kernel_constraint),
+      field("bias_constraint", &EinsumDenseConfig::bias_constraint),
+      field("quantization_config", &EinsumDenseConfig::quantization_config),
+  };
+};
+
+// y = activation(einsum(equation, x, kernel) + bias). The equation is X,Y->Z, ...X,Y->...Z or
+// X...,Y->Z...; bias_axes are letters of Z.
+class EinsumDenseLayer final : public LayerOf<EinsumDenseLayer, EinsumDenseConfig> {
+ public:
+  EinsumDenseLayer(EinsumDenseConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+
+ private:
+  struct Terms;
+  Terms terms(const Shape& input) const;
+  std::optional<int64_t> output_size(const Terms& t, size_t letter) const;
+  void check_shared(const Terms& t, const Shape& input) const;
+  Dims kernel_shape(const Terms& t, const Shape& input, Dims& from_input, Dims& to_output) const;
+  Dims bias_shape(const Terms& t) const;
+
+  Variable kernel_, bias_;
+};
+
+using EinsumDense = Shared<EinsumDenseLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

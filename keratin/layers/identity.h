@@ -1,0 +1,31 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct IdentityConfig {
+  static constexpr std::string_view keras_name = "Identity";
+  static constexpr auto fields = std::tuple{};
+};
+
+// Gives what it is given, whatever its structure.
+class IdentityLayer final : public LayerOf<IdentityLayer, IdentityConfig> {
+ public:
+  IdentityLayer(IdentityConfig config, LayerOptions options) : LayerOf(config, std::move(options)) {
+    set_built();
+  }
+
+  Results call(const Call& c) const override {
+    return c.argument(0).map<Value>([](const Traced& t) { return t.value; });
+  }
+  bool supports_masking() const override { return true; }
+};
+
+using Identity = Shared<IdentityLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct MaskingConfig {
+  double mask_value = 0;
+
+  static constexpr std::string_view keras_name = "Masking";
+  static constexpr auto fields = std::tuple{field("mask_value", &MaskingConfig::mask_value)};
+};
+
+// Masks the timesteps whose features all equal mask_value, and makes them 0.
+class MaskingLayer final : public LayerOf<MaskingLayer, MaskingConfig> {
+ public:
+  MaskingLayer(MaskingConfig config, LayerOptions options);
+
+  Results call(const Call& c) const override;
+  Masks compute_mask(const Call& c, size_t outputs) const override;
+  bool supports_masking() const override { return true; }
+
+ private:
+  Value differs(Value x) const;  // from mask_value, element by element
+};
+
+using Masking = Shared<MaskingLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,141 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+// Layers that make one tensor of a list of tensors.
+namespace keratin {
+
+// What a merging layer works on: tensors of one rank and dtype, with the masks that apply to them.
+struct MergeInputs {
+  Values values;
+  Masks masks;
+};
+
+// The facts of each elementwise merge: its name and its arithmetic.
+struct AddRule {
+  static constexpr std::string_view keras_name = "Add";
+  static Value merge(const MergeInputs& inputs);
+};
+struct SubtractRule {
+  static constexpr std::string_view keras_name = "Subtract";
+  static constexpr size_t count = 2;
+  static Value merge(const MergeInputs& inputs);
+};
+struct MultiplyRule {
+  static constexpr std::string_view keras_name = "Multiply";
+  static Value merge(const MergeInputs& inputs);  // what is masked counts as 1
+};
+struct AverageRule {
+  static constexpr std::string_view keras_name = "Average";
+  static Value merge(const MergeInputs& inputs);
+};
+struct MaximumRule {
+  static constexpr std::string_view keras_name = "Maximum";
+  static Value merge(const MergeInputs& inputs);  // of what is not masked
+};
+struct MinimumRule {
+  static constexpr std::string_view keras_name = "Minimum";
+  static Value merge(const MergeInputs& inputs);
+};
+
+template <class Rule>
+struct MergeConfig {
+  static constexpr std::string_view keras_name = Rule::keras_name;
+  static constexpr auto fields = std::tuple{};
+};
+
+// The parts that do not depend on the rule.
+void check_merge(std::string_view who, const Shapes& inputs);
+void check_count(std::string_view who, const Shapes& inputs, size_t count);
+MergeInputs merge_inputs(const Call& c);
+// Keras 2: masked where any input is. Keras 3: masked where all are, and only if all have masks.
+std::optional<Value> merge_masks(const Call& c);
+
+// One tensor of several of the same shape, element by element. Sizes of 1 are broadcast; inputs of
+// lower rank get new axes behind the batch.
+template <class Rule>
+class MergeLayer final : public LayerOf<MergeLayer<Rule>, MergeConfig<Rule>> {
+ public:
+  MergeLayer(MergeConfig<Rule> config, LayerOptions options)
+      : LayerOf<MergeLayer, MergeConfig<Rule>>(config, std::move(options)) {}
+
+  void build(const Shapes& inputs) override {
+    if constexpr (requires { Rule::count; }) check_count(Rule::keras_name, inputs, Rule::count);
+    check_merge(this->class_name(), inputs);
+  }
+  Results call(const Call& c) const override { return Rule::merge(merge_inputs(c)); }
+  Masks compute_mask(const Call& c, size_t) const override { return {merge_masks(c)}; }
+  bool supports_masking() const override { return true; }
+};
+
+struct ConcatenateConfig {
+  int64_t axis = -1;
+
+  static constexpr std::string_view keras_name = "Concatenate";
+  static constexpr auto fields = std::tuple{field("axis", &ConcatenateConfig::axis)};
+};
+
+// The inputs one after the other along an axis, which is the only one they may differ in.
+class ConcatenateLayer final : public LayerOf<ConcatenateLayer, ConcatenateConfig> {
+ public:
+  ConcatenateLayer(ConcatenateConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  // The masks, joined like the inputs; a step stays if any feature (Keras 2: every one) does.
+  Masks compute_mask(const Call& c, size_t outputs) const override;
+  bool supports_masking() const override { return true; }
+};
+
+struct DotConfig {
+  Sizes axes = -1;         // one for both inputs, or one each
+  bool normalize = false;  // divide the inputs by their lengths along the axes: cosine similarity
+
+  static constexpr std::string_view keras_name = "Dot";
+  static constexpr auto fields =
+      std::tuple{field("axes", &DotConfig::axes), field("normalize", &DotConfig::normalize)};
+};
+
+// Sums of products over one axis of each of two inputs, sample by sample. The result has the other
+// axes of the first input, then those of the second without the batch; at least one.
+class DotLayer final : public LayerOf<DotLayer, DotConfig> {
+ public:
+  DotLayer(DotConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
+  bool supports_masking() const override { return true; }
+
+ private:
+  // The axes summed over, counted from the front.
+  std::pair<int64_t, int64_t> axes_for(const Shape& a, const Shape& b) const;
+};
+
+using Add = Shared<MergeLayer<AddRule>>;
+using Subtract = Shared<MergeLayer<SubtractRule>>;
+using Multiply = Shared<MergeLayer<MultiplyRule>>;
+using Average = Shared<MergeLayer<AverageRule>>;
+using Maximum = Shared<MergeLayer<MaximumRule>>;
+using Minimum = Shared<MergeLayer<MinimumRule>>;
+using Concatenate = Shared<ConcatenateLayer>;
+using Dot = Shared<DotLayer>;
+
+// Keras's layers.add and its like: make the layer and call it.
+namespace layers {
+
+SymbolicTensor add(const Symbols& inputs, LayerOptions options = {});
+SymbolicTensor subtract(const Symbols& inputs, LayerOptions options = {});
+SymbolicTensor multiply(const Symbols& inputs, LayerOptions options = {});
+SymbolicTensor average(const Symbols& inputs, LayerOptions options = {});
+SymbolicTensor maximum(const Symbols& inputs, LayerOptions options = {});
+SymbolicTensor minimum(const Symbols& inputs, LayerOptions options = {});
+SymbolicTensor concatenate(const Symbols& inputs, int64_t axis = -1, LayerOptions options = {});
+SymbolicTensor dot(const Symbols& inputs, DotConfig config = {}, LayerOptions options = {});
+
+}  // namespace layers
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct NormalizationConfig {
+  Sizes axis = -1;  // with statistics of their own; Dims{}: one mean for everything
+  Json mean = {};   // given here, or found by adapt()
+  Json variance = {};
+  bool invert = false;
+
+  static constexpr std::string_view keras_name = "Normalization";
+  static constexpr auto fields = std::tuple{field("axis", &NormalizationConfig::axis),
+                                            field("mean", &NormalizationConfig::mean),
+                                            field("variance", &NormalizationConfig::variance),
+                                            field("invert", &NormalizationConfig::invert)};
+};
+
+// y = (x - mean) / max(√variance, 1e-7), or back: x · max(√variance, 1e-7) + mean.
+class NormalizationLayer final : public LayerOf<NormalizationLayer, NormalizationConfig> {
+ public:
+  NormalizationLayer(NormalizationConfig config, LayerOptions options);
+  static LayerPtr from_config(const Json& json, const ConfigContext& context);
+
+  // Finds mean and variance of data: one tensor, or batches of which each counts by its size.
+  void adapt(const Tensor& data) { adapt(std::vector<Tensor>{data}); }
+  void adapt(const std::vector<Tensor>& batches);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  bool supports_masking() const override { return true; }
+
+ private:
+  bool given() const { return !cfg.mean.is_null(); }
+  // A statistic given in the config, ready to be broadcast.
+  Tensor aligned(const Json& statistic, DType dtype) const;
+
+  Dims keep_;       // the axes with statistics of their own, from the front
+  Dims broadcast_;  // the shape of the statistics against the input
+  Variable mean_, variance_, count_;
+};
+
+using Normalization = Shared<NormalizationLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct RescalingConfig {
+  Json scale = 1.0;  // a number, or one for each channel
+  Json offset = 0.0;
+
+  static constexpr std::string_view keras_name = "Rescaling";
+  static constexpr auto fields = std::tuple{field("scale", &RescalingConfig::scale),
+                                            field("offset", &RescalingConfig::offset)};
+};
+
+// y = x · scale + offset
+class RescalingLayer final : public LayerOf<RescalingLayer, RescalingConfig> {
+ public:
+  RescalingLayer(RescalingConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+  bool supports_masking() const override { return true; }
+};
+
+using Rescaling = Shared<RescalingLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,16 @@
+#include "keratin/layers/rescaling.h"
+
+#include "keratin/testing/check_layer.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+TEST(Rescaling, BehavesAsInKeras) { testing::check_layer("Rescaling"); }
+
+TEST(Rescaling, RefusesWhatAreNoNumbers) {
+  testing::expect_user_error([] { Rescaling({.scale = "half"}); }, "number");
+}
+
+}  // namespace
+}  // namespace keratin

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+// Layers that give the elements of each sample another shape. They lose masks.
+namespace keratin {
+
+struct FlattenConfig {
+  std::string data_format = "channels_last";
+
+  static constexpr std::string_view keras_name = "Flatten";
+  static constexpr auto fields = std::tuple{field("data_format", &FlattenConfig::data_format)};
+};
+
+// [batch, …] to [batch, features]; with channels_first, channels become the last axis before.
+class FlattenLayer final : public LayerOf<FlattenLayer, FlattenConfig> {
+ public:
+  FlattenLayer(FlattenConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+struct ReshapeConfig {
+  Dims target_shape = {};  // without the batch; one size may be -1: what is left
+
+  static constexpr std::string_view keras_name = "Reshape";
+  static constexpr auto fields = std::tuple{field("target_shape", &ReshapeConfig::target_shape)};
+};
+
+class ReshapeLayer final : public LayerOf<ReshapeLayer, ReshapeConfig> {
+ public:
+  ReshapeLayer(ReshapeConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+struct PermuteConfig {
+  Dims dims = {};  // of the axes behind the batch, counted from 1
+
+  static constexpr std::string_view keras_name = "Permute";
+  static constexpr auto fields = std::tuple{field("dims", &PermuteConfig::dims)};
+};
+
+// Axis i of the result is axis dims[i - 1] of the input.
+class PermuteLayer final : public LayerOf<PermuteLayer, PermuteConfig> {
+ public:
+  PermuteLayer(PermuteConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+struct RepeatVectorConfig {
+  int64_t n = 0;
+
+  static constexpr std::string_view keras_name = "RepeatVector";
+  static constexpr auto fields = std::tuple{field("n", &RepeatVectorConfig::n)};
+};
+
+// [batch, features] to [batch, n, features]
+class RepeatVectorLayer final : public LayerOf<RepeatVectorLayer, RepeatVectorConfig> {
+ public:
+  RepeatVectorLayer(RepeatVectorConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+using Flatten = Shared<FlattenLayer>;
+using Reshape = Shared<ReshapeLayer>;
+using Permute = Shared<PermuteLayer>;
+using RepeatVector = Shared<RepeatVectorLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

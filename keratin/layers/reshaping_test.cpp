@@ -1,0 +1,93 @@
+#include "keratin/layers/reshaping.h"
+
+#include "keratin/graph/input.h"
+#include "keratin/layers/borders.h"
+#include "keratin/layers/up_sampling.h"
+#include "keratin/testing/check_layer.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+using testing::check_layer;
+using testing::expect_user_error;
+
+TEST(Reshaping, BehavesAsInKeras) {
+  for (const char* name : {"Cropping1D", "Cropping2D", "Cropping3D", "Flatten", "Permute",
+                           "RepeatVector", "Reshape", "UpSampling1D", "UpSampling2D",
+                           "UpSampling3D", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"})
+    check_layer(name);
+}
+
+TEST(Flatten, LeavesOpenWhatIsUnknown) {
+  EXPECT_EQ(Flatten()(Input({unknown, 3})).leaf().shape(), Shape({unknown, unknown}));
+  EXPECT_EQ(Flatten()(Input({4, 3})).leaf().shape(), Shape({unknown, 12}));
+  expect_user_error([] { Flatten({.data_format = "sideways"}); }, {"data_format", "sideways"});
+}
+
+TEST(Reshape, FindsTheOpenSize) {
+  EXPECT_EQ(Reshape({.target_shape = {-1, 2}})(Input({4, 3})).leaf().shape(),
+            Shape({unknown, 6, 2}));
+  EXPECT_EQ(Reshape({.target_shape = {-1, 3}})(Input({unknown, 3})).leaf().shape(),
+            Shape({unknown, unknown, 3}));
+}
+
+TEST(Reshape, RefusesWhatDoesNotFit) {
+  expect_user_error([] { Reshape({.target_shape = {-1, -1}}); }, {"at most one", "(-1, -1)"});
+  expect_user_error([] { Reshape({.target_shape = {-3}}); }, "(-3,)");
+  expect_user_error(
+      [] {
+        Reshape({.target_shape = {5}}, "r")(Input({4, 3}));
+      },
+      {"Reshape 'r'", "input_shape=(4, 3)", "target_shape=(5,)"});
+}
+
+TEST(Permute, RefusesWhatIsNoPermutation) {
+  expect_user_error([] { Permute({.dims = {0, 1}}); }, {"Permute", "start from 1", "(0, 1)"});
+  expect_user_error([] { Permute({.dims = {1, 3}}); }, "(1, 3)");
+  expect_user_error([] { Permute({.dims = {2, 1}})(Input({3})); }, {"expected ndim=3", "ndim=2"});
+}
+
+TEST(RepeatVector, RefusesNothing) {
+  expect_user_error([] { RepeatVector({.n = 0}); }, {"`n`", "0"});
+}
+
+TEST(Cropping, TakesBordersAsKerasDoes) {
+  const auto x = Input({9, 8, 3});
+  EXPECT_EQ(Cropping2D({.cropping = 2})(x).leaf().shape(), Shape({unknown, 5, 4, 3}));
+  EXPECT_EQ(Cropping2D({.cropping = {2, 1}})(x).leaf().shape(), Shape({unknown, 5, 6, 3}));
+  EXPECT_EQ(Cropping2D({.cropping = {{2, 1}, {0, 3}}})(x).leaf().shape(),
+            Shape({unknown, 6, 5, 3}));
+  EXPECT_EQ(Cropping1D({.cropping = {2, 1}})(Input({9, 8})).leaf().shape(), Shape({unknown, 6, 8}));
+  EXPECT_EQ(Cropping1D({.cropping = {2, 1}})(Input({unknown, 8})).leaf().shape(),
+            Shape({unknown, unknown, 8}));
+}
+
+TEST(Cropping, RefusesTooMuch) {
+  expect_user_error(
+      [] {
+        Cropping2D({.cropping = {{1, 2}, {0, 0}}})(Input({3, 4, 1}));
+      },
+      {"cropping", "smaller", "(None, 3, 4, 1)", "((1, 2), (0, 0))"});
+  expect_user_error([] { Cropping1D({.cropping = {-1, 1}}); }, {"negative", "(-1, 1)"});
+  expect_user_error([] { Cropping3D({.cropping = {1, 2}}); }, {"expected 3 elements", "2"});
+}
+
+TEST(ZeroPadding, RefusesNegativeBorders) {
+  expect_user_error([] { ZeroPadding2D({.padding = {{1, -2}, {0, 0}}}); }, {"padding", "negative"});
+}
+
+TEST(UpSampling, RefusesWhatItCannotDo) {
+  expect_user_error([] { UpSampling1D({.size = 0}); }, {"`size`", "0"});
+  expect_user_error([] { UpSampling2D({.size = {2, -1}}); }, {"`size`", "-1"});
+  expect_user_error([] { UpSampling2D({.interpolation = "cubic"}); }, {"interpolation", "cubic"});
+  expect_user_error(
+      [] {
+        UpSampling2D({.interpolation = "bilinear"})(Input({unknown, 4, 1}));
+      },
+      "must be known");
+  EXPECT_EQ(UpSampling2D()(Input({unknown, 4, 1})).leaf().shape(), Shape({unknown, unknown, 8, 1}));
+}
+
+}  // namespace
+}  // namespace keratin

@@ -1,0 +1,77 @@
+#include "keratin/layers/up_sampling.h"
+
+#include <algorithm>
+#include <array>
+
+#include "keratin/layers/windows.h"
+#include "keratin/ops/joining.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/resize.h"
+
+namespace keratin {
+namespace {
+
+// One factor for each axis, all positive.
+Sizes factors(const Sizes& size, size_t count, std::string_view who) {
+  const Dims all = size.expand(count, who);
+  for (const int64_t factor : all)
+    require(factor > 0, "Argument `size` of ", who,
+            " should be a positive integer. Received: size=", size.to_json());
+  return all;
+}
+
+Value repeat_axes(Value x, const Dims& counts, int64_t first) {
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] != 1) x = ops::repeat(x, counts[i], first + static_cast<int64_t>(i));
+  return x;
+}
+
+}  // namespace
+
+UpSampling1DLayer::UpSampling1DLayer(UpSampling1DConfig config, LayerOptions options)
+    : LayerOf(config, std::move(options)) {
+  factors(cfg.size, 1, cfg.keras_name);
+  set_input_spec({{.ndim = 3}});
+}
+
+Results UpSampling1DLayer::call(const Call& c) const {
+  return repeat_axes(c.input(), {cfg.size}, 1);
+}
+
+UpSampling2DLayer::UpSampling2DLayer(UpSampling2DConfig config, LayerOptions options)
+    : LayerOf(std::move(config), std::move(options)) {
+  cfg.size = factors(cfg.size, 2, cfg.keras_name);
+  cfg.data_format = windows::data_format(cfg.data_format);
+  constexpr std::array<std::string_view, 5> known = {"nearest", "bilinear", "bicubic", "lanczos3",
+                                                     "lanczos5"};
+  require(std::find(known.begin(), known.end(), cfg.interpolation) != known.end(),
+          "`interpolation` of UpSampling2D must be one of nearest, bilinear, bicubic, lanczos3, "
+          "lanczos5. Received: interpolation=",
+          cfg.interpolation);
+  set_input_spec({{.ndim = 4}});
+}
+
+Results UpSampling2DLayer::call(const Call& c) const {
+  const int64_t first = first_spatial_axis(cfg.data_format);
+  const Dims& size = cfg.size.dims();
+  if (cfg.interpolation == "nearest") return repeat_axes(c.input(), size, first);
+  const Value x = c.float_input();
+  const int64_t height = x.shape()[first], width = x.shape()[first + 1];
+  require(height != unknown && width != unknown, "UpSampling2D '", name(),
+          "': height and width must be known to interpolate, got shape ", keras_shape(x.shape()));
+  return ops::resize(x, {.size = {height * size[0], width * size[1]}, .method = cfg.interpolation},
+                     cfg.data_format);
+}
+
+UpSampling3DLayer::UpSampling3DLayer(UpSampling3DConfig config, LayerOptions options)
+    : LayerOf(std::move(config), std::move(options)) {
+  cfg.size = factors(cfg.size, 3, cfg.keras_name);
+  cfg.data_format = windows::data_format(cfg.data_format);
+  set_input_spec({{.ndim = 5}});
+}
+
+Results UpSampling3DLayer::call(const Call& c) const {
+  return repeat_axes(c.input(), cfg.size.dims(), first_spatial_axis(cfg.data_format));
+}
+
+}  // namespace keratin

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "keratin/layers/spatial.h"
+
+#pragma GCC visibility push(default)
+
+// Layers that enlarge the spatial axes by whole factors.
+namespace keratin {
+
+struct UpSampling1DConfig {
+  int64_t size = 2;
+
+  static constexpr std::string_view keras_name = "UpSampling1D";
+  static constexpr auto fields = std::tuple{field("size", &UpSampling1DConfig::size)};
+};
+
+// Each timestep `size` times.
+class UpSampling1DLayer final : public LayerOf<UpSampling1DLayer, UpSampling1DConfig> {
+ public:
+  UpSampling1DLayer(UpSampling1DConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+struct UpSampling2DConfig {
+  Sizes size = 2;
+  std::string data_format = "channels_last";
+  std::string interpolation = "nearest";  // or bilinear, bicubic, lanczos3, lanczos5
+
+  static constexpr std::string_view keras_name = "UpSampling2D";
+  static constexpr auto fields =
+      std::tuple{field("size", &UpSampling2DConfig::size),
+                 field("data_format", &UpSampling2DConfig::data_format),
+                 field("interpolation", &UpSampling2DConfig::interpolation)};
+};
+
+// Each pixel several times, or pixels in between found by interpolation.
+class UpSampling2DLayer final : public LayerOf<UpSampling2DLayer, UpSampling2DConfig> {
+ public:
+  UpSampling2DLayer(UpSampling2DConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+struct UpSampling3DConfig {
+  Sizes size = 2;
+  std::string data_format = "channels_last";
+
+  static constexpr std::string_view keras_name = "UpSampling3D";
+  static constexpr auto fields = std::tuple{field("size", &UpSampling3DConfig::size),
+                                            field("data_format", &UpSampling3DConfig::data_format)};
+};
+
+// Each element several times along each axis.
+class UpSampling3DLayer final : public LayerOf<UpSampling3DLayer, UpSampling3DConfig> {
+ public:
+  UpSampling3DLayer(UpSampling3DConfig config, LayerOptions options);
+  Results call(const Call& c) const override;
+};
+
+using UpSampling1D = Shared<UpSampling1DLayer>;
+using UpSampling2D = Shared<UpSampling2DLayer>;
+using UpSampling3D = Shared<UpSampling3DLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

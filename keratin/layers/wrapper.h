@@ -1,0 +1,47 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// The base of layers that hold another one, named `layer` in their configs.
+template <class Derived, class Config>
+class WrapperOf : public LayerOf<Derived, Config> {
+ public:
+  const LayerPtr& layer() const { return this->cfg.layer; }
+  void build(const Shapes& inputs) override { layer()->ensure_built(inputs); }
+
+ protected:
+  WrapperOf(Config config, LayerOptions options)
+      : LayerOf<Derived, Config>(std::move(config), std::move(options)) {
+    require(layer() != nullptr, "Layer None supplied to ", Config::keras_name,
+            " isn't a supported layer type. Please ensure wrapped layer is a valid Keras layer.");
+    this->add_sublayer("layer", layer());
+  }
+};
+
+struct WrapperConfig {
+  LayerPtr layer = {};
+
+  static constexpr std::string_view keras_name = "Wrapper";
+  static constexpr auto fields = std::tuple{field("layer", &WrapperConfig::layer)};
+};
+
+// Keras's abstract wrapper: it can be made, built and saved, but not called.
+class WrapperLayer final : public WrapperOf<WrapperLayer, WrapperConfig> {
+ public:
+  WrapperLayer(WrapperConfig config, LayerOptions options)
+      : WrapperOf(std::move(config), std::move(options)) {}
+
+  Results call(const Call&) const override {
+    fail("Layer Wrapper ('", name(), "') does not have a `call()` method implemented.");
+  }
+};
+
+using Wrapper = Shared<WrapperLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
