@@ -77,7 +77,7 @@ CORE = {
         Case(
             "ellipsis behind",
             dict(equation="ab...,bc->ac...", output_shape=(3, None), bias_axes="c"),
-            F(2, 4, 3),
+            F(2, 4, 5),
         ),
         Case(
             "joins heads",
