@@ -45,6 +45,17 @@ Tree<Traced> with_masks(const Tree<Traced>& input, const Tree<Traced>& mask, con
   return input.pack(tensors);
 }
 
+Tree<Traced> without_masks(const Tree<Traced>& input) {
+  return input.map<Traced>([](const Traced& t) { return Traced{t.value}; });
+}
+
+bool several_tensors(const Arguments<Traced>& arguments) {
+  size_t with_tensors = 0;
+  for (const auto& tree : arguments.positional) with_tensors += tree.leaf_count() > 0 ? 1 : 0;
+  for (const auto& item : arguments.named) with_tensors += item.second.leaf_count() > 0 ? 1 : 0;
+  return with_tensors > 1;
+}
+
 // Removes an argument that the protocol itself deals with; nothing when it was not given.
 std::optional<Tree<Traced>> take(Arguments<Traced>& arguments, std::string_view name) {
   const auto found = arguments.named.find(name);
@@ -163,10 +174,29 @@ void Tracer::update(const Variable& variable, Value value) {
       value.dtype() == variable.dtype() ? value : ops::cast(value, variable.dtype());
 }
 
-void Tracer::finish() {
+std::vector<Variable> Tracer::changed() const {
+  std::vector<Variable> found;
   for (const Variable& variable : variables_) {
     const Entry& entry = entries_.at(variable);
-    if (!(entry.current == entry.state)) module_->update(entry.state, entry.current);
+    if (!(entry.current == entry.state)) found.push_back(variable);
+  }
+  return found;
+}
+
+void Tracer::bind(const Variable& variable, Value value) {
+  read(variable);
+  entries_.at(variable).current = value;
+}
+
+void Tracer::add_loss(Value loss) {
+  require(&loss.block() == &block(), "a loss cannot be added inside a loop over time");
+  losses_.push_back(loss);
+}
+
+void Tracer::finish() {
+  for (const Variable& variable : changed()) {
+    const Entry& entry = entries_.at(variable);
+    module_->update(entry.state, entry.current);
   }
 }
 
@@ -186,13 +216,15 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
   const bool trains = training && !training->is_none() ? training->constant().as_bool() : training_;
 
   // Keras 2 passes masks on by what the input carries, Keras 3 by what the call was given.
+  const auto mask = take(arguments, "mask");
   Arguments<Traced> for_masks = arguments;
-  if (const auto mask = take(arguments, "mask")) {
-    take(for_masks, "mask");
-    if (!mask->is_none() || dialect_ == Dialect::keras2) {
-      arguments.positional[0] = with_masks(arguments.positional[0], *mask, layer);
-      if (dialect_ == Dialect::keras3) for_masks.positional[0] = arguments.positional[0];
-    }
+  if (mask && (!mask->is_none() || dialect_ == Dialect::keras2)) {
+    arguments.positional[0] = with_masks(arguments.positional[0], *mask, layer);
+    if (dialect_ == Dialect::keras3) for_masks.positional[0] = arguments.positional[0];
+  } else if (dialect_ == Dialect::keras3 && layer.takes_mask() && several_tensors(arguments)) {
+    // Keras 3 fills in the mask when one argument alone holds tensors: a recurrent layer that is
+    // given states does not see the mask of its input, and still passes it on.
+    arguments.positional[0] = without_masks(arguments.positional[0]);
   }
   if (!layer.supports_masking() && any_mask(for_masks)) refuse_mask(layer, *this);
   const Call call(*this, layer, std::move(arguments), trains);

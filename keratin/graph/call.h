@@ -92,12 +92,17 @@ class Tracer {
 
   Value read(const Variable& variable);
   void update(const Variable& variable, Value value);
-  void add_loss(Value loss) { losses_.push_back(loss); }
+  void add_loss(Value loss);
 
   const std::vector<Variable>& variables() const { return variables_; }
   const Values& losses() const { return losses_; }
   // Declares the updates to the module; the last act.
   void finish();
+
+  // For loops: the variables that calls so far have changed, and another value for one. Whoever
+  // writes a loop carries what its body changes: binds the carries first, and the results after.
+  std::vector<Variable> changed() const;
+  void bind(const Variable& variable, Value value);
 
   // Warnings about masks that get lost are given while a model is built, not each time it is run.
   bool warns = false;

@@ -139,9 +139,11 @@ bool is_option(std::string_view key);
 
 // A layer whose own config is a struct with a field list and Keras's name. Some classes of Keras
 // write their activity_regularizer even where there is none: their structs say so with
-// `static constexpr bool writes_activity_regularizer = true`.
-template <class Derived, class Config>
-class LayerOf : public Layer {
+// `static constexpr bool writes_activity_regularizer = true`. A key that Keras reads but does not
+// write is named by `static constexpr std::string_view unwritten`. A family of layers may have a
+// base class of its own between this and Layer.
+template <class Derived, class Config, class Base = Layer>
+class LayerOf : public Base {
  public:
   using ConfigType = Config;
 
@@ -150,17 +152,16 @@ class LayerOf : public Layer {
 
   Json own_config() const override {
     Json json = Json::object();
-    for_each_field(
-        cfg, [&](std::string_view key, const auto& value) { json[key] = config::write(value); });
+    for_each_field(cfg, [&](std::string_view key, const auto& value) {
+      if (!unwritten(key)) json[key] = config::write(value);
+    });
     if constexpr (requires { Config::writes_activity_regularizer; })
-      json["activity_regularizer"] = options_.activity_regularizer.to_json();
+      json["activity_regularizer"] = this->options_.activity_regularizer.to_json();
     return json;
   }
 
   LayerPtr fresh_copy() const override {
-    Config copy = cfg;
-    for_each_field(copy, [](std::string_view, auto& value) { value = config::fresh(value); });
-    return std::make_shared<Derived>(std::move(copy), options());
+    return std::make_shared<Derived>(fresh_config(), this->options());
   }
 
   static LayerPtr from_config(const Json& json, const ConfigContext& context) {
@@ -179,11 +180,22 @@ class LayerOf : public Layer {
 
  protected:
   explicit LayerOf(Config config, LayerOptions options)
-      : Layer(Config::keras_name, std::move(options)), cfg(std::move(config)) {}
+      : Base(Config::keras_name, std::move(options)), cfg(std::move(config)) {}
+
+  // The config for another layer: with copies of the layers in it.
+  Config fresh_config() const {
+    Config copy = cfg;
+    for_each_field(copy, [](std::string_view, auto& value) { value = config::fresh(value); });
+    return copy;
+  }
 
   Config cfg;
 
  private:
+  static constexpr bool unwritten(std::string_view key) {
+    if constexpr (requires { Config::unwritten; }) return key == Config::unwritten;
+    return false;
+  }
   template <class T>
   static void read_field(const std::string& key, const Json& value, T& out,
                          const ConfigContext& context) {

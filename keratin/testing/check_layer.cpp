@@ -125,6 +125,13 @@ class LayerCase {
         expect_close(weights[i].value(), golden_tensor((*after)[i]), checks_.tolerance,
                      "weight after: " + weights[i].path());
     }
+    if (const Json* after = test.find("states_after"); after != nullptr && checks_.states) {
+      const auto states = checks_.states(layer);
+      ASSERT_EQ(states.size(), after->size()) << "states";
+      for (size_t i = 0; i < states.size(); ++i)
+        expect_close(states[i].value(), golden_tensor((*after)[i]), checks_.tolerance,
+                     text("state after ", i));
+    }
     const Json* losses = test.find("losses");
     if (losses == nullptr || losses->is_null()) return;
     std::vector<Tensor> all = result.losses;
@@ -163,7 +170,9 @@ class LayerCase {
     }
     for (const auto& [key, value] : ours.as_object())
       EXPECT_TRUE(theirs.contains(key)) << "config key '" << key << "' is not Keras's";
+    // Wrappers write how their layers were built.
     const LayerPtr copy = layer_from_json(serialize_layer(layer), checks_.custom);
+    build(*copy);
     EXPECT_EQ(copy->get_config(), ours) << "a config read back writes another";
   }
 
@@ -183,7 +192,7 @@ class LayerCase {
     if (checks_.prepare) checks_.prepare(test_, *layer);
     std::vector<SymbolicTensor> found;
     try {
-      found = layer->call_symbolic(symbols(!stateful(*layer))).flat();
+      found = layer->call_symbolic(symbols(!stateful(test_.at("config")))).flat();
     } catch (const UserError& error) {
       ADD_FAILURE() << "symbolic call: " << error.what();
       return;
@@ -202,17 +211,22 @@ class LayerCase {
     EXPECT_EQ(layer->weights().size(), test_.at("weights").size());
   }
 
-  static bool stateful(const Layer& layer) {
-    const Json config = layer.get_config();
+  // Is the layer, or one inside it, stateful? Its batch must be known.
+  static bool stateful(const Json& config) {
+    if (config.is_array())
+      return std::any_of(config.as_array().begin(), config.as_array().end(), stateful);
+    if (!config.is_object()) return false;
     const Json* flag = config.find("stateful");
-    return flag != nullptr && flag->is_bool() && flag->as_bool();
+    if (flag != nullptr && flag->is_bool() && flag->as_bool()) return true;
+    return std::any_of(config.as_object().begin(), config.as_object().end(),
+                       [](const auto& member) { return stateful(member.second); });
   }
 
   void check_copy(const RunResult& result) const {
     const LayerPtr source = made();
     const LayerPtr copy = source->fresh_copy();
-    EXPECT_EQ(copy->get_config(), source->get_config()) << "a fresh copy's config";
     build(*copy);
+    EXPECT_EQ(copy->get_config(), source->get_config()) << "a fresh copy's config";
     const auto theirs = source->weights(), ours = copy->weights();
     ASSERT_EQ(ours.size(), theirs.size());
     for (size_t i = 0; i < ours.size(); ++i)

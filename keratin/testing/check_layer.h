@@ -16,6 +16,8 @@ struct LayerChecks {
   std::function<void(const Json& test, Layer&)> prepare = {};
   // Cases whose gradient is meant to be another than that of their outputs, or none.
   std::vector<std::string> no_gradient = {};
+  // The states that a stateful layer keeps from call to call.
+  std::function<std::vector<Variable>(const Layer&)> states = {};
   // Cases to leave out, with the reason in a comment where they are named.
   std::vector<std::string> skip = {};
 };
