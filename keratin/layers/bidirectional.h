@@ -1,0 +1,54 @@
+#pragma once
+
+#include "keratin/layers/rnn.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct BidirectionalConfig {
+  LayerPtr layer = {};
+  // How the two outputs become one: "concat", "sum", "mul", "ave", or nothing: they are two
+  // outputs.
+  std::optional<std::string> merge_mode = "concat";
+  LayerPtr backward_layer = {};  // the same layer the other way round, unless given
+
+  static constexpr std::string_view keras_name = "Bidirectional";
+  static constexpr auto fields = std::tuple{
+      field("merge_mode", &BidirectionalConfig::merge_mode),
+      field("layer", &BidirectionalConfig::layer),
+      field("backward_layer", &BidirectionalConfig::backward_layer),
+  };
+};
+
+// A recurrent layer from both ends of a sequence. The layer given is copied: it keeps its own
+// weights. Outputs of masked steps are zeros where sequences are returned, as Keras has it.
+class BidirectionalLayer final : public LayerOf<BidirectionalLayer, BidirectionalConfig> {
+ public:
+  BidirectionalLayer(BidirectionalConfig config, LayerOptions options);
+
+  const std::shared_ptr<RecurrentLayer>& forward_layer() const { return forward_; }
+  const std::shared_ptr<RecurrentLayer>& backward_layer() const { return backward_; }
+  std::vector<Variable> states() const;
+  void reset_states() const;
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  Masks compute_mask(const Call& c, size_t outputs) const override;
+  bool supports_masking() const override { return true; }
+  bool takes_mask() const override { return true; }
+  std::vector<std::string_view> argument_names() const override {
+    return {"sequences", "initial_state"};
+  }
+
+ private:
+  void check_layers() const;
+
+  std::shared_ptr<RecurrentLayer> forward_, backward_;
+};
+
+using Bidirectional = Shared<BidirectionalLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

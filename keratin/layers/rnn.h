@@ -1,0 +1,137 @@
+#pragma once
+
+#include "keratin/layers/rnn_cell.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// What every recurrent layer can be told, see RNNConfig.
+struct RecurrentFlags {
+  bool return_sequences = false, return_state = false, go_backwards = false, stateful = false,
+       unroll = false, zero_output_for_mask = false;
+};
+
+// What a loop over time takes and gives.
+struct RecurrentInputs {
+  Value x;         // [batch, time, …]
+  Results states;  // a list of [batch, …]
+  Value mask;      // bool [batch, time]; undefined: every step counts
+};
+struct RecurrentOutputs {
+  Value all;   // [batch, time, …] in the order in which steps are made, if sequences are returned
+  Value last;  // [batch, …] otherwise
+  Values states;  // after the last step
+};
+
+// A cell applied to the steps of a sequence, one after the other.
+class RecurrentLayer : public Layer {
+ public:
+  virtual RecurrentFlags flags() const = 0;
+  const CellPtr& cell() const { return cell_; }
+
+  // A layer of the same config, with weights of its own, under another name and maybe the other
+  // way round.
+  virtual std::shared_ptr<RecurrentLayer> variant(std::string name, bool go_backwards) const = 0;
+  virtual void set_zero_output_for_mask(bool zero) = 0;
+
+  // Of a stateful layer: what it has kept from the last batch; and zeros again.
+  const std::vector<Variable>& states() const { return states_; }
+  void reset_states() const;
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  Masks compute_mask(const Call& c, size_t outputs) const override;
+  bool supports_masking() const override { return true; }
+  bool takes_mask() const override { return true; }
+  std::vector<std::string_view> argument_names() const override {
+    return {"sequences", "initial_state"};
+  }
+
+ protected:
+  using Layer::Layer;
+  void set_cell(CellPtr cell);
+
+  // The loop. Layers that know a faster way than calling their cell step by step override it.
+  virtual RecurrentOutputs loop(const Call& c, const RecurrentInputs& in) const;
+
+ private:
+  Results start(const Call& c, Value x) const;
+  void check_batch(const Shape& sequences) const;
+
+  CellPtr cell_;
+  std::vector<Variable> states_;
+};
+
+// A recurrent layer whose config has the members of RecurrentFlags.
+template <class Derived, class Config>
+class RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> {
+ public:
+  RecurrentFlags flags() const override {
+    const Config& c = this->cfg;
+    return {c.return_sequences, c.return_state, c.go_backwards,
+            c.stateful,         c.unroll,       c.zero_output_for_mask};
+  }
+  std::shared_ptr<RecurrentLayer> variant(std::string name, bool go_backwards) const override {
+    Config config = this->fresh_config();
+    config.go_backwards = go_backwards;
+    LayerOptions options = this->options();
+    options.name = std::move(name);
+    return std::make_shared<Derived>(std::move(config), std::move(options));
+  }
+  void set_zero_output_for_mask(bool zero) override { this->cfg.zero_output_for_mask = zero; }
+
+ protected:
+  using LayerOf<Derived, Config, RecurrentLayer>::LayerOf;
+
+  // A cell of the layer's own: what their configs share is the same.
+  template <class Cell>
+  void make_cell(std::string name) {
+    typename Cell::ConfigType config;
+    for_each_field(config, [&](std::string_view key, auto& out) {
+      for_each_field(this->cfg, [&](std::string_view theirs, const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(out)>, std::decay_t<decltype(value)>>)
+          if (key == theirs) out = value;
+      });
+    });
+    config.seed = this->cfg.seed;  // SimpleRNN does not list it
+    auto cell = std::make_shared<Cell>(
+        std::move(config), LayerOptions{std::move(name), this->trainable(), this->dtype_policy()});
+    this->set_cell(std::move(cell));
+  }
+};
+
+struct RNNConfig {
+  LayerPtr cell = {};
+  bool return_sequences = false;  // the output of every step, not only of the last one
+  bool return_state = false;      // the states after the last step, behind the output
+  bool go_backwards = false;      // from the last step to the first, outputs in that order
+  bool stateful = false;          // a batch starts from the states that the last one ended with
+  bool unroll = false;            // changes nothing: loops are compiled either way
+  // A masked step keeps the state. Its output is that of the step before (zeros at first), or
+  // zeros.
+  bool zero_output_for_mask = false;
+
+  static constexpr std::string_view keras_name = "RNN";
+  static constexpr auto fields = std::tuple{
+      field("return_sequences", &RNNConfig::return_sequences),
+      field("return_state", &RNNConfig::return_state),
+      field("go_backwards", &RNNConfig::go_backwards),
+      field("stateful", &RNNConfig::stateful),
+      field("unroll", &RNNConfig::unroll),
+      field("zero_output_for_mask", &RNNConfig::zero_output_for_mask),
+      field("cell", &RNNConfig::cell),
+  };
+};
+
+// Any cell, see RnnCell; several are one as StackedRNNCells.
+class RNNLayer final : public RecurrentOf<RNNLayer, RNNConfig> {
+ public:
+  RNNLayer(RNNConfig config, LayerOptions options);
+};
+
+using RNN = Shared<RNNLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

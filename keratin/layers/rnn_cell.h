@@ -1,0 +1,44 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// One step of a recurrent layer: called with the inputs of a step and the states, a cell gives
+// [output, new states], the states in the structure in which they came. A cell of your own derives
+// from LayerOf<YourCell, YourConfig, RnnCell> and says what its states are.
+class RnnCell : public Layer {
+ public:
+  // The shape of the state without the batch, or a list of them.
+  virtual Tree<Shape> state_shapes() const = 0;
+  // That of the output: the first state's, unless overridden.
+  virtual Shape output_shape() const;
+
+  // What a sequence starts from: zeros, unless overridden. The first axis of `like` is the batch.
+  virtual Results initial_states(const Call& c, Value like) const;
+  // What is drawn at random once for all steps of a sequence, given the shape of a step's input
+  // without the batch. Each step gets it as the argument "drawn".
+  virtual Tree<Traced> draw(const Call& c, Value like, const Shape& features) const;
+
+  std::vector<std::string_view> argument_names() const override { return {"inputs", "states"}; }
+
+ protected:
+  using Layer::Layer;
+  // The states a call was given, in order; as many as there must be.
+  Values states(const Call& c) const;
+  // What a call gives: the output, and the states as they came.
+  static Results stepped(const Call& c, Value output, const Values& states);
+};
+
+using CellPtr = std::shared_ptr<RnnCell>;
+// The cell that a config holds; an error if it is some other layer.
+CellPtr as_cell(const LayerPtr& layer, std::string_view who);
+
+// [batch of `like`, …shape], filled with a number; the batch may be unknown.
+Value filled_for(Value like, const Shape& shape, DType dtype, double value);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct TimeDistributedConfig {
+  LayerPtr layer = {};
+
+  static constexpr std::string_view keras_name = "TimeDistributed";
+  static constexpr auto fields = std::tuple{field("layer", &TimeDistributedConfig::layer)};
+};
+
+// The same layer (or model) on every step of a sequence: y[:, t] = layer(x[:, t]).
+class TimeDistributedLayer final : public LayerOf<TimeDistributedLayer, TimeDistributedConfig> {
+ public:
+  TimeDistributedLayer(TimeDistributedConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  // Keras 2 asks the layer inside for its mask, Keras 3 passes on the one that came.
+  Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
+  bool supports_masking() const override { return true; }
+  bool takes_mask() const override { return true; }
+
+ private:
+  Results on(const Call& c, Value x, Value mask) const;
+  Results on_all_steps(const Call& c, Value x, Value mask) const;
+  Results on_each_step(const Call& c, Value x, Value mask) const;
+  Results on_unknown_steps(const Call& c, Value x, Value mask) const;
+};
+
+using TimeDistributed = Shared<TimeDistributedLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
