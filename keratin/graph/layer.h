@@ -93,6 +93,8 @@ class Layer : public std::enable_shared_from_this<Layer> {
   // The names of the arguments of `call` that hold tensors, in order: one passed by name is the
   // same as one passed by position.
   virtual std::vector<std::string_view> argument_names() const { return {"inputs"}; }
+  // Keras 2 passes the states of a recurrent layer in one list with its input.
+  virtual bool takes_rest_of_list() const { return false; }
   template <class T>
   Arguments<T> arranged(Arguments<T> arguments) const;
   const std::vector<InputSpec>& input_specs() const { return input_specs_; }
@@ -161,6 +163,11 @@ Arguments<T> Layer::arranged(Arguments<T> arguments) const {
     if (arguments.positional.size() <= i) arguments.positional.resize(i + 1);
     arguments.positional[i] = std::move(found->second);
     arguments.named.erase(found);
+  }
+  if (takes_rest_of_list() && arguments.positional.size() == 1 &&
+      arguments.positional[0].is_list() && arguments.positional[0].list().size() > 1) {
+    const typename Tree<T>::List all = arguments.positional[0].list();
+    arguments.positional = {all[0], typename Tree<T>::List(all.begin() + 1, all.end())};
   }
   return arguments;
 }

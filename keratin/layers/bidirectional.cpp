@@ -11,8 +11,9 @@ namespace {
 
 std::shared_ptr<RecurrentLayer> as_recurrent(const LayerPtr& layer, std::string_view argument) {
   auto recurrent = std::dynamic_pointer_cast<RecurrentLayer>(layer);
-  require(recurrent != nullptr, "Please initialize `Bidirectional` with a recurrent layer as `",
-          argument, "`. Received: ",
+  require(recurrent != nullptr,
+          "Please initialize `Bidirectional` layer with a recurrent layer as `", argument,
+          "`. Received: ",
           layer ? text(layer->class_name(), " '", layer->name(), "'") : std::string("nothing"));
   return recurrent;
 }
@@ -51,9 +52,10 @@ Way go(const Call& c, const RecurrentLayer& layer, const Tree<Traced>::List& ini
 
 BidirectionalLayer::BidirectionalLayer(BidirectionalConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
-  static const std::vector<std::string> modes = {"sum", "mul", "ave", "concat"};
-  require(!cfg.merge_mode || std::count(modes.begin(), modes.end(), *cfg.merge_mode) == 1,
-          "Invalid merge mode. Received: ", cfg.merge_mode.value_or(""),
+  const std::vector<Json> modes = {"sum", "mul", "ave", "concat", nullptr};
+  require(std::count(modes.begin(), modes.end(), cfg.merge_mode) == 1,
+          "Invalid merge mode. Received: ",
+          cfg.merge_mode.is_string() ? cfg.merge_mode.as_string() : cfg.merge_mode.dump(),
           ". Merge mode should be one of {\"sum\", \"mul\", \"ave\", \"concat\", None}");
   const auto layer = as_recurrent(cfg.layer, "layer");
   forward_ = layer->variant(prefixed("forward_", layer->name()), layer->flags().go_backwards);
@@ -125,10 +127,10 @@ Results BidirectionalLayer::call(const Call& c) const {
   if (flags.return_sequences) y_back = ops::reverse(y_back, {1});
 
   Results::List results;
-  if (cfg.merge_mode)
-    results.emplace_back(merged(*cfg.merge_mode, y, y_back));
-  else
+  if (cfg.merge_mode.is_null())
     results = {y, y_back};
+  else
+    results.emplace_back(merged(cfg.merge_mode.as_string(), y, y_back));
   if (flags.return_state)
     for (const Way* way : {&forward, &backward})
       results.insert(results.end(), way->states.begin(), way->states.end());
@@ -140,7 +142,7 @@ Masks BidirectionalLayer::compute_mask(const Call& c, size_t outputs) const {
   Masks masks(outputs);
   if (!forward_->flags().return_sequences) return masks;
   masks[0] = c.mask();
-  if (!cfg.merge_mode) masks[1] = c.mask();
+  if (cfg.merge_mode.is_null()) masks[1] = c.mask();
   return masks;
 }
 

@@ -8,9 +8,8 @@ namespace keratin {
 
 struct BidirectionalConfig {
   LayerPtr layer = {};
-  // How the two outputs become one: "concat", "sum", "mul", "ave", or nothing: they are two
-  // outputs.
-  std::optional<std::string> merge_mode = "concat";
+  // How the two outputs become one: "concat", "sum", "mul", "ave"; null: they are two outputs.
+  Json merge_mode = "concat";
   LayerPtr backward_layer = {};  // the same layer the other way round, unless given
 
   static constexpr std::string_view keras_name = "Bidirectional";
@@ -40,6 +39,7 @@ class BidirectionalLayer final : public LayerOf<BidirectionalLayer, Bidirectiona
   std::vector<std::string_view> argument_names() const override {
     return {"sequences", "initial_state"};
   }
+  bool takes_rest_of_list() const override { return true; }
 
  private:
   void check_layers() const;

@@ -21,6 +21,17 @@ Value step_mask(const std::optional<Value>& given, const RecurrentLayer& layer) 
 
 }  // namespace
 
+Json batch_major(const Json& config) {
+  Json rest = Json::object();
+  for (const auto& [key, value] : config.as_object()) {
+    if (key != "time_major") rest[key] = value;
+    require(key != "time_major" || value.is_null() || !value.as_bool(),
+            "a recurrent layer with time_major=True is not supported: sequences are (batch, "
+            "timesteps, ...)");
+  }
+  return rest;
+}
+
 void RecurrentLayer::set_cell(CellPtr cell) {
   cell_ = std::move(cell);
   add_sublayer("cell", cell_);
@@ -80,6 +91,15 @@ Results RecurrentLayer::start(const Call& c, Value x) const {
   const size_t expected = cell_->state_shapes().leaf_count();
   require(states.leaf_count() == expected, class_name(), " '", name(), "': expected ", expected,
           " initial state tensors, got ", states.leaf_count());
+  const auto shapes = cell_->state_shapes().flat();
+  const Values flat = states.flat();
+  for (size_t i = 0; i < flat.size(); ++i) {
+    Dims dims = shapes[i].dims();
+    dims.insert(dims.begin(), x.shape()[0]);
+    require(compatible(flat[i].shape(), Shape(dims)), class_name(), " '", name(),
+            "': initial state ", i, " must be of shape ", keras_shape(Shape(dims)), ", got ",
+            keras_shape(flat[i].shape()));
+  }
   if (states.is_leaf()) states = Results::List{states};
   return states.map<Value>([&](Value s) { return cast_to(s, cell_->compute_dtype()); });
 }

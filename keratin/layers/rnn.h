@@ -47,6 +47,7 @@ class RecurrentLayer : public Layer {
   std::vector<std::string_view> argument_names() const override {
     return {"sequences", "initial_state"};
   }
+  bool takes_rest_of_list() const override { return true; }
 
  protected:
   using Layer::Layer;
@@ -63,9 +64,14 @@ class RecurrentLayer : public Layer {
   std::vector<Variable> states_;
 };
 
+// A config without the key `time_major` of Keras 2, which must not be set.
+Json batch_major(const Json& config);
+
 // A recurrent layer whose config has the members of RecurrentFlags.
 template <class Derived, class Config>
 class RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> {
+  using Parent = LayerOf<Derived, Config, RecurrentLayer>;
+
  public:
   RecurrentFlags flags() const override {
     const Config& c = this->cfg;
@@ -81,8 +87,12 @@ class RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> {
   }
   void set_zero_output_for_mask(bool zero) override { this->cfg.zero_output_for_mask = zero; }
 
+  static LayerPtr from_config(const Json& json, const ConfigContext& context) {
+    return Parent::from_config(batch_major(json), context);
+  }
+
  protected:
-  using LayerOf<Derived, Config, RecurrentLayer>::LayerOf;
+  using Parent::Parent;
 
   // A cell of the layer's own: what their configs share is the same.
   template <class Cell>
