@@ -159,7 +159,7 @@ TEST(LSTM, RefusesWhatKerasRefuses) {
         LSTM({.units = 3}, "lstm")
         (Input({3}));
       },
-      {"layer \"lstm\" is incompatible", "expected ndim=3, found ndim=2"});
+      {"'lstm' is incompatible with the layer: ", "expected ndim=3, found ndim=2"});
   const LSTM layer({.units = 3}, "lstm");
   const auto h = Input({3}), x = Input({4, 3});
   expect_user_error(

@@ -24,6 +24,7 @@ constexpr std::string_view apart[] = {
     "AveragePooling2D",
     "AveragePooling3D",
     "Bidirectional",
+    "Concatenate",
     "Conv1D",
     "Conv1DTranspose",
     "Conv2D",
@@ -56,6 +57,7 @@ constexpr std::string_view apart[] = {
     "InputLayer",
     "LSTM",
     "LSTMCell",
+    "LayerNormalization",
     "LeakyReLU",
     "Masking",
     "MaxPooling1D",
@@ -66,6 +68,7 @@ constexpr std::string_view apart[] = {
     "Multiply",
     "PReLU",
     "Permute",
+    "RMSNormalization",
     "RNN",
     "ReLU",
     "RepeatVector",
@@ -76,12 +79,14 @@ constexpr std::string_view apart[] = {
     "Sequential",
     "SimpleRNN",
     "SimpleRNNCell",
+    "Softmax",
     "SpatialDropout1D",
     "SpatialDropout2D",
     "SpatialDropout3D",
     "StackedRNNCells",
     "Subtract",
     "TimeDistributed",
+    "UnitNormalization",
     "UpSampling1D",
     "UpSampling2D",
     "UpSampling3D",
@@ -92,9 +97,22 @@ constexpr std::string_view apart[] = {
 
 static_assert(std::is_sorted(std::begin(apart), std::end(apart)));
 
+// An axis that may be that of the batch: some layers have one to work along.
+bool works_along_batch(const Layer& layer) {
+  const Json config = layer.own_config();
+  const Json* axis = config.find("axis");
+  if (axis == nullptr) return false;
+  const auto fine = [](const Json& a) {
+    return a.is_int() && (a.as_int() == -1 || a.as_int() > 0);
+  };
+  if (!axis->is_array()) return !fine(*axis);
+  return !std::all_of(axis->as_array().begin(), axis->as_array().end(), fine);
+}
+
 bool keeps_samples_apart(const Layer& layer, bool training) {
   const bool known = std::binary_search(std::begin(apart), std::end(apart), layer.class_name());
   if (!known && (layer.class_name() != "BatchNormalization" || training)) return false;
+  if (works_along_batch(layer)) return false;
   // A stateful layer goes from step to step with its state.
   if (const auto* recurrent = dynamic_cast<const RecurrentLayer*>(&layer))
     if (recurrent->flags().stateful) return false;
