@@ -23,6 +23,7 @@
 #include "keratin/layers/lstm.h"
 #include "keratin/layers/masking.h"
 #include "keratin/layers/merging.h"
+#include "keratin/layers/multi_head_attention.h"
 #include "keratin/layers/normalization.h"
 #include "keratin/layers/pooling.h"
 #include "keratin/layers/rescaling.h"

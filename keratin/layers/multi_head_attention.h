@@ -1,0 +1,164 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct MultiHeadAttentionConfig {
+  int64_t num_heads = 0;
+  int64_t key_dim = 0;
+  std::optional<int64_t> value_dim = {};  // key_dim unless given
+  double dropout = 0;
+  bool use_bias = true;
+  bool use_gate = false;  // each head's result is multiplied by a sigmoid of the query
+  std::optional<Sizes> output_shape =
+      {};  // behind the time axes; the query's features unless given
+  std::optional<Sizes> attention_axes = {};    // all between batch and features unless given
+  std::optional<int64_t> sliding_window = {};  // only keys nearer than this are seen
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};  // of each projection, not of the layer's own outputs
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
+  std::optional<int64_t> seed = {};
+
+  static constexpr std::string_view keras_name = "MultiHeadAttention";
+  static constexpr auto fields = std::tuple{
+      field("num_heads", &MultiHeadAttentionConfig::num_heads),
+      field("key_dim", &MultiHeadAttentionConfig::key_dim),
+      field("value_dim", &MultiHeadAttentionConfig::value_dim),
+      field("dropout", &MultiHeadAttentionConfig::dropout),
+      field("use_bias", &MultiHeadAttentionConfig::use_bias),
+      field("use_gate", &MultiHeadAttentionConfig::use_gate),
+      field("output_shape", &MultiHeadAttentionConfig::output_shape),
+      field("attention_axes", &MultiHeadAttentionConfig::attention_axes),
+      field("sliding_window", &MultiHeadAttentionConfig::sliding_window),
+      field("kernel_initializer", &MultiHeadAttentionConfig::kernel_initializer),
+      field("bias_initializer", &MultiHeadAttentionConfig::bias_initializer),
+      field("kernel_regularizer", &MultiHeadAttentionConfig::kernel_regularizer),
+      field("bias_regularizer", &MultiHeadAttentionConfig::bias_regularizer),
+      field("activity_regularizer", &MultiHeadAttentionConfig::activity_regularizer),
+      field("kernel_constraint", &MultiHeadAttentionConfig::kernel_constraint),
+      field("bias_constraint", &MultiHeadAttentionConfig::bias_constraint),
+      field("seed", &MultiHeadAttentionConfig::seed),
+  };
+};
+
+struct GroupQueryAttentionConfig {
+  int64_t head_dim = 0;
+  int64_t num_query_heads = 0;
+  int64_t num_key_value_heads = 0;  // divides the query heads, which share them
+  double dropout = 0;
+  bool use_bias = true;
+  bool use_gate = false;
+  std::optional<int64_t> sliding_window = {};
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
+  std::optional<int64_t> seed = {};
+
+  static constexpr std::string_view keras_name = "GroupQueryAttention";
+  static constexpr bool writes_activity_regularizer = true;
+  static constexpr auto fields = std::tuple{
+      field("head_dim", &GroupQueryAttentionConfig::head_dim),
+      field("num_query_heads", &GroupQueryAttentionConfig::num_query_heads),
+      field("num_key_value_heads", &GroupQueryAttentionConfig::num_key_value_heads),
+      field("use_bias", &GroupQueryAttentionConfig::use_bias),
+      field("use_gate", &GroupQueryAttentionConfig::use_gate),
+      field("sliding_window", &GroupQueryAttentionConfig::sliding_window),
+      field("dropout", &GroupQueryAttentionConfig::dropout),
+      field("kernel_initializer", &GroupQueryAttentionConfig::kernel_initializer),
+      field("bias_initializer", &GroupQueryAttentionConfig::bias_initializer),
+      field("kernel_regularizer", &GroupQueryAttentionConfig::kernel_regularizer),
+      field("bias_regularizer", &GroupQueryAttentionConfig::bias_regularizer),
+      field("kernel_constraint", &GroupQueryAttentionConfig::kernel_constraint),
+      field("bias_constraint", &GroupQueryAttentionConfig::bias_constraint),
+      field("seed", &GroupQueryAttentionConfig::seed),
+  };
+};
+
+// Attention of several heads, each with projections of its own: called as (query, value) or
+// (query, value, key). Masks of the three, `attention_mask` [batch, queries, keys] and
+// `use_causal_mask` say who may look at whom; with `return_attention_scores` the shares that every
+// query gives to every key are a second output.
+template <class Derived, class Config>
+class HeadAttentionOf : public LayerOf<Derived, Config> {
+ public:
+  Results call(const Call& c) const override;
+  Masks compute_mask(const Call& c, size_t outputs) const override;
+  bool supports_masking() const override { return true; }
+  std::vector<std::string_view> argument_names() const override {
+    return {"query", "value", "key"};
+  }
+
+ protected:
+  HeadAttentionOf(Config config, LayerOptions options);
+  using LayerOf<Derived, Config>::cfg;
+
+  struct Projection {
+    const char* name;
+    std::string equation, bias_axes;
+    Dims output_shape;  // its last sizes
+    Activation activation = "linear";
+  };
+  LayerPtr project(const Projection& projection, const Shape& input);
+  void add_parts(std::string_view prefix, int64_t softmax_axes);
+  virtual Regularizer penalty() const = 0;
+  // Is `query_mask` an argument that counts?
+  virtual bool takes_query_mask() const = 0;
+
+  LayerPtr query_, key_, gate_, value_, output_, softmax_, dropout_;
+  std::string scores_equation_, result_equation_;  // of (key, query) and (scores, value)
+  int64_t scores_rank_ = 4, attention_rank_ = 1, repeats_ = 1;
+  double scale_ = 1;
+
+ private:
+  struct Attended {
+    Value result, scores;
+  };
+  Value mask_of(const Call& c, bool causal) const;
+  Attended attend(const Call& c, Value query, Value key, Value value) const;
+};
+
+// The heads' projections of queries and keys have key_dim features, those of values value_dim; the
+// axes that attend may be several.
+class MultiHeadAttentionLayer final
+    : public HeadAttentionOf<MultiHeadAttentionLayer, MultiHeadAttentionConfig> {
+ public:
+  MultiHeadAttentionLayer(MultiHeadAttentionConfig config, LayerOptions options);
+  void build(const Shapes& inputs) override;
+
+ private:
+  Regularizer penalty() const override { return cfg.activity_regularizer; }
+  bool takes_query_mask() const override { return false; }
+  void set_equations(int64_t rank);
+};
+
+// Groups of query heads share the key and value heads.
+class GroupQueryAttentionLayer final
+    : public HeadAttentionOf<GroupQueryAttentionLayer, GroupQueryAttentionConfig> {
+ public:
+  GroupQueryAttentionLayer(GroupQueryAttentionConfig config, LayerOptions options);
+  void build(const Shapes& inputs) override;
+
+ private:
+  Regularizer penalty() const override { return options().activity_regularizer; }
+  bool takes_query_mask() const override { return true; }
+};
+
+extern template class HeadAttentionOf<MultiHeadAttentionLayer, MultiHeadAttentionConfig>;
+extern template class HeadAttentionOf<GroupQueryAttentionLayer, GroupQueryAttentionConfig>;
+
+using MultiHeadAttention = Shared<MultiHeadAttentionLayer>;
+using GroupQueryAttention = Shared<GroupQueryAttentionLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
