@@ -12,10 +12,11 @@ BENCH_FLAGS ?=
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo:  ## learn handwritten digits with a small network
+demo:  ## clone the model that started it all, then learn handwritten digits
 	@scripts/setup build
 	@cmake --preset release
-	@cmake --build --preset release --target example_digits
+	@cmake --build --preset release --target example_clone_story example_digits
+	@$(RELEASE)/bin/clone_story
 	@$(RELEASE)/bin/digits data/digits/digits.csv
 
 test:  ## run all tests

@@ -170,6 +170,8 @@ Tree<Traced> FunctionalLayer::apply(const Call& call, const Call&) const {
                    [&](const CallNode& node, Arguments<Traced> arguments) {
                      return call.invoke(*node.layer(), std::move(arguments)).flat();
                    });
+  // As in Keras, a list of one output comes as the output.
+  if (outputs_.is_list() && results.size() == 1) return results[0];
   size_t next = 0;
   return outputs_.map<Traced>([&](const SymbolicTensor&) { return results[next++]; });
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "keratin/graph/layer.h"
+#include "keratin/graph/functional.h"
 
 namespace keratin {
 namespace {
@@ -59,6 +59,10 @@ class SymbolicCall {
     OutputSpec spec{traced.value.type(), unique_name("keras_tensor")};
     if (!traced.mask) return spec;
     spec.mask = traced.mask->type();
+    // Keras finds the masks of a nested model, and of what is handed on as it came, only when it
+    // runs: its graph has no ops for them.
+    if (!layer_.supports_masking() || dynamic_cast<const ModelLayer*>(&layer_) != nullptr)
+      return spec;
     std::unordered_map<const CallNode*, size_t> at;
     for (const auto& [node, distance] : distances_to(*traced.mask, module_.block())) {
       const auto origin = origins_.find(node);

@@ -77,7 +77,10 @@ class Table {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
   std::string draw() const {
-    std::string out = rule("┏", "━", "┳", "┓") + line(header_, "┃") + rule("┡", "━", "╇", "┩");
+    std::vector<std::string> header = header_;  // cut where it does not fit, never broken
+    for (size_t i = 0; i < header.size(); ++i)
+      if (width_of(header[i]) > widths_[i]) header[i] = cut(header[i], widths_[i] - 1).first + "…";
+    std::string out = rule("┏", "━", "┳", "┓") + line(header, "┃") + rule("┡", "━", "╇", "┩");
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (i > 0) out += rule("├", "─", "┼", "┤");
       out += line(rows_[i], "│");

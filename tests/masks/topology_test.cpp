@@ -1,0 +1,66 @@
+// Random graphs that Keras ordered: the same order of layers, ops, calls and weights.
+#include <gtest/gtest.h>
+
+#include "keratin/base/warning.h"
+#include "keratin/layers/registry.h"
+#include "keratin/model/model.h"
+#include "keratin/testing/golden.h"
+
+namespace keratin {
+namespace {
+
+Json names_of(const std::vector<LayerPtr>& layers) {
+  Json names = Json::array();
+  for (const LayerPtr& layer : layers) names.push_back(layer->name());
+  return names;
+}
+
+Json by_depth(const Topology& topology) {
+  Json::Array depths;
+  for (size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (i == 0 || topology.depths[i] != topology.depths[i - 1]) depths.push_back(Json::array());
+    depths.back().push_back(topology.nodes[i]->layer()->name());
+  }
+  return depths;
+}
+
+// Keras counts calls that are no part of the model too; which layer is called where is what counts.
+Json without_numbers(const Json& depths) {
+  Json out = Json::array();
+  for (const Json& depth : depths.as_array()) {
+    Json names = Json::array();
+    for (const Json& node : depth.as_array()) names.push_back(node[0]);
+    out.push_back(names);
+  }
+  return out;
+}
+
+// "dense/kernel", without the models around it.
+std::string short_path(const std::string& path) {
+  const size_t last = path.rfind('/');
+  const size_t before = last == 0 ? std::string::npos : path.rfind('/', last - 1);
+  return before == std::string::npos ? path : path.substr(before + 1);
+}
+
+TEST(Topology, IsKerass) {
+  const auto handler = set_warning_handler({});
+  for (const Json& test : testing::read_golden("topology.json").as_array()) {
+    SCOPED_TRACE(test.at("name").as_string());
+    clear_session();
+    const Model model(layer_from_json(test.at("config")));
+    EXPECT_EQ(names_of(model.layers()).dump(), test.at("layers").dump());
+    EXPECT_EQ(names_of(model.graph().operations()).dump(), test.at("operations").dump());
+    EXPECT_EQ(by_depth(model.graph().topology()).dump(),
+              without_numbers(test.at("nodes_by_depth")).dump());
+    Json paths = Json::array();
+    for (const Variable& v : model.weights()) paths.push_back(short_path(v.path()));
+    Json wanted = Json::array();
+    for (const Json& path : test.at("weights").as_array())
+      wanted.push_back(short_path(path.as_string()));
+    EXPECT_EQ(paths.dump(), wanted.dump());
+  }
+  set_warning_handler(handler);
+}
+
+}  // namespace
+}  // namespace keratin
