@@ -179,7 +179,9 @@ int64_t whole(LoopOp op, DType dtype, int64_t a, int64_t b) {
     case LoopOp::div:
       return b == 0 ? 0 : b == -1 ? int64_t(0 - uint64_t(a)) : a / b;
     case LoopOp::mod:
-      return b == 0 || b == -1 ? 0 : a - floor_quotient(a, b) * b;
+      return b == 0 || b == -1
+                 ? 0
+                 : int64_t(uint64_t(a) - uint64_t(floor_quotient(a, b)) * uint64_t(b));
     case LoopOp::floor_div:
       return b == -1 ? int64_t(0 - uint64_t(a)) : floor_quotient(a, b);
     case LoopOp::pow:

@@ -53,6 +53,7 @@ int64_t gather(const GatherArgs& a) {
   const auto* const x = static_cast<const char*>(a.x);
   auto* const y = static_cast<char*>(a.y);
   return with_index(a, a.count, [&](const auto* index) {
+    if (row == 0) return;  // there may be no memory at all
     parallel_for(
         a.threads, a.outer * a.count, grain_bytes / (row + 8) + 1, [&](int64_t begin, int64_t end) {
           for (int64_t at = begin; at < end; ++at) {
@@ -160,12 +161,14 @@ int64_t scatter_add_along(const ScatterAddAlongArgs& a) {
 void add_gather(GatherKernels& k) {
   k.gather = gather;
   k.gather_along = gather_along;
-  const auto rows = []<class T>(TypeTag<T>) { return &scatter_add<T>; };
-  set_floats(k.scatter_add, rows);
-  set_types<int8_t, uint8_t, int32_t, int64_t>(k.scatter_add, rows);
-  const auto along = []<class T>(TypeTag<T>) { return &scatter_add_along<T>; };
-  set_floats(k.scatter_add_along, along);
-  set_types<int8_t, uint8_t, int32_t, int64_t>(k.scatter_add_along, along);
+  set_floats(k.scatter_add, []<class T>(TypeTag<T>) { return &scatter_add<T>; });
+  set_floats(k.scatter_add_along, []<class T>(TypeTag<T>) { return &scatter_add_along<T>; });
+  // Integers wrap, which is defined for unsigned types.
+  set_types<int8_t, uint8_t, int32_t, int64_t>(
+      k.scatter_add, []<class T>(TypeTag<T>) { return &scatter_add<std::make_unsigned_t<T>>; });
+  set_types<int8_t, uint8_t, int32_t, int64_t>(k.scatter_add_along, []<class T>(TypeTag<T>) {
+    return &scatter_add_along<std::make_unsigned_t<T>>;
+  });
 }
 
 }  // namespace keratin::cpu::KERATIN_LEVEL

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/base/error.h"
 
 namespace keratin::cpu {
@@ -89,8 +90,8 @@ struct Walk {
   DepthwiseRow row(const TapGrid& grid, const Stretch& stretch, const void* x, int64_t from,
                    void* y, int64_t to) const {
     DepthwiseRow row{};
-    row.x = static_cast<const char*>(x) + (from + stretch.begin * grid.move[2]) * channels * size;
-    row.y = static_cast<char*>(y) + (to + stretch.begin * grid.step[2]) * channels * size;
+    row.x = moved(x, (from + stretch.begin * grid.move[2]) * channels * size);
+    row.y = moved(y, (to + stretch.begin * grid.step[2]) * channels * size);
     row.pixels = stretch.end - stretch.begin;
     row.channels = channels;
     row.x_step = grid.move[2] * channels;
@@ -147,8 +148,7 @@ class DepthwiseConv final : public Conv {
           walk_.row(plan.grid, stretch, forward_ ? args.x : args.y, from, args.result, to);
       row.w = args.filter;
       row.bias = args.bias;
-      row.addend = static_cast<const char*>(args.addend) +
-                   (static_cast<char*>(row.y) - static_cast<char*>(args.result));
+      row.addend = moved(args.addend, static_cast<char*>(row.y) - static_cast<char*>(args.result));
       row.post = post_.data();
       row.posts = static_cast<int64_t>(post_.size());
       kernel(row);

@@ -5,17 +5,13 @@
 #include <numeric>
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/base/error.h"
 
 namespace keratin::cpu {
 namespace {
 
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-const char* moved(const void* pointer, int64_t bytes) {
-  return static_cast<const char*>(pointer) + bytes;
-}
-char* moved(void* pointer, int64_t bytes) { return static_cast<char*>(pointer) + bytes; }
 
 // Items of a batch along which only A and C move are rows of one larger product.
 GemmDesc merge_batch(GemmDesc desc) {

@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/base/error.h"
 
 namespace keratin::cpu {
-namespace {
-
-const char* moved(const void* pointer, int64_t bytes) {
-  return static_cast<const char*>(pointer) + bytes;
-}
-char* moved(void* pointer, int64_t bytes) { return static_cast<char*>(pointer) + bytes; }
-
-}  // namespace
 
 void TapConv::run(const TapConvArgs& args) const {
   pack_filter(args);

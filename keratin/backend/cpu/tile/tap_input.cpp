@@ -4,6 +4,8 @@
 #include <cstring>
 #include <set>
 
+#include "keratin/backend/cpu/tile/moved.h"
+
 namespace keratin::cpu {
 
 TapInput::TapInput(const TapGrid& grid, const Spatial& input, int64_t channels,
@@ -48,7 +50,7 @@ const char* TapInput::open(const void* input, int64_t image, int64_t depth, int6
   const int64_t y = grid_.from[1] + row * grid_.move[1];
   if (!padded_) {
     const int64_t line = (image * input_[0] + z) * input_[1] + y;
-    return static_cast<const char*>(input) + (line * input_[2] + grid_.from[2]) * channels_ * size_;
+    return moved(input, (line * input_[2] + grid_.from[2]) * channels_ * size_);
   }
   for (size_t p = 0; p < planes_.size(); ++p) {
     copy_plane(input, image, z + planes_[p], y, rows_read(rows),
@@ -70,8 +72,7 @@ void TapInput::copy_plane(const void* input, int64_t image, int64_t z, int64_t y
       continue;
     }
     const int64_t line = (image * input_[0] + z) * input_[1] + y + r;
-    const char* from =
-        static_cast<const char*>(input) + (line * input_[2] + first) * channels_ * size_;
+    const char* from = moved(input, (line * input_[2] + first) * channels_ * size_);
     std::memset(to, 0, static_cast<size_t>(left) * pixel);
     if (inside > 0) {
       std::memcpy(to + static_cast<size_t>(left) * pixel, from,

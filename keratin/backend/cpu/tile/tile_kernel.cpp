@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/backend/cpu/tile/tile_jit.h"
 #include "keratin/base/error.h"
 
@@ -57,7 +58,7 @@ class PlainTile final : public TileKernel {
   static void add_products(const TileSpec& spec, const TileArgs& args, size_t i,
                            const TileSegment* segments, int64_t count, T* sums) {
     for (int64_t s = 0; s < count; ++s) {
-      const auto* a = moved(args.a, segments[s].a) + spec.a_rows[i];
+      const auto* a = moved(args.a, segments[s].a + spec.a_rows[i] * int64_t{sizeof(T)});
       const auto* b = moved(args.b, segments[s].b);
       for (int64_t k = 0; k < segments[s].k; ++k) {
         const T x = a[k * spec.a_step];
@@ -69,7 +70,7 @@ class PlainTile final : public TileKernel {
   static void finish(const TileSpec& spec, const TileArgs& args, size_t i, T* sums) {
     for (const TilePost post : spec.post) {
       const T* bias = static_cast<const T*>(args.bias);
-      const T* addend = static_cast<const T*>(args.addend) + spec.c_rows[i];
+      const T* addend = moved(args.addend, spec.c_rows[i] * int64_t{sizeof(T)});
       for (int64_t j = 0; j < spec.columns; ++j) {
         if (post == TilePost::bias) sums[j] += bias[j];
         if (post == TilePost::addend) sums[j] += addend[j];
@@ -79,7 +80,7 @@ class PlainTile final : public TileKernel {
   }
 
   static const T* moved(const void* pointer, int64_t bytes) {
-    return reinterpret_cast<const T*>(static_cast<const char*>(pointer) + bytes);
+    return reinterpret_cast<const T*>(cpu::moved(pointer, bytes));
   }
 
   TileSpec spec_;
