@@ -20,9 +20,7 @@ using testing::outputs_of;
 using testing::step_of;
 using testing::with_mask;
 
-TEST(TimeDistributed, BehavesAsInKeras) {
-  check_layer("TimeDistributed", {.skip = {"embedding", "flatten", "dropout, not training"}});
-}
+TEST(TimeDistributed, BehavesAsInKeras) { check_layer("TimeDistributed"); }
 
 // What a layer gives for each step is what the wrapper gives at that step.
 void expect_step_by_step(const LayerPtr& layer, const Tensor& x) {
