@@ -49,13 +49,6 @@ Tree<Traced> without_masks(const Tree<Traced>& input) {
   return input.map<Traced>([](const Traced& t) { return Traced{t.value}; });
 }
 
-bool several_tensors(const Arguments<Traced>& arguments) {
-  size_t with_tensors = 0;
-  for (const auto& tree : arguments.positional) with_tensors += tree.leaf_count() > 0 ? 1 : 0;
-  for (const auto& item : arguments.named) with_tensors += item.second.leaf_count() > 0 ? 1 : 0;
-  return with_tensors > 1;
-}
-
 // Removes an argument that the protocol itself deals with; nothing when it was not given.
 std::optional<Tree<Traced>> take(Arguments<Traced>& arguments, std::string_view name) {
   const auto found = arguments.named.find(name);
@@ -221,7 +214,7 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
   if (mask && (!mask->is_none() || dialect_ == Dialect::keras2)) {
     arguments.positional[0] = with_masks(arguments.positional[0], *mask, layer);
     if (dialect_ == Dialect::keras3) for_masks.positional[0] = arguments.positional[0];
-  } else if (dialect_ == Dialect::keras3 && layer.takes_mask() && several_tensors(arguments)) {
+  } else if (dialect_ == Dialect::keras3 && layer.takes_mask() && arguments.with_tensors() > 1) {
     // Keras 3 fills in the mask when one argument alone holds tensors: a recurrent layer that is
     // given states does not see the mask of its input, and still passes it on.
     arguments.positional[0] = without_masks(arguments.positional[0]);

@@ -19,6 +19,8 @@ namespace keratin {
 struct ConfigContext {
   // Makes a layer from its envelope; wrappers and models hold layers in their configs.
   std::function<LayerPtr(const Json&)> make_layer;
+  // Whose rules the models follow. Keras 3 writes down arguments that it filled in itself.
+  Dialect dialect = Dialect::keras3;
   // Called with a key that the layer's config does not have.
   std::function<void(const std::string& layer, const std::string& key)> unknown_key;
 };

@@ -32,8 +32,7 @@ Value norm_of(Value w, const Json& config) {
 Constraint::Constraint(Named named) {
   const std::string name = snake_case(named.class_name);
   const auto with = [&](std::string class_name, Json defaults) {
-    named_ = {std::move(class_name), std::move(defaults)};
-    for (const auto& [key, value] : named.config.as_object()) named_.config[key] = value;
+    named_ = named.over(std::move(class_name), std::move(defaults));
   };
   if (name == "max_norm")
     with("MaxNorm", Json::Object{{"max_value", 2}, {"axis", 0}});

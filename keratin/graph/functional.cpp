@@ -110,22 +110,6 @@ std::vector<Layer::Sublayer> ModelLayer::sublayers() const {
   return subs;
 }
 
-LayerPtr ModelLayer::get_layer(const std::string& wanted) const {
-  std::string names;
-  for (const LayerPtr& layer : layers()) {
-    if (layer->name() == wanted) return layer;
-    names += (names.empty() ? "'" : ", '") + layer->name() + "'";
-  }
-  fail("No such layer: ", wanted, ". Existing layers are: [", names, "].");
-}
-
-LayerPtr ModelLayer::get_layer(size_t index) const {
-  const auto all = layers();
-  require(index < all.size(), "Was asked to retrieve layer at index ", index,
-          " but model only has ", all.size(), " layers.");
-  return all[index];
-}
-
 FunctionalLayer::FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions options)
     : ModelLayer("Functional", std::move(options)),
       inputs_(std::move(inputs)),

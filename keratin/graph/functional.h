@@ -14,8 +14,8 @@ class ModelLayer : public Layer {
   // The layers it lists, as Keras does.
   virtual std::vector<LayerPtr> layers() const = 0;
   std::vector<Sublayer> sublayers() const override;
-  LayerPtr get_layer(const std::string& name) const;
-  LayerPtr get_layer(size_t index) const;
+  LayerPtr get_layer(const std::string& name) const { return find_layer(layers(), name); }
+  LayerPtr get_layer(size_t index) const { return find_layer(layers(), index); }
 
   Dialect dialect() const { return dialect_; }
   void set_dialect(Dialect dialect) { dialect_ = dialect; }

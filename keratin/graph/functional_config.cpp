@@ -131,7 +131,9 @@ class Reader {
     make_calls();
     const Symbols inputs = ends(config_.at("input_layers"));
     const Symbols outputs = ends(config_.at("output_layers"));
-    return FunctionalLayer::make(inputs, outputs, options);
+    auto model = FunctionalLayer::make(inputs, outputs, options);
+    model->set_dialect(context_.dialect);
+    return model;
   }
 
  private:
@@ -257,7 +259,8 @@ class Reader {
       arguments.positional.push_back(argument(arg, blocked));
     for (const auto& [key, value] : call.at("kwargs").as_object()) {
       // Keras 3 writes down what it filled in itself, and settles it anew in every run.
-      const bool filled_in = value.is_null() || (key == "training" && value == Json(false));
+      const bool filled_in = context_.dialect == Dialect::keras3 &&
+                             (value.is_null() || (key == "training" && value == Json(false)));
       if (!filled_in) arguments.named.emplace(key, argument(value, blocked));
     }
     return arguments;

@@ -35,14 +35,23 @@ void append_new(std::vector<Variable>& out, std::unordered_set<Variable, Variabl
 
 }  // namespace
 
-// While it lives, weights get the layer's name in their paths.
-class BuildScope {
- public:
-  explicit BuildScope(const Layer& layer) { build_stack.push_back(&layer.name()); }
-  ~BuildScope() { build_stack.pop_back(); }
-  BuildScope(const BuildScope&) = delete;
-  BuildScope& operator=(const BuildScope&) = delete;
-};
+BuildScope::BuildScope(const Layer& layer) { build_stack.push_back(&layer.name()); }
+BuildScope::~BuildScope() { build_stack.pop_back(); }
+
+LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name) {
+  std::string names;
+  for (const LayerPtr& layer : layers) {
+    if (layer->name() == name) return layer;
+    names += (names.empty() ? "'" : ", '") + layer->name() + "'";
+  }
+  fail("No such layer: ", name, ". Existing layers are: [", names, "].");
+}
+
+LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index) {
+  require(index < layers.size(), "Was asked to retrieve layer at index ", index,
+          " but model only has ", layers.size(), " layers.");
+  return layers[index];
+}
 
 std::string unique_name(std::string_view prefix) {
   const std::lock_guard guard(names_lock);
@@ -116,11 +125,6 @@ Variable Layer::add_seed(std::optional<int64_t> seed) {
 void Layer::add_sublayer(std::string attribute, LayerPtr layer) {
   ensure(layer != nullptr, "layer '", name(), "': no layer was given as ", attribute);
   sublayers_.push_back({std::move(attribute), std::move(layer)});
-}
-
-void Layer::clear_weights() {
-  own_trainable_.clear();
-  own_others_.clear();
 }
 
 Masks Layer::compute_mask(const Call& c, size_t outputs) const {

@@ -133,7 +133,6 @@ class Layer : public std::enable_shared_from_this<Layer> {
   // State for random numbers: i64[2], from the seed or from the program's stream.
   Variable add_seed(std::optional<int64_t> seed);
   void add_sublayer(std::string attribute, LayerPtr layer);
-  void clear_weights();
   void set_input_spec(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
   void set_built() { built_ = true; }
   // A node that is not the result of a call: that of an input layer.
@@ -142,7 +141,6 @@ class Layer : public std::enable_shared_from_this<Layer> {
   LayerOptions options_;
 
  private:
-  friend class BuildScope;
   void own_variables(std::vector<Variable>& out, bool seeds) const;
 
   std::vector<Variable> own_trainable_, own_others_, seeds_;
@@ -171,6 +169,19 @@ Arguments<T> Layer::arranged(Arguments<T> arguments) const {
   }
   return arguments;
 }
+
+// While it lives, weights that are made have the layer's name in their paths.
+class BuildScope {
+ public:
+  explicit BuildScope(const Layer& layer);
+  ~BuildScope();
+  BuildScope(const BuildScope&) = delete;
+  BuildScope& operator=(const BuildScope&) = delete;
+};
+
+// The layer of that name, or at that place; errors in Keras's words.
+LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name);
+LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index);
 
 // "dense", then "dense_1", "dense_2", …: unique in the program until clear_session().
 std::string unique_name(std::string_view prefix);

@@ -26,6 +26,17 @@ std::string snake_case(std::string_view name) {
   return out;
 }
 
+double Named::number(std::string_view key, double otherwise) const {
+  const Json* value = config.find(key);
+  return value == nullptr || value->is_null() ? otherwise : value->as_double();
+}
+
+Named Named::over(std::string name, Json defaults) const {
+  Named whole{std::move(name), std::move(defaults)};
+  for (const auto& [key, value] : config.as_object()) whole.config[key] = value;
+  return whole;
+}
+
 Json Named::to_json(std::string_view module) const {
   return Json::Object{{"module", module},
                       {"class_name", class_name},

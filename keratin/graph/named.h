@@ -20,6 +20,11 @@ struct Named {
 
   bool operator==(const Named&) const = default;
 
+  // The number under a key, or another where there is none.
+  double number(std::string_view key, double otherwise) const;
+  // The same over defaults, under the class's own name.
+  Named over(std::string class_name, Json defaults) const;
+
   // Keras's envelope; `module` is where the class lives, such as "keras.initializers".
   Json to_json(std::string_view module) const;
   // Reads an envelope, or a class or function name alone.

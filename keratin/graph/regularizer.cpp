@@ -9,14 +9,9 @@
 namespace keratin {
 namespace {
 
-double number(const Json& config, std::string_view key, double otherwise) {
-  const Json* value = config.find(key);
-  return value == nullptr || value->is_null() ? otherwise : value->as_double();
-}
-
-Value orthogonality(Value x, const Json& config) {
+Value orthogonality(Value x, const Named& named) {
   require(x.rank() == 2, "OrthogonalRegularizer: expected a matrix, got shape ", x.shape());
-  const bool rows = config.find("mode") == nullptr || config.at("mode").as_string() == "rows";
+  const bool rows = named.config.at("mode").as_string() == "rows";
   const int64_t axis = rows ? 1 : 0;
   // Keras's l2 normalisation: x · rsqrt(max(Σx², ε)).
   const Value squares = ops::sum(ops::square(x), {axis}, true);
@@ -28,7 +23,7 @@ Value orthogonality(Value x, const Json& config) {
   const Value column = ops::iota(x.block(), DType::i64, {size, size}, 1);
   const Value off = ops::cast(ops::not_equal(row, column), x.dtype());
   const double pairs = static_cast<double>(size * (size - 1)) / 2;
-  return ops::sum(ops::abs(products * off)) * (0.5 * number(config, "factor", 0.01) / pairs);
+  return ops::sum(ops::abs(products * off)) * (0.5 * named.number("factor", 0.01) / pairs);
 }
 
 }  // namespace
@@ -36,8 +31,7 @@ Value orthogonality(Value x, const Json& config) {
 Regularizer::Regularizer(Named named) {
   const std::string name = snake_case(named.class_name);
   const auto with = [&](std::string class_name, Json defaults) {
-    named_ = {std::move(class_name), std::move(defaults)};
-    for (const auto& [key, value] : named.config.as_object()) named_.config[key] = value;
+    named_ = named.over(std::move(class_name), std::move(defaults));
   };
   if (name == "l1")
     with("L1", Json::Object{{"l1", 0.01}});
@@ -58,8 +52,8 @@ Regularizer Regularizer::from_json(const Json& json) {
 }
 
 Value Regularizer::operator()(Value x) const {
-  if (named_.class_name == "OrthogonalRegularizer") return orthogonality(x, named_.config);
-  const double l1 = number(named_.config, "l1", 0), l2 = number(named_.config, "l2", 0);
+  if (named_.class_name == "OrthogonalRegularizer") return orthogonality(x, named_);
+  const double l1 = named_.number("l1", 0), l2 = named_.number("l2", 0);
   Value penalty;
   if (l1 != 0) penalty = ops::sum(ops::abs(x)) * l1;
   if (l2 != 0) {

@@ -29,7 +29,9 @@ void SequentialLayer::add(LayerPtr layer) {
   }
   layers_.push_back(std::move(layer));
   functional_ = nullptr;
-  if (input_ != nullptr) start();
+  if (input_ == nullptr) return;
+  const BuildScope scope(*this);
+  start();
 }
 
 void SequentialLayer::pop() {
@@ -129,6 +131,7 @@ LayerPtr SequentialLayer::from_config(const Json& config, const ConfigContext& c
   for (const Json& layer : listed) layers.push_back(context.make_layer(layer));
   auto model = std::make_shared<SequentialLayer>(std::move(layers),
                                                  bare ? LayerOptions{} : read_options(config));
+  model->set_dialect(context.dialect);
   const Json* shape = bare ? nullptr : config.find("build_input_shape");
   if (shape != nullptr && shape->is_array() && model->functional() == nullptr &&
       !model->layers().empty() && (shape->size() == 0 || !(*shape)[0].is_array()))

@@ -23,10 +23,7 @@ std::vector<Parent> parents_of(const CallNode& node) {
   if (!node.layer()->takes_mask()) return parents;
   // Keras fills in the mask of the only argument that holds tensors.
   const auto& arguments = node.arguments();
-  size_t with_tensors = 0;
-  for (const Symbols& tree : arguments.positional) with_tensors += tree.leaf_count() > 0 ? 1 : 0;
-  for (const auto& item : arguments.named) with_tensors += item.second.leaf_count() > 0 ? 1 : 0;
-  if (with_tensors != 1 || arguments.positional.empty()) return parents;
+  if (arguments.with_tensors() != 1 || arguments.positional.empty()) return parents;
   arguments.positional[0].each([&](const SymbolicTensor& t) {
     for (const MaskSource& source : t.spec().mask_sources)
       parents.push_back({nullptr, source.node, source.hops});

@@ -186,6 +186,13 @@ struct Arguments {
   std::vector<Tree<T>> positional;
   std::map<std::string, Tree<T>, std::less<>> named;
 
+  // How many of the arguments hold tensors.
+  size_t with_tensors() const {
+    size_t count = 0;
+    for (const auto& tree : positional) count += tree.leaf_count() > 0 ? 1 : 0;
+    for (const auto& item : named) count += item.second.leaf_count() > 0 ? 1 : 0;
+    return count;
+  }
   template <class Visit>
   void each(Visit&& visit) const {
     for (const auto& tree : positional) tree.each(visit);

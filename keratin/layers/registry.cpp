@@ -117,8 +117,9 @@ MakeLayer find_known(std::string_view name) {
 
 }  // namespace
 
-LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom) {
+LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Dialect dialect) {
   ConfigContext context;
+  context.dialect = dialect;
   context.make_layer = [&](const Json& json) -> LayerPtr {
     const std::string& name = json.at("class_name").as_string();
     const Json* registered = json.find("registered_name");

@@ -38,22 +38,6 @@ std::vector<LayerPtr> Model::layers() const {
   return layers;
 }
 
-LayerPtr Model::get_layer(const std::string& wanted) const {
-  std::string names;
-  for (const LayerPtr& layer : layers()) {
-    if (layer->name() == wanted) return layer;
-    names += (names.empty() ? "'" : ", '") + layer->name() + "'";
-  }
-  fail("No such layer: ", wanted, ". Existing layers are: [", names, "].");
-}
-
-LayerPtr Model::get_layer(size_t index) const {
-  const auto all = layers();
-  require(index < all.size(), "Was asked to retrieve layer at index ", index,
-          " but model only has ", all.size(), " layers.");
-  return all[index];
-}
-
 RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) const {
   Arguments<MaskedTensor> arguments;
   arguments.positional.push_back(

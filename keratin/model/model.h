@@ -41,8 +41,8 @@ class Model {
   const Symbols& output() const { return graph().output(); }
 
   std::vector<LayerPtr> layers() const;
-  LayerPtr get_layer(const std::string& name) const;
-  LayerPtr get_layer(size_t index) const;
+  LayerPtr get_layer(const std::string& name) const { return find_layer(layers(), name); }
+  LayerPtr get_layer(size_t index) const { return find_layer(layers(), index); }
 
   bool trainable() const { return layer_->trainable(); }
   void set_trainable(bool trainable) { layer_->set_trainable(trainable); }
