@@ -52,14 +52,5 @@ TEST(Model, ComesBackFromItsConfig) {
   for (size_t i = 0; i < 2; ++i) expect_close(b[i], a[i], 0, "output");
 }
 
-TEST(Model, BuildsAndRunsAHundredThousandLayers) {
-  const auto x = Input({2});
-  Symbols y = x;
-  const auto shared = Dense({.units = 2});
-  for (int i = 0; i < 100000; ++i) y = Lambda([](Value v) { return v + 1.0; })(y);
-  const Model model({.inputs = x, .outputs = y});
-  EXPECT_EQ(model.layers().size(), 100001u);
-}
-
 }  // namespace
 }  // namespace keratin
