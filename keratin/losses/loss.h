@@ -1,0 +1,102 @@
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "keratin/graph/config.h"
+#include "keratin/losses/weighting.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// What every loss can be given beside its own config.
+struct LossOptions {
+  std::string name = {};  // "" is the class's, in snake case
+  // "sum_over_batch_size" or "mean", "mean_with_sample_weight", "sum", "none".
+  std::string reduction = "sum_over_batch_size";
+  DType dtype = DType::f32;  // what it is computed in
+};
+
+// One loss per sample, and a mask where the loss itself leaves some out.
+struct LossTerms {
+  LossTerms(Value each) : values(each) {}  // NOLINT
+  LossTerms(Value each, Value valid) : values(each), mask(valid) {}
+
+  Value values;
+  std::optional<Value> mask = {};
+};
+
+// A loss is a struct with Keras's name, a field list and `LossTerms call(Value, Value) const`.
+template <class T>
+concept LossConfig = HasFields<T> && requires(const T& loss, Value v) {
+  { T::keras_name } -> std::convertible_to<std::string_view>;
+  { loss.call(v, v) } -> std::convertible_to<LossTerms>;
+};
+
+// How a loss is weighted in one call.
+struct LossWeights {
+  std::optional<Value> sample_weight = {};
+  std::optional<Value> mask = {};  // that of the prediction
+  Dialect dialect = Dialect::keras3;
+};
+
+// How far predictions are from the truth. By Keras's name ("mse", "BinaryCrossentropy"), from one
+// of the structs in losses.h, or from any callable. A default one is no loss.
+class Loss {
+ public:
+  using Function = std::function<LossTerms(Value y_true, Value y_pred)>;
+
+  Loss() = default;
+  Loss(const char* name) : Loss(std::string(name)) {}  // NOLINT(google-explicit-constructor)
+  Loss(const std::string& name);                       // NOLINT(google-explicit-constructor)
+  template <LossConfig C>
+  Loss(C config, LossOptions options = {})  // NOLINT(google-explicit-constructor)
+      : Loss(
+            C::keras_name, write_config(config),
+            [config](Value t, Value p) -> LossTerms { return config.call(t, p); },
+            std::move(options)) {}
+  template <class F>
+  requires std::is_invocable_r_v<Value, F, Value, Value> Loss(
+      F function, LossOptions options = {.name = "loss"})  // NOLINT(google-explicit-constructor)
+      : Loss(
+            "", Json(), [function](Value t, Value p) -> LossTerms { return function(t, p); },
+            std::move(options)) {}
+
+  explicit operator bool() const { return function_ != nullptr; }
+  const std::string& name() const { return options_.name; }
+  const LossOptions& options() const { return options_; }
+  const std::string& class_name() const { return class_name_; }
+
+  // The loss of each sample, as the function of that name in Keras gives it.
+  LossTerms each(Value y_true, Value y_pred) const { return function_(y_true, y_pred); }
+  // Weighted and reduced.
+  Value operator()(Value y_true, Value y_pred, const LossWeights& weights = {}) const;
+
+  // Keras's envelope; a callable has none, which is an error.
+  Json to_json() const;
+  static Loss from_json(const Json& json);
+  bool operator==(const Loss& other) const;
+
+ private:
+  Loss(std::string_view class_name, Json config, Function function, LossOptions options);
+  template <LossConfig C>
+  static Json write_config(const C& config) {
+    Json json = Json::object();
+    for_each_field(
+        config, [&](std::string_view key, const auto& value) { json[key] = config::write(value); });
+    return json;
+  }
+
+  std::string class_name_;
+  Json config_;
+  Function function_;
+  LossOptions options_;
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "keratin/graph/call.h"
+
+#pragma GCC visibility push(default)
+
+// How samples are weighted, and which are left out: shared by losses and metrics.
+namespace keratin {
+
+// Where ranks differ by one, the axis of size 1 at the end is dropped from the longer one; beside a
+// single axis it is added to the shorter one instead.
+std::pair<Value, Value> to_same_rank(Value a, Value b);
+
+// a / b, and 0 where b is 0.
+Value divide_no_nan(Value a, Value b);
+
+// The weights with a mask folded in, as float of `dtype`. A mean over all samples is to be one over
+// the valid ones: these then weigh total / valid, others 0. Keras 2 let them weigh 1.
+std::optional<Value> masked_weight(std::optional<Value> weight, std::optional<Value> mask,
+                                   DType dtype, bool of_mean);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,4 @@
+#pragma once
+
+// Every metric of Keras.
+#include "keratin/metrics/accuracy.h"

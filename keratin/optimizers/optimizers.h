@@ -1,0 +1,5 @@
+#pragma once
+
+// Every optimizer of Keras.
+#include "keratin/optimizers/adam.h"
+#include "keratin/optimizers/sgd.h"

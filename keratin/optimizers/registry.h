@@ -1,0 +1,12 @@
+#pragma once
+
+#include "keratin/graph/named.h"
+#include "keratin/optimizers/optimizer.h"
+
+namespace keratin {
+
+// The optimizer Keras calls so: "Adam", "adam".
+Optimizer optimizer_by_name(const Named& named);
+LearningRate schedule_by_name(const Named& named);
+
+}  // namespace keratin

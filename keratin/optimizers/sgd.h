@@ -1,0 +1,35 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct SGDConfig {
+  LearningRate learning_rate = 0.01;
+  double momentum = 0;
+  bool nesterov = false;
+
+  static constexpr std::string_view keras_name = "SGD";
+  static constexpr auto fields =
+      std::tuple{field("learning_rate", &SGDConfig::learning_rate),
+                 field("momentum", &SGDConfig::momentum), field("nesterov", &SGDConfig::nesterov)};
+};
+
+// Gradient descent, with momentum: v = μ·v - rate·g; w += v, or μ·v - rate·g after Nesterov.
+class SGDOptimizer final : public OptimizerOf<SGDOptimizer, SGDConfig> {
+ public:
+  SGDOptimizer(SGDConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step& step) override;
+  std::vector<Variable> momentums_;
+};
+
+using SGD = SharedOptimizer<SGDOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
