@@ -1,6 +1,6 @@
 #include "keratin/losses/loss.h"
 
-#include <array>
+#include <numeric>
 #include <set>
 
 #include "keratin/graph/named.h"
@@ -13,6 +13,53 @@ namespace {
 
 bool is_mean(const std::string& reduction) {
   return reduction == "sum_over_batch_size" || reduction == "mean";
+}
+
+Value mean_of_all(Value sum, const Shape& shape) {
+  const int64_t count = shape.count();
+  return count == 0 ? sum : sum / static_cast<double>(count);
+}
+
+// Keras 2.2: a mean over valid samples, and over those whose weight is not 0.
+Value reduce_as_keras2(Value values, const std::optional<Value>& weight,
+                       const std::optional<Value>& mask, const std::string& reduction) {
+  const bool mean = is_mean(reduction) || reduction == "mean_with_sample_weight";
+  if (mask) {
+    Value valid = cast_like(*mask, values);
+    std::tie(values, valid) = to_same_rank(values, valid);
+    values = values * valid;
+    if (mean) values = values / (ops::mean(valid) + keras_epsilon);
+  }
+  if (weight) {
+    const Value w = cast_like(*weight, values);
+    if (values.rank() > w.rank()) {
+      Dims axes(static_cast<size_t>(values.rank() - w.rank()));
+      std::iota(axes.begin(), axes.end(), w.rank());
+      values = ops::mean(values, axes);
+    }
+    values = values * w;
+    const Value counts = ops::not_equal(w, ops::scalar_like(w, 0));
+    if (mean) values = values / ops::mean(cast_like(counts, values));
+  }
+  if (reduction == "none" || values.rank() == 0) return values;
+  const Value sum = ops::sum(values);
+  return mean ? mean_of_all(sum, values.shape()) : sum;
+}
+
+Value reduce_as_keras3(Value values, const std::optional<Value>& sample_weight,
+                       const std::optional<Value>& mask, const std::string& reduction) {
+  const auto weight = masked_weight(sample_weight, mask, values.dtype(), is_mean(reduction));
+  Value divisor;
+  if (weight) {
+    const auto [v, w] = to_same_rank(values, *weight);
+    values = v * w;
+    divisor = ops::sum(w);
+  }
+  if (reduction == "none" || values.rank() == 0) return values;
+  const Value sum = ops::sum(values);
+  if (reduction == "sum") return sum;
+  if (reduction == "mean_with_sample_weight" && weight) return divide_no_nan(sum, divisor);
+  return mean_of_all(sum, values.shape());
 }
 
 }  // namespace
@@ -34,34 +81,43 @@ Loss::Loss(std::string_view class_name, Json config, Function function, LossOpti
 Loss::Loss(const std::string& name) : Loss(loss_by_name({name})) {
   // A function's name is that by which it was asked for.
   if (name != class_name_) options_.name = name;
+  asked_for_ = name;
 }
 
 Value Loss::operator()(Value y_true, Value y_pred, const LossWeights& weights) const {
-  const auto converted = [&](Value v) {
-    return v.dtype() == options_.dtype ? v : ops::cast(v, options_.dtype);
-  };
-  const LossTerms terms = function_(converted(y_true), converted(y_pred));
-  Value values = converted(terms.values);
+  std::tie(y_true, y_pred) =
+      to_same_rank(cast_to(y_true, options_.dtype), cast_to(y_pred, options_.dtype));
+  const LossTerms terms = function_(y_true, y_pred);
+  const Value values = cast_to(terms.values, options_.dtype);
   std::optional<Value> mask = weights.mask ? weights.mask : terms.mask;
   if (weights.mask && terms.mask) mask = *weights.mask & *terms.mask;
-  const bool mean = is_mean(options_.reduction) && weights.dialect == Dialect::keras3;
-  const auto weight = masked_weight(weights.sample_weight, mask, options_.dtype, mean);
-  Value divisor;
-  if (weight) {
-    const auto [v, w] = to_same_rank(values, *weight);
-    values = v * w;
-    divisor = ops::sum(w);
-  }
-  if (options_.reduction == "none" || values.rank() == 0) return values;
-  const Value sum = ops::sum(values);
-  if (options_.reduction == "sum") return sum;
-  if (options_.reduction == "mean_with_sample_weight" && weight) return divide_no_nan(sum, divisor);
-  const int64_t count = values.shape().count();
-  return count == 0 ? sum : sum / static_cast<double>(count);
+  return (weights.dialect == Dialect::keras2 ? reduce_as_keras2 : reduce_as_keras3)(
+      values, weights.sample_weight, mask, options_.reduction);
+}
+
+Tensor Loss::each(const Tensor& y_true, const Tensor& y_pred) const {
+  return evaluate({y_true, y_pred}, [&](const Values& in) {
+    return function_(cast_to(in[0], options_.dtype), cast_to(in[1], options_.dtype)).values;
+  });
+}
+
+Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
+                        const std::optional<Tensor>& sample_weight,
+                        const std::optional<Tensor>& mask) const {
+  std::vector<Tensor> inputs = {y_true, y_pred};
+  if (sample_weight) inputs.push_back(*sample_weight);
+  if (mask) inputs.push_back(*mask);
+  return evaluate(inputs, [&](const Values& in) {
+    LossWeights weights;
+    if (sample_weight) weights.sample_weight = in[2];
+    if (mask) weights.mask = in.back();
+    return (*this)(in[0], in[1], weights);
+  });
 }
 
 Json Loss::to_json() const {
   if (!*this) return {};
+  if (!asked_for_.empty()) return asked_for_;
   require(!class_name_.empty(), "loss '", name(),
           "' is a function of the program: it has no config to be saved");
   Json config = Json::Object{{"name", options_.name}, {"reduction", options_.reduction}};
@@ -70,7 +126,10 @@ Json Loss::to_json() const {
 }
 
 Loss Loss::from_json(const Json& json) {
-  return json.is_null() ? Loss() : loss_by_name(Named::from_json(json));
+  if (json.is_null()) return {};
+  if (json.is_string()) return json.as_string();
+  const Named named = Named::from_json(json);
+  return named.class_name == "function" ? Loss(named.config.as_string()) : loss_by_name(named);
 }
 
 bool Loss::operator==(const Loss& other) const {

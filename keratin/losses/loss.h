@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "keratin/graph/config.h"
+#include "keratin/engine/evaluate.h"
+#include "keratin/losses/fields_json.h"
 #include "keratin/losses/weighting.h"
 
 #pragma GCC visibility push(default)
@@ -15,7 +16,7 @@ namespace keratin {
 
 // What every loss can be given beside its own config.
 struct LossOptions {
-  std::string name = {};  // "" is the class's, in snake case
+  std::string name = {};  // "" is Keras's for the class
   // "sum_over_batch_size" or "mean", "mean_with_sample_weight", "sum", "none".
   std::string reduction = "sum_over_batch_size";
   DType dtype = DType::f32;  // what it is computed in
@@ -31,6 +32,8 @@ struct LossTerms {
 };
 
 // A loss is a struct with Keras's name, a field list and `LossTerms call(Value, Value) const`.
+// Where Keras's name for an instance is not the class in snake case, `default_name` says it; `void
+// check() const` refuses configs that mean nothing.
 template <class T>
 concept LossConfig = HasFields<T> && requires(const T& loss, Value v) {
   { T::keras_name } -> std::convertible_to<std::string_view>;
@@ -56,14 +59,15 @@ class Loss {
   template <LossConfig C>
   Loss(C config, LossOptions options = {})  // NOLINT(google-explicit-constructor)
       : Loss(
-            C::keras_name, write_config(config),
+            C::keras_name, write_fields(config),
             [config](Value t, Value p) -> LossTerms { return config.call(t, p); },
-            std::move(options)) {}
+            named(std::move(options), config)) {}
   template <class F>
   requires std::is_invocable_r_v<Value, F, Value, Value> Loss(
       F function, LossOptions options = {.name = "loss"})  // NOLINT(google-explicit-constructor)
       : Loss(
-            "", Json(), [function](Value t, Value p) -> LossTerms { return function(t, p); },
+            "", Json::object(),
+            [function](Value t, Value p) -> LossTerms { return function(t, p); },
             std::move(options)) {}
 
   explicit operator bool() const { return function_ != nullptr; }
@@ -73,10 +77,16 @@ class Loss {
 
   // The loss of each sample, as the function of that name in Keras gives it.
   LossTerms each(Value y_true, Value y_pred) const { return function_(y_true, y_pred); }
+  Tensor each(const Tensor& y_true, const Tensor& y_pred) const;
   // Weighted and reduced.
   Value operator()(Value y_true, Value y_pred, const LossWeights& weights = {}) const;
+  // The same of data: compiled and run once.
+  Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
+                    const std::optional<Tensor>& sample_weight = {},
+                    const std::optional<Tensor>& mask = {}) const;
 
-  // Keras's envelope; a callable has none, which is an error.
+  // What Keras's `serialize` gives: an envelope, or the name by which the loss was asked for. A
+  // callable has neither, which is an error.
   Json to_json() const;
   static Loss from_json(const Json& json);
   bool operator==(const Loss& other) const;
@@ -84,17 +94,18 @@ class Loss {
  private:
   Loss(std::string_view class_name, Json config, Function function, LossOptions options);
   template <LossConfig C>
-  static Json write_config(const C& config) {
-    Json json = Json::object();
-    for_each_field(
-        config, [&](std::string_view key, const auto& value) { json[key] = config::write(value); });
-    return json;
+  static LossOptions named(LossOptions options, const C& config) {
+    if constexpr (requires { config.check(); }) config.check();
+    if constexpr (requires { C::default_name; })
+      if (options.name.empty()) options.name = C::default_name;
+    return options;
   }
 
   std::string class_name_;
   Json config_;
   Function function_;
   LossOptions options_;
+  std::string asked_for_;  // the name, if it was made by one
 };
 
 }  // namespace keratin

@@ -4,13 +4,26 @@
 
 #pragma GCC visibility push(default)
 
-// Losses between distributions of classes.
+// Losses between distributions. Probabilities are kept ε away from 0 and 1.
 namespace keratin::losses {
 
+struct KLDivergence {
+  static constexpr std::string_view keras_name = "KLDivergence";
+  static constexpr std::tuple<> fields{};
+  LossTerms call(Value y_true, Value y_pred) const;  // Σ t · log(t / p), both within [ε, 1]
+};
+
+struct Poisson {
+  static constexpr std::string_view keras_name = "Poisson";
+  static constexpr std::tuple<> fields{};
+  LossTerms call(Value y_true, Value y_pred) const;  // mean of p - t · log(p + ε)
+};
+
+// mean of -t · log p - (1 - t) · log(1 - p)
 struct BinaryCrossentropy {
   bool from_logits = false;
-  double label_smoothing = 0;
-  int64_t axis = -1;  // averaged over
+  double label_smoothing = 0;  // moves labels towards 1/2
+  int64_t axis = -1;           // averaged over
 
   static constexpr std::string_view keras_name = "BinaryCrossentropy";
   static constexpr auto fields =
@@ -20,10 +33,31 @@ struct BinaryCrossentropy {
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
-struct CategoricalCrossentropy {
+// The same with each term times (1 - q)^gamma, where q is the probability of the true label.
+struct BinaryFocalCrossentropy {
+  bool apply_class_balancing = false;
+  double alpha = 0.25;  // the weight of label 1 when classes are balanced; 0 weighs 1 - alpha
+  double gamma = 2;
   bool from_logits = false;
   double label_smoothing = 0;
-  int64_t axis = -1;  // that of the classes
+  int64_t axis = -1;
+
+  static constexpr std::string_view keras_name = "BinaryFocalCrossentropy";
+  static constexpr auto fields =
+      std::tuple{field("apply_class_balancing", &BinaryFocalCrossentropy::apply_class_balancing),
+                 field("alpha", &BinaryFocalCrossentropy::alpha),
+                 field("gamma", &BinaryFocalCrossentropy::gamma),
+                 field("from_logits", &BinaryFocalCrossentropy::from_logits),
+                 field("label_smoothing", &BinaryFocalCrossentropy::label_smoothing),
+                 field("axis", &BinaryFocalCrossentropy::axis)};
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+// -Σ t · log p
+struct CategoricalCrossentropy {
+  bool from_logits = false;
+  double label_smoothing = 0;  // moves labels towards 1 / classes
+  int64_t axis = -1;           // that of the classes
 
   static constexpr std::string_view keras_name = "CategoricalCrossentropy";
   static constexpr auto fields =
@@ -33,7 +67,25 @@ struct CategoricalCrossentropy {
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
-// The truth is the number of a class.
+// -Σ alpha · (1 - p)^gamma · t · log p
+struct CategoricalFocalCrossentropy {
+  Numbers alpha = 0.25;  // one, or one per class
+  double gamma = 2;
+  bool from_logits = false;
+  double label_smoothing = 0;
+  int64_t axis = -1;
+
+  static constexpr std::string_view keras_name = "CategoricalFocalCrossentropy";
+  static constexpr auto fields =
+      std::tuple{field("alpha", &CategoricalFocalCrossentropy::alpha),
+                 field("gamma", &CategoricalFocalCrossentropy::gamma),
+                 field("from_logits", &CategoricalFocalCrossentropy::from_logits),
+                 field("label_smoothing", &CategoricalFocalCrossentropy::label_smoothing),
+                 field("axis", &CategoricalFocalCrossentropy::axis)};
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+// -log p[t]: the truth is the number of a class. A number that is no class has no loss.
 struct SparseCategoricalCrossentropy {
   bool from_logits = false;
   std::optional<int64_t> ignore_class = {};  // samples of this class do not count
@@ -44,6 +96,17 @@ struct SparseCategoricalCrossentropy {
       std::tuple{field("from_logits", &SparseCategoricalCrossentropy::from_logits),
                  field("ignore_class", &SparseCategoricalCrossentropy::ignore_class),
                  field("axis", &SparseCategoricalCrossentropy::axis)};
+  bool writes(std::string_view key) const { return key != "axis"; }
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+// (1 - p[t]^q) / q: between crossentropy (q → 0) and absolute error (q = 1), for noisy labels.
+struct CategoricalGeneralizedCrossEntropy {
+  double q = 0.5;
+
+  static constexpr std::string_view keras_name = "CategoricalGeneralizedCrossEntropy";
+  static constexpr auto fields = std::tuple{field("q", &CategoricalGeneralizedCrossEntropy::q)};
+  void check() const;
   LossTerms call(Value y_true, Value y_pred) const;
 };
 

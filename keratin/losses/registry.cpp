@@ -1,5 +1,6 @@
 #include "keratin/losses/registry.h"
 
+#include <cctype>
 #include <map>
 
 #include "keratin/losses/losses.h"
@@ -8,56 +9,114 @@ namespace keratin {
 namespace {
 
 using Make = Loss (*)(const Json& config);
+using Table = std::map<std::string, Make, std::less<>>;
+
+// Keys of the base class, and of Keras 2: "auto" is its word for the default reduction.
+bool read_option(LossOptions& options, const std::string& key, const Json& value) {
+  if (key == "name") {
+    if (!value.is_null()) options.name = value.as_string();
+  } else if (key == "reduction") {
+    options.reduction = value.is_null() ? "none" : value.as_string();
+    if (options.reduction == "auto") options.reduction = LossOptions().reduction;
+  } else if (key == "dtype") {
+    if (value.is_string()) options.dtype = dtype_from_keras(value.as_string(), "loss");
+  } else {
+    return key == "fn";
+  }
+  return true;
+}
 
 template <LossConfig C>
 Loss make(const Json& config) {
   C loss;
   LossOptions options;
-  for (const auto& [key, value] : config.as_object()) {
-    if (key == "name") options.name = value.as_string();
-    if (key == "reduction") options.reduction = value.is_null() ? "none" : value.as_string();
-    for_each_field(loss, [&, &key = key, &value = value](std::string_view name, auto& out) {
-      if (name == key) config::read(value, out, {});
-    });
-  }
+  for (const auto& [key, value] : config.as_object())
+    require(read_option(options, key, value) || read_field(loss, key, value, C::keras_name),
+            C::keras_name, ": unexpected config key '", key, "'");
   return {loss, options};
 }
 
-// By class; the function of the same meaning is the class in snake case.
 template <class... C>
-std::map<std::string, Make, std::less<>> table() {
+Table table() {
   return {{std::string(C::keras_name), &make<C>}...};
 }
 
+const Table& classes() {
+  using namespace losses;
+  static const Table all =
+      table<BinaryCrossentropy, BinaryFocalCrossentropy, CTC, CategoricalCrossentropy,
+            CategoricalFocalCrossentropy, CategoricalGeneralizedCrossEntropy, CategoricalHinge,
+            Circle, CosineSimilarity, Dice, Hinge, Huber, KLDivergence, LogCosh, MeanAbsoluteError,
+            MeanAbsolutePercentageError, MeanSquaredError, MeanSquaredLogarithmicError, Poisson,
+            SparseCategoricalCrossentropy, SquaredHinge, Tversky>();
+  return all;
+}
+
+// The last two are Keras 2's.
 const std::map<std::string_view, std::string_view> aliases = {
+    {"bce", "BinaryCrossentropy"},
+    {"BCE", "BinaryCrossentropy"},
+    {"kld", "KLDivergence"},
+    {"KLD", "KLDivergence"},
+    {"mae", "MeanAbsoluteError"},
+    {"MAE", "MeanAbsoluteError"},
     {"mse", "MeanSquaredError"},
     {"MSE", "MeanSquaredError"},
-    {"bce", "BinaryCrossentropy"},
+    {"mape", "MeanAbsolutePercentageError"},
+    {"MAPE", "MeanAbsolutePercentageError"},
+    {"msle", "MeanSquaredLogarithmicError"},
+    {"MSLE", "MeanSquaredLogarithmicError"},
+    {"logcosh", "LogCosh"},
+    {"kullback_leibler_divergence", "KLDivergence"},
 };
+
+// The class of that name, of that function (the class in snake case), or of that alias.
+Table::const_iterator find_class(std::string_view name) {
+  const Table& all = classes();
+  if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
+  auto found = all.find(name);
+  for (auto it = all.begin(); found == all.end() && it != all.end(); ++it)
+    if (snake_case(it->first) == name) found = it;
+  return found;
+}
+
+bool chooses_by_shape(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower == "crossentropy" || lower == "ce";
+}
 
 // Chooses by the shapes it meets, as Keras does for "crossentropy".
 Value any_crossentropy(Value y_true, Value y_pred) {
-  const int64_t classes = y_pred.shape()[y_pred.rank() - 1];
-  if (classes == 1) return losses::BinaryCrossentropy{}.call(y_true, y_pred).values;
-  const bool numbers = y_true.rank() < y_pred.rank() || y_true.shape()[y_true.rank() - 1] == 1;
+  const int64_t outputs = y_pred.shape().back();
+  if (outputs == 1) return losses::BinaryCrossentropy{}.call(y_true, y_pred).values;
+  const bool numbers = y_true.rank() < y_pred.rank() || y_true.shape().back() == 1;
   if (numbers) return losses::SparseCategoricalCrossentropy{}.call(y_true, y_pred).values;
   return losses::CategoricalCrossentropy{}.call(y_true, y_pred).values;
+}
+
+// A wrapper says in its config which function it wraps, beside that function's arguments.
+Named unwrapped(const Named& wrapper) {
+  const Json* function = wrapper.config.find("fn");
+  require(function != nullptr, wrapper.class_name, ": expected a config with the key 'fn', got ",
+          wrapper.config);
+  const Named named = Named::from_json(*function);
+  return {named.class_name == "function" ? named.config.as_string() : named.class_name,
+          wrapper.config};
 }
 
 }  // namespace
 
 Loss loss_by_name(const Named& named) {
-  static const auto classes =
-      table<losses::BinaryCrossentropy, losses::CategoricalCrossentropy, losses::MeanSquaredError,
-            losses::SparseCategoricalCrossentropy>();
-  std::string_view name = named.class_name;
-  if (name == "crossentropy" || name == "ce") return {any_crossentropy, {.name = named.class_name}};
-  if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
-  auto found = classes.find(name);
-  for (auto it = classes.begin(); found == classes.end() && it != classes.end(); ++it)
-    if (snake_case(it->first) == name) found = it;
-  require(found != classes.end(), "Could not interpret loss identifier: ", named.class_name);
+  if (named.class_name == "LossFunctionWrapper") return loss_by_name(unwrapped(named));
+  if (chooses_by_shape(named.class_name)) return {any_crossentropy, {.name = named.class_name}};
+  const auto found = find_class(named.class_name);
+  require(found != classes().end(), "Could not interpret loss identifier: ", named.class_name);
   return found->second(named.config);
+}
+
+bool is_loss_name(std::string_view name) {
+  return chooses_by_shape(name) || find_class(name) != classes().end();
 }
 
 }  // namespace keratin

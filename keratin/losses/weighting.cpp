@@ -18,6 +18,9 @@ std::pair<Value, Value> to_same_rank(Value a, Value b) {
   return {a, b};
 }
 
+Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
+Value cast_like(Value x, Value like) { return cast_to(x, like.dtype()); }
+
 Value divide_no_nan(Value a, Value b) {
   const Value zero = ops::equal(b, ops::scalar_like(b, 0));
   const Value safe = ops::select(zero, ops::scalar_like(b, 1), b);
@@ -27,7 +30,7 @@ Value divide_no_nan(Value a, Value b) {
 
 std::optional<Value> masked_weight(std::optional<Value> weight, std::optional<Value> mask,
                                    DType dtype, bool of_mean) {
-  if (weight) weight = ops::cast(*weight, dtype);
+  if (weight) weight = cast_to(*weight, dtype);
   if (!mask) return weight;
   Value valid = ops::cast(*mask, dtype);
   if (of_mean) {

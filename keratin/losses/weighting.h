@@ -10,15 +10,21 @@
 // How samples are weighted, and which are left out: shared by losses and metrics.
 namespace keratin {
 
+inline constexpr double keras_epsilon = 1e-7;
+
 // Where ranks differ by one, the axis of size 1 at the end is dropped from the longer one; beside a
 // single axis it is added to the shorter one instead.
 std::pair<Value, Value> to_same_rank(Value a, Value b);
+
+// In the dtype of another value.
+Value cast_like(Value x, Value like);
+Value cast_to(Value x, DType dtype);
 
 // a / b, and 0 where b is 0.
 Value divide_no_nan(Value a, Value b);
 
 // The weights with a mask folded in, as float of `dtype`. A mean over all samples is to be one over
-// the valid ones: these then weigh total / valid, others 0. Keras 2 let them weigh 1.
+// the valid ones: these then weigh total / valid, others 0.
 std::optional<Value> masked_weight(std::optional<Value> weight, std::optional<Value> mask,
                                    DType dtype, bool of_mean);
 

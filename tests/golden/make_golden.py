@@ -4,6 +4,7 @@
 import argparse
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -17,6 +18,7 @@ SETTINGS = {
     "TF_ENABLE_ONEDNN_OPTS": "0",  # plain kernels in a fixed order
     "PYTHONHASHSEED": "0",  # some messages print sets
 }
+ON_JAX = ("losses",)  # it has gradients, and Keratin's corners are those of JAX
 
 
 def make(folder, only):
@@ -24,11 +26,20 @@ def make(folder, only):
 
     for part in (layers, functions, models, topology, errors):
         part.write(folder, only)
+    wanted = [name for name in ON_JAX if only is None or name in only]
+    if wanted and os.environ["KERAS_BACKEND"] == "jax":
+        from maker import losses
+
+        losses.write(folder, wanted)
+    elif wanted:
+        again = [sys.executable, __file__, "--into", str(folder), "--only", *wanted]
+        subprocess.run(again, env=os.environ | {"KERAS_BACKEND": "jax"}, check=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", help="parts or layer classes")
+    parser.add_argument("--into", type=pathlib.Path, default=HERE, help="another folder")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     options = parser.parse_args()
     settled = SETTINGS | {key: os.environ[key] for key in ("KERAS_BACKEND",) if key in os.environ}
@@ -37,7 +48,7 @@ def main():
     warnings.simplefilter("ignore")
     sys.path.insert(0, str(HERE))
     if not options.check:
-        return make(HERE, options.only)
+        return make(options.into, options.only)
     with tempfile.TemporaryDirectory() as folder:
         make(pathlib.Path(folder), options.only)
         from maker import compare

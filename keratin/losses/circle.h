@@ -1,0 +1,26 @@
+#pragma once
+
+#include "keratin/losses/loss.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin::losses {
+
+// Pulls embeddings of one class together and pushes those of others away. Predictions are unit
+// vectors [batch, features], the truth is the number of a class each. A sample without loss does
+// not count: it has no partner, or its partners lie well already.
+struct Circle {
+  double gamma = 80;
+  double margin = 0.4;
+  bool remove_diagonal = true;  // a sample is no partner of itself
+
+  static constexpr std::string_view keras_name = "Circle";
+  static constexpr auto fields =
+      std::tuple{field("gamma", &Circle::gamma), field("margin", &Circle::margin),
+                 field("remove_diagonal", &Circle::remove_diagonal)};
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+}  // namespace keratin::losses
+
+#pragma GCC visibility pop

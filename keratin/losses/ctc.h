@@ -1,0 +1,20 @@
+#pragma once
+
+#include "keratin/losses/loss.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin::losses {
+
+// -log of the probability that scores [batch, time, classes] spell the labels [batch, length], over
+// all ways to lay these out in time (connectionist temporal classification). Class 0 is the blank;
+// labels end where 0 fills up.
+struct CTC {
+  static constexpr std::string_view keras_name = "CTC";
+  static constexpr std::tuple<> fields{};
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+}  // namespace keratin::losses
+
+#pragma GCC visibility pop
