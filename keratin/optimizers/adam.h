@@ -20,8 +20,8 @@ struct AdamConfig {
                  field("epsilon", &AdamConfig::epsilon), field("amsgrad", &AdamConfig::amsgrad)};
 };
 
-// Steps scaled by moving averages of the gradient and of its square.
-class AdamOptimizer : public OptimizerOf<AdamOptimizer, AdamConfig> {
+// Steps scaled by moving averages of the gradient and of its square: see adam_rule.h.
+class AdamOptimizer final : public OptimizerOf<AdamOptimizer, AdamConfig> {
  public:
   AdamOptimizer(AdamConfig config, OptimizerOptions options);
 

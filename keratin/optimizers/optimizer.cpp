@@ -2,31 +2,46 @@
 
 #include <algorithm>
 
+#include "keratin/base/warning.h"
 #include "keratin/engine/evaluate.h"
-#include "keratin/graph/named.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/promote.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/optimizers/pattern.h"
 #include "keratin/optimizers/registry.h"
 
 namespace keratin {
 namespace {
 
-void check(const OptimizerOptions& options) {
-  const auto given = [](const auto& option) { return option ? 1 : 0; };
-  require(given(options.clipnorm) + given(options.clipvalue) + given(options.global_clipnorm) <= 1,
-          "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set.");
-  require(options.gradient_accumulation_steps.value_or(2) >= 2,
+std::string python(const std::optional<double>& number) {
+  return number ? Json(*number).dump() : "None";
+}
+
+void check(const OptimizerOptions& o) {
+  require(
+      o.clipnorm.has_value() + o.clipvalue.has_value() + o.global_clipnorm.has_value() <= 1,
+      "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: clipnorm=",
+      python(o.clipnorm), ", clipvalue=", python(o.clipvalue),
+      ", global_clipnorm=", python(o.global_clipnorm));
+  const int64_t steps = o.gradient_accumulation_steps.value_or(0);
+  require(steps == 0 || steps >= 2,
           "`gradient_accumulation_steps` must be an integer >= 2. Received: "
           "gradient_accumulation_steps=",
-          options.gradient_accumulation_steps.value_or(2));
-  require(
-      options.ema_momentum >= 0 && options.ema_momentum <= 1,
-      "`ema_momentum` must be in the range [0, 1]. Received: ema_momentum=", options.ema_momentum);
-  require(options.ema_overwrite_frequency.value_or(1) >= 1,
+          steps);
+  if (!o.use_ema) return;
+  require(o.ema_momentum >= 0 && o.ema_momentum <= 1,
+          "`ema_momentum` must be in the range [0, 1]. Received: ema_momentum=",
+          python(o.ema_momentum));
+  require(o.ema_overwrite_frequency.value_or(1) >= 0,
           "`ema_overwrite_frequency` must be an integer >= 1 or None. Received: "
           "ema_overwrite_frequency=",
-          options.ema_overwrite_frequency.value_or(1));
+          o.ema_overwrite_frequency.value_or(1));
+}
+
+Value product(Value a, Value b) {
+  const Values both = ops::promote({a, b});
+  return both[0] * both[1];
 }
 
 Value clipped_by_norm(Value gradient, double limit) {
@@ -40,20 +55,57 @@ Value global_factor(const Values& gradients, double limit) {
   for (const Value g : gradients) {
     if (!g.defined()) continue;
     const Value own = ops::sum(ops::square(g));
-    squares = squares.defined() ? squares + own : own;
+    const Values both = ops::promote({squares.defined() ? squares : own, own});
+    squares = squares.defined() ? both[0] + both[1] : own;
   }
   const Value norm = ops::sqrt(squares);
   const Value finite = ops::minimum(1.0 / norm, ops::scalar_like(norm, 1 / limit)) * limit;
   return finite + (norm - norm);
 }
 
+void warn_of_missing(const Values& gradients, const std::vector<Variable>& variables) {
+  std::string missing;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (!gradients[i].defined())
+      missing += text(missing.empty() ? "'" : ", '", variables[i].path(), '\'');
+  if (missing.empty()) return;
+  warn(text("Gradients do not exist for variables [", missing,
+            "] when minimizing the loss. If using `model.compile()`, did you forget to provide a "
+            "`loss` argument?"));
+}
+
+// Whether the next step is one of every so many.
+Value is_due(Value made, int64_t every) {
+  const Value next = made + 1.0;
+  return ops::equal(ops::mod(next, ops::scalar_like(next, static_cast<double>(every))),
+                    ops::scalar_like(next, 0));
+}
+
+Value in(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
+
 }  // namespace
+
+Value OptimizerStep::assign(const Variable& v, Value value) const {
+  tracer.update(v, value);
+  return tracer.read(v);
+}
+
+void OptimizerStep::descend(Value change) const { tracer.update(variable, weight() - change); }
+
+Value OptimizerStep::approach(const Variable& slot, Value target, double beta) const {
+  const Value old = read(slot);
+  return assign(slot, old + (target - old) * (1 - beta));
+}
+
+Value OptimizerStep::number(double value) const { return ops::scalar_like(count, value); }
+
+Value OptimizerStep::power(double base) const { return ops::pow(number(base), count); }
 
 OptimizerState::OptimizerState(std::string_view class_name, LearningRate rate,
                                OptimizerOptions options)
     : rate_(std::move(rate)), options_(std::move(options)) {
   check(options_);
-  if (options_.name.empty()) options_.name = snake_case(class_name);
+  if (options_.name.empty()) options_.name = unique_name(snake_case(class_name));
   iteration_ = add_variable("iteration", {}, DType::i32);
   if (!rate_.is_number()) return;
   learning_rate_ = add_variable("learning_rate", {}, DType::f32);
@@ -87,17 +139,32 @@ std::vector<Variable> OptimizerState::add_slots(const std::vector<Variable>& var
   return slots;
 }
 
+std::pair<OptimizerState::Slots, OptimizerState::Slots> OptimizerState::add_slot_pairs(
+    const std::vector<Variable>& variables, const std::string& first, const std::string& second) {
+  std::pair<Slots, Slots> slots;
+  for (const Variable& v : variables) {
+    slots.first.push_back(add_slot(v, first));
+    slots.second.push_back(add_slot(v, second));
+  }
+  return slots;
+}
+
 void OptimizerState::build(const std::vector<Variable>& variables) {
   if (built_) {
-    require(variables == trained_, "optimizer '", name(),
-            "' was built for other variables. When working with a new set of variables, you "
-            "should recreate a new optimizer instance.");
+    for (const Variable& v : variables)
+      require(std::find(trained_.begin(), trained_.end(), v) != trained_.end(),
+              "Unknown variable: ", v.path(),
+              ". This optimizer can only be called for the variables it was originally built with. "
+              "When working with a new set of variables, you should recreate a new optimizer "
+              "instance.");
+    require(variables == trained_, "optimizer '", name(), "': it was built for ", trained_.size(),
+            " variables, and trains all of them, got ", variables.size(),
+            "; another choice of variables needs a new optimizer");
     return;
   }
   trained_ = variables;
   if (options_.use_ema) averages_ = add_slots(variables, "average");
-  if (options_.gradient_accumulation_steps)
-    accumulators_ = add_slots(variables, "gradient_accumulator");
+  if (accumulation()) accumulators_ = add_slots(variables, "gradient_accumulator");
   make_slots(variables);
   built_ = true;
 }
@@ -112,53 +179,61 @@ Value OptimizerState::current_rate(Tracer& tracer) const {
   return rate_.at(ops::cast(tracer.read(iteration_), DType::f32));
 }
 
+std::optional<int64_t> OptimizerState::accumulation() const {
+  const auto steps = options_.gradient_accumulation_steps;
+  return steps.value_or(0) == 0 ? std::nullopt : steps;
+}
+
+Value OptimizerState::steps_made(Tracer& tracer) const {
+  const Value batches = tracer.read(iteration_);
+  const auto every = accumulation();
+  if (!every) return batches;
+  return ops::floor_div(batches, ops::scalar_like(batches, static_cast<double>(*every)));
+}
+
 Values OptimizerState::clipped(Values gradients) const {
+  const double norm = options_.clipnorm.value_or(0), value = options_.clipvalue.value_or(0);
   Value factor;
-  if (options_.global_clipnorm) factor = global_factor(gradients, *options_.global_clipnorm);
+  if (const double global = options_.global_clipnorm.value_or(0); global > 0)
+    factor = global_factor(gradients, global);
   for (Value& g : gradients) {
     if (!g.defined()) continue;
-    if (options_.clipnorm) g = clipped_by_norm(g, *options_.clipnorm);
-    if (options_.clipvalue) g = ops::clip(g, -*options_.clipvalue, *options_.clipvalue);
-    if (factor.defined()) g = g * ops::cast(factor, g.dtype());
+    if (norm > 0) g = clipped_by_norm(g, norm);
+    if (value > 0) g = ops::clip(g, -value, value);
+    if (factor.defined()) g = product(g, factor);
   }
   return gradients;
 }
 
 bool OptimizerState::decays(const Variable& variable) const {
-  return std::none_of(undecayed_.begin(), undecayed_.end(), [&](const std::string& part) {
-    return variable.name().find(part) != std::string::npos;
-  });
+  return std::find(undecayed_.begin(), undecayed_.end(), variable) == undecayed_.end() &&
+         std::none_of(undecayed_names_.begin(), undecayed_names_.end(),
+                      [&](const std::string& part) { return found_in(variable.name(), part); });
 }
 
 void OptimizerState::step_all(Tracer& tracer, const Values& gradients) {
   const Values ready = clipped(gradients);
   const Value rate = current_rate(tracer);
-  Value made = tracer.read(iteration_);
-  if (const auto every = options_.gradient_accumulation_steps)
-    made = ops::floor_div(made, ops::scalar_like(made, static_cast<double>(*every)));
-  begin(tracer);
+  const Value count = steps_made(tracer) + 1.0;
+  begin(tracer, count);
   for (size_t i = 0; i < trained_.size(); ++i) {
     if (!ready[i].defined()) continue;
     const Variable& v = trained_[i];
-    const auto own = [&](Value x) { return x.dtype() == v.dtype() ? x : ops::cast(x, v.dtype()); };
-    const Value lr = own(rate);
-    if (options_.weight_decay && decays(v)) {
+    const Value lr = in(rate, v.dtype());
+    if (const auto decay = weight_decay_of(v); decay && decays(v)) {
       const Value old = tracer.read(v);
-      tracer.update(v, old - old * *options_.weight_decay * lr);
+      tracer.update(v, old - old * *decay * lr);
     }
-    update({tracer, i, v, own(ready[i]), lr, own(made) + 1.0});
+    update({tracer, i, v, in(ready[i], v.dtype()), lr, in(count, v.dtype())});
   }
 }
 
 void OptimizerState::average(Tracer& tracer) {
-  const Value made = tracer.read(iteration_);
+  const Value made = steps_made(tracer);
   const Value started = ops::not_equal(made, ops::scalar_like(made, 0));
   Value overwrites;
-  if (const auto every = options_.ema_overwrite_frequency) {
-    const Value next = made + 1.0;
-    overwrites = ops::equal(ops::mod(next, ops::scalar_like(next, static_cast<double>(*every))),
-                            ops::scalar_like(next, 0));
-  }
+  if (const int64_t every = options_.ema_overwrite_frequency.value_or(0); every > 0)
+    overwrites = is_due(made, every);
   for (size_t i = 0; i < trained_.size(); ++i) {
     const Value now = tracer.read(trained_[i]), old = tracer.read(averages_[i]);
     const Value momentum = ops::cast(started, now.dtype()) * options_.ema_momentum;
@@ -168,39 +243,44 @@ void OptimizerState::average(Tracer& tracer) {
   }
 }
 
+void OptimizerState::accumulate(Tracer& tracer, Values gradients) {
+  const int64_t every = *accumulation();
+  const Value due = is_due(tracer.read(iteration_), every);
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined()) continue;
+    const Values both = ops::promote({gradients[i], tracer.read(accumulators_[i])});
+    const Value sum = both[0] + both[1];
+    gradients[i] = sum / static_cast<double>(every);
+    tracer.update(accumulators_[i], ops::select(due, ops::zeros_like(sum), sum));
+  }
+  only_if(tracer, due, [&] { step_all(tracer, gradients); });
+}
+
 void OptimizerState::apply(Tracer& tracer, Values gradients) {
   ensure(gradients.size() == trained_.size(), "optimizer: a gradient for each variable");
-  require(std::any_of(gradients.begin(), gradients.end(), [](Value g) { return g.defined(); }),
+  const auto exists = [](Value g) { return g.defined(); };
+  require(std::any_of(gradients.begin(), gradients.end(), exists),
           "No gradients provided for any variable.");
+  warn_of_missing(gradients, trained_);
   if (const auto factor = options_.loss_scale_factor)
     for (Value& g : gradients)
       if (g.defined()) g = g / *factor;
-  if (const auto every = options_.gradient_accumulation_steps) {
-    const Value next = tracer.read(iteration_) + 1.0;
-    const Value due =
-        ops::equal(ops::mod(next, ops::scalar_like(next, static_cast<double>(*every))),
-                   ops::scalar_like(next, 0));
-    Values means = gradients;
-    for (size_t i = 0; i < means.size(); ++i) {
-      if (!means[i].defined()) continue;
-      const Value sum = tracer.read(accumulators_[i]) + gradients[i];
-      means[i] = sum / static_cast<double>(*every);
-      tracer.update(accumulators_[i], ops::select(due, ops::zeros_like(sum), sum));
-    }
-    only_if(tracer, due, [&] { step_all(tracer, means); });
-  } else {
+  if (accumulation())
+    accumulate(tracer, gradients);
+  else
     step_all(tracer, gradients);
-  }
   if (options_.use_ema) average(tracer);
   for (size_t i = 0; i < trained_.size(); ++i)
-    if (const Constraint& constraint = trained_[i].spec().constraint; constraint)
+    if (const Constraint& constraint = trained_[i].spec().constraint;
+        constraint && gradients[i].defined())
       tracer.update(trained_[i], constraint(tracer.read(trained_[i])));
   tracer.update(iteration_, tracer.read(iteration_) + 1.0);
 }
 
 void OptimizerState::only_if(Tracer& tracer, Value condition, const std::function<void()>& write) {
   std::vector<Variable> all = trained_;
-  all.insert(all.end(), variables_.begin(), variables_.end());
+  const std::vector<Variable> own = variables();
+  all.insert(all.end(), own.begin(), own.end());
   Values before;
   for (const Variable& v : all) before.push_back(tracer.read(v));
   write();
@@ -208,6 +288,20 @@ void OptimizerState::only_if(Tracer& tracer, Value condition, const std::functio
     const Value after = tracer.read(all[i]);
     if (!(after == before[i])) tracer.update(all[i], ops::select(condition, after, before[i]));
   }
+}
+
+void OptimizerState::refuse_options(std::initializer_list<std::string_view> but,
+                                    std::string_view hint) const {
+  const OptimizerOptions defaults;
+  std::apply(
+      [&](const auto&... f) {
+        const auto check = [&](std::string_view key, bool given) {
+          require(!given || std::find(but.begin(), but.end(), key) != but.end(), class_name(),
+                  " does not support `", key, "`. ", hint);
+        };
+        (check(f.name, options_.*(f.member) != defaults.*(f.member)), ...);
+      },
+      OptimizerOptions::fields);
 }
 
 double OptimizerState::learning_rate() const {
@@ -219,36 +313,48 @@ double OptimizerState::learning_rate() const {
 }
 
 void OptimizerState::set_learning_rate(double rate) {
-  require(rate_.is_number(), "optimizer '", name(),
-          "' was created with a `LearningRateSchedule` object as its `learning_rate`, hence its "
-          "learning rate is not settable.");
+  require(rate_.is_number(),
+          "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` "
+          "constructor argument, hence its learning rate is not settable. If you need the learning "
+          "rate to be settable, you should instantiate the optimizer with a float "
+          "`learning_rate` argument.");
   learning_rate_.assign(Tensor::scalar(DType::f32, rate));
 }
 
 int64_t OptimizerState::iterations() const {
-  return static_cast<int64_t>(iteration_.value().at(0)) /
-         options_.gradient_accumulation_steps.value_or(1);
+  return static_cast<int64_t>(iteration_.value().at(0)) / accumulation().value_or(1);
 }
 
 void OptimizerState::finalize() {
   for (size_t i = 0; i < averages_.size(); ++i) trained_[i].assign(averages_[i].value());
 }
 
-void OptimizerState::exclude_from_weight_decay(std::vector<std::string> parts_of_names) {
+void OptimizerState::set_loss_scale_factor(std::optional<double> factor) {
+  options_.loss_scale_factor = factor;
+}
+
+void OptimizerState::exclude_from_weight_decay(std::vector<std::string> names) {
+  exclude_from_weight_decay(std::vector<Variable>{}, std::move(names));
+}
+
+void OptimizerState::exclude_from_weight_decay(std::vector<Variable> variables,
+                                               std::vector<std::string> names) {
   require(!built_,
-          "`exclude_from_weight_decay()` can only be configured before the optimizer is "
-          "built.");
-  undecayed_ = std::move(parts_of_names);
+          "`exclude_from_weight_decay()` can only be configured before the optimizer is built.");
+  undecayed_ = std::move(variables);
+  undecayed_names_ = std::move(names);
 }
 
 Json OptimizerState::get_config() const {
   Json config = Json::object();
+  config["name"] = name();
+  config["learning_rate"] =
+      rate_.is_number() ? Json(learning_rate_.value().at(0)) : rate_.to_json();
   for_each_field(options_, [&](std::string_view key, const auto& value) {
     config[key] = config::write(value);
   });
-  for (const auto& [key, value] : own_config().as_object()) config[key] = value;
-  if (rate_.is_number() && config.contains("learning_rate"))
-    config["learning_rate"] = learning_rate_.value().at(0);
+  for (const auto& [key, value] : own_config().as_object())
+    if (key != "learning_rate") config[key] = value;
   return config;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "keratin/graph/config.h"
@@ -38,6 +40,28 @@ struct OptimizerOptions {
       field("gradient_accumulation_steps", &OptimizerOptions::gradient_accumulation_steps)};
 };
 
+// What one step of one variable sees.
+struct OptimizerStep {
+  Tracer& tracer;
+  size_t index;  // of the variable: its slots are at the same place
+  const Variable& variable;
+  Value gradient;  // these in the variable's dtype
+  Value rate;
+  Value count;  // this step's number, from 1
+
+  Value read(const Variable& v) const { return tracer.read(v); }
+  Value weight() const { return tracer.read(variable); }
+  // Assigns, and gives what was assigned.
+  Value assign(const Variable& v, Value value) const;
+  // variable -= change
+  void descend(Value change) const;
+  // slot += (target - slot)·(1 - beta): an average that moves towards the target.
+  Value approach(const Variable& slot, Value target, double beta) const;
+  // A number in the variable's dtype, and its power by the step's number.
+  Value number(double value) const;
+  Value power(double base) const;
+};
+
 // How weights follow their gradients. Its own state are variables, so one program can read and
 // update everything.
 class OptimizerState {
@@ -48,7 +72,7 @@ class OptimizerState {
 
   virtual std::string_view class_name() const = 0;
   virtual Json own_config() const = 0;
-  Json get_config() const;
+  virtual Json get_config() const;
   const OptimizerOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
 
@@ -56,46 +80,38 @@ class OptimizerState {
   void build(const std::vector<Variable>& variables);
   bool built() const { return built_; }
   // Iteration, learning rate, then the slots: the order in which files keep them.
-  const std::vector<Variable>& variables() const { return variables_; }
+  virtual std::vector<Variable> variables() const { return variables_; }
+  const std::vector<Variable>& trained() const { return trained_; }
 
   // The loss that gradients are taken of.
   virtual Value scale_loss(Tracer& tracer, Value loss);
   // Writes one step of all variables the optimizer was built with. An undefined gradient is none.
   virtual void apply(Tracer& tracer, Values gradients);
 
-  double learning_rate() const;         // now
-  void set_learning_rate(double rate);  // an error when it follows a schedule
-  int64_t iterations() const;
+  virtual double learning_rate() const;         // now
+  virtual void set_learning_rate(double rate);  // an error when it follows a schedule
+  virtual int64_t iterations() const;
   // Gives the weights their averages, where these are kept; fit ends with it.
-  void finalize();
-  void exclude_from_weight_decay(std::vector<std::string> parts_of_names);
-  const std::vector<Variable>& averages() const { return averages_; }
-  const std::vector<Variable>& trained() const { return trained_; }
+  virtual void finalize();
+  virtual const std::vector<Variable>& averages() const { return averages_; }
+  virtual void set_loss_scale_factor(std::optional<double> factor);
+  // By regular expressions found in their names, or one by one; before the state is made.
+  void exclude_from_weight_decay(std::vector<std::string> names);
+  void exclude_from_weight_decay(std::vector<Variable> variables,
+                                 std::vector<std::string> names = {});
 
  protected:
+  using Step = OptimizerStep;
   OptimizerState(std::string_view class_name, LearningRate rate, OptimizerOptions options);
 
-  // What one step of one variable sees.
-  struct Step {
-    Tracer& tracer;
-    size_t index;  // of the variable: its slots are at the same place
-    const Variable& variable;
-    Value gradient;  // in the variable's dtype
-    Value rate;      // in the variable's dtype
-    Value count;     // this step's number from 1, in the variable's dtype
-
-    Value read(const Variable& v) const { return tracer.read(v); }
-    // Assigns, and gives what was assigned.
-    Value assign(const Variable& v, Value value) const {
-      tracer.update(v, value);
-      return tracer.read(v);
-    }
-  };
   // Makes slots with add_slots.
   virtual void make_slots(const std::vector<Variable>& variables) { (void)variables; }
-  // Once per step, before the variables' own.
-  virtual void begin(Tracer& tracer) { (void)tracer; }
+  // Once per step, before the variables' own; the count is an integer.
+  virtual void begin(Tracer& tracer, Value count) { (void)tracer, (void)count; }
   virtual void update(const Step& step) = 0;
+  virtual std::optional<double> weight_decay_of(const Variable&) const {
+    return options_.weight_decay;
+  }
 
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype,
                         const Initializer& initializer = "zeros");
@@ -103,26 +119,40 @@ class OptimizerState {
                     const Initializer& initializer = "zeros");
   std::vector<Variable> add_slots(const std::vector<Variable>& variables, const std::string& name,
                                   const Initializer& initializer = "zeros");
+  // The two slots of a variable stand side by side.
+  using Slots = std::vector<Variable>;
+  std::pair<Slots, Slots> add_slot_pairs(const std::vector<Variable>& variables,
+                                         const std::string& first, const std::string& second);
   const Variable& iteration() const { return iteration_; }
   // What `write` does to variables happens only where the condition, a bool scalar, holds.
   void only_if(Tracer& tracer, Value condition, const std::function<void()>& write);
-  bool decays(const Variable& variable) const;
+
+  // For those that wrap others: an error when an option beside these was given.
+  void refuse_options(std::initializer_list<std::string_view> but, std::string_view hint) const;
 
   LearningRate rate_;
   OptimizerOptions options_;
 
  private:
+  std::optional<int64_t> accumulation() const;
+  bool decays(const Variable& variable) const;
   Value current_rate(Tracer& tracer) const;
+  Value steps_made(Tracer& tracer) const;
   Values clipped(Values gradients) const;
+  void accumulate(Tracer& tracer, Values gradients);
   void step_all(Tracer& tracer, const Values& gradients);
   void average(Tracer& tracer);
 
   bool built_ = false;
   Variable iteration_, learning_rate_;
   std::vector<Variable> variables_, trained_, averages_, accumulators_;
-  std::vector<std::string> undecayed_;
+  std::vector<Variable> undecayed_;
+  std::vector<std::string> undecayed_names_;
 };
 
+// An optimizer whose own config is a struct with a field list and Keras's name. Where Keras gives
+// it a default weight decay, the config has that field; the option of that name goes before it. A
+// key that is read but not written is named by `static constexpr std::string_view unwritten`.
 template <class Derived, class Config, class Base = OptimizerState>
 class OptimizerOf : public Base {
  public:
@@ -131,16 +161,34 @@ class OptimizerOf : public Base {
   const Config& config() const { return cfg; }
   Json own_config() const override {
     Json json = Json::object();
-    for_each_field(
-        cfg, [&](std::string_view key, const auto& value) { json[key] = config::write(value); });
+    for_each_field(cfg, [&](std::string_view key, const auto& value) {
+      if (!unwritten(key)) json[key] = config::write(value);
+    });
     return json;
   }
 
  protected:
   OptimizerOf(Config config, OptimizerOptions options)
-      : Base(Config::keras_name, config.learning_rate, std::move(options)),
+      : Base(Config::keras_name, rate_of(config), settled(config, std::move(options))),
         cfg(std::move(config)) {}
   Config cfg;
+
+ private:
+  static LearningRate rate_of(const Config& config) {
+    if constexpr (requires { config.learning_rate; }) return config.learning_rate;
+    return 0.0;
+  }
+  static OptimizerOptions settled(Config& config, OptimizerOptions options) {
+    if constexpr (requires { config.weight_decay; }) {
+      if (!options.weight_decay) options.weight_decay = config.weight_decay;
+      config.weight_decay = options.weight_decay;
+    }
+    return options;
+  }
+  static constexpr bool unwritten(std::string_view key) {
+    if constexpr (requires { Config::unwritten; }) return key == Config::unwritten;
+    return false;
+  }
 };
 
 // An optimizer as users name it: "adam", or one of the types in optimizers.h. Copies are the same
@@ -150,9 +198,12 @@ class Optimizer {
   Optimizer() : Optimizer("rmsprop") {}
   Optimizer(const char* name) : Optimizer(std::string(name)) {}  // NOLINT
   Optimizer(const std::string& name);                            // NOLINT
+  explicit Optimizer(std::nullptr_t) {}                          // none
   Optimizer(std::shared_ptr<OptimizerState> state)               // NOLINT
       : state_(std::move(state)) {}
 
+  explicit operator bool() const { return state_ != nullptr; }
+  bool operator==(const Optimizer&) const = default;  // the same one
   OptimizerState* operator->() const { return state_.get(); }
   OptimizerState& operator*() const { return *state_; }
   const std::shared_ptr<OptimizerState>& ptr() const { return state_; }

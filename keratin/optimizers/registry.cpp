@@ -7,20 +7,35 @@
 namespace keratin {
 namespace {
 
-using Make = Optimizer (*)(const Json& config);
+// Reads a value into the field of that name of each struct; says whether there was one.
+template <class... Structs>
+bool take(const std::string& key, const Json& value, Structs&... structs) {
+  bool known = false;
+  const auto read = [&](std::string_view name, auto& out) {
+    if (name != key) return;
+    known = true;
+    config::read(value, out, {});
+  };
+  (for_each_field(structs, read), ...);
+  return known;
+}
 
 template <class O>
 Optimizer make(const Json& config) {
   typename O::Config own;
   OptimizerOptions options;
-  for (const auto& [key, value] : config.as_object()) {
-    const auto take = [&, &key = key, &value = value](std::string_view name, auto& out) {
-      if (name == key) config::read(value, out, {});
-    };
-    for_each_field(own, take);
-    for_each_field(options, take);
-  }
+  for (const auto& [key, value] : config.as_object())
+    require(take(key, value, own, options) || key == "decay",  // Keras 2 wrote it
+            "Argument(s) not recognized: {'", key, "': ", value, '}');
   return O(std::move(own), std::move(options));
+}
+
+template <ScheduleConfig C>
+LearningRate make_schedule(const Json& config) {
+  C schedule;
+  for (const auto& [key, value] : config.as_object())
+    require(take(key, value, schedule), C::keras_name, ": config key '", key, "' is unknown");
+  return schedule;
 }
 
 // Keras looks for names without regard to case.
@@ -29,22 +44,39 @@ std::string lower(std::string text) {
   return text;
 }
 
+using Makers = std::map<std::string, Optimizer (*)(const Json& config), std::less<>>;
+using ScheduleMakers = std::map<std::string, LearningRate (*)(const Json& config), std::less<>>;
+
 template <class... O>
-std::map<std::string, Make, std::less<>> table() {
+Makers table() {
   return {{lower(std::string(O::Config::keras_name)), &make<O>}...};
+}
+
+template <class... C>
+ScheduleMakers schedule_table() {
+  return {{std::string(C::keras_name), &make_schedule<C>}...};
 }
 
 }  // namespace
 
 Optimizer optimizer_by_name(const Named& named) {
-  static const auto classes = table<SGD, Adam>();
+  static const auto classes =
+      table<Adadelta, Adafactor, Adagrad, Adam, Adamax, AdamW, Ftrl, Lamb, Lion, LossScaleOptimizer,
+            MultiOptimizer, Muon, Nadam, RMSprop, ScheduleFreeAdamW, SGD>();
   const auto found = classes.find(lower(named.class_name));
   require(found != classes.end(), "Could not interpret optimizer identifier: ", named.class_name);
   return found->second(named.config);
 }
 
 LearningRate schedule_by_name(const Named& named) {
-  fail("Could not interpret learning rate schedule identifier: ", named.class_name);
+  using namespace schedules;
+  static const auto classes =
+      schedule_table<CosineDecay, CosineDecayRestarts, ExponentialDecay, InverseTimeDecay,
+                     PiecewiseConstantDecay, PolynomialDecay>();
+  const auto found = classes.find(named.class_name);
+  require(found != classes.end(),
+          "Could not interpret learning rate schedule identifier: ", named.class_name);
+  return found->second(named.config);
 }
 
 }  // namespace keratin

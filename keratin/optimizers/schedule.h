@@ -11,7 +11,8 @@
 namespace keratin {
 
 // A learning rate that follows from how many steps were made. A config struct has Keras's name, a
-// field list and `Value call(Value step) const`, where the step and the rate are floats.
+// field list and `Value call(Value step) const`, where the step and the rate are floats; `check`,
+// where it has one, refuses bad numbers.
 template <class T>
 concept ScheduleConfig = HasFields<T> && requires(const T& schedule, Value v) {
   { T::keras_name } -> std::convertible_to<std::string_view>;
@@ -27,6 +28,7 @@ class LearningRate {
   template <ScheduleConfig C>
   LearningRate(C config)  // NOLINT(google-explicit-constructor)
       : class_name_(C::keras_name), function_([config](Value step) { return config.call(step); }) {
+    if constexpr (requires { config.check(); }) config.check();
     for_each_field(config, [&](std::string_view key, const auto& value) {
       config_[key] = config::write(value);
     });

@@ -18,7 +18,8 @@ SETTINGS = {
     "TF_ENABLE_ONEDNN_OPTS": "0",  # plain kernels in a fixed order
     "PYTHONHASHSEED": "0",  # some messages print sets
 }
-ON_JAX = ("losses",)  # it has gradients, and Keratin's corners are those of JAX
+# It has gradients, a step of an optimizer is a function of all state, and corners are as Keratin's.
+ON_JAX = ("losses", "optimizers")
 
 
 def make(folder, only):
@@ -28,9 +29,10 @@ def make(folder, only):
         part.write(folder, only)
     wanted = [name for name in ON_JAX if only is None or name in only]
     if wanted and os.environ["KERAS_BACKEND"] == "jax":
-        from maker import losses
+        from maker import losses, optimizers
 
-        losses.write(folder, wanted)
+        for part in (losses, optimizers):
+            part.write(folder, wanted)
     elif wanted:
         again = [sys.executable, __file__, "--into", str(folder), "--only", *wanted]
         subprocess.run(again, env=os.environ | {"KERAS_BACKEND": "jax"}, check=True)

@@ -108,11 +108,11 @@ def record(entry, k):
 
 
 def write(folder, only=None):
-    import tf_keras
-
     for name, entry in ZOO.items():
         if only is None or "models" in only or name in only:
             path = folder / "models" / name
             encode.write(path.with_suffix(".json"), record(entry, keras))
             if entry.keras2 and keras.backend.backend() == "tensorflow":
+                import tf_keras
+
                 encode.write(path.with_suffix(".keras2.json"), record(entry, tf_keras))

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct AdadeltaConfig {
+  LearningRate learning_rate = 0.001;
+  double rho = 0.95;
+  double epsilon = 1e-7;
+
+  static constexpr std::string_view keras_name = "Adadelta";
+  static constexpr auto fields =
+      std::tuple{field("learning_rate", &AdadeltaConfig::learning_rate),
+                 field("rho", &AdadeltaConfig::rho), field("epsilon", &AdadeltaConfig::epsilon)};
+};
+
+// Steps as large as steps were, per gradient as large as gradients were:
+// d = -g·rms(d) / rms(g), averages by ρ; w += rate·d.
+class AdadeltaOptimizer final : public OptimizerOf<AdadeltaOptimizer, AdadeltaConfig> {
+ public:
+  AdadeltaOptimizer(AdadeltaConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step& step) override;
+  std::vector<Variable> gradients_, deltas_;
+};
+
+using Adadelta = SharedOptimizer<AdadeltaOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct AdamaxConfig {
+  LearningRate learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+
+  static constexpr std::string_view keras_name = "Adamax";
+  static constexpr auto fields = std::tuple{
+      field("learning_rate", &AdamaxConfig::learning_rate), field("beta_1", &AdamaxConfig::beta_1),
+      field("beta_2", &AdamaxConfig::beta_2), field("epsilon", &AdamaxConfig::epsilon)};
+};
+
+// Adam with the largest recent gradient in place of the root of the mean square:
+// u = max(β₂·u, |g|); w -= rate·m / ((1 - β₁ᵗ)·(u + ε)).
+class AdamaxOptimizer final : public OptimizerOf<AdamaxOptimizer, AdamaxConfig> {
+ public:
+  AdamaxOptimizer(AdamaxConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step& step) override;
+  std::vector<Variable> momentums_, norms_;
+};
+
+using Adamax = SharedOptimizer<AdamaxOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

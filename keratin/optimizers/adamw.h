@@ -1,0 +1,41 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct AdamWConfig {
+  LearningRate learning_rate = 0.001;
+  std::optional<double> weight_decay = 0.004;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+  bool amsgrad = false;
+
+  static constexpr std::string_view keras_name = "AdamW";
+  static constexpr auto fields = std::tuple{field("learning_rate", &AdamWConfig::learning_rate),
+                                            field("weight_decay", &AdamWConfig::weight_decay),
+                                            field("beta_1", &AdamWConfig::beta_1),
+                                            field("beta_2", &AdamWConfig::beta_2),
+                                            field("epsilon", &AdamWConfig::epsilon),
+                                            field("amsgrad", &AdamWConfig::amsgrad)};
+};
+
+// Adam that lets weights decay, see adam.h.
+class AdamWOptimizer final : public OptimizerOf<AdamWOptimizer, AdamWConfig> {
+ public:
+  AdamWOptimizer(AdamWConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step& step) override;
+  std::vector<Variable> momentums_, velocities_, peaks_;
+};
+
+using AdamW = SharedOptimizer<AdamWOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct LambConfig {
+  LearningRate learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+
+  static constexpr std::string_view keras_name = "Lamb";
+  static constexpr auto fields = std::tuple{
+      field("learning_rate", &LambConfig::learning_rate), field("beta_1", &LambConfig::beta_1),
+      field("beta_2", &LambConfig::beta_2), field("epsilon", &LambConfig::epsilon)};
+};
+
+// Adam whose step of each variable is as large, in proportion to it, as the rate says:
+// w -= rate·|w| / |a|·a, where a is Adam's step.
+class LambOptimizer final : public OptimizerOf<LambOptimizer, LambConfig> {
+ public:
+  LambOptimizer(LambConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step& step) override;
+  std::vector<Variable> momentums_, velocities_;
+};
+
+using Lamb = SharedOptimizer<LambOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct LionConfig {
+  LearningRate learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.99;
+
+  static constexpr std::string_view keras_name = "Lion";
+  static constexpr auto fields =
+      std::tuple{field("learning_rate", &LionConfig::learning_rate),
+                 field("beta_1", &LionConfig::beta_1), field("beta_2", &LionConfig::beta_2)};
+};
+
+// Steps of one size: w -= rate·sign(β₁·m + (1 - β₁)·g); m = β₂·m + (1 - β₂)·g.
+class LionOptimizer final : public OptimizerOf<LionOptimizer, LionConfig> {
+ public:
+  LionOptimizer(LionConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step& step) override;
+  std::vector<Variable> momentums_;
+};
+
+using Lion = SharedOptimizer<LionOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct LossScaleConfig {
+  Optimizer inner_optimizer = Optimizer(nullptr);
+  double initial_scale = 32768;
+  int64_t dynamic_growth_steps = 2000;
+  bool dynamic = true;  // older files say so
+
+  static constexpr std::string_view keras_name = "LossScaleOptimizer";
+  static constexpr std::string_view unwritten = "dynamic";
+  static constexpr auto fields =
+      std::tuple{field("inner_optimizer", &LossScaleConfig::inner_optimizer),
+                 field("initial_scale", &LossScaleConfig::initial_scale),
+                 field("dynamic_growth_steps", &LossScaleConfig::dynamic_growth_steps),
+                 field("dynamic", &LossScaleConfig::dynamic)};
+};
+
+// Scales the loss, so that gradients of 16 bits do not vanish, and unscales gradients for another
+// optimizer. Where they are not finite it skips the step and halves the scale; after so many finite
+// ones it doubles it.
+class LossScaleState final : public OptimizerOf<LossScaleState, LossScaleConfig> {
+ public:
+  LossScaleState(LossScaleConfig config, OptimizerOptions options);
+
+  Json get_config() const override;
+  std::vector<Variable> variables() const override;
+  Value scale_loss(Tracer& tracer, Value loss) override;
+  void apply(Tracer& tracer, Values gradients) override;
+  double learning_rate() const override { return cfg.inner_optimizer->learning_rate(); }
+  void set_learning_rate(double rate) override { cfg.inner_optimizer->set_learning_rate(rate); }
+  int64_t iterations() const override { return cfg.inner_optimizer->iterations(); }
+  void finalize() override { cfg.inner_optimizer->finalize(); }
+  const std::vector<Variable>& averages() const override { return cfg.inner_optimizer->averages(); }
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step&) override {}
+  Variable counter_, scale_;
+};
+
+using LossScaleOptimizer = SharedOptimizer<LossScaleState>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

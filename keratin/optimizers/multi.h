@@ -1,0 +1,56 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// Which optimizer takes which variable: the one whose pattern, a regular expression, is the
+// variable's whole path, else the default one.
+struct OptimizerMap {
+  Optimizer default_optimizer = Optimizer(nullptr);
+  std::vector<std::pair<std::string, Optimizer>> optimizer_map = {};
+
+  Optimizer of(const Variable& variable) const;
+  Json to_json() const;
+  static OptimizerMap from_json(const Json& json);
+};
+
+struct MultiOptimizerConfig {
+  OptimizerMap optimizer_map = {};
+
+  static constexpr std::string_view keras_name = "MultiOptimizer";
+  static constexpr auto fields =
+      std::tuple{field("optimizer_map", &MultiOptimizerConfig::optimizer_map)};
+};
+
+// Gives each variable to one of several optimizers.
+class MultiOptimizerState final : public OptimizerOf<MultiOptimizerState, MultiOptimizerConfig> {
+ public:
+  MultiOptimizerState(MultiOptimizerConfig config, OptimizerOptions options);
+
+  Json get_config() const override;
+  std::vector<Variable> variables() const override;
+  void apply(Tracer& tracer, Values gradients) override;
+  double learning_rate() const override;
+  void set_learning_rate(double rate) override;
+  void finalize() override;
+  void set_loss_scale_factor(std::optional<double> factor) override;
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step&) override {}
+
+  struct Part {
+    Optimizer optimizer;
+    std::vector<size_t> variables = {};  // their places among all
+  };
+  std::vector<Part> parts_;
+};
+
+using MultiOptimizer = SharedOptimizer<MultiOptimizerState>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct NadamConfig {
+  LearningRate learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+
+  static constexpr std::string_view keras_name = "Nadam";
+  static constexpr auto fields = std::tuple{
+      field("learning_rate", &NadamConfig::learning_rate), field("beta_1", &NadamConfig::beta_1),
+      field("beta_2", &NadamConfig::beta_2), field("epsilon", &NadamConfig::epsilon)};
+};
+
+// Adam with Nesterov momentum, whose β₁ warms up: u(t) = β₁·(1 - 0.96ᵗ / 2).
+class NadamOptimizer final : public OptimizerOf<NadamOptimizer, NadamConfig> {
+ public:
+  NadamOptimizer(NadamConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void begin(Tracer& tracer, Value count) override;
+  void update(const Step& step) override;
+  std::vector<Variable> momentums_, velocities_;
+  Variable product_;  // of all u so far
+};
+
+using Nadam = SharedOptimizer<NadamOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

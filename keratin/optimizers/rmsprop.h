@@ -1,0 +1,39 @@
+#pragma once
+
+#include "keratin/optimizers/optimizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct RMSpropConfig {
+  LearningRate learning_rate = 0.001;
+  double rho = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-7;
+  bool centered = false;
+
+  static constexpr std::string_view keras_name = "RMSprop";
+  static constexpr auto fields = std::tuple{
+      field("learning_rate", &RMSpropConfig::learning_rate), field("rho", &RMSpropConfig::rho),
+      field("momentum", &RMSpropConfig::momentum), field("epsilon", &RMSpropConfig::epsilon),
+      field("centered", &RMSpropConfig::centered)};
+};
+
+// v = ρ·v + (1 - ρ)·g²; w -= rate·g / sqrt(v + ε). Centered, the square of the average gradient is
+// taken from v; with momentum, steps add up.
+class RMSpropOptimizer final : public OptimizerOf<RMSpropOptimizer, RMSpropConfig> {
+ public:
+  RMSpropOptimizer(RMSpropConfig config, OptimizerOptions options);
+
+ private:
+  void make_slots(const std::vector<Variable>& variables) override;
+  void update(const Step& step) override;
+  std::vector<Variable> velocities_, momentums_, means_;
+};
+
+using RMSprop = SharedOptimizer<RMSpropOptimizer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
