@@ -1,5 +1,6 @@
 #include "keratin/graph/get_item.h"
 
+#include "keratin/graph/operation.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/slicing.h"
 
@@ -31,10 +32,11 @@ ops::Range at_position(int64_t i) {
 
 Value get_item(Value x, const Tree<Traced>& index) {
   std::vector<Json> items;
-  if (index.is_list())
-    for (const Tree<Traced>& item : index.list()) items.push_back(item.constant());
+  const Json given = constant_json(index);
+  if (given.is_array())
+    items = given.as_array();
   else
-    items.push_back(index.constant());
+    items.push_back(given);
   int64_t named = 0;  // axes of x that have an item of their own
   for (const Json& item : items) named += !item.is_null() && !is_kind(item, "__ellipsis__");
   require(named <= x.rank(), "too many indices: ", named, " for a tensor of shape ",

@@ -26,25 +26,37 @@ bool is_number(const Tree<Traced>& argument) {
          (argument.constant().is_number() || argument.constant().is_bool());
 }
 
-// A constant argument as Keras has it: lists of constants are trees here.
-Json constant_json(const Tree<Traced>& argument) {
-  if (!argument.is_list()) return argument.constant();
-  Json list = Json::array();
-  for (const Tree<Traced>& item : argument.list()) list.push_back(constant_json(item));
-  return list;
-}
-
 Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
 
 }  // namespace
 
+Json constant_json(const Tree<Traced>& argument) {
+  if (argument.is_list()) {
+    Json list = Json::array();
+    for (const Tree<Traced>& item : argument.list()) list.push_back(constant_json(item));
+    return list;
+  }
+  if (!argument.is_dict()) return argument.constant();
+  Json dict = Json::object();
+  for (const auto& [key, item] : argument.dict()) dict[key] = constant_json(item);
+  return dict;
+}
+
 std::string OperationCall::who() const { return text("operation ", def_.class_name); }
 
+Value OperationCall::as_tensor(const Tree<Traced>& argument) const {
+  if (argument.is_leaf()) return argument.leaf().value;
+  return ops::constant(block(), tensor_from_json(constant_json(argument)));
+}
+
 Value OperationCall::tensor(size_t i) const {
-  const Tree<Traced>& given = argument(i);
-  if (given.is_leaf()) return given.leaf().value;
-  require(!given.is_none(), who(), ": argument ", i, " is missing");
-  return ops::constant(block(), tensor_from_json(constant_json(given)));
+  require(!argument(i).is_none(), who(), ": argument ", i, " is missing");
+  return as_tensor(argument(i));
+}
+
+Value OperationCall::tensor(size_t i, std::string_view name) const {
+  const Tree<Traced>& given = argument(i).is_none() ? argument(name) : argument(i);
+  return given.is_none() ? Value() : as_tensor(given);
 }
 
 Value OperationCall::float_tensor(size_t i) const {
@@ -158,11 +170,17 @@ LayerPtr operation_from_json(const Json& envelope) {
   return std::make_shared<OperationLayer>(*def, std::move(options), LayerOptions{called});
 }
 
-Symbols call_operation(std::string_view class_name, std::vector<Symbols> arguments, Json options) {
+const OperationDef& operation_named(std::string_view class_name) {
   const OperationDef* def = find_operation(class_name);
   ensure(def != nullptr, "there is no operation ", class_name);
-  const auto layer = std::make_shared<OperationLayer>(*def, std::move(options), LayerOptions{});
-  return layer->call_symbolic({std::move(arguments), {}});
+  return *def;
+}
+
+Symbols call_operation(std::string_view class_name, Arguments<SymbolicTensor> arguments,
+                       Json options) {
+  const auto layer = std::make_shared<OperationLayer>(operation_named(class_name),
+                                                      std::move(options), LayerOptions{});
+  return layer->call_symbolic(std::move(arguments));
 }
 
 }  // namespace keratin

@@ -21,11 +21,14 @@ class OperationCall {
   // An argument that is a tensor, or a constant made one.
   Value tensor(size_t i) const;
   Value float_tensor(size_t i) const;  // integers become floats
+  // The same passed at a position or by that name; undefined when there is none.
+  Value tensor(size_t i, std::string_view name) const;
   // Arguments brought to the dtype that holds all of them; a number counts less than a tensor.
   Values operands(size_t first, size_t count) const;
-  Values operands() const { return operands(0, call_.arguments().positional.size()); }
+  Values operands() const { return operands(0, argument_count()); }
   // A list of tensors, or all the arguments, in one dtype.
   Values list(size_t i) const;
+  size_t argument_count() const { return call_.arguments().positional.size(); }
   const Tree<Traced>& argument(size_t i) const { return call_.argument(i); }
   const Tree<Traced>& argument(std::string_view name) const { return call_.argument(name); }
   Block& block() const { return call_.block(); }
@@ -40,6 +43,8 @@ class OperationCall {
   std::string who() const;
 
  private:
+  Value as_tensor(const Tree<Traced>& argument) const;
+
   const OperationDef& def_;
   const Call& call_;
   const Json& options_;
@@ -54,6 +59,10 @@ struct OperationDef {
 
 // graph/operation_table.cpp
 std::span<const OperationDef> all_operations();
+const OperationDef& operation_named(std::string_view class_name);  // there must be one
+
+// A constant argument as Keras has it: lists and dicts of constants are trees here.
+Json constant_json(const Tree<Traced>& argument);
 
 class OperationLayer final : public Layer {
  public:
@@ -84,7 +93,7 @@ bool is_operation_module(std::string_view module);
 // Makes an operation from its envelope. Errors: one that Keratin does not have.
 LayerPtr operation_from_json(const Json& envelope);
 // Makes an operation of that class and calls it.
-Symbols call_operation(std::string_view class_name, std::vector<Symbols> arguments,
+Symbols call_operation(std::string_view class_name, Arguments<SymbolicTensor> arguments,
                        Json options = Json::object());
 
 }  // namespace keratin

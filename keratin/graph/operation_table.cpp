@@ -1,105 +1,17 @@
 // Keras's operations by class name, one row each, and what they compute.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "keratin/graph/get_item.h"
 #include "keratin/graph/json_tensor.h"
-#include "keratin/graph/operation.h"
+#include "keratin/graph/operation_rules.h"
 #include "keratin/ops/fill.h"
-#include "keratin/ops/ops.h"
-#include "keratin/ops/promote.h"
 
 namespace keratin {
 namespace {
 
-using C = OperationCall;
-using Unary = Value (*)(Value);
-using Binary = Value (*)(Value, Value);
-using Reduce = Value (*)(Value, const Dims&, bool);
-using Along = Value (*)(Value, int64_t);
-using Scaled = Value (*)(Value, double);
-
-Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
-Value as_bool(Value x) { return cast_to(x, DType::boolean); }
-
-int64_t from_front(const C& c, int64_t axis, int64_t rank) {
-  require(axis >= -rank && axis < rank, c.who(), ": axis ", axis, " is outside rank ", rank);
-  return axis < 0 ? axis + rank : axis;
-}
-
-template <Unary f>
-Results same(const C& c) {  // of any dtype
-  return f(c.tensor(0));
-}
-template <Unary f>
-Results of_float(const C& c) {
-  return f(c.float_tensor(0));
-}
-template <Binary f>
-Results both(const C& c) {
-  const Values in = c.operands(0, 2);
-  return f(in[0], in[1]);
-}
-template <Binary f>
-Results both_floats(const C& c) {
-  Values in = c.operands(0, 2);
-  for (Value& x : in) x = cast_to(x, ops::promoted_to_float(x.dtype()));
-  return f(in[0], in[1]);
-}
-template <Binary f>
-Results logical(const C& c) {
-  return f(as_bool(c.tensor(0)), as_bool(c.tensor(1)));
-}
-
-template <Reduce f>
-Results reduce(const C& c) {
-  return f(c.tensor(0), c.dims("axis"), c.flag("keepdims"));
-}
-template <Reduce f>
-Results reduce_floats(const C& c) {
-  return f(c.float_tensor(0), c.dims("axis"), c.flag("keepdims"));
-}
-template <Reduce f>
-Results reduce_bools(const C& c) {
-  return f(as_bool(c.tensor(0)), c.dims("axis"), c.flag("keepdims"));
-}
-// Small integers are added up in int32.
-template <Reduce f>
-Results accumulate(const C& c) {
-  Value x = c.tensor(0);
-  if (const auto dtype = c.dtype()) x = cast_to(x, *dtype);
-  if (x.dtype() == DType::boolean || x.dtype() == DType::i8 || x.dtype() == DType::u8)
-    x = ops::cast(x, DType::i32);
-  return f(x, c.dims("axis"), c.flag("keepdims"));
-}
-template <Value (*f)(Value, int64_t, bool)>
-Results position(const C& c) {
-  Value x = c.tensor(0);
-  const auto axis = c.integer("axis");
-  if (!axis) x = ops::reshape(x, {ops::infer_size});
-  return ops::cast(f(x, axis.value_or(0), c.flag("keepdims")), DType::i32);
-}
-template <Along f>
-Results along(const C& c) {
-  return f(c.float_tensor(0), c.integer("axis").value_or(-1));
-}
-template <Along f>
-Results along_axes(const C& c) {
-  const Dims axes = c.dims("axis");
-  require(axes.size() == 1, c.who(), ": expected one axis, got ", c.option("axis"));
-  return f(c.float_tensor(0), axes[0]);
-}
-// An activation with one number, whose name and default are the template's.
-struct Option {
-  const char* key;
-  double otherwise;
-};
-constexpr Option alpha{"alpha", 1}, slope{"negative_slope", 0.2}, half{"threshold", 0.5},
-    four{"b", 4};
-template <Scaled f, const Option& option>
-Results with_number(const C& c) {
-  return f(c.float_tensor(0), c.number(option.key, option.otherwise));
-}
+using namespace rules;
 
 Value standard_deviation(Value x, const Dims& axes, bool keepdims) {
   return ops::sqrt(ops::variance(x, axes, keepdims));
@@ -108,15 +20,105 @@ Value log2(Value x) { return ops::log(x) * (1 / std::numbers::ln2); }
 Value log10(Value x) { return ops::log(x) * (1 / std::numbers::ln10); }
 Value exp2(Value x) { return ops::exp(x * std::numbers::ln2); }
 Value same_value(Value x) { return x; }
-Value flat(Value x) { return ops::reshape(x, {ops::infer_size}); }
 
-// Vectors count as one row or one column.
-Value matmul(Value a, Value b) {
-  const bool row = a.rank() == 1, column = b.rank() == 1;
-  Value y = ops::matmul(row ? ops::expand_dims(a, 0) : a, column ? ops::expand_dims(b, 1) : b);
-  if (column) y = ops::squeeze(y, -1);
-  if (row) y = ops::squeeze(y, column ? -1 : -2);
-  return y;
+Value cbrt(Value x) { return ops::sign(x) * ops::pow(ops::abs(x), ops::scalar_like(x, 1.0 / 3)); }
+Value erfc(Value x) { return 1.0 - ops::erf(x); }
+Value degrees(Value x) { return x * (180 / std::numbers::pi); }
+Value radians(Value x) { return x * (std::numbers::pi / 180); }
+Value sinc(Value x) {
+  const Value angle = x * std::numbers::pi, zero = ops::scalar_like(x, 0);
+  return ops::select(ops::equal(x, zero), ops::scalar_like(x, 1), ops::sin(angle) / angle);
+}
+Value is_positive_infinity(Value x) { return ops::is_inf(x) & (x > 0.0); }
+Value is_negative_infinity(Value x) { return ops::is_inf(x) & (x < 0.0); }
+Value reverse_rows(Value x) { return ops::reverse(x, {0}); }
+Value reverse_columns(Value x) { return ops::reverse(x, {1}); }
+// Of -0 too.
+Value sign_bit(Value x) {
+  const Value negative = x < 0.0;
+  if (!is_float(x.dtype())) return negative;
+  return ops::select(ops::equal(x, ops::scalar_like(x, 0)), ops::reciprocal(x) < 0.0, negative);
+}
+
+// The sign of the dividend.
+Value fmod(Value a, Value b) {
+  const Value rest = ops::mod(ops::abs(a), ops::abs(b));
+  return ops::select(a < 0.0, -rest, rest);
+}
+Value fmax(Value a, Value b) {
+  return ops::select(ops::is_nan(a), b, ops::select(ops::is_nan(b), a, ops::maximum(a, b)));
+}
+Value fmin(Value a, Value b) {
+  return ops::select(ops::is_nan(a), b, ops::select(ops::is_nan(b), a, ops::minimum(a, b)));
+}
+Value heaviside(Value x, Value at_zero) {
+  const Value one = ops::scalar_like(x, 1), zero = ops::scalar_like(x, 0);
+  return ops::select(x < 0.0, zero, ops::select(ops::equal(x, zero), at_zero, one));
+}
+// Scaled by the larger one, so that no square overflows.
+Value hypot(Value a, Value b) {
+  const Value x = ops::abs(a), y = ops::abs(b), large = ops::maximum(x, y);
+  const Value ratio = ops::minimum(x, y) / large;
+  return ops::select(ops::equal(large, ops::scalar_like(large, 0)), large,
+                     large * ops::sqrt(ratio * ratio + 1.0));
+}
+Value divide_no_nan(Value a, Value b) {
+  const Value zero = ops::scalar_like(b, 0), none = ops::equal(b, zero);
+  return ops::select(none, zero, a / ops::select(none, ops::scalar_like(b, 1), b));
+}
+// log(eᵃ + eᵇ) without its overflow; equal infinities have no difference.
+Value logaddexp(Value a, Value b) {
+  const Value distance = ops::abs(a - b);
+  return ops::select(ops::is_nan(distance), a + b,
+                     ops::maximum(a, b) + ops::log1p(ops::exp(-distance)));
+}
+Value logaddexp2(Value a, Value b) {
+  return logaddexp(a * std::numbers::ln2, b * std::numbers::ln2) * (1 / std::numbers::ln2);
+}
+Value ldexp(Value x, Value exponent) { return x * exp2(exponent); }
+Results everywhere_true(const C& c) { return ops::fill_like(c.tensor(0), 1, DType::boolean); }
+Value range(Value x, const Dims& axes, bool keepdims) {
+  return ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims);
+}
+
+// Reductions that leave out what is not a number.
+Value instead_of_nan(Value x, double value) {
+  return ops::select(ops::is_nan(x), ops::scalar_like(x, value), x);
+}
+Value count_numbers(Value x, const Dims& axes, bool keepdims) {
+  return ops::sum(ops::cast(!ops::is_nan(x), x.dtype()), axes, keepdims);
+}
+Value nan_where_none(Value y, Value x, const Dims& axes, bool keepdims) {
+  const Value none = ops::all(ops::is_nan(x), axes, keepdims);
+  return ops::select(none, ops::scalar_like(y, std::nan("")), y);
+}
+constexpr double infinity = std::numeric_limits<double>::infinity();
+Value nanmax(Value x, const Dims& axes, bool keepdims) {
+  return nan_where_none(ops::max(instead_of_nan(x, -infinity), axes, keepdims), x, axes, keepdims);
+}
+Value nanmin(Value x, const Dims& axes, bool keepdims) {
+  return nan_where_none(ops::min(instead_of_nan(x, infinity), axes, keepdims), x, axes, keepdims);
+}
+Value nansum(Value x, const Dims& axes, bool keepdims) {
+  return ops::sum(instead_of_nan(x, 0), axes, keepdims);
+}
+Value nanprod(Value x, const Dims& axes, bool keepdims) {
+  return ops::prod(instead_of_nan(x, 1), axes, keepdims);
+}
+Value nanmean(Value x, const Dims& axes, bool keepdims) {
+  return nansum(x, axes, keepdims) / count_numbers(x, axes, keepdims);
+}
+Value nanvar(Value x, const Dims& axes, bool keepdims) {
+  return nanmean(ops::square(x - nanmean(x, axes, /*keepdims=*/true)), axes, keepdims);
+}
+Value nanstd(Value x, const Dims& axes, bool keepdims) {
+  return ops::sqrt(nanvar(x, axes, keepdims));
+}
+Value nancumsum(Value x, ops::CumulativeAttrs attrs) {
+  return ops::cumsum(instead_of_nan(x, 0), attrs);
+}
+Value nancumprod(Value x, ops::CumulativeAttrs attrs) {
+  return ops::cumprod(instead_of_nan(x, 1), attrs);
 }
 
 Results cast(const C& c) { return cast_to(c.tensor(0), c.dtype().value_or(DType::f32)); }
@@ -170,125 +172,6 @@ Results clip(const C& c) {
   return x;
 }
 
-Results reshape(const C& c) { return ops::reshape(c.tensor(0), c.dims("newshape")); }
-Results broadcast_to(const C& c) { return ops::broadcast_to(c.tensor(0), c.dims("shape")); }
-Results transpose(const C& c) {
-  const Value x = c.tensor(0);
-  Dims axes = c.dims("axes");
-  if (axes.empty())
-    for (int64_t axis = x.rank(); axis-- > 0;) axes.push_back(axis);
-  return ops::transpose(x, axes);
-}
-Results swap_axes(const C& c) {
-  const Value x = c.tensor(0);
-  Dims axes;
-  for (int64_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
-  std::swap(axes[static_cast<size_t>(from_front(c, c.option("axis1").as_int(), x.rank()))],
-            axes[static_cast<size_t>(from_front(c, c.option("axis2").as_int(), x.rank()))]);
-  return ops::transpose(x, axes);
-}
-Results move_axis(const C& c) {
-  const Value x = c.tensor(0);
-  const Dims source = c.dims("source"), target = c.dims("destination");
-  require(source.size() == target.size(), c.who(), ": expected as many sources as destinations");
-  Dims axes(static_cast<size_t>(x.rank()), -1), rest;
-  for (int64_t axis = 0; axis < x.rank(); ++axis) rest.push_back(axis);
-  for (size_t i = 0; i < source.size(); ++i) {
-    const int64_t from = from_front(c, source[i], x.rank());
-    axes[static_cast<size_t>(from_front(c, target[i], x.rank()))] = from;
-    std::erase(rest, from);
-  }
-  auto next = rest.begin();
-  for (int64_t& axis : axes)
-    if (axis < 0) axis = *next++;
-  return ops::transpose(x, axes);
-}
-Results expand_dims(const C& c) {
-  Value x = c.tensor(0);
-  const Dims given = c.dims("axis");
-  const int64_t rank = x.rank() + static_cast<int64_t>(given.size());
-  Dims axes;
-  for (const int64_t axis : given) axes.push_back(from_front(c, axis, rank));
-  std::sort(axes.begin(), axes.end());
-  for (const int64_t axis : axes) x = ops::expand_dims(x, axis);
-  return x;
-}
-Results squeeze(const C& c) {
-  Value x = c.tensor(0);
-  Dims axes;
-  for (const int64_t axis : c.dims("axis")) axes.push_back(from_front(c, axis, x.rank()));
-  if (c.option("axis").is_null())
-    for (int64_t axis = 0; axis < x.rank(); ++axis)
-      if (x.shape()[axis] == 1) axes.push_back(axis);
-  std::sort(axes.rbegin(), axes.rend());
-  for (const int64_t axis : axes) x = ops::squeeze(x, axis);
-  return x;
-}
-Results concatenate(const C& c) { return ops::concat(c.list(0), c.integer("axis").value_or(0)); }
-Results stack(const C& c) { return ops::stack(c.list(0), c.integer("axis").value_or(0)); }
-Results split(const C& c) {
-  const Value x = c.tensor(0);
-  const int64_t axis = from_front(c, c.integer("axis").value_or(0), x.rank());
-  const Json& how = c.option("indices_or_sections");
-  if (how.is_number()) return ops::split(x, how.as_int(), axis);
-  Values parts;
-  int64_t start = 0;
-  for (const Json& at : how.as_array()) {
-    parts.push_back(ops::slice_axis(x, axis, start, at.as_int()));
-    start = at.as_int();
-  }
-  parts.push_back(ops::slice_axis(x, axis, start, ops::to_end));
-  return parts;
-}
-Results flip(const C& c) { return ops::reverse(c.tensor(0), c.dims("axis")); }
-Results tile(const C& c) {
-  Value x = c.tensor(0);
-  Dims repeats = c.dims("repeats");
-  while (repeats.size() < static_cast<size_t>(x.rank())) repeats.insert(repeats.begin(), 1);
-  while (static_cast<size_t>(x.rank()) < repeats.size()) x = ops::expand_dims(x, 0);
-  return ops::tile(x, repeats);
-}
-Results repeat(const C& c) {
-  const auto axis = c.integer("axis");
-  const Value x = c.tensor(0);
-  return ops::repeat(axis ? x : flat(x), c.option("repeats").as_int(), axis.value_or(0));
-}
-Results roll(const C& c) {
-  const auto axis = c.integer("axis");
-  require(axis.has_value(), c.who(), ": expected one axis");
-  return ops::roll(c.tensor(0), c.option("shift").as_int(), *axis);
-}
-Results take(const C& c) {
-  const auto axis = c.integer("axis");
-  const Value x = c.tensor(0), indices = c.tensor(1);
-  const bool whole = indices.dtype() == DType::i32 || indices.dtype() == DType::i64;
-  return ops::gather(axis ? x : flat(x), whole ? indices : ops::cast(indices, DType::i32),
-                     axis.value_or(0));
-}
-Results one_hot(const C& c) {
-  const Value indices = c.tensor(0);
-  const bool whole = indices.dtype() == DType::i32 || indices.dtype() == DType::i64;
-  return ops::one_hot(whole ? indices : ops::cast(indices, DType::i32),
-                      c.option("num_classes").as_int(), c.dtype().value_or(DType::f32),
-                      c.integer("axis").value_or(-1));
-}
-Results einsum(const C& c) { return ops::einsum(c.option("subscripts").as_string(), c.operands()); }
-Results pad(const C& c) {
-  const Value x = c.tensor(0);
-  const Json& widths = c.option("pad_width");
-  const std::string& mode = c.option("mode").as_string();
-  Dims lo, hi;
-  for (const Json& pair : widths.as_array()) {
-    lo.push_back(pair[0].as_int());
-    hi.push_back(pair[1].as_int());
-  }
-  if (mode == "reflect") return ops::pad_reflect(x, lo, hi);
-  if (mode == "symmetric") return ops::pad_symmetric(x, lo, hi);
-  require(mode == "constant", c.who(), ": mode '", mode, "' is not supported");
-  const Tree<Traced>& value = c.argument("constant_values");
-  return ops::pad(
-      x, {.lo = lo, .hi = hi, .value = value.is_none() ? 0.0 : value.constant().as_double()});
-}
 template <Value (*f)(Value, ops::CumulativeAttrs)>
 Results cumulate(const C& c) {
   const auto axis = c.integer("axis");
@@ -296,13 +179,6 @@ Results cumulate(const C& c) {
   x = cast_to(x, c.dtype().value_or(x.dtype()));
   if (!axis) x = flat(x);
   return f(x, {.axis = axis.value_or(0)});
-}
-Results normalize(const C& c) {
-  const Value x = c.float_tensor(0);
-  require(c.number("order", 2) == 2, c.who(), ": only order 2 is supported");
-  const Value squares = ops::sum(ops::square(x), c.dims("axis"), /*keepdims=*/true);
-  const double longest = 1 / c.number("epsilon", 1e-7);
-  return x * ops::minimum(ops::rsqrt(squares), ops::scalar_like(x, longest));
 }
 Results sort(const C& c) { return ops::sort(c.tensor(0), {.axis = c.option("axis").as_int()}); }
 Results argsort(const C& c) {
@@ -312,9 +188,71 @@ Results top_k(const C& c) {
   const ops::TopK found = ops::top_k(c.tensor(0), c.option("k").as_int());
   return Values{found.values, found.indices};
 }
+double largest_number(DType dtype) {
+  if (dtype == DType::f16) return 65504;
+  if (dtype == DType::bf16) return 0x1.FEp127;
+  return dispatch(dtype, [](auto tag) {
+    return static_cast<double>(std::numeric_limits<compute_t<typename decltype(tag)::type>>::max());
+  });
+}
+double smallest_number(DType dtype) {
+  if (is_float(dtype)) return -largest_number(dtype);
+  return dispatch(dtype, [](auto tag) {
+    return static_cast<double>(
+        std::numeric_limits<compute_t<typename decltype(tag)::type>>::lowest());
+  });
+}
+Results nan_to_num(const C& c) {
+  const Value x = c.float_tensor(0);
+  const double largest = largest_number(x.dtype());
+  const auto filled = [&](Value y, Value where, double value) {
+    return ops::select(where, ops::scalar_like(x, value), y);
+  };
+  Value y = instead_of_nan(x, c.number("nan", 0));
+  y = filled(y, is_positive_infinity(x), c.number("posinf", largest));
+  return filled(y, is_negative_infinity(x), c.number("neginf", -largest));
+}
+Results saturate_cast(const C& c) {
+  const DType dtype = c.dtype().value_or(DType::f32);
+  const Value x = c.tensor(0);
+  const Value low = ops::scalar_like(x, smallest_number(dtype));
+  const Value high = ops::scalar_like(x, largest_number(dtype));
+  return cast_to(ops::minimum(ops::maximum(x, low), high), dtype);
+}
+Results is_close(const C& c) {
+  const Values in = c.operands(0, 2);
+  const Value a = as_float(in[0]), b = as_float(in[1]);
+  const auto limit = [&](size_t i, double otherwise) {
+    return c.argument(i).is_none() ? otherwise : c.argument(i).constant().as_double();
+  };
+  const Value near =
+      ops::less_equal(ops::abs(a - b), ops::abs(b) * limit(2, 1e-5) + limit(3, 1e-8));
+  Value close = (near & ops::is_finite(b)) | ops::equal(a, b);
+  if (c.flag("equal_nan")) close = close | (ops::is_nan(a) & ops::is_nan(b));
+  return close;
+}
+// The choice of the first condition that holds.
+Results select(const C& c) {
+  const auto& conditions = c.argument(0).list();
+  const auto& choices = c.argument(1).list();
+  require(conditions.size() == choices.size(), c.who(), ": expected as many choices as conditions");
+  Values values;
+  for (const Tree<Traced>& choice : choices) values.push_back(choice.leaf().value);
+  values = ops::promote(values);
+  const Tree<Traced>& otherwise = c.argument(2);
+  Value y;
+  if (otherwise.is_leaf())
+    y = cast_to(otherwise.leaf().value, values[0].dtype());
+  else
+    y = ops::scalar_like(values[0], otherwise.is_none() ? 0 : otherwise.constant().as_double());
+  for (size_t i = conditions.size(); i-- > 0;)
+    y = ops::select(as_bool(conditions[i].leaf().value), values[i], y);
+  return y;
+}
 Results get_item(const C& c) { return get_item(c.tensor(0), c.argument(1)); }
 
-constexpr std::string_view numpy = "numpy", nn = "nn", core = "core", math = "math";
+constexpr std::string_view numpy = "numpy", nn = "nn", core = "core", math = "math",
+                           linalg = "linalg";
 
 constexpr OperationDef table[] = {
     {"Absolute", numpy, same<ops::abs>},
@@ -323,6 +261,7 @@ constexpr OperationDef table[] = {
     {"Amax", numpy, reduce<ops::max>},
     {"Amin", numpy, reduce<ops::min>},
     {"Any", numpy, reduce_bools<ops::any>},
+    {"Append", numpy, append},
     {"Arccos", numpy, of_float<ops::acos>},
     {"Arccosh", numpy, of_float<ops::acosh>},
     {"Arcsin", numpy, of_float<ops::asin>},
@@ -333,31 +272,61 @@ constexpr OperationDef table[] = {
     {"Argmax", numpy, position<ops::argmax>},
     {"Argmin", numpy, position<ops::argmin>},
     {"Argsort", numpy, argsort},
+    {"Array", numpy, convert},
+    {"ArraySplit", numpy, array_split},
+    {"Average", numpy, average},
+    {"BatchNorm", nn, batch_norm},
+    {"BitwiseAnd", numpy, both<ops::bit_and>},
+    {"BitwiseInvert", numpy, same<ops::bit_not>},
+    {"BitwiseLeftShift", numpy, both<ops::shift_left>},
+    {"BitwiseNot", numpy, same<ops::bit_not>},
+    {"BitwiseOr", numpy, both<ops::bit_or>},
+    {"BitwiseRightShift", numpy, both<ops::shift_right>},
+    {"BitwiseXor", numpy, both<ops::bit_xor>},
     {"BroadcastTo", numpy, broadcast_to},
     {"Cast", core, cast},
+    {"Cbrt", numpy, of_float<cbrt>},
     {"Ceil", numpy, of_float<ops::ceil>},
     {"Celu", nn, with_number<ops::celu, alpha>},
     {"Clip", numpy, clip},
     {"Concatenate", numpy, concatenate},
+    {"Conjugate", numpy, same<same_value>},
     {"ConvertToTensor", core, convert},
     {"Copy", numpy, same<same_value>},
     {"Cos", numpy, of_float<ops::cos>},
     {"Cosh", numpy, of_float<ops::cosh>},
+    {"CountNonzero", numpy, count_nonzero},
     {"Cumprod", numpy, cumulate<ops::cumprod>},
     {"Cumsum", numpy, cumulate<ops::cumsum>},
+    {"Deg2rad", numpy, of_float<radians>},
+    {"Diagonal", numpy, diagonal},
+    {"Diff", numpy, diff},
+    {"Digitize", numpy, digitize},
     {"Divide", numpy, both_floats<ops::div>},
+    {"DivideNoNan", numpy, both_floats<divide_no_nan>},
+    {"Dot", numpy, both<numpy_dot>},
+    {"Dsplit", numpy, dsplit},
+    {"Dstack", numpy, dstack},
     {"Einsum", numpy, einsum},
     {"Elu", nn, with_number<ops::elu, alpha>},
+    {"EmptyLike", numpy, filled_like<0>},
     {"Equal", numpy, both<ops::equal>},
     {"Erf", math, of_float<ops::erf>},
+    {"Erfc", math, of_float<erfc>},
     {"Erfinv", math, of_float<ops::erfinv>},
     {"Exp", numpy, of_float<ops::exp>},
     {"Exp2", numpy, of_float<exp2>},
     {"ExpandDims", numpy, expand_dims},
     {"Expm1", numpy, of_float<ops::expm1>},
+    {"Fabs", numpy, of_float<ops::abs>},
     {"Flip", numpy, flip},
+    {"Fliplr", numpy, same<reverse_columns>},
+    {"Flipud", numpy, same<reverse_rows>},
     {"Floor", numpy, of_float<ops::floor>},
     {"FloorDivide", numpy, both<ops::floor_div>},
+    {"Fmax", numpy, both_floats<fmax>},
+    {"Fmin", numpy, both_floats<fmin>},
+    {"Fmod", numpy, both<fmod>},
     {"FullLike", numpy, full_like},
     {"Gelu", nn, gelu},
     {"GetItem", numpy, get_item},
@@ -368,10 +337,24 @@ constexpr OperationDef table[] = {
     {"HardSigmoid", nn, of_float<ops::hard_sigmoid>},
     {"HardSilu", nn, of_float<ops::hard_silu>},
     {"HardTanh", nn, of_float<ops::hard_tanh>},
+    {"Heaviside", numpy, both_floats<heaviside>},
+    {"Hsplit", numpy, hsplit},
+    {"Hstack", numpy, hstack},
+    {"Hypot", numpy, both_floats<hypot>},
+    {"InTopK", math, in_top_k},
+    {"Inner", numpy, both<inner>},
+    {"IsIn", numpy, is_in},
+    {"Isclose", numpy, is_close},
     {"Isfinite", numpy, of_float<ops::is_finite>},
     {"Isinf", numpy, of_float<ops::is_inf>},
     {"Isnan", numpy, of_float<ops::is_nan>},
+    {"Isneginf", numpy, of_float<is_negative_infinity>},
+    {"Isposinf", numpy, of_float<is_positive_infinity>},
+    {"Isreal", numpy, everywhere_true},
+    {"LayerNorm", nn, layer_norm},
+    {"Ldexp", numpy, both_floats<ldexp>},
     {"LeakyRelu", nn, with_number<ops::leaky_relu, slope>},
+    {"LeftShift", numpy, both<ops::shift_left>},
     {"Less", numpy, both<ops::less>},
     {"LessEqual", numpy, both<ops::less_equal>},
     {"Log", numpy, of_float<ops::log>},
@@ -380,6 +363,8 @@ constexpr OperationDef table[] = {
     {"Log2", numpy, of_float<log2>},
     {"LogSigmoid", nn, of_float<ops::log_sigmoid>},
     {"LogSoftmax", nn, along_axes<ops::log_softmax>},
+    {"Logaddexp", numpy, both_floats<logaddexp>},
+    {"Logaddexp2", numpy, both_floats<logaddexp2>},
     {"LogicalAnd", numpy, logical<ops::bit_and>},
     {"LogicalNot", numpy, [](const C& c) -> Results { return ops::bit_not(as_bool(c.tensor(0))); }},
     {"LogicalOr", numpy, logical<ops::bit_or>},
@@ -389,34 +374,63 @@ constexpr OperationDef table[] = {
     {"Max", numpy, reduce<ops::max>},
     {"Maximum", numpy, both<ops::maximum>},
     {"Mean", numpy, reduce_floats<ops::mean>},
+    {"Meshgrid", numpy, meshgrid},
     {"Min", numpy, reduce<ops::min>},
     {"Minimum", numpy, both<ops::minimum>},
     {"Mod", numpy, both<ops::mod>},
+    {"Moments", nn, moments},
     {"Moveaxis", numpy, move_axis},
+    {"MultiHot", nn, multi_hot},
     {"Multiply", numpy, both<ops::mul>},
+    {"NanToNum", numpy, nan_to_num},
+    {"Nancumprod", numpy, cumulate<nancumprod>},
+    {"Nancumsum", numpy, cumulate<nancumsum>},
+    {"Nanmax", numpy, reduce<nanmax>},
+    {"Nanmean", numpy, reduce_floats<nanmean>},
+    {"Nanmin", numpy, reduce<nanmin>},
+    {"Nanprod", numpy, reduce<nanprod>},
+    {"Nanstd", numpy, reduce_floats<nanstd>},
+    {"Nansum", numpy, reduce<nansum>},
+    {"Nanvar", numpy, reduce_floats<nanvar>},
     {"Negative", numpy, same<ops::neg>},
+    {"Norm", linalg, norm},
     {"Normalize", nn, normalize},
     {"NotEqual", numpy, both<ops::not_equal>},
     {"OneHot", nn, one_hot},
     {"OnesLike", numpy, filled_like<1>},
+    {"Outer", numpy, both<outer>},
+    {"PSNR", nn, psnr},
     {"Pad", numpy, pad},
     {"Power", numpy, both<ops::pow>},
     {"Prod", numpy, accumulate<ops::prod>},
+    {"Ptp", numpy, reduce<range>},
+    {"RMSNorm", nn, rms_norm},
+    {"Rad2deg", numpy, of_float<degrees>},
     {"Ravel", numpy, same<flat>},
+    {"Real", numpy, same<same_value>},
     {"Reciprocal", numpy, of_float<ops::reciprocal>},
     {"Relu", nn, same<ops::relu>},
     {"Relu6", nn, of_float<ops::relu6>},
     {"Repeat", numpy, repeat},
     {"Reshape", numpy, reshape},
+    {"RightShift", numpy, both<ops::shift_right>},
     {"Roll", numpy, roll},
+    {"Rot90", numpy, rot90},
     {"Round", numpy, round},
     {"Rsqrt", math, of_float<ops::rsqrt>},
+    {"SaturateCast", core, saturate_cast},
+    {"SearchSorted", numpy, search_sorted},
+    {"Select", numpy, select},
     {"Selu", nn, of_float<ops::selu>},
     {"Sigmoid", nn, of_float<ops::sigmoid>},
     {"Sign", numpy, same<ops::sign>},
+    {"Signbit", numpy, same<sign_bit>},
     {"Silu", nn, of_float<ops::silu>},
     {"Sin", numpy, of_float<ops::sin>},
+    {"Sinc", numpy, of_float<sinc>},
     {"Sinh", numpy, of_float<ops::sinh>},
+    {"Slice", core, slice},
+    {"SliceUpdate", core, slice_update},
     {"SoftShrink", nn, with_number<ops::soft_shrink, half>},
     {"Softmax", nn, along_axes<ops::softmax>},
     {"Softplus", nn, of_float<ops::softplus>},
@@ -437,16 +451,25 @@ constexpr OperationDef table[] = {
     {"Sum", numpy, accumulate<ops::sum>},
     {"Swapaxes", numpy, swap_axes},
     {"Take", numpy, take},
+    {"TakeAlongAxis", numpy, take_along_axis},
     {"Tan", numpy, of_float<ops::tan>},
     {"Tanh", numpy, of_float<ops::tanh>},
     {"TanhShrink", nn, of_float<ops::tanh_shrink>},
+    {"Tensordot", numpy, tensordot},
     {"Threshold", nn, threshold},
     {"Tile", numpy, tile},
     {"TopK", math, top_k},
+    {"Trace", numpy, trace},
     {"Transpose", numpy, transpose},
+    {"Tril", numpy, tril},
+    {"Triu", numpy, triu},
     {"TrueDivide", numpy, both_floats<ops::div>},
     {"Trunc", numpy, of_float<ops::trunc>},
+    {"Unstack", core, unstack},
     {"Var", numpy, reduce_floats<ops::variance>},
+    {"Vdot", numpy, both<vdot>},
+    {"Vsplit", numpy, vsplit},
+    {"Vstack", numpy, vstack},
     {"Where", numpy, where},
     {"ZerosLike", numpy, filled_like<0>},
 };

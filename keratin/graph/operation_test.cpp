@@ -1,5 +1,8 @@
 #include "keratin/graph/operation.h"
 
+#include <functional>
+#include <set>
+
 #include "keratin/graph/functional.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/symbolic_ops.h"
@@ -43,6 +46,187 @@ TEST(Operation, RunsTheModelsOfKeras) {
   }
 }
 
+// The layers of a config without the arguments that Keras writes down as nothing.
+Json without_nothing(const Json& layers) {
+  Json kept = Json::array();
+  for (Json layer : layers.as_array()) {
+    Json nodes = Json::array();
+    for (Json node : layer.at("inbound_nodes").as_array()) {
+      Json kwargs = Json::object();
+      for (const auto& [key, value] : node.at("kwargs").as_object())
+        if (!value.is_null()) kwargs[key] = value;
+      node["kwargs"] = kwargs;
+      nodes.push_back(node);
+    }
+    layer["inbound_nodes"] = nodes;
+    kept.push_back(layer);
+  }
+  return kept;
+}
+
+// What tests/golden/operations.json records: an expression of Keras, its graph and its numbers.
+TEST(Operation, ComputesWhatKerasDoes) {
+  const Json cases = testing::read_golden("operations.json");
+  ASSERT_GE(cases.size(), 380u);
+  std::set<std::string> seen;
+  for (const Json& test : cases.as_array()) {
+    SCOPED_TRACE(test.at("name").as_string());
+    const Json& config = test.at("config");
+    const Json& layers = config.at("config").at("layers");
+    for (const Json& layer : layers.as_array()) seen.insert(layer.at("class_name").as_string());
+    try {
+      const Model model(layer_from_json(config));
+      EXPECT_EQ(without_nothing(model.get_config().at("layers")), without_nothing(layers));
+      const auto got = model.predict(golden_structure(test.at("inputs"))).flat();
+      const auto wanted = golden_structure(test.at("outputs")).flat();
+      ASSERT_EQ(got.size(), wanted.size());
+      for (size_t i = 0; i < got.size(); ++i)
+        testing::expect_close(got[i], wanted[i], 1e-5, text("output ", i));
+    } catch (const UserError& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  for (const OperationDef& def : all_operations())
+    EXPECT_TRUE(seen.contains(std::string(def.class_name))) << def.class_name << " has no case";
+}
+
+// What C++ puts into a graph is what Keras does for the same expression.
+TEST(Operation, FunctionsMakeTheNodesOfKeras) {
+  using T = SymbolicTensor;
+  const auto of = [](const T& t) { return Symbols(t); };
+  struct Twin {
+    const char* code;
+    std::function<Symbols(const std::map<std::string, T>&)> make;
+  };
+  const auto x = [](const auto& in) { return in.at("x"); };
+  const auto y = [](const auto& in) { return in.at("y"); };
+  const Slice all, pair{.start = 1, .stop = 3};
+  const Twin twins[] = {
+      {"x[:, 0]",
+       [&](auto& in) {
+         return of(x(in)[{all, 0}]);
+       }},
+      {"x[:, 1:3, ::2]",
+       [&](auto& in) {
+         return of(x(in)[{all, pair, Slice{.step = 2}}]);
+       }},
+      {"x[..., None]",
+       [&](auto& in) {
+         return of(x(in)[{ellipsis, new_axis}]);
+       }},
+      {"x[:, -1]",
+       [&](auto& in) {
+         return of(x(in)[{all, -1}]);
+       }},
+      {"x[:, ::-1]",
+       [&](auto& in) {
+         return of(x(in)[{all, Slice{.step = -1}}]);
+       }},
+      {"x[0]", [&](auto& in) { return of(x(in)[0]); }},
+      {"x[:, None, 2]",
+       [&](auto& in) {
+         return of(x(in)[{all, new_axis, 2}]);
+       }},
+      {"x % 2", [&](auto& in) { return of(x(in) % 2); }},
+      {"ops.logaddexp(x, y)", [&](auto& in) { return of(ops::logaddexp(x(in), y(in))); }},
+      {"ops.mod(x, q)", [&](auto& in) { return of(ops::mod(x(in), in.at("q"))); }},
+      {"ops.dot(w, m)", [&](auto& in) { return of(ops::dot(in.at("w"), in.at("m"))); }},
+      {"ops.outer(u, v)", [&](auto& in) { return of(ops::outer(in.at("u"), in.at("v"))); }},
+      {"ops.tensordot(x, y, axes=3)",
+       [&](auto& in) { return of(ops::tensordot(x(in), y(in), 3)); }},
+      {"ops.tensordot(x, y, axes=[[0, 1], [0, 1]])",
+       [&](auto& in) {
+         return of(ops::tensordot(x(in), y(in), {0, 1}, {0, 1}));
+       }},
+      {"ops.logical_and(b, n)",
+       [&](auto& in) { return of(ops::logical_and(in.at("b"), in.at("n"))); }},
+      {"ops.logical_or(b, n)",
+       [&](auto& in) { return of(ops::logical_or(in.at("b"), in.at("n"))); }},
+      {"ops.logical_xor(b, n)",
+       [&](auto& in) { return of(ops::logical_xor(in.at("b"), in.at("n"))); }},
+      {"ops.logical_not(b)", [&](auto& in) { return of(ops::logical_not(in.at("b"))); }},
+      {"ops.isnan(e)", [&](auto& in) { return of(ops::isnan(in.at("e"))); }},
+      {"ops.isinf(e)", [&](auto& in) { return of(ops::isinf(in.at("e"))); }},
+      {"ops.isfinite(e)", [&](auto& in) { return of(ops::isfinite(in.at("e"))); }},
+      {"ops.std(x, axis=(1, 2))",
+       [&](auto& in) {
+         return of(ops::std(x(in), Dims{1, 2}));
+       }},
+      {"ops.argmin(x, axis=-1, keepdims=True)",
+       [&](auto& in) { return of(ops::argmin(x(in), -1, true)); }},
+      {"ops.count_nonzero(x, axis=1)", [&](auto& in) { return of(ops::count_nonzero(x(in), 1)); }},
+      {"ops.average(x, axis=1)", [&](auto& in) { return of(ops::average(x(in), 1)); }},
+      {"ops.average(x, axis=1, weights=p)",
+       [&](auto& in) { return of(ops::average(x(in), 1, in.at("p"))); }},
+      {"ops.norm(w)", [&](auto& in) { return of(ops::norm(in.at("w"))); }},
+      {"ops.norm(x, ord=1, axis=(1, 2))",
+       [&](auto& in) {
+         return of(ops::norm(x(in), 1, Dims{1, 2}));
+       }},
+      {"ops.normalize(x, axis=1)", [&](auto& in) { return of(ops::normalize(x(in), 1)); }},
+      {"ops.cumsum(x)", [&](auto& in) { return of(ops::cumsum(x(in))); }},
+      {"ops.cumprod(x, axis=1)", [&](auto& in) { return of(ops::cumprod(x(in), 1)); }},
+      {"ops.diff(x, n=2, axis=1)", [&](auto& in) { return of(ops::diff(x(in), 2, 1)); }},
+      {"ops.sort(x, axis=1)", [&](auto& in) { return of(ops::sort(x(in), 1)); }},
+      {"ops.argsort(x)", [&](auto& in) { return of(ops::argsort(x(in))); }},
+      {"ops.top_k(x, 2)", [&](auto& in) { return ops::top_k(x(in), 2); }},
+      {"ops.unstack(x, axis=1)", [&](auto& in) { return ops::unstack(x(in), {}, 1); }},
+      {"ops.meshgrid(u, v, indexing='ij')",
+       [&](auto& in) {
+         return ops::meshgrid({in.at("u"), in.at("v")}, "ij");
+       }},
+      {"ops.broadcast_to(w, (3, 2, 4))",
+       [&](auto& in) {
+         return of(ops::broadcast_to(in.at("w"), {3, 2, 4}));
+       }},
+      {"ops.swapaxes(x, 1, 2)", [&](auto& in) { return of(ops::swapaxes(x(in), 1, 2)); }},
+      {"ops.moveaxis(x, (0, 1), (2, 0))",
+       [&](auto& in) {
+         return of(ops::moveaxis(x(in), {0, 1}, {2, 0}));
+       }},
+      {"ops.roll(x, 1, axis=1)", [&](auto& in) { return of(ops::roll(x(in), 1, 1)); }},
+      {"ops.pad(x, [[0, 0], [1, 2], [0, 1]], mode='reflect')",
+       [&](auto& in) {
+         return of(ops::pad(x(in), {{0, 0}, {1, 2}, {0, 1}}, "reflect"));
+       }},
+      {"ops.tril(x, k=1)", [&](auto& in) { return of(ops::tril(x(in), 1)); }},
+      {"ops.triu(m)", [&](auto& in) { return of(ops::triu(in.at("m"))); }},
+      {"ops.diagonal(x, offset=1, axis1=1, axis2=2)",
+       [&](auto& in) { return of(ops::diagonal(x(in), 1, 1, 2)); }},
+      {"ops.trace(m, axis1=1, axis2=2)",
+       [&](auto& in) { return of(ops::trace(in.at("m"), 0, 1, 2)); }},
+      {"ops.take_along_axis(x, i, axis=1)",
+       [&](auto& in) { return of(ops::take_along_axis(x(in), in.at("i"), 1)); }},
+      {"ops.slice(x, [0, 1, 1], (1, 2, 3))",
+       [&](auto& in) {
+         return of(ops::slice(x(in), {0, 1, 1}, {1, 2, 3}));
+       }},
+      {"ops.slice_update(x, [0, 1, 1], y[:, :2, 1:3])",
+       [&](auto& in) {
+         return of(ops::slice_update(x(in), {0, 1, 1}, y(in)[{all, Slice{.stop = 2}, pair}]));
+       }},
+  };
+  std::map<std::string, Json> cases;
+  const Json golden = testing::read_golden("operations.json");
+  for (const Json& test : golden.as_array()) cases.emplace(test.at("name").as_string(), test);
+  for (const Twin& twin : twins) {
+    SCOPED_TRACE(twin.code);
+    ASSERT_TRUE(cases.contains(twin.code));
+    clear_session();
+    const Json& theirs = cases.at(twin.code).at("config").at("config").at("layers");
+    std::map<std::string, T> inputs;
+    std::vector<T> ordered;
+    for (const Json& layer : theirs.as_array()) {
+      if (layer.at("class_name") != Json("InputLayer")) continue;
+      const auto made = std::dynamic_pointer_cast<InputLayer>(layer_from_json(layer));
+      ordered.push_back(made->output());
+      inputs.emplace(made->name(), ordered.back());
+    }
+    const Model model({.inputs = ordered, .outputs = twin.make(inputs)});
+    EXPECT_EQ(without_nothing(model.get_config().at("layers")), without_nothing(theirs));
+  }
+}
+
 // The same graph written in C++ has Keras's names, order and configs.
 TEST(Operation, OperatorsMakeTheNodesOfKeras) {
   clear_session();
@@ -50,7 +234,7 @@ TEST(Operation, OperatorsMakeTheNodesOfKeras) {
   const SymbolicTensor dense = Dense({.units = 4}, "dense")(x + y);
   const auto mixed = 2.0 * dense - y / 3.0;
   const auto joined = ops::concatenate({mixed, -x, ops::abs(y)}, -1);
-  const auto part = ops::get_item(joined, {Slice{}, Slice{.start = 1, .stop = 5, .step = 2}});
+  const auto part = joined[{Slice{}, Slice{.start = 1, .stop = 5, .step = 2}}];
   const auto mean = ops::mean(joined, 1, true);
   const Model model({.inputs = {x, y}, .outputs = {joined, part, mean}, .name = "op_nodes"});
   const Json test = testing::read_golden("models/op_nodes.json");
@@ -136,6 +320,8 @@ TEST(Operation, IndexesAsPythonDoes) {
   const auto at = [&](const std::vector<Index>& index) {
     return run(x, [&](T t) { return ops::get_item(t, index); });
   };
+  EXPECT_EQ(run(x, [](T t) { return t[1]; }), at({1}));
+  EXPECT_EQ(run(x, [](T t) { return t[{Slice{}, 2}]; }), at({Slice{}, 2}));
   EXPECT_EQ(at({Slice{}, 0}), Tensor::of<int>(i32, {2, 4}, {0, 1, 2, 3, 12, 13, 14, 15}));
   EXPECT_EQ(at({Slice{}, -1, 1}), Tensor::of<int>(i32, {2}, {9, 21}));
   EXPECT_EQ(at({Slice{}, -2, 1}), Tensor::of<int>(i32, {2}, {5, 17}));

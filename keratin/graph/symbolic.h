@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "keratin/graph/index.h"
 #include "keratin/graph/tree.h"
 #include "keratin/ir/type.h"
 
@@ -56,6 +57,10 @@ class SymbolicTensor {
   const std::string& name() const { return spec().name; }
   bool has_mask() const { return spec().mask.has_value(); }
   const LayerPtr& layer() const;  // whose call made it
+
+  // A part of it, as in Python: x[0], x[{Slice{}, Slice{.start = 1, .stop = 3}, -1}].
+  SymbolicTensor operator[](const Index& index) const;
+  SymbolicTensor operator[](std::initializer_list<Index> index) const;
 
   bool operator==(const SymbolicTensor& other) const = default;
   size_t hash() const { return std::hash<const void*>{}(node_.get()) * 31 + index_; }

@@ -10,7 +10,7 @@ using O = Json::Object;
 // The operation on some arguments; its only output.
 SymbolicTensor one(std::string_view class_name, std::vector<Symbols> arguments,
                    Json options = Json::object()) {
-  return call_operation(class_name, std::move(arguments), std::move(options)).leaf();
+  return call_operation(class_name, {std::move(arguments), {}}, std::move(options)).leaf();
 }
 
 SymbolicTensor reduced(std::string_view class_name, const Symbols& x, const Json& axis,
@@ -27,6 +27,13 @@ Index::Index(const Slice& slice)
                            {"step", config::write(slice.step)}}}}) {}
 
 Index::Index(Ellipsis) : json_(O{{"class_name", "__ellipsis__"}, {"config", O{}}}) {}
+
+SymbolicTensor SymbolicTensor::operator[](const Index& index) const {
+  return ops::get_item(*this, {index});
+}
+SymbolicTensor SymbolicTensor::operator[](std::initializer_list<Index> index) const {
+  return ops::get_item(*this, index);
+}
 
 SymbolicTensor operator+(const Symbols& a, const Symbols& b) { return one("Add", {a, b}); }
 SymbolicTensor operator-(const Symbols& a, const Symbols& b) { return one("Subtract", {a, b}); }
@@ -54,12 +61,31 @@ SymbolicTensor divide(const Symbols& a, const Symbols& b) { return one("Divide",
 SymbolicTensor floor_divide(const Symbols& a, const Symbols& b) {
   return one("FloorDivide", {a, b});
 }
+SymbolicTensor mod(const Symbols& a, const Symbols& b) { return one("Mod", {a, b}); }
 SymbolicTensor power(const Symbols& a, const Symbols& b) { return one("Power", {a, b}); }
 SymbolicTensor maximum(const Symbols& a, const Symbols& b) { return one("Maximum", {a, b}); }
 SymbolicTensor minimum(const Symbols& a, const Symbols& b) { return one("Minimum", {a, b}); }
 SymbolicTensor matmul(const Symbols& a, const Symbols& b) { return one("Matmul", {a, b}); }
+SymbolicTensor logaddexp(const Symbols& a, const Symbols& b) { return one("Logaddexp", {a, b}); }
+SymbolicTensor dot(const Symbols& a, const Symbols& b) { return one("Dot", {a, b}); }
+SymbolicTensor outer(const Symbols& a, const Symbols& b) { return one("Outer", {a, b}); }
+SymbolicTensor tensordot(const Symbols& a, const Symbols& b, int64_t axes) {
+  return one("Tensordot", {a, b}, O{{"axes", axes}});
+}
+SymbolicTensor tensordot(const Symbols& a, const Symbols& b, const Dims& axes_of_a,
+                         const Dims& axes_of_b) {
+  return one("Tensordot", {a, b},
+             O{{"axes", Json::Array{config::write(axes_of_a), config::write(axes_of_b)}}});
+}
 SymbolicTensor equal(const Symbols& a, const Symbols& b) { return one("Equal", {a, b}); }
 SymbolicTensor not_equal(const Symbols& a, const Symbols& b) { return one("NotEqual", {a, b}); }
+SymbolicTensor logical_and(const Symbols& a, const Symbols& b) { return a & b; }
+SymbolicTensor logical_or(const Symbols& a, const Symbols& b) { return a | b; }
+SymbolicTensor logical_xor(const Symbols& a, const Symbols& b) { return a ^ b; }
+SymbolicTensor logical_not(const Symbols& x) { return !x; }
+SymbolicTensor isnan(const Symbols& x) { return one("Isnan", {x}); }
+SymbolicTensor isinf(const Symbols& x) { return one("Isinf", {x}); }
+SymbolicTensor isfinite(const Symbols& x) { return one("Isfinite", {x}); }
 SymbolicTensor where(const Symbols& condition, const Symbols& a, const Symbols& b) {
   return one("Where", {condition, a, b});
 }
@@ -118,6 +144,9 @@ SymbolicTensor all(const Symbols& x, const Axes& axis, bool keepdims) {
 SymbolicTensor var(const Symbols& x, const Axes& axis, bool keepdims) {
   return reduced("Var", x, config::write(axis), keepdims);
 }
+SymbolicTensor std(const Symbols& x, const Axes& axis, bool keepdims) {
+  return reduced("Std", x, config::write(axis), keepdims);
+}
 SymbolicTensor logsumexp(const Symbols& x, const Axes& axis, bool keepdims) {
   return reduced("Logsumexp", x, config::write(axis), keepdims);
 }
@@ -135,6 +164,41 @@ SymbolicTensor prod(const Symbols& x, const Axes& axis, bool keepdims) {
 }
 SymbolicTensor argmax(const Symbols& x, std::optional<int64_t> axis, bool keepdims) {
   return reduced("Argmax", x, config::write(axis), keepdims);
+}
+
+SymbolicTensor argmin(const Symbols& x, std::optional<int64_t> axis, bool keepdims) {
+  return reduced("Argmin", x, config::write(axis), keepdims);
+}
+SymbolicTensor count_nonzero(const Symbols& x, const Axes& axis) {
+  return one("CountNonzero", {x}, O{{"axis", config::write(axis)}});
+}
+SymbolicTensor average(const Symbols& x, std::optional<int64_t> axis, const Symbols& weights) {
+  Arguments<SymbolicTensor> arguments{{x}, {}};
+  if (!weights.is_none()) arguments.named.emplace("weights", weights);
+  return call_operation("Average", std::move(arguments), O{{"axis", config::write(axis)}});
+}
+SymbolicTensor norm(const Symbols& x, std::optional<int64_t> ord, const Axes& axis, bool keepdims) {
+  return one("Norm", {x},
+             O{{"ord", config::write(ord)}, {"axis", config::write(axis)}, {"keepdims", keepdims}});
+}
+SymbolicTensor normalize(const Symbols& x, int64_t axis) {
+  return one("Normalize", {x}, O{{"axis", axis}, {"order", 2}, {"epsilon", nullptr}});
+}
+SymbolicTensor cumsum(const Symbols& x, std::optional<int64_t> axis) {
+  return one("Cumsum", {x}, O{{"axis", config::write(axis)}, {"dtype", nullptr}});
+}
+SymbolicTensor cumprod(const Symbols& x, std::optional<int64_t> axis) {
+  return one("Cumprod", {x}, O{{"axis", config::write(axis)}, {"dtype", nullptr}});
+}
+SymbolicTensor diff(const Symbols& x, int64_t n, int64_t axis) {
+  return one("Diff", {x}, O{{"n", n}, {"axis", axis}});
+}
+SymbolicTensor sort(const Symbols& x, int64_t axis) { return one("Sort", {x}, O{{"axis", axis}}); }
+SymbolicTensor argsort(const Symbols& x, int64_t axis) {
+  return one("Argsort", {x}, O{{"axis", axis}});
+}
+Symbols top_k(const Symbols& x, int64_t k) {
+  return call_operation("TopK", {{x}, {}}, O{{"k", k}, {"sorted", true}});
 }
 
 SymbolicTensor reshape(const Symbols& x, const Dims& newshape) {
@@ -156,8 +220,39 @@ SymbolicTensor stack(const std::vector<SymbolicTensor>& xs, int64_t axis) {
   return one("Stack", {Symbols(xs)}, O{{"axis", axis}});
 }
 Symbols split(const Symbols& x, const Sizes& indices_or_sections, int64_t axis) {
-  return call_operation("Split", {x},
+  return call_operation("Split", {{x}, {}},
                         O{{"indices_or_sections", indices_or_sections.to_json()}, {"axis", axis}});
+}
+Symbols unstack(const Symbols& x, std::optional<int64_t> num, int64_t axis) {
+  return call_operation("Unstack", {{x}, {}}, O{{"num", config::write(num)}, {"axis", axis}});
+}
+Symbols meshgrid(const std::vector<SymbolicTensor>& xs, const char* indexing) {
+  return call_operation("Meshgrid", {{xs.begin(), xs.end()}, {}}, O{{"indexing", indexing}});
+}
+SymbolicTensor broadcast_to(const Symbols& x, const Dims& shape) {
+  return one("BroadcastTo", {x}, O{{"shape", config::write(shape)}});
+}
+SymbolicTensor swapaxes(const Symbols& x, int64_t axis1, int64_t axis2) {
+  return one("Swapaxes", {x}, O{{"axis1", axis1}, {"axis2", axis2}});
+}
+SymbolicTensor moveaxis(const Symbols& x, const Sizes& source, const Sizes& destination) {
+  return one("Moveaxis", {x},
+             O{{"source", config::write(source.dims())},
+               {"destination", config::write(destination.dims())}});
+}
+SymbolicTensor roll(const Symbols& x, int64_t shift, int64_t axis) {
+  return one("Roll", {x}, O{{"shift", shift}, {"axis", axis}});
+}
+SymbolicTensor pad(const Symbols& x, const std::vector<Dims>& pad_width, const char* mode) {
+  return one("Pad", {x}, O{{"pad_width", config::write(pad_width)}, {"mode", mode}});
+}
+SymbolicTensor tril(const Symbols& x, int64_t k) { return one("Tril", {x}, O{{"k", k}}); }
+SymbolicTensor triu(const Symbols& x, int64_t k) { return one("Triu", {x}, O{{"k", k}}); }
+SymbolicTensor diagonal(const Symbols& x, int64_t offset, int64_t axis1, int64_t axis2) {
+  return one("Diagonal", {x}, O{{"offset", offset}, {"axis1", axis1}, {"axis2", axis2}});
+}
+SymbolicTensor trace(const Symbols& x, int64_t offset, int64_t axis1, int64_t axis2) {
+  return one("Trace", {x}, O{{"offset", offset}, {"axis1", axis1}, {"axis2", axis2}});
 }
 SymbolicTensor flip(const Symbols& x, const Axes& axis) {
   return one("Flip", {x}, O{{"axis", config::write(axis)}});
@@ -170,6 +265,16 @@ SymbolicTensor tile(const Symbols& x, const Dims& repeats) {
 }
 SymbolicTensor take(const Symbols& x, const Symbols& indices, int64_t axis) {
   return one("Take", {x, indices}, O{{"axis", axis}});
+}
+SymbolicTensor take_along_axis(const Symbols& x, const Symbols& indices, int64_t axis) {
+  return one("TakeAlongAxis", {x, indices}, O{{"axis", axis}});
+}
+SymbolicTensor slice(const Symbols& x, const Symbols& start_indices, const Dims& shape) {
+  return one("Slice", {x, start_indices}, O{{"shape", config::write(shape)}});
+}
+SymbolicTensor slice_update(const Symbols& x, const Symbols& start_indices,
+                            const Symbols& updates) {
+  return one("SliceUpdate", {x, start_indices, updates});
 }
 SymbolicTensor one_hot(const Symbols& x, int64_t num_classes) {
   return one(

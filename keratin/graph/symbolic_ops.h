@@ -8,29 +8,6 @@
 // Where an argument is `Symbols`, a number will do as well.
 namespace keratin {
 
-// Python's a:b:c, … and None in an index.
-struct Slice {
-  std::optional<int64_t> start = {}, stop = {}, step = {};
-};
-struct Ellipsis {};
-struct NewAxis {};
-inline constexpr Ellipsis ellipsis;
-inline constexpr NewAxis new_axis;
-
-// One item of an index: a position, a Slice, `ellipsis` or `new_axis`.
-class Index {
- public:
-  Index(int position) : json_(position) {}      // NOLINT(google-explicit-constructor)
-  Index(int64_t position) : json_(position) {}  // NOLINT(google-explicit-constructor)
-  Index(const Slice& slice);                    // NOLINT(google-explicit-constructor)
-  Index(Ellipsis);                              // NOLINT(google-explicit-constructor)
-  Index(NewAxis) {}                             // NOLINT(google-explicit-constructor)
-  const Json& json() const { return json_; }
-
- private:
-  Json json_;
-};
-
 SymbolicTensor operator+(const Symbols& a, const Symbols& b);
 SymbolicTensor operator-(const Symbols& a, const Symbols& b);
 SymbolicTensor operator*(const Symbols& a, const Symbols& b);
@@ -53,12 +30,26 @@ SymbolicTensor subtract(const Symbols& a, const Symbols& b);
 SymbolicTensor multiply(const Symbols& a, const Symbols& b);
 SymbolicTensor divide(const Symbols& a, const Symbols& b);
 SymbolicTensor floor_divide(const Symbols& a, const Symbols& b);
+SymbolicTensor mod(const Symbols& a, const Symbols& b);
 SymbolicTensor power(const Symbols& a, const Symbols& b);
 SymbolicTensor maximum(const Symbols& a, const Symbols& b);
 SymbolicTensor minimum(const Symbols& a, const Symbols& b);
+SymbolicTensor logaddexp(const Symbols& a, const Symbols& b);
 SymbolicTensor matmul(const Symbols& a, const Symbols& b);
+SymbolicTensor dot(const Symbols& a, const Symbols& b);
+SymbolicTensor outer(const Symbols& a, const Symbols& b);
+SymbolicTensor tensordot(const Symbols& a, const Symbols& b, int64_t axes = 2);
+SymbolicTensor tensordot(const Symbols& a, const Symbols& b, const Dims& axes_of_a,
+                         const Dims& axes_of_b);
 SymbolicTensor equal(const Symbols& a, const Symbols& b);
 SymbolicTensor not_equal(const Symbols& a, const Symbols& b);
+SymbolicTensor logical_and(const Symbols& a, const Symbols& b);
+SymbolicTensor logical_or(const Symbols& a, const Symbols& b);
+SymbolicTensor logical_xor(const Symbols& a, const Symbols& b);
+SymbolicTensor logical_not(const Symbols& x);
+SymbolicTensor isnan(const Symbols& x);
+SymbolicTensor isinf(const Symbols& x);
+SymbolicTensor isfinite(const Symbols& x);
 SymbolicTensor where(const Symbols& condition, const Symbols& a, const Symbols& b);
 
 SymbolicTensor negative(const Symbols& x);
@@ -103,8 +94,22 @@ SymbolicTensor prod(const Symbols& x, const Axes& axis = {}, bool keepdims = fal
 SymbolicTensor any(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
 SymbolicTensor all(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
 SymbolicTensor var(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
+SymbolicTensor std(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
 SymbolicTensor logsumexp(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
 SymbolicTensor argmax(const Symbols& x, std::optional<int64_t> axis = {}, bool keepdims = false);
+SymbolicTensor argmin(const Symbols& x, std::optional<int64_t> axis = {}, bool keepdims = false);
+SymbolicTensor count_nonzero(const Symbols& x, const Axes& axis = {});
+SymbolicTensor average(const Symbols& x, std::optional<int64_t> axis = {},
+                       const Symbols& weights = {});
+SymbolicTensor norm(const Symbols& x, std::optional<int64_t> ord = {}, const Axes& axis = {},
+                    bool keepdims = false);
+SymbolicTensor normalize(const Symbols& x, int64_t axis = -1);
+SymbolicTensor cumsum(const Symbols& x, std::optional<int64_t> axis = {});
+SymbolicTensor cumprod(const Symbols& x, std::optional<int64_t> axis = {});
+SymbolicTensor diff(const Symbols& x, int64_t n = 1, int64_t axis = -1);
+SymbolicTensor sort(const Symbols& x, int64_t axis = -1);
+SymbolicTensor argsort(const Symbols& x, int64_t axis = -1);
+Symbols top_k(const Symbols& x, int64_t k);  // values, then indices
 
 SymbolicTensor reshape(const Symbols& x, const Dims& newshape);  // with the batch; -1: what is left
 SymbolicTensor transpose(const Symbols& x, const std::optional<Dims>& axes = {});
@@ -113,17 +118,33 @@ SymbolicTensor squeeze(const Symbols& x, const Axes& axis = {});
 SymbolicTensor concatenate(const std::vector<SymbolicTensor>& xs, int64_t axis = 0);
 SymbolicTensor stack(const std::vector<SymbolicTensor>& xs, int64_t axis = 0);
 Symbols split(const Symbols& x, const Sizes& indices_or_sections, int64_t axis = 0);
+Symbols unstack(const Symbols& x, std::optional<int64_t> num = {}, int64_t axis = 0);
+Symbols meshgrid(const std::vector<SymbolicTensor>& xs, const char* indexing = "xy");
+SymbolicTensor broadcast_to(const Symbols& x, const Dims& shape);
+SymbolicTensor swapaxes(const Symbols& x, int64_t axis1, int64_t axis2);
+SymbolicTensor moveaxis(const Symbols& x, const Sizes& source, const Sizes& destination);
+SymbolicTensor roll(const Symbols& x, int64_t shift, int64_t axis);
+SymbolicTensor pad(const Symbols& x, const std::vector<Dims>& pad_width,
+                   const char* mode = "constant");
+SymbolicTensor tril(const Symbols& x, int64_t k = 0);
+SymbolicTensor triu(const Symbols& x, int64_t k = 0);
+SymbolicTensor diagonal(const Symbols& x, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
+SymbolicTensor trace(const Symbols& x, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
 SymbolicTensor flip(const Symbols& x, const Axes& axis = {});
 SymbolicTensor repeat(const Symbols& x, int64_t repeats, int64_t axis);
 SymbolicTensor tile(const Symbols& x, const Dims& repeats);
 SymbolicTensor take(const Symbols& x, const Symbols& indices, int64_t axis);
+SymbolicTensor take_along_axis(const Symbols& x, const Symbols& indices, int64_t axis);
+// A window of that shape; x with one replaced. The start may be computed.
+SymbolicTensor slice(const Symbols& x, const Symbols& start_indices, const Dims& shape);
+SymbolicTensor slice_update(const Symbols& x, const Symbols& start_indices, const Symbols& updates);
 SymbolicTensor one_hot(const Symbols& x, int64_t num_classes);
 SymbolicTensor einsum(const std::string& subscripts, const std::vector<SymbolicTensor>& operands);
 SymbolicTensor cast(const Symbols& x, DType dtype);
 SymbolicTensor clip(const Symbols& x, double x_min, double x_max);
 SymbolicTensor zeros_like(const Symbols& x);
 SymbolicTensor ones_like(const Symbols& x);
-// x[i, j:k, …]: get_item(x, {Slice{}, 0}).
+// x[i, j:k, …]: get_item(x, {Slice{}, 0}), or x[{Slice{}, 0}].
 SymbolicTensor get_item(const Symbols& x, const std::vector<Index>& index);
 
 }  // namespace ops

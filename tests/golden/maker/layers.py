@@ -141,18 +141,8 @@ def record(cls, case):
     return result
 
 
-def attempt(cls, case):
-    """Other backends fail at a few cases; that must not end a comparison."""
-    try:
-        return record(cls, case)
-    except Exception as error:
-        if keras.backend.backend() == "tensorflow":
-            raise
-        print(f"{cls}/{case.name}: {keras.backend.backend()} cannot: {error}"[:200])
-        return None
-
-
 def write(folder, only=None):
     for cls, cases in CASES.items():
         if only is None or "layers" in only or cls in only:
-            encode.write(folder / "layers" / f"{cls}.json", [attempt(cls, case) for case in cases])
+            encode.write(folder / "layers" / f"{cls}.json", [
+                encode.attempt(f"{cls}/{case.name}", lambda: record(cls, case)) for case in cases])

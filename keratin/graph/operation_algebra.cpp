@@ -1,0 +1,206 @@
+#include <cmath>
+
+#include "keratin/graph/operation_rules.h"
+
+namespace keratin::rules {
+namespace {
+
+Dims axes_from_front(const C& c, const Json& json, int64_t rank) {
+  Dims axes = Sizes::from_json(json).dims();
+  for (int64_t& axis : axes) axis = from_front(c, axis, rank);
+  return axes;
+}
+
+// Sums over these axes of a and b, pair by pair; the others stay, first those of a.
+Value contract(Value a, Value b, const Dims& of_a, const Dims& of_b) {
+  char next = 'a';
+  std::string in_a(static_cast<size_t>(a.rank()), ' '), in_b(static_cast<size_t>(b.rank()), ' ');
+  for (size_t i = 0; i < of_a.size(); ++i)
+    in_a[static_cast<size_t>(of_a[i])] = in_b[static_cast<size_t>(of_b[i])] = next++;
+  std::string out;
+  for (std::string* labels : {&in_a, &in_b})
+    for (char& label : *labels)
+      if (label == ' ') out += label = next++;
+  return ops::einsum(in_a + "," + in_b + "->" + out, {a, b});
+}
+
+Value triangle(const C& c, bool lower) {
+  const Value x = c.tensor(0);
+  const auto k = static_cast<int>(c.integer("k").value_or(0));
+  const Value row = ops::expand_dims(ops::positions(x, -2), 1), column = ops::positions(x, -1);
+  const Value limit = row + k;
+  const Value inside = lower ? ops::less_equal(column, limit) : ops::greater_equal(column, limit);
+  return ops::select(inside, x, ops::scalar_like(x, 0));
+}
+
+// How many of a vector's elements satisfy `before` with each element of x.
+Value count_in(Value x, Value vector, Binary before) {
+  const Value found = before(ops::expand_dims(x, -1), vector);
+  return ops::sum(ops::cast(found, DType::i32), {-1});
+}
+
+Value length(Value x, double order, const Dims& axes, bool keepdims) {
+  const Value size = ops::abs(x);
+  if (std::isinf(order))
+    return order > 0 ? ops::max(size, axes, keepdims) : ops::min(size, axes, keepdims);
+  if (order == 0)
+    return ops::sum(cast_to(ops::not_equal(x, ops::scalar_like(x, 0)), x.dtype()), axes, keepdims);
+  if (order == 1) return ops::sum(size, axes, keepdims);
+  if (order == 2) return ops::sqrt(ops::sum(ops::square(x), axes, keepdims));
+  const Value powers = ops::sum(ops::pow(size, ops::scalar_like(x, order)), axes, keepdims);
+  return ops::pow(powers, ops::scalar_like(x, 1 / order));
+}
+
+// The largest (or smallest) sum of sizes along one of the two axes.
+Value matrix_norm(const C& c, Value x, double order, Dims axes, bool keepdims) {
+  require(std::isinf(order) || std::abs(order) == 1, c.who(), ": order ", order,
+          " of a matrix is not supported");
+  for (int64_t& axis : axes) axis = from_front(c, axis, x.rank());
+  const int64_t summed = std::isinf(order) ? axes[1] : axes[0];
+  const int64_t other = std::isinf(order) ? axes[0] : axes[1];
+  const Value sums = ops::sum(ops::abs(x), {summed}, /*keepdims=*/true);
+  Value y = order > 0 ? ops::max(sums, {other}, true) : ops::min(sums, {other}, true);
+  if (keepdims) return y;
+  y = ops::squeeze(y, std::max(summed, other));
+  return ops::squeeze(y, std::min(summed, other));
+}
+
+}  // namespace
+
+// Vectors count as one row or one column.
+Value matmul(Value a, Value b) {
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  Value y = ops::matmul(row ? ops::expand_dims(a, 0) : a, column ? ops::expand_dims(b, 1) : b);
+  if (column) y = ops::squeeze(y, -1);
+  if (row) y = ops::squeeze(y, column ? -1 : -2);
+  return y;
+}
+Value numpy_dot(Value a, Value b) {
+  if (a.rank() == 0 || b.rank() == 0) return ops::mul(a, b);
+  return contract(a, b, {a.rank() - 1}, {b.rank() == 1 ? 0 : b.rank() - 2});
+}
+Value inner(Value a, Value b) {
+  if (a.rank() == 0 || b.rank() == 0) return ops::mul(a, b);
+  return contract(a, b, {a.rank() - 1}, {b.rank() - 1});
+}
+Value outer(Value a, Value b) { return ops::mul(ops::expand_dims(flat(a), 1), flat(b)); }
+Value vdot(Value a, Value b) { return ops::sum(ops::mul(flat(a), flat(b))); }
+Results tensordot(const C& c) {
+  const Values in = c.operands(0, 2);
+  const Json& axes = c.option("axes");
+  Dims of_a, of_b;
+  if (axes.is_array()) {
+    of_a = axes_from_front(c, axes[0], in[0].rank());
+    of_b = axes_from_front(c, axes[1], in[1].rank());
+  } else {
+    const int64_t count = axes.is_null() ? 2 : axes.as_int();
+    for (int64_t i = 0; i < count; ++i) {
+      of_a.push_back(from_front(c, i - count, in[0].rank()));
+      of_b.push_back(from_front(c, i, in[1].rank()));
+    }
+  }
+  require(of_a.size() == of_b.size(), c.who(), ": expected as many axes of each, got ", axes);
+  return contract(in[0], in[1], of_a, of_b);
+}
+Results einsum(const C& c) { return ops::einsum(c.option("subscripts").as_string(), c.operands()); }
+
+Results tril(const C& c) { return triangle(c, /*lower=*/true); }
+Results triu(const C& c) { return triangle(c, /*lower=*/false); }
+Results trace(const C& c) {
+  const Value elements = diagonal(c);
+  return ops::sum(as_sum(elements), {-1});
+}
+
+Results norm(const C& c) {
+  Value x = c.float_tensor(0);
+  const Json& order = c.option("ord");
+  const bool keepdims = c.flag("keepdims");
+  const Dims axes = c.dims("axis");
+  const size_t count = axes.empty() ? static_cast<size_t>(x.rank()) : axes.size();
+  if (order.is_null() || order == Json("fro")) return length(x, 2, axes, keepdims);
+  require(order.is_number(), c.who(), ": order ", order, " is not supported");
+  if (count == 1) return length(x, order.as_double(), axes, keepdims);
+  require(count == 2, c.who(), ": expected one or two axes, got ", c.option("axis"));
+  return matrix_norm(c, x, order.as_double(), axes.empty() ? Dims{0, 1} : axes, keepdims);
+}
+Results normalize(const C& c) {
+  const Value x = c.float_tensor(0);
+  require(c.number("order", 2) == 2, c.who(), ": only order 2 is supported");
+  const Value squares = ops::sum(ops::square(x), c.dims("axis"), /*keepdims=*/true);
+  const double longest = 1 / c.number("epsilon", 1e-7);
+  return x * ops::minimum(ops::rsqrt(squares), ops::scalar_like(x, longest));
+}
+
+constexpr double keras_epsilon = 1e-7;
+
+Results layer_norm(const C& c) {
+  const Value x = c.float_tensor(0);
+  const double epsilon = c.number("epsilon", keras_epsilon);
+  const Value gamma = c.tensor(1, "gamma"), beta = c.tensor(2, "beta");
+  require(!c.flag("rms_scaling"), c.who(), ": rms_scaling is not supported");
+  return ops::layer_norm(x, gamma.defined() ? cast_to(gamma, x.dtype()) : gamma,
+                         beta.defined() ? cast_to(beta, x.dtype()) : beta, c.dims("axis"), epsilon);
+}
+Results rms_norm(const C& c) {
+  const Value x = c.float_tensor(0), scale = c.tensor(1, "scale");
+  return ops::rms_norm(x, scale.defined() ? cast_to(scale, x.dtype()) : scale, c.dims("axis"),
+                       c.number("epsilon", keras_epsilon));
+}
+Results batch_norm(const C& c) {
+  return ops::batch_norm_inference(c.float_tensor(0), c.tensor(1), c.tensor(2),
+                                   c.tensor(4, "scale"), c.tensor(3, "offset"),
+                                   c.option("axis").as_int(), c.number("epsilon", 1e-3));
+}
+Results moments(const C& c) {
+  const Value x = c.float_tensor(0);
+  const Dims axes = c.dims("axes");
+  const bool keepdims = c.flag("keepdims");
+  return Values{ops::mean(x, axes, keepdims), ops::variance(x, axes, keepdims)};
+}
+Results average(const C& c) {
+  const Dims axes = c.dims("axis");
+  const Value weights = c.tensor(1, "weights");
+  if (!weights.defined()) return ops::mean(c.float_tensor(0), axes);
+  const Values in = ops::promote({c.tensor(0), weights});
+  const Value x = as_float(in[0]), w = as_float(in[1]);
+  return ops::sum(x * w, axes) / ops::sum(w, axes);
+}
+Results count_nonzero(const C& c) {
+  return ops::sum(ops::cast(as_bool(c.tensor(0)), DType::i32), c.dims("axis"));
+}
+Results psnr(const C& c) {
+  const Values in = c.operands(0, 2);
+  const Value error = ops::mean(ops::square(as_float(in[0]) - as_float(in[1])));
+  return 20 * std::log10(c.number("max_val", 1)) - ops::log(error) * (10 / std::log(10.0));
+}
+
+Results diff(const C& c) {
+  Value x = c.tensor(0);
+  const int64_t axis = from_front(c, c.integer("axis").value_or(-1), x.rank());
+  for (int64_t i = 0; i < c.integer("n").value_or(1); ++i)
+    x = ops::slice_axis(x, axis, 1, ops::to_end) - ops::slice_axis(x, axis, 0, -1);
+  return x;
+}
+Results digitize(const C& c) {
+  const Values in = c.operands(0, 2);
+  return count_in(in[0], in[1], ops::greater_equal);
+}
+Results search_sorted(const C& c) {
+  const Values in = c.operands(0, 2);
+  const bool right = c.option("side") == Json("right");
+  return count_in(in[1], in[0], right ? ops::greater_equal : ops::greater);
+}
+Results is_in(const C& c) {
+  const Values in = c.operands(0, 2);
+  const Value found = ops::any(ops::equal(ops::expand_dims(in[0], -1), flat(in[1])), {-1});
+  return c.flag("invert") ? !found : found;
+}
+// Is the prediction of the target among the k largest?
+Results in_top_k(const C& c) {
+  const Value target = as_index(c.tensor(0)), x = c.tensor(1);
+  const Value mine = ops::take_along_axis(x, ops::expand_dims(target, -1), -1);
+  const Value better = ops::sum(ops::cast(ops::greater(x, mine), DType::i32), {-1});
+  return better < c.number("k", 1);
+}
+
+}  // namespace keratin::rules

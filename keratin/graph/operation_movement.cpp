@@ -1,0 +1,258 @@
+#include <algorithm>
+
+#include "keratin/graph/operation_rules.h"
+#include "keratin/ops/fill.h"
+
+namespace keratin::rules {
+namespace {
+
+int64_t known_size(const C& c, Value x, int64_t axis) {
+  const int64_t size = x.shape()[axis];
+  require(size != unknown, c.who(), ": the size of axis ", axis, " must be known, got shape ",
+          keras_shape(x.shape()));
+  return size;
+}
+
+// Equal parts, or parts that end at these positions.
+Results split_along(const C& c, int64_t along) {
+  const Value x = c.tensor(0);
+  const int64_t axis = from_front(c, along, x.rank());
+  const Json& how = c.option("indices_or_sections");
+  if (how.is_number()) return ops::split(x, how.as_int(), axis);
+  Values parts;
+  int64_t start = 0;
+  for (const Json& at : how.as_array()) {
+    parts.push_back(ops::slice_axis(x, axis, start, at.as_int()));
+    start = at.as_int();
+  }
+  parts.push_back(ops::slice_axis(x, axis, start, ops::to_end));
+  return parts;
+}
+
+Value one_hot_of(const C& c) {
+  return ops::one_hot(as_index(c.tensor(0)), c.option("num_classes").as_int(),
+                      c.dtype().value_or(DType::f32), c.integer("axis").value_or(-1));
+}
+
+Dims counted(int64_t rank) {
+  Dims axes;
+  for (int64_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
+  return axes;
+}
+
+}  // namespace
+
+Results reshape(const C& c) { return ops::reshape(c.tensor(0), c.dims("newshape")); }
+Results broadcast_to(const C& c) { return ops::broadcast_to(c.tensor(0), c.dims("shape")); }
+Results transpose(const C& c) {
+  const Value x = c.tensor(0);
+  Dims axes = c.dims("axes");
+  if (axes.empty()) {
+    axes = counted(x.rank());
+    std::reverse(axes.begin(), axes.end());
+  }
+  return ops::transpose(x, axes);
+}
+Results swap_axes(const C& c) {
+  const Value x = c.tensor(0);
+  Dims axes = counted(x.rank());
+  std::swap(axes[static_cast<size_t>(from_front(c, c.option("axis1").as_int(), x.rank()))],
+            axes[static_cast<size_t>(from_front(c, c.option("axis2").as_int(), x.rank()))]);
+  return ops::transpose(x, axes);
+}
+Results move_axis(const C& c) {
+  const Value x = c.tensor(0);
+  const Dims source = c.dims("source"), target = c.dims("destination");
+  require(source.size() == target.size(), c.who(), ": expected as many sources as destinations");
+  Dims axes(static_cast<size_t>(x.rank()), -1), rest = counted(x.rank());
+  for (size_t i = 0; i < source.size(); ++i) {
+    const int64_t from = from_front(c, source[i], x.rank());
+    axes[static_cast<size_t>(from_front(c, target[i], x.rank()))] = from;
+    std::erase(rest, from);
+  }
+  auto next = rest.begin();
+  for (int64_t& axis : axes)
+    if (axis < 0) axis = *next++;
+  return ops::transpose(x, axes);
+}
+Results expand_dims(const C& c) {
+  Value x = c.tensor(0);
+  const Dims given = c.dims("axis");
+  const int64_t rank = x.rank() + static_cast<int64_t>(given.size());
+  Dims axes;
+  for (const int64_t axis : given) axes.push_back(from_front(c, axis, rank));
+  std::sort(axes.begin(), axes.end());
+  for (const int64_t axis : axes) x = ops::expand_dims(x, axis);
+  return x;
+}
+Results squeeze(const C& c) {
+  Value x = c.tensor(0);
+  Dims axes;
+  for (const int64_t axis : c.dims("axis")) axes.push_back(from_front(c, axis, x.rank()));
+  if (c.option("axis").is_null())
+    for (int64_t axis = 0; axis < x.rank(); ++axis)
+      if (x.shape()[axis] == 1) axes.push_back(axis);
+  std::sort(axes.rbegin(), axes.rend());
+  for (const int64_t axis : axes) x = ops::squeeze(x, axis);
+  return x;
+}
+Results concatenate(const C& c) { return ops::concat(c.list(0), c.integer("axis").value_or(0)); }
+Results append(const C& c) {
+  const Values in = c.operands(0, 2);
+  const auto axis = c.integer("axis");
+  if (axis) return ops::concat(in, *axis);
+  return ops::concat({flat(in[0]), flat(in[1])}, 0);
+}
+Results hstack(const C& c) {
+  const Values in = c.list(0);
+  return ops::concat(in, in[0].rank() > 1 ? 1 : 0);
+}
+Results vstack(const C& c) {
+  Values in = c.list(0);
+  for (Value& x : in)
+    if (x.rank() == 1) x = ops::expand_dims(x, 0);
+  return ops::concat(in, 0);
+}
+Results dstack(const C& c) {
+  Values in = c.list(0);
+  for (Value& x : in) {
+    if (x.rank() == 1) x = ops::expand_dims(x, 0);
+    if (x.rank() == 2) x = ops::expand_dims(x, 2);
+  }
+  return ops::concat(in, 2);
+}
+Results stack(const C& c) { return ops::stack(c.list(0), c.integer("axis").value_or(0)); }
+Results split(const C& c) { return split_along(c, c.integer("axis").value_or(0)); }
+Results hsplit(const C& c) { return split_along(c, c.tensor(0).rank() > 1 ? 1 : 0); }
+Results vsplit(const C& c) { return split_along(c, 0); }
+Results dsplit(const C& c) { return split_along(c, 2); }
+// The first parts are longer by one where the axis does not divide.
+Results array_split(const C& c) {
+  const Value x = c.tensor(0);
+  const int64_t axis = from_front(c, c.integer("axis").value_or(0), x.rank());
+  const Json& how = c.option("indices_or_sections");
+  if (!how.is_number()) return split_along(c, axis);
+  const int64_t size = known_size(c, x, axis), parts = how.as_int();
+  Dims sizes;
+  for (int64_t i = 0; i < parts; ++i) sizes.push_back(size / parts + (i < size % parts ? 1 : 0));
+  return ops::split_sizes(x, sizes, axis);
+}
+Results unstack(const C& c) {
+  const Value x = c.tensor(0);
+  const int64_t axis = from_front(c, c.integer("axis").value_or(0), x.rank());
+  Values parts = ops::split(x, c.integer("num").value_or(known_size(c, x, axis)), axis);
+  for (Value& part : parts) part = ops::squeeze(part, axis);
+  return parts;
+}
+Results flip(const C& c) { return ops::reverse(c.tensor(0), c.dims("axis")); }
+Results tile(const C& c) {
+  Value x = c.tensor(0);
+  Dims repeats = c.dims("repeats");
+  while (repeats.size() < static_cast<size_t>(x.rank())) repeats.insert(repeats.begin(), 1);
+  while (static_cast<size_t>(x.rank()) < repeats.size()) x = ops::expand_dims(x, 0);
+  return ops::tile(x, repeats);
+}
+Results repeat(const C& c) {
+  const auto axis = c.integer("axis");
+  const Value x = c.tensor(0);
+  return ops::repeat(axis ? x : flat(x), c.option("repeats").as_int(), axis.value_or(0));
+}
+Results roll(const C& c) {
+  const auto axis = c.integer("axis");
+  require(axis.has_value(), c.who(), ": expected one axis");
+  return ops::roll(c.tensor(0), c.option("shift").as_int(), *axis);
+}
+Results take(const C& c) {
+  const auto axis = c.integer("axis");
+  const Value x = c.tensor(0);
+  return ops::gather(axis ? x : flat(x), as_index(c.tensor(1)), axis.value_or(0));
+}
+Results one_hot(const C& c) { return one_hot_of(c); }
+Results multi_hot(const C& c) { return ops::max(one_hot_of(c), {c.tensor(0).rank() > 1 ? 1 : 0}); }
+Results pad(const C& c) {
+  const Value x = c.tensor(0);
+  const Json& widths = c.option("pad_width");
+  const std::string& mode = c.option("mode").as_string();
+  Dims lo, hi;
+  for (const Json& pair : widths.as_array()) {
+    lo.push_back(pair[0].as_int());
+    hi.push_back(pair[1].as_int());
+  }
+  if (mode == "reflect") return ops::pad_reflect(x, lo, hi);
+  if (mode == "symmetric") return ops::pad_symmetric(x, lo, hi);
+  require(mode == "constant", c.who(), ": mode '", mode, "' is not supported");
+  const Tree<Traced>& value = c.argument("constant_values");
+  return ops::pad(
+      x, {.lo = lo, .hi = hi, .value = value.is_none() ? 0.0 : value.constant().as_double()});
+}
+Results rot90(const C& c) {
+  const Value x = c.tensor(0);
+  const Dims plane = c.dims("axes");
+  require(plane.size() == 2, c.who(), ": expected two axes, got ", c.option("axes"));
+  const int64_t a = from_front(c, plane[0], x.rank()), b = from_front(c, plane[1], x.rank());
+  Dims turned = counted(x.rank());
+  std::swap(turned[static_cast<size_t>(a)], turned[static_cast<size_t>(b)]);
+  switch (((c.integer("k").value_or(1) % 4) + 4) % 4) {
+    case 1:
+      return ops::transpose(ops::reverse(x, {b}), turned);
+    case 2:
+      return ops::reverse(x, {a, b});
+    case 3:
+      return ops::reverse(ops::transpose(x, turned), {b});
+    default:
+      return x;
+  }
+}
+// The two axes go to the end and become one, of which every (columns + 1)th element is taken.
+Results diagonal(const C& c) {
+  Value x = c.tensor(0);
+  const int64_t row_axis = from_front(c, c.integer("axis1").value_or(0), x.rank());
+  const int64_t column_axis = from_front(c, c.integer("axis2").value_or(1), x.rank());
+  const int64_t offset = c.integer("offset").value_or(0);
+  const int64_t rows = known_size(c, x, row_axis), columns = known_size(c, x, column_axis);
+  Dims axes = counted(x.rank());
+  std::erase(axes, row_axis);
+  std::erase(axes, column_axis);
+  axes.insert(axes.end(), {row_axis, column_axis});
+  Dims shape(axes.size() - 2, ops::keep_size);
+  shape.push_back(rows * columns);
+  x = ops::reshape(ops::transpose(x, axes), shape);
+  const int64_t start = offset >= 0 ? offset : -offset * columns;
+  const int64_t count = std::max<int64_t>(
+      std::min(rows + std::min<int64_t>(offset, 0), columns - std::max<int64_t>(offset, 0)), 0);
+  const int64_t limit = count == 0 ? start : start + (count - 1) * (columns + 1) + 1;
+  return ops::slice_axis(x, -1, start, limit, columns + 1);
+}
+// Each vector along an axis of its own, repeated along those of the others.
+Results meshgrid(const C& c) {
+  const size_t count = c.argument_count();
+  Values vectors, grids;
+  for (size_t i = 0; i < count; ++i) {
+    Dims shape(count, 1);
+    const bool swapped = c.option("indexing") == Json("xy") && i < 2 && count > 1;
+    shape[swapped ? 1 - i : i] = ops::infer_size;
+    vectors.push_back(ops::reshape(c.tensor(i), shape));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Value grid = vectors[i];
+    for (size_t j = 0; j < count; ++j)
+      if (j != i) grid = ops::mul(grid, ops::fill_like(vectors[j], 1, grid.dtype()));
+    grids.push_back(grid);
+  }
+  return grids;
+}
+Results slice(const C& c) {
+  return ops::dynamic_slice(c.tensor(0), as_index(c.tensor(1)), c.dims("shape"));
+}
+Results slice_update(const C& c) {
+  const Value x = c.tensor(0);
+  return ops::dynamic_update_slice(x, cast_to(c.tensor(2), x.dtype()), as_index(c.tensor(1)));
+}
+Results take_along_axis(const C& c) {
+  const auto axis = c.integer("axis");
+  const Value x = c.tensor(0), indices = as_index(c.tensor(1));
+  if (axis) return ops::take_along_axis(x, indices, *axis);
+  return ops::take_along_axis(flat(x), flat(indices), 0);
+}
+
+}  // namespace keratin::rules

@@ -1,0 +1,165 @@
+#pragma once
+
+#include "keratin/graph/operation.h"
+#include "keratin/ops/ops.h"
+#include "keratin/ops/promote.h"
+
+// What the rows of the table of operations are made of.
+namespace keratin::rules {
+
+using C = OperationCall;
+using Unary = Value (*)(Value);
+using Binary = Value (*)(Value, Value);
+using Reduce = Value (*)(Value, const Dims&, bool);
+using Along = Value (*)(Value, int64_t);
+using Scaled = Value (*)(Value, double);
+
+inline Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
+inline Value as_bool(Value x) { return cast_to(x, DType::boolean); }
+inline Value as_float(Value x) { return cast_to(x, ops::promoted_to_float(x.dtype())); }
+inline Value as_index(Value x) { return x.dtype() == DType::i64 ? x : cast_to(x, DType::i32); }
+inline Value flat(Value x) { return ops::reshape(x, {ops::infer_size}); }
+// Small integers are added up in int32.
+inline Value as_sum(Value x) {
+  const bool small =
+      x.dtype() == DType::boolean || x.dtype() == DType::i8 || x.dtype() == DType::u8;
+  return small ? ops::cast(x, DType::i32) : x;
+}
+
+inline int64_t from_front(const C& c, int64_t axis, int64_t rank) {
+  require(axis >= -rank && axis < rank, c.who(), ": axis ", axis, " is outside rank ", rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+template <Unary f>
+Results same(const C& c) {  // of any dtype
+  return f(c.tensor(0));
+}
+template <Unary f>
+Results of_float(const C& c) {
+  return f(c.float_tensor(0));
+}
+template <Binary f>
+Results both(const C& c) {
+  const Values in = c.operands(0, 2);
+  return f(in[0], in[1]);
+}
+template <Binary f>
+Results both_floats(const C& c) {
+  const Values in = c.operands(0, 2);
+  return f(as_float(in[0]), as_float(in[1]));
+}
+template <Binary f>
+Results logical(const C& c) {
+  return f(as_bool(c.tensor(0)), as_bool(c.tensor(1)));
+}
+
+template <Reduce f>
+Results reduce(const C& c) {
+  return f(c.tensor(0), c.dims("axis"), c.flag("keepdims"));
+}
+template <Reduce f>
+Results reduce_floats(const C& c) {
+  return f(c.float_tensor(0), c.dims("axis"), c.flag("keepdims"));
+}
+template <Reduce f>
+Results reduce_bools(const C& c) {
+  return f(as_bool(c.tensor(0)), c.dims("axis"), c.flag("keepdims"));
+}
+template <Reduce f>
+Results accumulate(const C& c) {
+  Value x = c.tensor(0);
+  if (const auto dtype = c.dtype()) x = cast_to(x, *dtype);
+  return f(as_sum(x), c.dims("axis"), c.flag("keepdims"));
+}
+template <Value (*f)(Value, int64_t, bool)>
+Results position(const C& c) {
+  Value x = c.tensor(0);
+  const auto axis = c.integer("axis");
+  if (!axis) x = flat(x);
+  return ops::cast(f(x, axis.value_or(0), c.flag("keepdims")), DType::i32);
+}
+template <Along f>
+Results along(const C& c) {
+  return f(c.float_tensor(0), c.integer("axis").value_or(-1));
+}
+template <Along f>
+Results along_axes(const C& c) {
+  const Dims axes = c.dims("axis");
+  require(axes.size() == 1, c.who(), ": expected one axis, got ", c.option("axis"));
+  return f(c.float_tensor(0), axes[0]);
+}
+// An activation with one number, whose name and default are the template's.
+struct Option {
+  const char* key;
+  double otherwise;
+};
+inline constexpr Option alpha{"alpha", 1}, slope{"negative_slope", 0.2}, half{"threshold", 0.5},
+    four{"b", 4};
+template <Scaled f, const Option& option>
+Results with_number(const C& c) {
+  return f(c.float_tensor(0), c.number(option.key, option.otherwise));
+}
+
+// operation_movement.cpp: elements moved, cut out and joined
+Results append(const C& c);
+Results array_split(const C& c);
+Results broadcast_to(const C& c);
+Results concatenate(const C& c);
+Results diagonal(const C& c);
+Results dsplit(const C& c);
+Results dstack(const C& c);
+Results expand_dims(const C& c);
+Results flip(const C& c);
+Results hsplit(const C& c);
+Results hstack(const C& c);
+Results meshgrid(const C& c);
+Results move_axis(const C& c);
+Results one_hot(const C& c);
+Results multi_hot(const C& c);
+Results pad(const C& c);
+Results repeat(const C& c);
+Results reshape(const C& c);
+Results roll(const C& c);
+Results rot90(const C& c);
+Results slice(const C& c);
+Results slice_update(const C& c);
+Results split(const C& c);
+Results squeeze(const C& c);
+Results stack(const C& c);
+Results swap_axes(const C& c);
+Results take(const C& c);
+Results take_along_axis(const C& c);
+Results tile(const C& c);
+Results transpose(const C& c);
+Results unstack(const C& c);
+Results vsplit(const C& c);
+Results vstack(const C& c);
+
+// operation_algebra.cpp: products, norms and statistics
+Value inner(Value a, Value b);
+Value matmul(Value a, Value b);
+Value numpy_dot(Value a, Value b);
+Value outer(Value a, Value b);
+Value vdot(Value a, Value b);
+Results average(const C& c);
+Results batch_norm(const C& c);
+Results count_nonzero(const C& c);
+Results diff(const C& c);
+Results digitize(const C& c);
+Results einsum(const C& c);
+Results in_top_k(const C& c);
+Results is_in(const C& c);
+Results layer_norm(const C& c);
+Results moments(const C& c);
+Results norm(const C& c);
+Results normalize(const C& c);
+Results psnr(const C& c);
+Results rms_norm(const C& c);
+Results search_sorted(const C& c);
+Results tensordot(const C& c);
+Results trace(const C& c);
+Results tril(const C& c);
+Results triu(const C& c);
+
+}  // namespace keratin::rules
