@@ -175,7 +175,7 @@ class Reader {
 
   static std::vector<const Json*> old_references(const Json& call) {
     std::vector<const Json*> found;
-    if (is_reference(call)) return {&call};  // a single one, not wrapped in a list
+    if (call.size() > 0 && call[0].is_string()) return {&call};  // one, not wrapped in a list
     for (const Json& item : call.as_array()) found.push_back(&item);
     return found;
   }
@@ -280,8 +280,11 @@ class Reader {
     }
     if (kind != nullptr && json.contains("config")) return json;  // a constant of some kind
     Symbols::Dict items;
-    for (const auto& [key, item] : json.as_object()) items.emplace(key, argument(item, blocked));
-    return items;
+    size_t tensors = 0;
+    for (const auto& [key, item] : json.as_object())
+      tensors += items.emplace(key, argument(item, blocked)).first->second.leaf_count();
+    // Without tensors it is a constant, in which the order of the keys is kept.
+    return tensors > 0 ? Symbols(items) : Symbols(json);
   }
 
   // Keras 2: the inputs as a list, keyword arguments repeated on each; the last one counts.

@@ -6,6 +6,7 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/operation.h"
 #include "keratin/graph/sequential.h"
+#include "keratin/graph/tf_operation.h"
 #include "keratin/layers/layers.h"
 
 namespace keratin {
@@ -92,12 +93,14 @@ constexpr Known known_layers[] = {
     {"Sequential", SequentialLayer::from_config},
     {"SimpleRNN", SimpleRNNLayer::from_config},
     {"SimpleRNNCell", SimpleRNNCellLayer::from_config},
+    {"SlicingOpLambda", TfOperationLayer::slicing_from_config},
     {"Softmax", SoftmaxLayer::from_config},
     {"SpatialDropout1D", SpatialDropoutLayer<1>::from_config},
     {"SpatialDropout2D", SpatialDropoutLayer<2>::from_config},
     {"SpatialDropout3D", SpatialDropoutLayer<3>::from_config},
     {"StackedRNNCells", StackedRNNCellsLayer::from_config},
     {"Subtract", MergeLayer<SubtractRule>::from_config},
+    {"TFOpLambda", TfOperationLayer::op_from_config},
     {"TimeDistributed", TimeDistributedLayer::from_config},
     {"UnitNormalization", UnitNormalizationLayer::from_config},
     {"UpSampling1D", UpSampling1DLayer::from_config},

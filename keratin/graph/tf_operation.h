@@ -1,0 +1,40 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+// Keras 2 writes arithmetic on symbolic tensors as layers that name a function of TensorFlow:
+// TFOpLambda, and SlicingOpLambda for x[…].
+namespace keratin {
+
+struct TfFunction;
+
+class TfOperationLayer final : public Layer {
+ public:
+  TfOperationLayer(std::string_view class_name, const TfFunction& function, std::string symbol,
+                   LayerOptions options);
+  // Errors: a function that Keratin does not have.
+  static LayerPtr op_from_config(const Json& config, const ConfigContext& context);
+  static LayerPtr slicing_from_config(const Json& config, const ConfigContext& context);
+
+  std::string_view class_name() const override { return class_name_; }
+  std::string_view module() const override { return "tf_keras.src.layers.core.tf_op_layer"; }
+  std::string_view registered_name() const override { return class_name_; }
+  Json own_config() const override { return Json::Object{{"function", symbol_}}; }
+  LayerPtr fresh_copy() const override;
+
+  Results call(const Call& c) const override;
+  // As Keras's operations, it drops masks without a word.
+  bool supports_masking() const override { return true; }
+  Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
+  bool autocasts() const override { return false; }
+
+ private:
+  std::string_view class_name_;
+  const TfFunction& function_;
+  std::string symbol_;  // as it was written: "math.add", "compat.v1.squeeze"
+};
+
+// The functions there are, without "tf.".
+std::vector<std::string_view> tf_function_names();
+
+}  // namespace keratin

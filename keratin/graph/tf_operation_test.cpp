@@ -1,0 +1,83 @@
+#include "keratin/graph/tf_operation.h"
+
+#include <algorithm>
+#include <set>
+
+#include "keratin/layers/registry.h"
+#include "keratin/model/clone.h"
+#include "keratin/testing/check_op.h"
+#include "keratin/testing/expect_error.h"
+#include "keratin/testing/golden.h"
+
+namespace keratin {
+namespace {
+
+using testing::expect_user_error;
+using testing::golden_structure;
+
+Model keras2_model(const Json& config) {
+  return Model(layer_from_json(config, {}, Dialect::keras2));
+}
+
+// What tests/golden/operations.keras2.json records: a function of TensorFlow on symbolic tensors.
+TEST(TfOperation, ComputesWhatTensorFlowDoes) {
+  const Json cases = testing::read_golden("operations.keras2.json");
+  ASSERT_GE(cases.size(), 170u);
+  std::set<std::string> seen;
+  for (const Json& test : cases.as_array()) {
+    SCOPED_TRACE(test.at("name").as_string());
+    for (const Json& layer : test.at("config").at("config").at("layers").as_array())
+      if (const Json* function = layer.at("config").find("function"))
+        seen.insert(function->as_string());
+    try {
+      const Model model = keras2_model(test.at("config"));
+      const Tree<Tensor> inputs = golden_structure(test.at("inputs"));
+      const auto got = model.predict(inputs).flat();
+      const auto wanted = golden_structure(test.at("outputs")).flat();
+      ASSERT_EQ(got.size(), wanted.size());
+      for (size_t i = 0; i < got.size(); ++i)
+        testing::expect_close(got[i], wanted[i], 1e-5, text("output ", i));
+      // It clones, and what it writes is read again.
+      const auto cloned = clone_model(model).predict(inputs).flat();
+      const Json written =
+          Json::Object{{"class_name", "Functional"}, {"config", model.get_config()}};
+      const auto reread = keras2_model(written).predict(inputs).flat();
+      for (size_t i = 0; i < got.size(); ++i) {
+        testing::expect_close(cloned[i], got[i], 0, "clone");
+        testing::expect_close(reread[i], got[i], 0, "read again");
+      }
+    } catch (const UserError& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  for (const std::string_view name : tf_function_names())
+    EXPECT_TRUE(seen.contains(std::string(name)) || seen.contains(text("compat.v1.", name)))
+        << name << " has no case";
+}
+
+TEST(TfOperation, TableIsSorted) {
+  const auto names = tf_function_names();
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+}
+
+Json layer_named(const char* symbol) {
+  return Json::Object{{"class_name", "TFOpLambda"},
+                      {"config", Json::Object{{"name", "op"}, {"function", symbol}}}};
+}
+
+TEST(TfOperation, RefusesWhatItDoesNotKnow) {
+  expect_user_error([] { layer_from_json(layer_named("signal.fft")); },
+                    {"TFOpLambda 'op'", "tf.signal.fft", "not supported"});
+  const Json cases = testing::read_golden("operations.keras2.json");
+  const auto test =
+      std::find_if(cases.as_array().begin(), cases.as_array().end(),
+                   [](const Json& t) { return t.at("name") == Json("tf.cumsum(x, axis=1)"); });
+  std::string config = test->at("config").dump();
+  const std::string axis = "\"axis\": 1", more = "\"axis\": 1, \"reverse\": true";
+  ASSERT_NE(config.find(axis), std::string::npos);
+  config.replace(config.find(axis), axis.size(), more);
+  expect_user_error([&] { keras2_model(Json::parse(config)); }, {"'reverse'", "tf.math.cumsum"});
+}
+
+}  // namespace
+}  // namespace keratin
