@@ -3,7 +3,9 @@
 
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/version.h"
+#include "keratin/data/dataset.h"
 #include "keratin/engine/compile.h"
+#include "keratin/engine/evaluate.h"
 #include "keratin/graph/symbolic_ops.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"

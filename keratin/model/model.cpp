@@ -1,6 +1,34 @@
 #include "keratin/model/model.h"
 
+#include <cstring>
+
+#include "keratin/train/fit.h"
+
 namespace keratin {
+namespace {
+
+// The outputs of batches, one after the other along the first axis.
+Tree<Tensor> joined(const std::vector<Tree<Tensor>>& parts) {
+  std::vector<std::vector<Tensor>> flat;
+  for (const Tree<Tensor>& part : parts) flat.push_back(part.flat());
+  size_t output = 0;
+  return parts[0].map<Tensor>([&](const Tensor& first) {
+    Dims dims = first.shape().dims();
+    require(!dims.empty(), "predict: an output has no axis of samples; use predict_on_batch");
+    dims[0] = 0;
+    for (const auto& part : flat) dims[0] += part[output].shape()[0];
+    Tensor whole(first.dtype(), dims);
+    std::byte* to = whole.buffer().data();
+    for (const auto& part : flat) {
+      std::memcpy(to, part[output].raw(), part[output].bytes());
+      to += part[output].bytes();
+    }
+    ++output;
+    return whole;
+  });
+}
+
+}  // namespace
 
 Model::Model(ModelOptions options) {
   auto layer = FunctionalLayer::make(std::move(options.inputs), std::move(options.outputs),
@@ -49,7 +77,60 @@ RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) 
 }
 
 Tree<Tensor> Model::predict(const Tree<Tensor>& inputs, const PredictOptions& options) const {
-  return run(inputs, options).outputs;
+  require(options.batch_size > 0, "predict: `batch_size` must be positive, got ",
+          options.batch_size);
+  std::optional<int64_t> rows;
+  inputs.each([&](const Tensor& t) {
+    if (!rows && t.shape().rank() > 0) rows = t.shape()[0];
+  });
+  if (rows.value_or(0) <= options.batch_size) return run(inputs, options).outputs;
+  const auto stream = Dataset::from_tensors(inputs).batch(options.batch_size).stream();
+  std::vector<Tree<Tensor>> parts;
+  for (Batch batch; stream->next(batch);) parts.push_back(run(batch.x, options).outputs);
+  return joined(parts);
+}
+
+void Model::compile(TrainingOptions options) {
+  *trainer_ = std::make_unique<Trainer>(layer_, dialect(), std::move(options));
+}
+
+Trainer& Model::trainer() const {
+  require(*trainer_ != nullptr,
+          "You must call `compile()` before training or evaluating the model '", name(), "'.");
+  return **trainer_;
+}
+
+History Model::fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options) {
+  const FitData data = fit_data(x, y, options);
+  return keratin::fit(trainer(), data.train, data.validation, options);
+}
+
+History Model::fit(const Dataset& data, const FitOptions& options) {
+  const FitData all = fit_data(data, options);
+  return keratin::fit(trainer(), all.train, all.validation, options);
+}
+
+Logs Model::evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options) {
+  require(options.batch_size > 0, "evaluate: `batch_size` must be positive, got ",
+          options.batch_size);
+  return evaluate(Dataset::from_tensors(x, y, options.sample_weight).batch(options.batch_size),
+                  options);
+}
+
+Logs Model::evaluate(const Dataset& data, const EvaluateOptions& options) {
+  return keratin::evaluate(trainer(), data, options);
+}
+
+Logs Model::train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
+                           const BatchOptions& options) {
+  trainer().train(with_class_weight({x, y, options.sample_weight}, options.class_weight));
+  return trainer().logs();
+}
+
+Logs Model::test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
+                          const BatchOptions& options) {
+  trainer().test(with_class_weight({x, y, options.sample_weight}, options.class_weight));
+  return trainer().logs();
 }
 
 }  // namespace keratin

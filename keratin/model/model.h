@@ -3,6 +3,7 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/sequential.h"
 #include "keratin/model/program.h"
+#include "keratin/train/callback.h"
 
 #pragma GCC visibility push(default)
 
@@ -16,6 +17,7 @@ struct ModelOptions {
 };
 
 struct PredictOptions {
+  int64_t batch_size = 32;  // for `predict`, which takes any number of samples
   bool training = false;
   CompileOptions compile = {};
 };
@@ -55,10 +57,30 @@ class Model {
     return (*layer_)(input, named);
   }
 
-  // Runs the model on data. Safe from any number of threads.
+  // Runs the model on data, batch by batch. Safe from any number of threads.
   Tree<Tensor> predict(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
-  // The same with the masks of the outputs and the losses that layers added.
+  Tree<Tensor> predict_on_batch(const Tree<Tensor>& inputs,
+                                const PredictOptions& options = {}) const {
+    return run(inputs, options).outputs;
+  }
+  // One batch, with the masks of the outputs and the losses that layers added.
   RunResult run(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
+
+  // Training, as in Keras: says how first, then trains. A call that fails leaves the model as it
+  // was. Compiling again starts with a new optimizer.
+  void compile(TrainingOptions options = {});
+  History fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options = {});
+  History fit(const Dataset& data, const FitOptions& options = {});
+  Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options = {});
+  Logs evaluate(const Dataset& data, const EvaluateOptions& options = {});
+  // One step; what the metrics say since they were last reset.
+  Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
+                      const BatchOptions& options = {});
+  Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
+                     const BatchOptions& options = {});
+  void reset_metrics() { trainer().reset_metrics(); }
+  Trainer& trainer() const;  // or an error: the model was not compiled
+  OptimizerState& optimizer() const { return trainer().optimizer(); }
 
   Json get_config() const { return layer_->get_config(); }
   // Keras's envelope of the whole model, as text.
@@ -67,6 +89,8 @@ class Model {
  private:
   LayerPtr layer_;
   std::shared_ptr<ProgramCache> programs_ = std::make_shared<ProgramCache>();
+  // Copies are the same model, compiled together.
+  std::shared_ptr<std::unique_ptr<Trainer>> trainer_ = std::make_shared<std::unique_ptr<Trainer>>();
 };
 
 // Layers in a row.

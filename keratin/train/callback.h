@@ -1,0 +1,50 @@
+#pragma once
+
+#include "keratin/train/trainer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// A training run as callbacks see it.
+struct Training {
+  Trainer& trainer;
+  int64_t epochs = 1;
+  std::optional<int64_t> steps = {};  // per epoch, where known
+  int verbose = 0;
+  int64_t epoch = 0;  // now, from 0
+  int64_t step = 0;   // of the epoch; before training begins, where it is to go on
+  uint64_t shuffle_seed = 0;
+  bool stop_training = false;
+  std::map<std::string, std::vector<double>>* history = nullptr;
+
+  const LayerPtr& model() const { return trainer.model(); }
+  OptimizerState& optimizer() const { return trainer.optimizer(); }
+};
+
+// Called while a model trains. Logs of an epoch may be added to; others after see it.
+class Callback {
+ public:
+  virtual ~Callback() = default;
+
+  virtual void on_train_begin(Training&) {}
+  virtual void on_train_end(Training&, const Logs&) {}
+  virtual void on_epoch_begin(Training&, int64_t epoch) { (void)epoch; }
+  virtual void on_epoch_end(Training&, int64_t epoch, Logs& logs) { (void)epoch, (void)logs; }
+  virtual void on_train_batch_begin(Training&, int64_t step) { (void)step; }
+  virtual void on_train_batch_end(Training&, int64_t step, const Logs& logs) {
+    (void)step, (void)logs;
+  }
+  virtual void on_test_begin(Training&) {}
+  virtual void on_test_end(Training&, const Logs&) {}
+  virtual void on_test_batch_begin(Training&, int64_t step) { (void)step; }
+  virtual void on_test_batch_end(Training&, int64_t step, const Logs& logs) {
+    (void)step, (void)logs;
+  }
+  // Does it look at the logs of batches? Reading them costs a little each step.
+  virtual bool reads_batch_logs() const { return true; }
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

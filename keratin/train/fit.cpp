@@ -1,0 +1,289 @@
+#include "keratin/train/fit.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <iostream>
+
+#include "keratin/base/warning.h"
+#include "keratin/train/progress_bar.h"
+
+namespace keratin {
+namespace {
+
+std::atomic<bool> interrupt_asked = false;
+
+// While it lives, Ctrl-C asks for the end of training instead of ending the program.
+class InterruptScope {
+ public:
+  InterruptScope() {
+    interrupt_asked = false;
+    struct sigaction ours = {};
+    ours.sa_handler = [](int) { interrupt_asked = true; };
+    sigemptyset(&ours.sa_mask);
+    sigaction(SIGINT, &ours, &before_);
+  }
+  ~InterruptScope() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+  static bool asked() { return interrupt_asked; }
+
+ private:
+  struct sigaction before_ = {};
+};
+
+bool on_terminal() { return isatty(STDOUT_FILENO) != 0; }
+
+class Callbacks {
+ public:
+  Callbacks(std::vector<CallbackPtr> all, Training& training)
+      : all_(std::move(all)), training_(training) {
+    for (const CallbackPtr& c : all_)
+      require(c != nullptr, "fit: a callback is nothing; give each one made");
+    reads_ = std::any_of(all_.begin(), all_.end(),
+                         [](const CallbackPtr& c) { return c->reads_batch_logs(); });
+  }
+  template <class Method, class... Args>
+  void call(Method method, Args&&... args) const {
+    for (const CallbackPtr& c : all_) ((*c).*method)(training_, args...);
+  }
+  bool reads_batch_logs() const { return reads_; }
+
+ private:
+  std::vector<CallbackPtr> all_;
+  Training& training_;
+  bool reads_ = false;
+};
+
+// A number of rows off the end, and the rest.
+std::pair<Batch, Batch> split_rows(const Batch& all, int64_t first_of_tail) {
+  const auto part = [](const Tensor& t, int64_t from, int64_t to) {
+    Dims dims = t.shape().dims();
+    const size_t row = t.bytes() / static_cast<size_t>(std::max<int64_t>(dims[0], 1));
+    dims[0] = to - from;
+    Tensor rows(t.dtype(), dims);
+    std::copy_n(t.buffer().data() + row * static_cast<size_t>(from),
+                row * static_cast<size_t>(to - from), rows.buffer().data());
+    return rows;
+  };
+  const int64_t rows = all.size();
+  return {all.map([&](const Tensor& t) { return part(t, 0, first_of_tail); }),
+          all.map([&](const Tensor& t) { return part(t, first_of_tail, rows); })};
+}
+
+void check(const FitOptions& options) {
+  require(options.batch_size > 0, "fit: `batch_size` must be positive, got ", options.batch_size);
+  require(options.epochs >= 0, "fit: `epochs` must not be negative, got ", options.epochs);
+  require(options.validation_split >= 0 && options.validation_split < 1,
+          "fit: `validation_split` must be in [0, 1), got ", options.validation_split);
+  require(options.validation_freq > 0, "fit: `validation_freq` must be positive, got ",
+          options.validation_freq);
+  require(options.verbose >= 0 && options.verbose <= 2, "fit: `verbose` must be 0, 1 or 2, got ",
+          options.verbose);
+}
+
+Logs run_test(Trainer& trainer, const Dataset& data, std::optional<int64_t> limit,
+              const Callbacks& callbacks, ProgressBar* bar) {
+  trainer.reset_metrics();
+  callbacks.call(&Callback::on_test_begin);
+  const auto stream = data.stream();
+  Batch batch;
+  int64_t step = 0;
+  while ((!limit || step < *limit) && stream->next(batch)) {
+    callbacks.call(&Callback::on_test_batch_begin, step);
+    trainer.test(batch);
+    ++step;
+    if (callbacks.reads_batch_logs())
+      callbacks.call(&Callback::on_test_batch_end, step - 1, trainer.logs());
+    if (bar != nullptr) bar->update(step, bar->due() ? trainer.logs() : Logs{});
+  }
+  require(step > 0, "evaluate: the data are empty: no batch came");
+  const Logs logs = trainer.logs();
+  if (bar != nullptr) bar->update(step, logs, true);
+  callbacks.call(&Callback::on_test_end, logs);
+  return logs;
+}
+
+}  // namespace
+
+Batch with_class_weight(Batch batch, const std::map<int64_t, double>& class_weight) {
+  if (class_weight.empty()) return batch;
+  require(batch.y.is_leaf(), "`class_weight` is only supported for Models with a single output.");
+  const Tensor y = batch.y.leaf();
+  const Shape& shape = y.shape();
+  const bool one_hot = shape.rank() > 1 && shape[shape.rank() - 1] > 1;
+  const int64_t width = one_hot || shape.rank() == 0 ? shape[shape.rank() - 1] : 1;
+  require(shape.rank() <= 2, "`class_weight` not supported for 3+ dimensional targets.");
+  Tensor weights(DType::f32, {shape[0]});
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    int64_t label = 0;
+    if (one_hot) {
+      for (int64_t i = 1; i < width; ++i)
+        if (y.at(row * width + i) > y.at(row * width + label)) label = i;
+    } else {
+      label = std::llround(y.at(row));
+    }
+    const auto found = class_weight.find(label);
+    weights.set(row, found == class_weight.end() ? 1 : found->second);
+  }
+  if (!batch.sample_weight.is_none()) {
+    const Tensor given = batch.sample_weight;
+    require(given.count() == shape[0], "`class_weight` beside `sample_weight`: expected ", shape[0],
+            " weights, got ", given.count());
+    for (int64_t row = 0; row < shape[0]; ++row) weights.set(row, weights.at(row) * given.at(row));
+  }
+  batch.sample_weight = weights;
+  return batch;
+}
+
+FitData fit_data(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options) {
+  check(options);
+  Batch all{x, y, options.sample_weight};
+  Dataset::from_tensors(all.x, all.y, all.sample_weight);  // refuses what does not fit together
+  FitData data;
+  const int64_t validation_batch = options.validation_batch_size.value_or(options.batch_size);
+  const auto batches = [&](const Batch& b) {
+    return Dataset::from_tensors(b.x, b.y, b.sample_weight).batch(validation_batch);
+  };
+  if (options.validation_split > 0) {
+    const int64_t rows = all.size();
+    const auto kept = static_cast<int64_t>(
+        std::floor(static_cast<double>(rows) * (1 - options.validation_split)));
+    require(
+        kept > 0 && kept < rows, "Training data contains ", rows,
+        " samples, which is not sufficient to split it into a validation and training set as ",
+        "specified by `validation_split=", options.validation_split,
+        "`. Either provide more data, or a different value for the `validation_split` argument.");
+    auto [head, tail] = split_rows(all, kept);
+    all = std::move(head);
+    data.validation = batches(tail);
+  }
+  if (options.validation_data) data.validation = batches(*options.validation_data);
+  if (options.validation_dataset) data.validation = options.validation_dataset;
+  all = with_class_weight(std::move(all), options.class_weight);
+  const Dataset rows = Dataset::from_tensors(all.x, all.y, all.sample_weight);
+  data.train = [rows, batch = options.batch_size, shuffle = options.shuffle](uint64_t seed) {
+    return (shuffle ? rows.shuffle({}, seed) : rows).batch(batch);
+  };
+  return data;
+}
+
+FitData fit_data(const Dataset& data, const FitOptions& options) {
+  check(options);
+  require(options.validation_split == 0,
+          "`validation_split` is only supported for tensors, not for a Dataset");
+  require(options.sample_weight.is_none(),
+          "`sample_weight` is not supported beside a Dataset: let its batches hold the weights");
+  FitData out;
+  if (options.validation_data) {
+    const Batch& b = *options.validation_data;
+    out.validation = Dataset::from_tensors(b.x, b.y, b.sample_weight)
+                         .batch(options.validation_batch_size.value_or(options.batch_size));
+  }
+  if (options.validation_dataset) out.validation = options.validation_dataset;
+  const Dataset weighted =
+      options.class_weight.empty() ? data : data.map([weights = options.class_weight](Batch b) {
+        return with_class_weight(std::move(b), weights);
+      });
+  out.train = [weighted](uint64_t) { return weighted; };
+  return out;
+}
+
+History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dataset>& validation,
+            const FitOptions& options) {
+  check(options);
+  History history;
+  Training training{.trainer = trainer,
+                    .epochs = options.epochs,
+                    .verbose = options.verbose,
+                    .epoch = options.initial_epoch,
+                    .shuffle_seed = next_seed(),
+                    .history = &history.history};
+  const Callbacks callbacks(options.callbacks, training);
+  const InterruptScope interrupts;
+  {
+    // Whoever goes on from a backup needs all the state there will be, so one batch is looked at.
+    Batch first;
+    require(make_data(training.shuffle_seed).stream()->next(first),
+            "fit: the data are empty: no batch came");
+    trainer.build(first);
+  }
+  callbacks.call(&Callback::on_train_begin);
+  const Dataset data = make_data(training.shuffle_seed);
+  training.steps = options.steps_per_epoch ? options.steps_per_epoch : data.size();
+  const int64_t chunk = trainer.options().steps_per_execution;
+  const bool terminal = on_terminal();
+
+  std::unique_ptr<Stream> stream;
+  Logs last;
+  const auto stopped = [&] { return training.stop_training || history.interrupted; };
+  for (; training.epoch < options.epochs && !stopped(); ++training.epoch) {
+    const int64_t epoch = training.epoch;
+    const bool resumed = training.step > 0;
+    if (!resumed) trainer.reset_metrics();
+    // With a fixed number of steps an epoch goes on where the last one ended.
+    if (stream == nullptr || !options.steps_per_epoch) stream = data.stream(epoch);
+    if (resumed) stream->skip(training.step);
+    callbacks.call(&Callback::on_epoch_begin, epoch);
+    if (options.verbose != 0) std::cout << "Epoch " << epoch + 1 << '/' << options.epochs << '\n';
+    ProgressBar bar(std::cout,
+                    {.target = training.steps, .verbose = options.verbose, .dynamic = terminal});
+    Batch batch;
+    bool more = true;
+    while (more && !stopped() &&
+           (!options.steps_per_epoch || training.step < *options.steps_per_epoch)) {
+      const int64_t first = training.step;
+      callbacks.call(&Callback::on_train_batch_begin, first);
+      for (int64_t i = 0; i < chunk && more; ++i) {
+        if (options.steps_per_epoch && training.step == *options.steps_per_epoch) break;
+        more = stream->next(batch);
+        if (!more) break;
+        trainer.train(batch);
+        ++training.step;
+      }
+      if (training.step == first) break;
+      if (callbacks.reads_batch_logs())
+        callbacks.call(&Callback::on_train_batch_end, training.step - 1, trainer.logs());
+      if (bar.due()) bar.update(training.step, trainer.logs());
+      history.interrupted = InterruptScope::asked();
+    }
+    if (options.steps_per_epoch && !more && training.step < *options.steps_per_epoch) {
+      warn(text("Your input ran out of data; interrupting training. Make sure that your dataset ",
+                "can generate at least `steps_per_epoch * epochs` batches. You may need to use ",
+                "`.repeat()` when building your dataset."));
+      training.stop_training = true;
+    }
+    Logs logs = trainer.logs();
+    const int64_t steps = training.step;
+    if (validation && !history.interrupted && (epoch + 1) % options.validation_freq == 0) {
+      if (bar.due()) bar.update(steps, logs);
+      for (const auto& [name, value] :
+           run_test(trainer, *validation, options.validation_steps, callbacks, nullptr))
+        logs["val_" + name] = value;
+    }
+    training.step = 0;
+    callbacks.call(&Callback::on_epoch_end, epoch, logs);
+    bar.update(steps, logs, true);
+    history.epoch.push_back(epoch);
+    for (const auto& [name, value] : logs) history.history[name].push_back(value);
+    last = std::move(logs);
+    if (!training.steps) training.steps = steps;
+  }
+  if (trainer.optimizer().options().use_ema) trainer.optimizer().finalize();
+  callbacks.call(&Callback::on_train_end, last);
+  return history;
+}
+
+Logs evaluate(Trainer& trainer, const Dataset& data, const EvaluateOptions& options) {
+  Training training{.trainer = trainer, .verbose = options.verbose};
+  training.steps = options.steps ? options.steps : data.size();
+  const Callbacks callbacks(options.callbacks, training);
+  ProgressBar bar(std::cout,
+                  {.target = training.steps, .verbose = options.verbose, .dynamic = on_terminal()});
+  return run_test(trainer, data, options.steps, callbacks, options.verbose != 0 ? &bar : nullptr);
+}
+
+}  // namespace keratin

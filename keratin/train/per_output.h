@@ -1,0 +1,64 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keratin/base/error.h"
+
+namespace keratin {
+
+// Something said of the outputs of a model: one for all of them, a list with one each, or by the
+// outputs' names.
+template <class T>
+class PerOutput {
+ public:
+  using ByName = std::map<std::string, T>;
+
+  PerOutput() = default;
+  template <class U>
+  requires std::convertible_to<U, T> PerOutput(U one) : one_(T(std::move(one))) {}  // NOLINT
+  PerOutput(std::initializer_list<T> each) : each_(std::vector<T>(each)) {}         // NOLINT
+  PerOutput(std::vector<T> each) : each_(std::move(each)) {}                        // NOLINT
+  PerOutput(ByName by_name) : by_name_(std::move(by_name)) {}                       // NOLINT
+
+  bool empty() const { return !one_ && !each_ && !by_name_; }
+  const std::optional<T>& one() const { return one_; }
+  const std::optional<std::vector<T>>& each() const { return each_; }
+  const std::optional<ByName>& by_name() const { return by_name_; }
+
+  // What holds for each output. `argument` is what users call this.
+  std::vector<std::optional<T>> resolve(const std::vector<std::string>& outputs,
+                                        std::string_view argument) const {
+    std::vector<std::optional<T>> out(outputs.size());
+    if (one_) return std::vector<std::optional<T>>(outputs.size(), one_);
+    if (each_) {
+      require(each_->size() == outputs.size(), "`", argument, "`: expected one for each of the ",
+              outputs.size(), " outputs of the model, got ", each_->size());
+      for (size_t i = 0; i < out.size(); ++i) out[i] = (*each_)[i];
+    }
+    if (by_name_) {
+      std::string known;
+      for (const std::string& name : outputs) known += (known.empty() ? "'" : ", '") + name + "'";
+      for (const auto& [name, value] : *by_name_) {
+        bool found = false;
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          if (outputs[i] != name) continue;
+          out[i] = value;
+          found = true;
+        }
+        require(found, "`", argument, "`: '", name,
+                "' is no output of the model; its outputs are [", known, "]");
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::optional<T> one_;
+  std::optional<std::vector<T>> each_;
+  std::optional<ByName> by_name_;
+};
+
+}  // namespace keratin

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "keratin/graph/layer.h"
+#include "keratin/train/options.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// A model with what it is trained by. A step over one batch is one program: forward, losses,
+// backward, clipping, optimizer, metrics; a program is made for each shape of batch.
+class Trainer {
+ public:
+  Trainer(LayerPtr model, Dialect dialect, TrainingOptions options);
+
+  const LayerPtr& model() const { return model_; }
+  OptimizerState& optimizer() const { return *options_.optimizer; }
+  const TrainingOptions& options() const { return options_; }
+
+  // One step; what the metrics say after it is in `logs`.
+  void train(const Batch& batch);
+  void test(const Batch& batch);
+  Logs logs() const;
+  void reset_metrics();
+
+  // All that a step changes: weights and seeds of the model, optimizer, metrics. Complete once a
+  // step was made or `build` was called with a batch.
+  std::vector<Variable> state() const;
+  void build(const Batch& batch);
+  // Which metric falls when the model gets better; nothing where that is not known.
+  std::optional<bool> falls(const std::string& name) const;
+
+ private:
+  struct OutputLoss {
+    size_t output;
+    Loss loss;
+    double weight;
+    std::shared_ptr<MetricState> tracker;  // where there are several losses
+  };
+  struct OutputMetric {
+    size_t output;
+    std::shared_ptr<MetricState> state;
+    bool weighted;
+    std::string name;
+    bool built = false;
+  };
+  struct Step;
+
+  void resolve(const Tree<Traced>& outputs);
+  std::unique_ptr<Step> trace(const Batch& batch, bool training);
+  Step& find(const Batch& batch, bool training);
+  void run(const Batch& batch, bool training);
+  // Targets or weights in the order of the outputs; nothing where there is none.
+  std::vector<std::optional<Value>> per_output(const Tree<Value>& given,
+                                               std::string_view what) const;
+  Value total_loss(Tracer& tracer, const std::vector<Traced>& outputs,
+                   const std::vector<std::optional<Value>>& targets,
+                   const std::vector<std::optional<Value>>& weights, int64_t samples);
+
+  LayerPtr model_;
+  Dialect dialect_;
+  TrainingOptions options_;
+  bool resolved_ = false;
+  Tree<size_t> output_structure_;
+  std::vector<std::string> output_names_;
+  std::shared_ptr<MetricState> loss_tracker_;
+  std::vector<OutputLoss> losses_;
+  std::vector<OutputMetric> metrics_;
+  std::vector<std::shared_ptr<Step>> steps_;
+  std::shared_ptr<Step> last_;
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
