@@ -57,12 +57,12 @@ struct TileSpec {
   bool unrolled = false;               // the segments are known now, and few
 
   static constexpr auto fields =
-      std::tuple{field("level", &TileSpec::level),      field("dtype", &TileSpec::dtype),
-                 field("a_rows", &TileSpec::a_rows),    field("c_rows", &TileSpec::c_rows),
-                 field("a_step", &TileSpec::a_step),    field("b_step", &TileSpec::b_step),
-                 field("columns", &TileSpec::columns),  field("whole_b", &TileSpec::whole_b),
-                 field("post", &TileSpec::post),        field("classes", &TileSpec::classes),
-                 field("unrolled", &TileSpec::unrolled)};
+      std::tuple{field("level", &TileSpec::level),     field("dtype", &TileSpec::dtype),
+                 field("a_rows", &TileSpec::a_rows),   field("c_rows", &TileSpec::c_rows),
+                 field("a_step", &TileSpec::a_step),   field("b_step", &TileSpec::b_step),
+                 field("columns", &TileSpec::columns), field("whole_b", &TileSpec::whole_b),
+                 field("copy_b", &TileSpec::copy_b),   field("post", &TileSpec::post),
+                 field("classes", &TileSpec::classes), field("unrolled", &TileSpec::unrolled)};
   bool operator==(const TileSpec& other) const { return equal_fields(*this, other); }
   size_t hash() const;
 };

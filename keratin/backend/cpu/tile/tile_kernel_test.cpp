@@ -194,6 +194,15 @@ TEST(TileKernel, ReluKeepsNan) {
   }
 }
 
+// One that copies B writes where the other has no memory: they must never be taken for each other.
+TEST(TileKernel, IsNotSharedWhereOneCopiesB) {
+  const TileRun<float> run(cases[1], levels().back());
+  TileSpec other = run.spec;
+  other.copy_b = !other.copy_b;
+  const auto first = make_tile_kernel(run.spec);
+  EXPECT_NE(first, make_tile_kernel(other));
+}
+
 TEST(TileKernel, IsSharedByEqualSpecs) {
   const TileRun<float> run(cases[1], levels().back());
   const auto first = make_tile_kernel(run.spec);
