@@ -23,9 +23,9 @@ ON_JAX = ("losses", "optimizers")
 
 
 def make(folder, only):
-    from maker import errors, functions, layers, models, operations, topology
+    from maker import errors, functions, layers, models, operations, topology, training
 
-    for part in (layers, functions, operations, models, topology, errors):
+    for part in (layers, functions, operations, models, topology, errors, training):
         part.write(folder, only)
     wanted = [name for name in ON_JAX if only is None or name in only]
     if wanted and os.environ["KERAS_BACKEND"] == "jax":

@@ -1,0 +1,169 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "keratin/keratin.h"
+#include "keratin/testing/golden.h"
+
+// Models that learn as real Keras does: the logs of every step and epoch, and what the weights and
+// the optimizer's variables become, recorded in tests/golden/training.json.
+namespace keratin::testing {
+namespace {
+
+constexpr double tolerance = 2e-4;
+
+const Json& records() {
+  static const Json all = read_golden("training.json");
+  return all;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const Json& record : records().as_array()) out.push_back(record.at("name").as_string());
+  return out;
+}
+
+const Json& find(const std::string& name) {
+  for (const Json& record : records().as_array())
+    if (record.at("name").as_string() == name) return record;
+  fail("no case is named ", name);
+}
+
+template <class T>
+PerOutput<T> per_output(const Json* json, const std::function<T(const Json&)>& read) {
+  if (json == nullptr || json->is_null()) return {};
+  if (json->is_array()) {
+    std::vector<T> each;
+    for (const Json& item : json->as_array()) each.push_back(read(item));
+    return each;
+  }
+  if (json->is_object() && !json->contains("class_name")) {
+    std::map<std::string, T> by_name;
+    for (const auto& [name, item] : json->as_object()) by_name.emplace(name, read(item));
+    return by_name;
+  }
+  return read(*json);
+}
+
+Metrics metrics(const Json* json) {
+  const auto list = [](const Json& items) {
+    std::vector<Metric> out;
+    for (const Json& item : items.as_array()) out.push_back(Metric(item.as_string()));
+    return out;
+  };
+  if (json == nullptr) return {};
+  if (json->is_array()) return list(*json);
+  std::map<std::string, Metrics::List> by_name;
+  for (const auto& [name, items] : json->as_object()) by_name.emplace(name, list(items));
+  return by_name;
+}
+
+TrainingOptions training_options(const Json& json, const std::string& backend) {
+  const Json* chunk = json.find("steps_per_execution");
+  return {
+      .optimizer = Optimizer::from_json(json.at("optimizer")),
+      .loss = per_output<Loss>(
+          json.find("loss"),
+          [](const Json& j) { return j.is_string() ? Loss(j.as_string()) : Loss::from_json(j); }),
+      .loss_weights = per_output<double>(json.find("loss_weights"),
+                                         [](const Json& j) { return j.as_double(); }),
+      .metrics = metrics(json.find("metrics")),
+      .weighted_metrics = metrics(json.find("weighted_metrics")),
+      .steps_per_execution = chunk == nullptr ? 1 : chunk->as_int(),
+      .engine = {.backend = backend}};
+}
+
+FitOptions fit_options(const Json& json) {
+  FitOptions options{.batch_size = json.at("batch_size").as_int(),
+                     .epochs = json.at("epochs").as_int(),
+                     .verbose = 0,
+                     .shuffle = false};
+  if (const Json* split = json.find("validation_split"))
+    options.validation_split = split->as_double();
+  if (const Json* weights = json.find("class_weight"))
+    for (const auto& [label, weight] : weights->as_object())
+      options.class_weight[std::stoll(label)] = weight.as_double();
+  if (const Json* validation = json.find("validation"))
+    options.validation_data =
+        Batch{golden_tensor((*validation)[0]), golden_tensor((*validation)[1])};
+  return options;
+}
+
+void expect_logs(const Logs& got, const Json& wanted, const std::string& when) {
+  ASSERT_EQ(got.size(), wanted.as_object().size()) << when;
+  for (const auto& [name, json] : wanted.as_object()) {
+    ASSERT_TRUE(got.contains(name)) << when << ": no " << name;
+    const double value = json.as_double();
+    EXPECT_NEAR(got.at(name), value, tolerance * (1 + std::abs(value))) << when << ": " << name;
+  }
+}
+
+void expect_tensor(const Tensor& got, const Json& json, const std::string& what) {
+  const Tensor wanted = golden_tensor(json);
+  ASSERT_EQ(got.shape(), wanted.shape()) << what;
+  for (int64_t i = 0; i < wanted.count(); ++i)
+    ASSERT_NEAR(got.at(i), wanted.at(i), tolerance * (1 + std::abs(wanted.at(i))))
+        << what << ", element " << i;
+}
+
+class Recorder final : public Callback {
+ public:
+  void on_train_batch_end(Training&, int64_t, const Logs& logs) override { steps.push_back(logs); }
+  void on_epoch_end(Training&, int64_t, Logs& logs) override { epochs.push_back(logs); }
+  std::vector<Logs> steps, epochs;
+};
+
+class Curves : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(Curves, FollowKeras) {
+  const auto& [name, backend] = GetParam();
+  const Json& record = find(name);
+  clear_session();
+  Model model(layer_from_json(record.at("config")));
+  std::vector<Tensor> weights;
+  for (const Json& weight : record.at("weights").as_array())
+    weights.push_back(golden_tensor(weight));
+  model.set_weights(weights);
+  model.compile(training_options(record.at("compile"), backend));
+
+  const Tree<Tensor> x = golden_structure(record.at("x")), y = golden_structure(record.at("y"));
+  FitOptions options = fit_options(record.at("fit"));
+  options.sample_weight = golden_structure(record.at("sample_weight"));
+  const auto recorder = std::make_shared<Recorder>();
+  options.callbacks = {recorder};
+  model.fit(x, y, options);
+
+  ASSERT_EQ(recorder->steps.size(), record.at("steps").size());
+  for (size_t i = 0; i < recorder->steps.size(); ++i)
+    expect_logs(recorder->steps[i], record.at("steps")[i], text("step ", i));
+  ASSERT_EQ(recorder->epochs.size(), record.at("epochs").size());
+  for (size_t i = 0; i < recorder->epochs.size(); ++i)
+    expect_logs(recorder->epochs[i], record.at("epochs")[i], text("epoch ", i));
+  expect_logs(
+      model.evaluate(
+          x, y,
+          {.batch_size = options.batch_size, .verbose = 0, .sample_weight = options.sample_weight}),
+      record.at("evaluated"), "evaluate");
+  const std::vector<Tensor> after = model.get_weights();
+  ASSERT_EQ(after.size(), record.at("weights_after").size());
+  for (size_t i = 0; i < after.size(); ++i)
+    expect_tensor(after[i], record.at("weights_after")[i],
+                  record.at("weights_after")[i].at("path").as_string());
+  const auto& slots = model.optimizer().variables();
+  ASSERT_EQ(slots.size(), record.at("optimizer_after").size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Json& wanted = record.at("optimizer_after")[i];
+    EXPECT_EQ(slots[i].path(), wanted.at("path").as_string());
+    expect_tensor(slots[i].value(), wanted, slots[i].path());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, Curves,
+                         ::testing::Combine(::testing::ValuesIn(names()),
+                                            ::testing::Values("cpu", "reference")),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + '_' + std::get<1>(info.param);
+                         });
+
+}  // namespace
+}  // namespace keratin::testing
