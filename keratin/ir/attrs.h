@@ -94,7 +94,7 @@ class Attrs {
   Attrs() : Attrs(NoAttrs{}) {}
   template <HasFields T>
   Attrs(T object)  // NOLINT(google-explicit-constructor): emit(op, {x}, AxisAttrs{1})
-      : type_(attrs_type<T>()), object_(std::make_shared<const T>(std::move(object))) {}
+      : type_(attrs_type<T>()), object_(store(std::move(object))) {}
   Attrs(const AttrsType* type, Scanner& in) : type_(type), object_(type->parse(in)) {}
 
   template <HasFields T>
@@ -114,6 +114,17 @@ class Attrs {
   }
 
  private:
+  // Most ops have no attributes: these share one object that nobody counts.
+  template <class T>
+  static std::shared_ptr<const void> store(T object) {
+    if constexpr (std::is_empty_v<T>) {
+      static constexpr T only{};
+      return {std::shared_ptr<const void>(), &only};
+    } else {
+      return std::make_shared<const T>(std::move(object));
+    }
+  }
+
   const AttrsType* type_;
   std::shared_ptr<const void> object_;
 };

@@ -1,7 +1,5 @@
 #include "keratin/ir/gather.h"
 
-#include <unordered_map>
-
 namespace keratin {
 
 class Gatherer {
@@ -25,23 +23,22 @@ class Gatherer {
       if (!node->regions_.empty() && how_.enter(*node))
         for (const auto& region : node->regions_) run(*region);
     const std::vector<Gather::Group> groups = how_.groups(block);
-    std::unordered_map<const Node*, const Gather::Group*> group_of;
+    std::vector<const Gather::Group*> group_of(block.nodes_.size());
     for (const Gather::Group& group : groups)
-      for (const Node* member : group) group_of[member] = &group;
+      for (const Node* member : group) group_of[member->position()] = &group;
 
     auto old = std::move(block.nodes_);
     block.nodes_.clear();
     for (auto& node : old) {
       for (Value& input : node->inputs_) input = current(input);
-      const auto found = group_of.find(node.get());
-      if (found == group_of.end()) {
-        block.nodes_.push_back(std::move(node));
+      const Gather::Group* group = group_of[node->position()];
+      if (group == nullptr) {
+        block.push(std::move(node));
         continue;
       }
-      const Gather::Group& group = *found->second;
-      const bool last = node.get() == group.back();
+      const bool last = node.get() == group->back();
       graveyard_.push_back(std::move(node));
-      if (last) merge(block, group);
+      if (last) merge(block, *group);
     }
     for (Value& result : block.results) result = current(result);
   }

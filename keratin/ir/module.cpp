@@ -1,11 +1,9 @@
 #include "keratin/ir/module.h"
 
-#include <unordered_map>
-
 namespace keratin {
 
 void Module::update(Value state, Value value) {
-  require(&state.node().op() == &parameter_op() && state.node().attr<ParameterAttrs>().state,
+  require(is_parameter(state.node()) && state.node().attr<ParameterAttrs>().state,
           "Module: only state can be updated");
   // Devices are compared when values have been placed.
   require(state.dtype() == value.dtype() && state.shape() == value.shape(), "Module: the state '",
@@ -23,17 +21,16 @@ Module Module::clone() const {
   for (const Update& update : updates_) block_->results.push_back(update.value);
   copy.block_ = clone_block(*block_, 0);
   block_->results.resize(results);
-  std::unordered_map<const Node*, Value> copies;
-  for (size_t i = 0; i < block_->parameters().size(); ++i)
-    copies[block_->parameters()[i].get()] = copy.block_->parameters()[i]->out();
-  for (size_t i = 0; i < updates_.size(); ++i)
-    copy.update(copies.at(&updates_[i].state.node()), copy.block_->results[results + i]);
+  for (size_t i = 0; i < updates_.size(); ++i) {
+    const size_t state = updates_[i].state.node().position();
+    copy.update(copy.block_->parameters()[state]->out(), copy.block_->results[results + i]);
+  }
   copy.block_->results.resize(results);
   return copy;
 }
 
 size_t Module::number() const {
-  size_t next = 0;
+  uint32_t next = 0;
   const std::function<void(const Block&)> visit = [&](const Block& block) {
     for (const auto& parameter : block.parameters()) parameter->id_ = next++;
     for (const auto& node : block.nodes()) {

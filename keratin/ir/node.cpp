@@ -8,8 +8,8 @@ void Value::refuse_undefined() {
   fail("Value: expected an output of an op or a parameter of a module, got an undefined value");
 }
 
-Node::Node(Block& block, const OpDef& op, Values inputs, Attrs attrs)
-    : block_(&block), op_(&op), inputs_(std::move(inputs)), attrs_(std::move(attrs)) {}
+Node::Node(Block& block, const OpDef& op, const Values& inputs, Attrs attrs)
+    : block_(&block), op_(&op), inputs_(inputs), attrs_(std::move(attrs)) {}
 Node::~Node() = default;
 
 Values Node::outputs() const {
@@ -36,7 +36,8 @@ Value Block::parameter(Type type, std::string name, bool state) {
           " would have too many elements (limit 2^48)");
   parameters_.push_back(std::make_unique<Node>(
       *this, parameter_op(), Values{}, ParameterAttrs{.name = std::move(name), .state = state}));
-  parameters_.back()->types_ = {type};
+  parameters_.back()->types_ = Types{type};
+  parameters_.back()->position_ = static_cast<uint32_t>(parameters_.size() - 1);
   return parameters_.back()->out();
 }
 
@@ -71,6 +72,7 @@ void Block::close(const Values& outside) {
     known[value.index()] = parameter(value.type());
   }
   const auto map = [&](Value& value) {
+    if (&value.block() == this) return;
     if (const auto found = inside.find(&value.node()); found != inside.end())
       if (const Value mapped = found->second[value.index()]; mapped.defined()) value = mapped;
   };
@@ -94,42 +96,51 @@ Types infer_types(const Node& node) {
   return types;
 }
 
-Node& Block::append(const OpDef& op, Values inputs, Attrs attrs,
-                    std::vector<std::unique_ptr<Block>> regions) {
-  for (const Value& input : inputs)
-    require(input.defined(), op.name, ": an input is an undefined value");
-  require(attrs.type() == op.attrs, op.name, ": the attributes are of another op");
-  auto node = std::make_unique<Node>(*this, op, std::move(inputs), std::move(attrs));
-  node->regions_ = std::move(regions);
-  node->types_ = infer_types(*node);
+Node& Block::push(std::unique_ptr<Node> node) {
+  node->position_ = static_cast<uint32_t>(nodes_.size());
   nodes_.push_back(std::move(node));
   return *nodes_.back();
 }
 
-Node& Block::append_typed(const OpDef& op, Values inputs, Attrs attrs, Types types,
-                          std::vector<std::unique_ptr<Block>> regions) {
-  auto node = std::make_unique<Node>(*this, op, std::move(inputs), std::move(attrs));
+Node& Block::append(const OpDef& op, const Values& inputs, Attrs attrs,
+                    std::vector<std::unique_ptr<Block>> regions) {
+  for (const Value& input : inputs)
+    require(input.defined(), op.name, ": an input is an undefined value");
+  require(attrs.type() == op.attrs, op.name, ": the attributes are of another op");
+  auto node = std::make_unique<Node>(*this, op, inputs, std::move(attrs));
   node->regions_ = std::move(regions);
-  node->types_ = std::move(types);
-  nodes_.push_back(std::move(node));
-  return *nodes_.back();
+  node->types_ = infer_types(*node);
+  return push(std::move(node));
+}
+
+Node& Block::append_typed(const OpDef& op, const Values& inputs, Attrs attrs, const Types& types,
+                          std::vector<std::unique_ptr<Block>> regions) {
+  auto node = std::make_unique<Node>(*this, op, inputs, std::move(attrs));
+  node->regions_ = std::move(regions);
+  node->types_ = types;
+  return push(std::move(node));
 }
 
 Values inline_block(const Block& from, Block& to, const Values& arguments) {
   ensure(arguments.size() == from.parameters().size(), "inline_block: ", arguments.size(),
          " arguments for ", from.parameters().size(), " parameters");
-  std::unordered_map<const Node*, Values> copies;
-  for (size_t i = 0; i < arguments.size(); ++i) copies[from.parameters()[i].get()] = {arguments[i]};
-  const auto copy_of = [&](Value value) { return copies.at(&value.node())[value.index()]; };
+  std::vector<Node*> copies;  // by position
+  copies.reserve(from.nodes().size());
+  const auto copy_of = [&](Value value) {
+    const Node& node = value.node();
+    ensure(&node.block() == &from, "inline_block: the block is not closed");
+    return is_parameter(node) ? arguments[node.position()]
+                              : Value(copies.at(node.position()), value.index());
+  };
+  Values inputs;
   for (const auto& node : from.nodes()) {
-    Values inputs;
+    inputs.clear();
     for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
     std::vector<std::unique_ptr<Block>> regions;
     for (const auto& region : node->regions())
       regions.push_back(clone_block(*region, to.depth() + 1));
-    copies[node.get()] = to.append_typed(node->op(), std::move(inputs), node->attrs(),
-                                         node->types(), std::move(regions))
-                             .outputs();
+    copies.push_back(
+        &to.append_typed(node->op(), inputs, node->attrs(), node->types(), std::move(regions)));
   }
   Values results;
   for (const Value& result : from.results) results.push_back(copy_of(result));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/short_list.h"
 #include "keratin/ir/op.h"
 
 #pragma GCC visibility push(default)
@@ -53,7 +54,11 @@ struct ParameterAttrs {
 // One application of an op: its inputs, attributes, regions and the types of its outputs.
 class Node {
  public:
-  Node(Block& block, const OpDef& op, Values inputs, Attrs attrs);
+  // Most nodes have at most two inputs and one output: these are found inside the node.
+  using Inputs = ShortList<Value, 2>;
+  using Outputs = ShortList<Type, 1>;
+
+  Node(Block& block, const OpDef& op, const Values& inputs, Attrs attrs);
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -64,14 +69,14 @@ class Node {
 
   size_t input_count() const { return inputs_.size(); }
   Value in(size_t i = 0) const { return inputs_[i]; }
-  const Values& inputs() const { return inputs_; }
+  const Inputs& inputs() const { return inputs_; }
 
   size_t output_count() const { return types_.size(); }
   // The handle is not const: building on a value appends to its block, never changes this node.
   Value out(size_t i = 0) const { return {const_cast<Node*>(this), i}; }
   Values outputs() const;
   const Type& type(size_t i = 0) const { return types_[i]; }
-  const Types& types() const { return types_; }
+  const Outputs& types() const { return types_; }
   Device device() const { return types_.empty() ? Device{} : types_[0].device; }
   // Says where the node runs, and with it its regions; `place_devices` decides.
   void place(Device device);
@@ -85,7 +90,9 @@ class Node {
   const std::vector<std::unique_ptr<Block>>& regions() const { return regions_; }
   Block& region(size_t i = 0) const { return *regions_[i]; }
 
-  // The position given by the last Module::number(); passes use it to index their tables.
+  // Among the nodes of its block, or among the parameters: see BlockTable.
+  size_t position() const { return position_; }
+  // The position given by the last Module::number(), which counts regions too.
   size_t id() const { return id_; }
 
  private:
@@ -94,15 +101,17 @@ class Node {
   friend class Rewriter;
   friend class Gatherer;
   friend class Parser;
+  friend class Verifier;
 
   Block* block_;
   const OpDef* op_;
-  Values inputs_;
-  Attrs attrs_;
-  Types types_;
-  std::vector<std::unique_ptr<Block>> regions_;
-  size_t id_ = 0;
+  uint32_t position_ = 0;
+  uint32_t id_ = 0;
+  Inputs inputs_;
   Values replacement_;  // set while a rewrite runs
+  Attrs attrs_;
+  Outputs types_;
+  std::vector<std::unique_ptr<Block>> regions_;
 };
 
 inline const Type& Value::type() const { return node().type(index_); }
@@ -116,10 +125,10 @@ class Block {
 
   Value parameter(Type type, std::string name = "", bool state = false);
   // Appends a node, checked and typed by its op. Regions must be closed and complete.
-  Node& append(const OpDef& op, Values inputs, Attrs attrs = {},
+  Node& append(const OpDef& op, const Values& inputs, Attrs attrs = {},
                std::vector<std::unique_ptr<Block>> regions = {});
   // Appends without asking the op: the types are the caller's.
-  Node& append_typed(const OpDef& op, Values inputs, Attrs attrs, Types types,
+  Node& append_typed(const OpDef& op, const Values& inputs, Attrs attrs, const Types& types,
                      std::vector<std::unique_ptr<Block>> regions = {});
 
   const std::vector<std::unique_ptr<Node>>& parameters() const { return parameters_; }
@@ -140,12 +149,15 @@ class Block {
   friend class Gatherer;
   friend class Parser;
 
+  Node& push(std::unique_ptr<Node> node);
+
   std::vector<std::unique_ptr<Node>> parameters_;
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t depth_;
 };
 
 const OpDef& parameter_op();
+inline bool is_parameter(const Node& node) { return &node.op() == &parameter_op(); }
 
 // The types an op gives for a node's inputs, on the device its inputs are on.
 Types infer_types(const Node& node);

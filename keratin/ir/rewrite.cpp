@@ -23,7 +23,7 @@ class Rewriter {
     for (auto& node : kept) {
       if (dead(*node)) continue;
       for (const auto& region : node->regions_) remove(*region, dead);
-      block.nodes_.push_back(std::move(node));
+      block.push(std::move(node));
     }
   }
 
@@ -32,7 +32,7 @@ class Rewriter {
            block.nodes_.size(), " nodes");
     auto old = std::move(block.nodes_);
     block.nodes_.clear();
-    for (size_t position : order) block.nodes_.push_back(std::move(old[position]));
+    for (size_t position : order) block.push(std::move(old[position]));
   }
 
  private:
@@ -62,7 +62,7 @@ class Rewriter {
       const size_t made = block.nodes_.size();
       std::optional<Values> replacement = visit_(*node);
       if (!replacement) {
-        block.nodes_.push_back(std::move(node));
+        block.push(std::move(node));
         continue;
       }
       replace(*node, std::move(*replacement));

@@ -121,5 +121,30 @@ TEST(ReorderNodes, WantsEveryPosition) {
                InternalError);
 }
 
+void expect_positions(const Block& block) {
+  for (size_t i = 0; i < block.nodes().size(); ++i) EXPECT_EQ(block.nodes()[i]->position(), i);
+}
+
+TEST(Rewrite, NodesKnowTheirPositions) {
+  Module module = parse_sample(R"(module(%x: f32[], %y: f32[]) {
+    %a = every(%x) {whole = 4}
+    %b = every(%y) {whole = 1}
+    %c = every(%y) {whole = 2}
+    return %a, %c
+  })");
+  EXPECT_EQ(module.block().parameters()[1]->position(), 1);
+  expect_positions(module.block());
+  module = reorder_nodes(std::move(module), {2, 0, 1});
+  expect_positions(module.block());
+  module = remove_nodes(std::move(module), [](const Node& node) { return whole(node) == 1; });
+  expect_positions(module.block());
+  module = rewrite_fully(std::move(module), [](const Node& node) -> std::optional<Values> {
+    if (whole(node) <= 1) return std::nullopt;
+    return Values{every(every(node.in(), whole(node) / 2), whole(node) / 2)};
+  });
+  EXPECT_EQ(module.block().nodes().size(), 6);
+  expect_positions(module.block());
+}
+
 }  // namespace
 }  // namespace keratin

@@ -5,17 +5,20 @@
 
 namespace keratin {
 
-namespace {
-
 class Verifier {
  public:
-  explicit Verifier(const Module& module) : defined_(module.number(), nullptr) {}
-
   void check_block(const Block& block) {
-    for (const auto& parameter : block.parameters()) define(*parameter);
-    for (const auto& node : block.nodes()) {
-      check_node(*node, block);
-      define(*node);
+    for (size_t i = 0; i < block.parameters().size(); ++i) {
+      check_place(*block.parameters()[i], block, i);
+      number(*block.parameters()[i]);
+      define(*block.parameters()[i]);
+    }
+    for (size_t i = 0; i < block.nodes().size(); ++i) {
+      Node& node = *block.nodes()[i];
+      check_place(node, block, i);
+      number(node);
+      check_node(node, block);
+      define(node);
     }
     for (const Value& result : block.results) check_use(result, block, "a result");
   }
@@ -30,14 +33,23 @@ class Verifier {
   }
 
  private:
+  // Like Module::number(), in the same walk: a walk over a large module is what costs.
+  void number(Node& node) {
+    node.id_ = static_cast<uint32_t>(defined_.size());
+    defined_.push_back(nullptr);
+  }
   void define(const Node& node) { defined_[node.id()] = &node; }
   // A node of another module has any number, but not the place that goes with it.
   bool is_defined(const Node& node) const {
     return node.id() < defined_.size() && defined_[node.id()] == &node;
   }
 
+  static void check_place(const Node& node, const Block& block, size_t position) {
+    ensure(&node.block() == &block && node.position() == position, "verify: '", node.name(),
+           "' does not know its place");
+  }
+
   void check_node(const Node& node, const Block& block) {
-    ensure(&node.block() == &block, "verify: '", node.name(), "' does not know its block");
     for (const Value& input : node.inputs()) check_use(input, block, node.name());
     for (const auto& region : node.regions()) {
       ensure(region->depth() == block.depth() + 1, "verify: '", node.name(),
@@ -66,17 +78,14 @@ class Verifier {
   std::vector<const Node*> defined_;  // by number
 };
 
-}  // namespace
-
 void verify(const Module& module) {
-  Verifier verifier(module);
+  Verifier verifier;
   verifier.check_block(module.block());
   std::unordered_set<const Node*> updated;
   for (const Update& update : module.updates()) {
     verifier.check_use(update.state, module.block(), "an update");
     verifier.check_use(update.value, module.block(), "an update");
-    ensure(&update.state.node().op() == &parameter_op() &&
-               update.state.node().attr<ParameterAttrs>().state,
+    ensure(is_parameter(update.state.node()) && update.state.node().attr<ParameterAttrs>().state,
            "verify: an update of what is no state");
     ensure(updated.insert(&update.state.node()).second, "verify: a state is updated twice");
     ensure(update.state.dtype() == update.value.dtype() &&

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// A list whose length is set once. Up to N elements lie inside the object, so that what is small
+// needs no memory of its own and is found where its owner is.
+template <class T, size_t N>
+class ShortList {
+ public:
+  ShortList() = default;
+  ShortList(const std::vector<T>& items)  // NOLINT(google-explicit-constructor)
+      : size_(items.size()), far_(size_ > N ? std::make_unique<T[]>(size_) : nullptr) {
+    std::copy(items.begin(), items.end(), begin());
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* begin() { return far_ ? far_.get() : near_.data(); }
+  T* end() { return begin() + size_; }
+  const T* begin() const { return far_ ? far_.get() : near_.data(); }
+  const T* end() const { return begin() + size_; }
+  T& operator[](size_t i) { return begin()[i]; }
+  const T& operator[](size_t i) const { return begin()[i]; }
+
+  operator std::vector<T>() const {  // NOLINT(google-explicit-constructor)
+    return {begin(), end()};
+  }
+  friend bool operator==(const ShortList& a, std::span<const T> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  size_t size_ = 0;
+  std::array<T, N> near_{};
+  std::unique_ptr<T[]> far_;
+};
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "keratin/ir/node.h"
+
+namespace keratin {
+
+// What a pass knows of each parameter and node of one block. Entries go by position, so the table
+// is right as long as the block only grows; what is appended has no entry.
+template <class T>
+class BlockTable {
+ public:
+  explicit BlockTable(const Block& block, T initial = {})
+      : parameters_(block.parameters().size()),
+        entries_(parameters_ + block.nodes().size(), initial) {}
+
+  decltype(auto) operator[](const Node& node) { return entries_[index(node)]; }
+  decltype(auto) operator[](const Node& node) const { return entries_[index(node)]; }
+
+ private:
+  size_t index(const Node& node) const {
+    return is_parameter(node) ? node.position() : parameters_ + node.position();
+  }
+
+  size_t parameters_;
+  std::vector<T> entries_;
+};
+
+}  // namespace keratin
