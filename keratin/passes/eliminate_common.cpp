@@ -1,6 +1,9 @@
 #include "keratin/passes/eliminate_common.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
 #include <unordered_map>
 
 #include "keratin/base/hash.h"
@@ -57,7 +60,7 @@ size_t hash_block(const Block& block) {
 // Which node of one region stands for which of another.
 using Twins = std::unordered_map<const Node*, const Node*>;
 
-bool same_values(const Values& a, const Values& b, const Twins* twins) {
+bool same_values(std::span<const Value> a, std::span<const Value> b, const Twins* twins) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Value x, Value y) {
     return x.index() == y.index() &&
            (twins != nullptr ? twins->at(&x.node()) : &x.node()) == &y.node();
@@ -67,7 +70,7 @@ bool same_values(const Values& a, const Values& b, const Twins* twins) {
 bool same_inputs(const Node& a, const Node& b, const Twins* twins) {
   if (same_values(a.inputs(), b.inputs(), twins)) return true;
   return a.op().commutative && b.input_count() == 2 &&
-         same_values(a.inputs(), {b.in(1), b.in(0)}, twins);
+         same_values(a.inputs(), std::array{b.in(1), b.in(0)}, twins);
 }
 
 bool same_block(const Block& a, const Block& b);
@@ -94,18 +97,45 @@ bool same_block(const Block& a, const Block& b) {
   return same_values(a.results, b.results, &twins);
 }
 
+// The nodes met so far, by hash. Its two tables have their size from the start, so that a large
+// module costs few cache misses: one short row of heads, and entries in the order they came.
+class Seen {
+ public:
+  explicit Seen(size_t nodes) : heads_(std::bit_ceil(nodes + 1), none) { entries_.reserve(nodes); }
+
+  // An earlier node that computes the same, or nullptr: then the node is remembered.
+  const Node* find_or_add(const Node& node, size_t hash) {
+    uint32_t& head = heads_[hash & (heads_.size() - 1)];
+    for (uint32_t i = head; i != none; i = entries_[i].next) {
+      const Node& other = *entries_[i].node;
+      if (entries_[i].hash == hash && &other.block() == &node.block() &&
+          same_node(other, node, nullptr))
+        return &other;
+    }
+    entries_.push_back({hash, &node, head});
+    head = static_cast<uint32_t>(entries_.size() - 1);
+    return nullptr;
+  }
+
+ private:
+  static constexpr uint32_t none = static_cast<uint32_t>(-1);
+  struct Entry {
+    size_t hash;
+    const Node* node;
+    uint32_t next;
+  };
+  std::vector<uint32_t> heads_;
+  std::vector<Entry> entries_;
+};
+
 }  // namespace
 
 Module eliminate_common(Module module) {
-  std::unordered_multimap<size_t, const Node*> seen;
+  Seen seen(module.number());
   return rewrite(std::move(module), [&](const Node& node) -> std::optional<Values> {
     const size_t hash = mix(hash_node(node, nullptr), reinterpret_cast<size_t>(&node.block()));
-    const auto [first, last] = seen.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-      if (&it->second->block() == &node.block() && same_node(*it->second, node, nullptr))
-        return it->second->outputs();
-    seen.emplace(hash, &node);
-    return std::nullopt;
+    const Node* earlier = seen.find_or_add(node, hash);
+    return earlier != nullptr ? std::optional(earlier->outputs()) : std::nullopt;
   });
 }
 

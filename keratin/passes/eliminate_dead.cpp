@@ -1,12 +1,14 @@
 #include "keratin/passes/eliminate_dead.h"
 
+#include <span>
+
 #include "keratin/ir/rewrite.h"
 
 namespace keratin {
 
 Module eliminate_dead(Module module) {
   std::vector<bool> live(module.number(), false);
-  const auto keep = [&](const Values& values) {
+  const auto keep = [&](std::span<const Value> values) {
     for (const Value& value : values) live[value.node().id()] = true;
   };
   // Backwards, so that what only dead nodes use is dead too.
@@ -19,7 +21,7 @@ Module eliminate_dead(Module module) {
       for (const auto& region : node.regions()) mark(*region);
     }
   };
-  for (const Update& update : module.updates()) keep({update.value});
+  for (const Update& update : module.updates()) live[update.value.node().id()] = true;
   mark(module.block());
   return remove_nodes(std::move(module), [&](const Node& node) { return !live[node.id()]; });
 }

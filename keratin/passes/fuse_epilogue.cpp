@@ -1,8 +1,8 @@
 #include "keratin/passes/fuse_epilogue.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
+#include <optional>
+#include <span>
 
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
@@ -26,20 +26,50 @@ bool is_readable(const Shape& operand, const Shape& product) {
          operand.count() == operand.back();
 }
 
-// Where the nodes of a block stand and who uses them.
-struct BlockFacts {
-  std::unordered_map<const Node*, size_t> position;
-  std::unordered_map<const Node*, std::vector<Node*>> users;
-  UsedOutside returned;
-  std::unordered_set<const Node*> taken;  // by another group
-
-  const std::vector<Node*>& users_of(const Node& node) const {
-    static const std::vector<Node*> none;
-    const auto found = users.find(&node);
-    return found == users.end() ? none : found->second;
+// The users of each node of a block, each once, in order.
+class Users {
+ public:
+  explicit Users(const Block& block) : ranges_(block) {
+    for (const auto& node : block.nodes())
+      for (const Value& input : node->inputs()) ++ranges_[input.node()].last;
+    size_t next = 0;
+    const auto make_room = [&](const Node& node) {
+      const size_t uses = ranges_[node].last;
+      ranges_[node] = {next, next};
+      next += uses;
+    };
+    for (const auto& parameter : block.parameters()) make_room(*parameter);
+    for (const auto& node : block.nodes()) make_room(*node);
+    users_.resize(next);
+    for (const auto& node : block.nodes())
+      for (const Value& input : node->inputs()) add(ranges_[input.node()], *node);
   }
-  bool before(const Node* a, const Node* b) const { return position.at(a) < position.at(b); }
+
+  std::span<Node* const> of(const Node& node) const {
+    const Range range = ranges_[node];
+    return {users_.data() + range.first, range.last - range.first};
+  }
+
+ private:
+  struct Range {
+    size_t first = 0, last = 0;
+  };
+
+  void add(Range& range, Node& user) {
+    if (range.first == range.last || users_[range.last - 1] != &user) users_[range.last++] = &user;
+  }
+
+  BlockTable<Range> ranges_;
+  std::vector<Node*> users_;
 };
+
+struct BlockFacts {
+  Users users;
+  const NodeSet& returned;
+  NodeSet taken;  // by another group
+};
+
+bool before(const Node* a, const Node* b) { return a->position() < b->position(); }
 
 // A pointwise op that may join, last, with the ops before it that serve it alone.
 using Unit = Gather::Group;
@@ -53,12 +83,13 @@ class Growth {
     while (!next.empty() && members_.size() < max_members) {
       const Node* source = next.back();
       next.pop_back();
-      for (Node* user : facts.users_of(*source)) {
+      for (Node* user : facts.users.of(*source)) {
+        if (members_.size() >= max_members) break;
         if (!contains(*user) && try_user(*user)) next.push_back(user);
       }
     }
     std::sort(units_.begin(), units_.end(),
-              [&](const Unit& a, const Unit& b) { return facts.before(a.back(), b.back()); });
+              [](const Unit& a, const Unit& b) { return before(a.back(), b.back()); });
   }
 
   // As many units as leave only the last op visible.
@@ -69,8 +100,7 @@ class Growth {
       if (only_last_visible()) break;
     }
     if (units_.empty()) return {};
-    std::sort(members_.begin(), members_.end(),
-              [&](const Node* a, const Node* b) { return facts_.before(a, b); });
+    std::sort(members_.begin(), members_.end(), before);
     return members_;
   }
 
@@ -85,8 +115,7 @@ class Growth {
   }
 
   bool is_loop_op(const Node& node) const {
-    return node.op().scalar && node.type().shape == product_.type().shape &&
-           !facts_.taken.contains(&node);
+    return node.op().scalar && node.type().shape == product_.type().shape && !facts_.taken[node];
   }
 
   // Everything the node reads is a member, may be read from outside, or is made by ops that serve
@@ -101,7 +130,7 @@ class Growth {
 
   bool add_side(Node& node, Unit& sides, int depth) const {
     if (std::find(sides.begin(), sides.end(), &node) != sides.end()) return true;
-    const bool alone = facts_.users_of(node).size() == 1 && !facts_.returned.contains(&node);
+    const bool alone = facts_.users.of(node).size() == 1 && !facts_.returned[node];
     if (depth == 0 || !alone || !is_loop_op(node)) return false;
     Unit with = sides;
     if (!readable_inputs(node, with, depth - 1)) return false;
@@ -114,8 +143,8 @@ class Growth {
     const Node* last = members_.back();
     for (const Node* member : members_) {
       if (member == last) continue;
-      if (facts_.returned.contains(member)) return false;
-      for (const Node* user : facts_.users_of(*member)) {
+      if (facts_.returned[*member]) return false;
+      for (const Node* user : facts_.users.of(*member)) {
         if (!contains(*user)) return false;
       }
     }
@@ -133,22 +162,15 @@ class Growth {
   Gather::Group members_;
 };
 
-std::vector<Gather::Group> find_epilogues(const Block& block, const UsedOutside& updates) {
-  BlockFacts facts{.returned = updates};
-  for (const auto& node : block.nodes()) {
-    facts.position.emplace(node.get(), facts.position.size());
-    for (const Value& input : node->inputs()) {
-      auto& users = facts.users[&input.node()];
-      if (users.empty() || users.back() != node.get()) users.push_back(node.get());
-    }
-  }
-  for (const Value& result : block.results) facts.returned.insert(&result.node());
+std::vector<Gather::Group> find_epilogues(const Block& block, const NodeSet& returned) {
   std::vector<Gather::Group> groups;
+  std::optional<BlockFacts> facts;  // looked for when there is a product
   for (const auto& node : block.nodes()) {
     if (!is_product(*node)) continue;
-    Gather::Group group = Growth(*node, facts).best();
+    if (!facts) facts.emplace(BlockFacts{Users(block), returned, NodeSet(block)});
+    Gather::Group group = Growth(*node, *facts).best();
     if (group.empty()) continue;
-    facts.taken.insert(group.begin(), group.end());
+    for (const Node* member : group) facts->taken[*member] = true;
     groups.push_back(std::move(group));
   }
   return groups;
@@ -157,20 +179,7 @@ std::vector<Gather::Group> find_epilogues(const Block& block, const UsedOutside&
 }  // namespace
 
 Module fuse_epilogue(Module module) {
-  UsedOutside used;
-  for (const Update& update : module.updates()) used.insert(&update.value.node());
-  return gather(std::move(module),
-                {.groups =
-                     [&](const Block& block) {
-                       auto groups = find_epilogues(block, used);
-                       find_used_outside(block, groups, used);
-                       return groups;
-                     },
-                 .merge =
-                     [&](Block& block, const Gather::Group& group) {
-                       return fuse_group(block, group, used, "epilogue");
-                     },
-                 .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
+  return fuse_groups(std::move(module), "epilogue", find_epilogues);
 }
 
 }  // namespace keratin

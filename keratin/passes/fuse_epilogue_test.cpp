@@ -166,5 +166,17 @@ TEST(FuseEpilogue, JoinsTwoProducts) {
                 })");
 }
 
+// As many members as a group may have are looked at, not all of the users.
+TEST(FuseEpilogue, AProductWithManyUsersCostsLittle) {
+  std::string program = "module(%x: f32[4,8], %w: f32[8,3]) { %y = matmul(%x, %w) {}\n";
+  std::string results;
+  for (int i = 0; i < 5000; ++i) {
+    program += text("%u", i, " = relu(%y)\n");
+    results += text(i == 0 ? "%u" : ", %u", i);
+  }
+  program += text("return ", results, " }");
+  check_pass(fuse_epilogue, program, program);
+}
+
 }  // namespace
 }  // namespace keratin

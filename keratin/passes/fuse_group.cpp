@@ -1,10 +1,12 @@
 #include "keratin/passes/fuse_group.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
+#include "keratin/ops/records.h"
 
 namespace keratin {
 namespace {
@@ -53,38 +55,28 @@ class RegionBuilder {
   std::unordered_map<const Node*, Values> inside_;  // empty: a member not copied yet
 };
 
-}  // namespace
-
-bool is_scalar_constant(Value value) {
-  const Tensor* tensor = ops::constant_value(value);
-  return tensor != nullptr && tensor->count() == 1 && tensor->shape().rank() == 0;
-}
-
+// Adds what the groups of a block leave visible to the rest of it.
 void find_used_outside(const Block& block, const std::vector<Gather::Group>& groups,
-                       UsedOutside& used) {
-  std::unordered_map<const Node*, size_t> group_of;
+                       NodeSet& used) {
+  BlockTable<size_t> group_of(block, 0);
   for (size_t i = 0; i < groups.size(); ++i) {
-    for (const Node* member : groups[i]) group_of[member] = i + 1;
+    for (const Node* member : groups[i]) group_of[*member] = i + 1;
   }
-  const auto group = [&](const Node& node) {
-    const auto found = group_of.find(&node);
-    return found == group_of.end() ? size_t{0} : found->second;
-  };
   for (const auto& node : block.nodes()) {
     for (const Value& input : node->inputs()) {
-      if (group(input.node()) != group(*node)) used.insert(&input.node());
+      if (group_of[input.node()] != group_of[*node]) used[input.node()] = true;
     }
   }
-  for (const Value& result : block.results) used.insert(&result.node());
 }
 
-std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const UsedOutside& used,
+// Appends what replaces a group, see Gather::merge.
+std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const NodeSet& used,
                                const std::string& kind) {
   auto region = std::make_unique<Block>(block.depth() + 1);
   const RegionBuilder builder(*region, group);
   std::vector<const Node*> visible;
   for (const Node* member : group) {
-    if (!used.contains(member)) continue;
+    if (!used[*member]) continue;
     visible.push_back(member);
     region->results.push_back(builder.of(*member));
   }
@@ -96,6 +88,33 @@ std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const U
     outputs.push_back({position == visible.end() ? Value() : fused.out(index)});
   }
   return outputs;
+}
+
+}  // namespace
+
+bool is_scalar_constant(Value value) {
+  const Tensor* tensor = ops::constant_value(value);
+  return tensor != nullptr && tensor->count() == 1 && tensor->shape().rank() == 0;
+}
+
+Module fuse_groups(Module module, const std::string& kind, const FindGroups& find) {
+  const std::vector<Update> updates = module.updates();
+  std::optional<NodeSet> used;  // of the block whose groups were found last
+  return gather(
+      std::move(module),
+      {.groups =
+           [&](const Block& block) {
+             used.emplace(block);
+             for (const Value& result : block.results) (*used)[result.node()] = true;
+             if (block.depth() == 0)
+               for (const Update& update : updates) (*used)[update.value.node()] = true;
+             auto groups = find(block, *used);
+             find_used_outside(block, groups, *used);
+             return groups;
+           },
+       .merge = [&](Block& block,
+                    const Gather::Group& group) { return fuse_group(block, group, *used, kind); },
+       .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
 }
 
 }  // namespace keratin

@@ -1,23 +1,22 @@
 #pragma once
 
+#include <functional>
 #include <string>
-#include <unordered_set>
 
+#include "keratin/ir/block_table.h"
 #include "keratin/ir/gather.h"
 
 namespace keratin {
 
-// Nodes whose values something outside their group uses, or a block returns.
-using UsedOutside = std::unordered_set<const Node*>;
+// Nodes of one block, by position.
+using NodeSet = BlockTable<bool>;
 
-// Adds what the groups of a block leave visible to the rest of it.
-void find_used_outside(const Block& block, const std::vector<Gather::Group>& groups,
-                       UsedOutside& used);
+// The groups of a block, for `gather`; `returned` are the nodes that it or an update returns.
+using FindGroups = std::function<std::vector<Gather::Group>(const Block&, const NodeSet& returned)>;
 
-// Appends a `fused` node that computes the group; the region's results are its members that are
-// used outside. Scalar constants are copied in. For Gather::merge.
-std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const UsedOutside& used,
-                               const std::string& kind);
+// Replaces every group by a `fused` node of this kind; the region's results are the members that
+// something outside uses. Scalar constants are copied in. What is fused already stays as it is.
+Module fuse_groups(Module module, const std::string& kind, const FindGroups& find);
 
 bool is_scalar_constant(Value value);
 

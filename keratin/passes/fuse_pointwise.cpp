@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
@@ -65,20 +64,23 @@ struct Loop {
 // long as they are open nothing outside depends on them, so joining two cannot close a circle.
 class LoopFinder {
  public:
-  std::vector<Gather::Group> find(const Block& block) {
-    for (const auto& node : block.nodes()) visit(*node);
+  explicit LoopFinder(const Block& block) : block_(block), loop_of_(block, no_loop) {}
+
+  std::vector<Gather::Group> find() {
+    for (const auto& node : block_.nodes()) visit(*node);
     std::vector<Gather::Group> groups;
     for (Loop& loop : loops_)
       if (!loop.gone && loop.members.size() > 1) groups.push_back(std::move(loop.members));
     for (Gather::Group& group : groups)
       std::sort(group.begin(), group.end(),
-                [&](const Node* a, const Node* b) { return position_.at(a) < position_.at(b); });
+                [](const Node* a, const Node* b) { return a->position() < b->position(); });
     return groups;
   }
 
  private:
+  static constexpr size_t no_loop = static_cast<size_t>(-1);
+
   void visit(Node& node) {
-    position_.emplace(&node, position_.size());
     if (const auto role = role_of(node)) {
       join(node, *role);
     } else {
@@ -86,12 +88,10 @@ class LoopFinder {
     }
   }
 
-  static constexpr size_t no_loop = static_cast<size_t>(-1);
-
   void join(Node& node, const Role& role) {
     size_t target = no_loop;
     for (const Value& input : node.inputs()) {
-      const size_t candidate = loop_of(input.node());
+      const size_t candidate = loop_of_[input.node()];
       if (candidate == no_loop || candidate == target || !fits(candidate, node, role)) continue;
       target = target == no_loop ? candidate : merge(target, candidate);
     }
@@ -102,13 +102,8 @@ class LoopFinder {
     Loop& loop = loops_[target];
     loop.members.push_back(&node);
     if (role.reduction != Reduction::none) loop.role.reduction = role.reduction;
-    loop_of_[&node] = target;
+    loop_of_[node] = target;
     close_inputs(node, target);
-  }
-
-  size_t loop_of(const Node& node) const {
-    const auto found = loop_of_.find(&node);
-    return found == loop_of_.end() ? no_loop : found->second;
   }
 
   bool fits(size_t candidate, const Node& node, const Role& role) const {
@@ -120,7 +115,7 @@ class LoopFinder {
       return false;
     // A reduction's result is complete only after the loop.
     for (const Value& input : node.inputs())
-      if (loop_of(input.node()) == candidate && !input.node().op().scalar &&
+      if (loop_of_[input.node()] == candidate && !input.node().op().scalar &&
           is_loop_reduction_op(input.node().op()))
         return false;
     return true;
@@ -135,7 +130,7 @@ class LoopFinder {
     if (kinds_differ || a.members.size() + b.members.size() >= max_members) return kept;
     // The smaller one moves, so that all moves together are n log n.
     if (a.members.size() < b.members.size()) return merge(other, kept);
-    for (Node* member : b.members) loop_of_[member] = kept;
+    for (Node* member : b.members) loop_of_[*member] = kept;
     a.members.insert(a.members.end(), b.members.begin(), b.members.end());
     if (b.role.reduction != Reduction::none) a.role.reduction = b.role.reduction;
     b.gone = true;
@@ -145,33 +140,22 @@ class LoopFinder {
 
   void close_inputs(const Node& node, size_t own) {
     for (const Value& input : node.inputs()) {
-      const size_t loop = loop_of(input.node());
+      const size_t loop = loop_of_[input.node()];
       if (loop != no_loop && loop != own) loops_[loop].open = false;
     }
   }
 
+  const Block& block_;
   std::vector<Loop> loops_;
-  std::unordered_map<const Node*, size_t> loop_of_;
-  std::unordered_map<const Node*, size_t> position_;
+  BlockTable<size_t> loop_of_;
 };
 
 }  // namespace
 
 Module fuse_pointwise(Module module) {
-  UsedOutside used;
-  for (const Update& update : module.updates()) used.insert(&update.value.node());
-  return gather(
-      std::move(module),
-      {.groups =
-           [&](const Block& block) {
-             auto groups = LoopFinder().find(block);
-             find_used_outside(block, groups, used);
-             return groups;
-           },
-       .merge = [&](Block& block,
-                    const Gather::Group& group) { return fuse_group(block, group, used, "loop"); },
-       // What is fused stays as it is.
-       .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
+  return fuse_groups(
+      std::move(module), "loop",
+      [](const Block& block, const NodeSet& /*returned*/) { return LoopFinder(block).find(); });
 }
 
 }  // namespace keratin

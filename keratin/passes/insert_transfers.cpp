@@ -33,7 +33,7 @@ class Transfers {
 
   static Value copy(Value value, Device device) {
     const Node& node = value.node();
-    const bool made_from_nothing = node.input_count() == 0 && &node.op() != &parameter_op();
+    const bool made_from_nothing = node.input_count() == 0 && !is_parameter(node);
     if (!made_from_nothing) return ops::transfer(value, device);
     Node& twin = node.block().append_typed(node.op(), {}, node.attrs(), node.types());
     twin.place(device);

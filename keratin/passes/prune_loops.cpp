@@ -12,7 +12,7 @@ namespace keratin {
 
 namespace {
 
-// Which outputs of the nodes have a use, by the number of the node.
+// Which outputs of the nodes with regions have a use, by the number of the node.
 class Uses {
  public:
   explicit Uses(Module& module) : used_(module.number()) {
@@ -35,6 +35,7 @@ class Uses {
   }
 
   void use(Value value) {
+    if (value.node().regions().empty()) return;
     auto& outputs = used_[value.node().id()];
     if (outputs.size() <= value.index()) outputs.resize(value.index() + 1);
     outputs[value.index()] = true;

@@ -65,7 +65,7 @@ class Scheduler {
       const size_t reader = node->id();
       for (const Value& input : node->inputs()) {
         const size_t source = input.node().id();
-        if (&input.node().op() != &parameter_op()) {
+        if (!is_parameter(input.node())) {
           depend(reader, source);
         } else if (const size_t makes = maker[source]; makes != none && makes != reader) {
           // The state is overwritten after its readers: those in front, and all that are not eager
