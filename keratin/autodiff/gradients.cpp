@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
@@ -19,34 +18,53 @@ class Backward {
   Backward(Block& block, size_t first) : block_(block), first_(first) {}
 
   Values run(const Values& outputs, const Values& dy, const Values& wrt) {
-    // Gradient nodes are appended while we sweep, so the stretch is fixed first.
-    const size_t last = block_.nodes().size();
-    mark_active(wrt, last);
+    mark_active(wrt);
     for (size_t i = 0; i < outputs.size(); ++i)
       if (dy[i].defined()) accumulate(outputs[i], dy[i]);
-    for (size_t position = last; position-- > first_;) {
-      Node& node = *block_.nodes()[position];
-      if (depends_.contains(&node) && gradients_.contains(&node)) step(node);
-    }
+    for (size_t i = depends_.size(); i-- > 0;)
+      if (depends_[i]) step(*block_.nodes()[first_ + i]);
     Values result;
-    for (const Value& input : wrt) result.push_back(gradient_of(input));
+    for (const Value& input : wrt)
+      result.push_back(gradients_[slot_of(input.node()) + input.index()]);
     return result;
   }
 
  private:
-  // Active are the nodes that we differentiate by, and those that depend on them.
-  void mark_active(const Values& wrt, size_t last) {
-    for (const Value& input : wrt) active_.insert(&input.node());
-    for (size_t position = first_; position < last; ++position) {
-      const Node& node = *block_.nodes()[position];
-      for (const Value& input : node.inputs()) {
-        if (active_.contains(&input.node())) {
-          active_.insert(&node);
-          depends_.insert(&node);
-          break;
-        }
-      }
+  static constexpr size_t inactive = static_cast<size_t>(-1);
+
+  // Active are the nodes that we differentiate by, and those that depend on them: they get a slot
+  // for the gradient of each output. Gradient nodes are appended while we sweep, so the stretch is
+  // fixed here.
+  void mark_active(const Values& wrt) {
+    const size_t count = block_.nodes().size() - first_;
+    slots_.assign(count, inactive);
+    depends_.assign(count, false);
+    for (const Value& input : wrt) activate(input.node());
+    for (size_t i = 0; i < count; ++i) {
+      const Node& node = *block_.nodes()[first_ + i];
+      depends_[i] = std::any_of(node.inputs().begin(), node.inputs().end(),
+                                [&](Value input) { return slot_of(input.node()) != inactive; });
+      if (depends_[i]) activate(node);
     }
+  }
+
+  void activate(const Node& node) {
+    size_t& slot = in_stretch(node) ? slots_[node.position() - first_]
+                                    : outside_.try_emplace(&node, inactive).first->second;
+    if (slot != inactive) return;
+    slot = gradients_.size();
+    gradients_.resize(slot + node.output_count());
+  }
+
+  bool in_stretch(const Node& node) const {
+    return &node.block() == &block_ && !is_parameter(node) && node.position() >= first_ &&
+           node.position() - first_ < slots_.size();
+  }
+
+  size_t slot_of(const Node& node) const {
+    if (in_stretch(node)) return slots_[node.position() - first_];
+    const auto found = outside_.find(&node);
+    return found == outside_.end() ? inactive : found->second;
   }
 
   void accumulate(Value value, Value gradient) {
@@ -54,24 +72,21 @@ class Backward {
     ensure(gradient.dtype() == value.dtype() && gradient.shape() == value.shape(),
            "gradients: the gradient of an output of '", value.node().name(), "' is ",
            gradient.type(), ", the output is ", value.type());
-    Values& known = gradients_[&value.node()];
-    known.resize(value.node().output_count());
-    Value& slot = known[value.index()];
-    slot = slot.defined() ? slot + gradient : gradient;
-  }
-
-  Value gradient_of(Value value) const {
-    const auto found = gradients_.find(&value.node());
-    return found == gradients_.end() ? Value() : found->second[value.index()];
+    const size_t slot = slot_of(value.node());
+    if (slot == inactive) return;
+    Value& sum = gradients_[slot + value.index()];
+    sum = sum.defined() ? sum + gradient : gradient;
   }
 
   void step(Node& node) {
-    const Values partial = input_gradients(node, gradients_.at(&node));
+    const auto first = gradients_.begin() + static_cast<int64_t>(slot_of(node));
+    Values dy(first, first + static_cast<int64_t>(node.output_count()));
+    if (std::none_of(dy.begin(), dy.end(), [](Value one) { return one.defined(); })) return;
+    const Values partial = input_gradients(node, std::move(dy));
     ensure(partial.size() == node.input_count(), "gradients: '", node.name(), "' has ",
            node.input_count(), " inputs and gave ", partial.size(), " gradients");
     for (size_t i = 0; i < partial.size(); ++i)
-      if (partial[i].defined() && active_.contains(&node.in(i).node()))
-        accumulate(node.in(i), partial[i]);
+      if (partial[i].defined()) accumulate(node.in(i), partial[i]);
   }
 
   Values input_gradients(Node& node, Values dy) {
@@ -104,8 +119,10 @@ class Backward {
 
   Block& block_;
   size_t first_;
-  std::unordered_set<const Node*> active_, depends_;
-  std::unordered_map<const Node*, Values> gradients_;
+  std::vector<bool> depends_;  // of the stretch: those that depend on what we differentiate by
+  std::vector<size_t> slots_;  // of the stretch: where the gradients of a node's outputs begin
+  std::unordered_map<const Node*, size_t> outside_;  // likewise, of nodes in front of the stretch
+  Values gradients_;
 };
 
 }  // namespace
