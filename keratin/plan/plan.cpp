@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <unordered_map>
 
+#include "keratin/ir/block_table.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/records.h"
 #include "keratin/plan/arena.h"
@@ -28,13 +28,14 @@ class CopyKernel final : public Kernel {
   size_t bytes_;
 };
 
-bool is_parameter(Value value) { return &value.node().op() == &parameter_op(); }
-
 class Planner {
  public:
-  Planner(Module module, const PlanOptions& options) : options_(options) {
-    plan_.module = std::move(module);
-  }
+  Planner(Module module, const PlanOptions& options)
+      : options_(options),
+        plan_{.module = std::move(module)},
+        owners_(plan_.module.block()),
+        first_home_(plan_.module.block()),
+        step_of_(plan_.module.block()) {}
 
   Plan run() {
     find_storage();
@@ -62,23 +63,31 @@ class Planner {
     bool taken_over = false;  // by an output of the step that used it last
   };
 
-  struct Key {
-    size_t operator()(Value v) const { return v.node().id() * 31 + v.index(); }
-  };
   // The value that owns the memory: views are other names of their input.
   Value storage(Value value) const {
-    const Value owner = owners_[value.node().id()];
+    const Value owner = owners_[value.node()];
     return owner.defined() ? owner : value;
   }
 
   void find_storage() {
-    owners_.resize(plan_.module.number());
-    for (const auto& node : plan_.module.block().nodes())
-      if (node->op().view) owners_[node->id()] = storage(node->in());
+    size_t homes = 0;
+    const auto add_homes = [&](const Node& node) {
+      first_home_[node] = homes;
+      homes += node.output_count();
+    };
+    for (const auto& parameter : plan_.module.block().parameters()) add_homes(*parameter);
+    for (const auto& node : plan_.module.block().nodes()) {
+      add_homes(*node);
+      if (node->op().view) owners_[*node] = storage(node->in());
+    }
+    homes_.resize(homes);
   }
 
   // What is known of a value's memory; asked by any of its names.
-  Home& home(Value value) { return homes_[storage(value)]; }
+  Home& home(Value value) {
+    const Value owner = storage(value);
+    return homes_[first_home_[owner.node()] + owner.index()];
+  }
 
   size_t queue_of(Device device) {
     for (size_t i = 0; i < plan_.queues.size(); ++i)
@@ -103,7 +112,7 @@ class Planner {
         require(type.shape.known(), "plan: all sizes must be known, '", node->name(), "' gives ",
                 type);
       if (node->op().view || &node->op() == &ops::constant_op) continue;
-      step_of_[node.get()] = plan_.steps.size();
+      step_of_[*node] = plan_.steps.size();
       plan_.steps.push_back({node.get(), make_kernel(*node), {}, node->device()});
     }
   }
@@ -135,10 +144,10 @@ class Planner {
   void place_parameters_and_constants() {
     const auto& parameters = plan_.module.block().parameters();
     for (size_t i = 0; i < parameters.size(); ++i)
-      homes_[parameters[i]->out()].slot = {Slot::Kind::input, i};
+      home(parameters[i]->out()).slot = {Slot::Kind::input, i};
     for (const auto& node : plan_.module.block().nodes()) {
       if (&node->op() != &ops::constant_op) continue;
-      homes_[node->out()].slot = {Slot::Kind::constant, plan_.constants.size()};
+      home(node->out()).slot = {Slot::Kind::constant, plan_.constants.size()};
       plan_.constants.push_back(node->attr<ops::ConstantAttrs>().value);
     }
   }
@@ -171,7 +180,7 @@ class Planner {
 
   bool may_overwrite(const Update& update) {
     const Home& state = home(update.state);
-    const size_t producer = step_of_.at(&storage(update.value).node());
+    const size_t producer = step_of_[storage(update.value).node()];
     if (!state.used || state.last_use < producer) return true;
     if (state.last_use > producer) return false;
     const PlanStep& step = plan_.steps[producer];
@@ -199,21 +208,21 @@ class Planner {
   void place_the_rest() {
     // What dies with each step.
     std::vector<std::vector<Value>> dying(plan_.steps.size());
-    for (const auto& [value, h] : homes_)
-      if (h.used && h.last_use != forever && h.slot.kind == Slot::Kind::none &&
-          !is_parameter(value))
-        dying[h.last_use].push_back(value);
-    for (auto& values : dying)
-      std::sort(values.begin(), values.end(), [](const Value& a, const Value& b) {
-        return std::pair(a.node().id(), a.index()) < std::pair(b.node().id(), b.index());
-      });
+    for (const auto& node : plan_.module.block().nodes()) {
+      if (node->op().view) continue;
+      for (const Value& value : node->outputs()) {
+        const Home& h = home(value);
+        if (h.used && h.last_use != forever && h.slot.kind == Slot::Kind::none)
+          dying[h.last_use].push_back(value);
+      }
+    }
     for (size_t i = 0; i < plan_.steps.size(); ++i) place_step(i, dying[i]);
   }
 
   void place_step(size_t index, const std::vector<Value>& dying) {
     PlanStep& step = plan_.steps[index];
     for (const Value& output : step.node->outputs()) {
-      Home& h = homes_[output];
+      Home& h = home(output);
       if (!h.used || h.slot.kind != Slot::Kind::none) continue;
       if (const Value input = reusable_input(index, output); input.defined()) {
         h.slot = home(input).slot;
@@ -223,7 +232,7 @@ class Planner {
       }
     }
     for (const Value& input : step.node->inputs()) step.slots.push_back(home(input).slot);
-    for (const Value& output : step.node->outputs()) step.slots.push_back(homes_[output].slot);
+    for (const Value& output : step.node->outputs()) step.slots.push_back(home(output).slot);
     if (step.kernel->scratch_bytes() > 0) {
       step.slots.push_back(allocate(step.device, step.kernel->scratch_bytes()));
       release(step.slots.back());
@@ -281,10 +290,11 @@ class Planner {
 
   const PlanOptions& options_;
   Plan plan_;
-  std::vector<Arena> arenas_;  // of plan_.queues
-  std::vector<Value> owners_;  // of views, by number
-  std::unordered_map<Value, Home, Key> homes_;
-  std::unordered_map<const Node*, size_t> step_of_;
+  std::vector<Arena> arenas_;      // of plan_.queues
+  BlockTable<Value> owners_;       // of views
+  BlockTable<size_t> first_home_;  // of a node's outputs, in homes_
+  BlockTable<size_t> step_of_;
+  std::vector<Home> homes_;
   std::vector<Copy> copies_;
   std::vector<StateCopy> state_copies_;
 };
