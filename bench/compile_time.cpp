@@ -1,5 +1,5 @@
-// What compiling costs: chains of n pointwise ops, their gradients, and all of it to a plan. The
-// time per node must not grow with n.
+// What compiling costs: chains of n pointwise ops, layers with n ops, their gradients, and all of
+// it to a plan. The time per node must not grow with n.
 #include <benchmark/benchmark.h>
 
 #include "keratin/autodiff/gradients.h"
@@ -28,6 +28,22 @@ Module with_gradients(int64_t nodes) {
   const Values found = gradients(module.block().results[0], {w, b});
   module.update(w, w - found[0] * 0.1);
   module.update(b, b - found[1] * 0.1);
+  return module;
+}
+
+// Layers with weights of their own, the gradients and the update of each.
+Module layers(int64_t nodes) {
+  Module module;
+  Value y = module.input({DType::f32, {4, 4}}, "x");
+  Values weights;
+  while (static_cast<int64_t>(module.block().nodes().size()) < nodes) {
+    weights.push_back(module.state({DType::f32, {4, 4}}));
+    weights.push_back(module.state({DType::f32, {4}}));
+    y = ops::relu(ops::matmul(y, weights.end()[-2]) + weights.back());
+  }
+  const Values found = gradients(ops::sum(y), weights);
+  for (size_t i = 0; i < weights.size(); ++i)
+    module.update(weights[i], weights[i] - found[i] * 0.1);
   return module;
 }
 
@@ -63,6 +79,12 @@ void compile_training_chain(benchmark::State& state) {
   report(state, static_cast<int64_t>(module.block().nodes().size()));
 }
 
+void compile_training_layers(benchmark::State& state) {
+  const Module module = layers(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(compile(module.clone()));
+  report(state, static_cast<int64_t>(module.block().nodes().size()));
+}
+
 void print_and_parse_chain(benchmark::State& state) {
   const Module module = chain(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(text(module));
@@ -78,6 +100,7 @@ BENCHMARK(differentiate_chain)->Apply(sizes);
 BENCHMARK(print_and_parse_chain)->Apply(sizes);
 BENCHMARK(compile_chain)->Apply(sizes);
 BENCHMARK(compile_training_chain)->Apply(sizes);
+BENCHMARK(compile_training_layers)->Apply(sizes);
 
 }  // namespace
 }  // namespace keratin
