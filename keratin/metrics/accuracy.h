@@ -7,29 +7,66 @@
 // How often predictions equal labels.
 namespace keratin::metrics {
 
+struct AccuracyConfig {
+  static constexpr std::string_view keras_name = "Accuracy";
+  static constexpr Direction direction = Direction::up;
+  static constexpr std::tuple<> fields{};
+  Value call(Value y_true, Value y_pred) const;
+};
+
 struct BinaryAccuracyConfig {
   double threshold = 0.5;
 
   static constexpr std::string_view keras_name = "BinaryAccuracy";
+  static constexpr Direction direction = Direction::up;
   static constexpr auto fields = std::tuple{field("threshold", &BinaryAccuracyConfig::threshold)};
   Value call(Value y_true, Value y_pred) const;
 };
 
+// The largest prediction is that of the true class: of labels that are one-hot, or numbers.
 struct CategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "CategoricalAccuracy";
+  static constexpr Direction direction = Direction::up;
   static constexpr std::tuple<> fields{};
   Value call(Value y_true, Value y_pred) const;
 };
 
 struct SparseCategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "SparseCategoricalAccuracy";
+  static constexpr Direction direction = Direction::up;
   static constexpr std::tuple<> fields{};
   Value call(Value y_true, Value y_pred) const;
 };
 
+// The true class is among the k that are predicted most; of equals, all are.
+struct TopKCategoricalAccuracyConfig {
+  int64_t k = 5;
+
+  static constexpr std::string_view keras_name = "TopKCategoricalAccuracy";
+  static constexpr Direction direction = Direction::up;
+  static constexpr auto fields = std::tuple{field("k", &TopKCategoricalAccuracyConfig::k)};
+  Value call(Value y_true, Value y_pred) const;
+};
+
+struct SparseTopKCategoricalAccuracyConfig {
+  int64_t k = 5;
+  bool from_sorted_ids = false;  // predictions are classes, the best one first
+
+  static constexpr std::string_view keras_name = "SparseTopKCategoricalAccuracy";
+  static constexpr Direction direction = Direction::up;
+  static constexpr auto fields =
+      std::tuple{field("k", &SparseTopKCategoricalAccuracyConfig::k),
+                 field("from_sorted_ids", &SparseTopKCategoricalAccuracyConfig::from_sorted_ids)};
+  bool writes(std::string_view key) const { return key == "k" || from_sorted_ids; }
+  Value call(Value y_true, Value y_pred) const;
+};
+
+using Accuracy = SharedMetric<MeanOf<AccuracyConfig>>;
 using BinaryAccuracy = SharedMetric<MeanOf<BinaryAccuracyConfig>>;
 using CategoricalAccuracy = SharedMetric<MeanOf<CategoricalAccuracyConfig>>;
 using SparseCategoricalAccuracy = SharedMetric<MeanOf<SparseCategoricalAccuracyConfig>>;
+using TopKCategoricalAccuracy = SharedMetric<MeanOf<TopKCategoricalAccuracyConfig>>;
+using SparseTopKCategoricalAccuracy = SharedMetric<MeanOf<SparseTopKCategoricalAccuracyConfig>>;
 
 }  // namespace keratin::metrics
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "keratin/graph/named.h"
+#include "keratin/metrics/reduction.h"
 #include "keratin/metrics/registry.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
@@ -13,27 +14,111 @@ namespace keratin {
 MetricState::MetricState(std::string_view class_name, MetricOptions options)
     : options_(std::move(options)) {
   if (options_.name.empty()) options_.name = snake_case(class_name);
+  if (!options_.dtype) options_.dtype = DType::f32;
 }
 
-Variable MetricState::add_variable(const std::string& name, const Shape& shape,
-                                   const Initializer& initializer) {
-  Variable variable(VariableSpec{.name = name,
-                                 .shape = shape,
-                                 .dtype = dtype(),
-                                 .initializer = initializer,
-                                 .trainable = false});
+void MetricState::set_name(std::string name) {
+  options_.name = std::move(name);
+  for (const Variable& v : variables_) v.set_path(text(options_.name, '/', v.name()));
+}
+
+void MetricState::build(const Shape& y_true, const Shape& y_pred) {
+  if (!built_) make_variables(y_true, y_pred);
+  built_ = true;
+}
+
+void MetricState::require_built() const {
+  require(built_, "metric '", name(), "': its result follows from data, and it was given none yet");
+}
+
+Variable MetricState::add_variable(const std::string& name, const Shape& shape, DType dtype) {
+  Variable variable(VariableSpec{.name = name, .shape = shape, .dtype = dtype, .trainable = false});
   variable.set_path(text(this->name(), '/', name));
   variables_.push_back(variable);
   return variable;
 }
 
 void MetricState::add(Tracer& tracer, const Variable& variable, Value value) const {
-  if (value.dtype() != variable.dtype()) value = ops::cast(value, variable.dtype());
-  tracer.update(variable, tracer.read(variable) + value);
+  tracer.update(variable, tracer.read(variable) + cast_to(value, variable.dtype()));
 }
 
 void MetricState::reset() {
   for (const Variable& v : variables_) v.assign(Tensor::zeros(v.dtype(), v.shape()));
+}
+
+template <class Write>
+const MetricState::Program& MetricState::program(const std::string& key,
+                                                 const CompileOptions& options,
+                                                 const Write& write) {
+  Program& found = programs_[text(options.backend, ' ', options.threads, ' ', key)];
+  if (found.executable) return found;
+  Module module;
+  Tracer tracer(module, false);
+  write(module, tracer);
+  tracer.finish();
+  found.variables = tracer.variables();
+  found.executable.emplace(compile(std::move(module), options));
+  return found;
+}
+
+void MetricState::update_with(const SampleData& data, const CompileOptions& options) {
+  const std::lock_guard guard(lock_);
+  std::vector<Tensor> tensors;
+  std::string key;
+  const auto add = [&](const char* kind, const std::optional<Tensor>& tensor) {
+    if (!tensor) return;
+    tensors.push_back(*tensor);
+    key += text(kind, tensor->dtype(), tensor->shape());
+  };
+  add("t", data.y_true);
+  add("p", data.y_pred);
+  add("w", data.weight);
+  add("m", data.mask);
+  build(data.y_true ? data.y_true->shape() : Shape{}, data.y_pred.shape());
+  const Program& step = program(key, options, [&](Module& module, Tracer& tracer) {
+    const auto input = [&](const std::optional<Tensor>& t) -> std::optional<Value> {
+      if (!t) return std::nullopt;
+      return module.input({t->dtype(), t->shape()});
+    };
+    Sample sample;
+    if (const auto y_true = input(data.y_true)) sample.y_true = *y_true;
+    sample.y_pred = *input(data.y_pred);
+    sample.weight = input(data.weight);
+    sample.mask = input(data.mask);
+    update(tracer, sample);
+  });
+  for (const Variable& v : step.variables) tensors.push_back(v.value());
+  (*step.executable)(tensors);
+}
+
+Tensor MetricState::current(const CompileOptions& options) {
+  const std::lock_guard guard(lock_);
+  const Program& step = program(
+      "result", options, [&](Module& module, Tracer& tracer) { module.output(result(tracer)); });
+  std::vector<Tensor> tensors;
+  for (const Variable& v : step.variables) tensors.push_back(v.value());
+  return (*step.executable)(tensors)[0];
+}
+
+Samplewise samplewise(Value values, std::optional<Value> weight, const std::optional<Value>& mask,
+                      DType dtype, Reduce reduce) {
+  const auto axes_from = [](int64_t first, int64_t rank) {
+    Dims axes(static_cast<size_t>(rank - first));
+    std::iota(axes.begin(), axes.end(), first);
+    return axes;
+  };
+  values = cast_to(values, dtype);
+  if (weight) {
+    Value w = *masked_weight(weight, mask, dtype, false);
+    std::tie(values, w) = to_same_rank(values, w);
+    const int64_t rank = w.rank();
+    if (values.rank() > rank) values = reduce(values, axes_from(rank, values.rank()), false);
+    w = ops::broadcast_to(w, values.shape().dims());
+    values = values * w;
+    weight = rank > 1 ? reduce(w, axes_from(1, rank), false) : w;
+  }
+  if (values.rank() > 1) values = reduce(values, axes_from(1, values.rank()), false);
+  return {values, weight};
 }
 
 MeanState::MeanState(std::string_view class_name, MetricOptions options)
@@ -41,68 +126,36 @@ MeanState::MeanState(std::string_view class_name, MetricOptions options)
       total_(add_variable("total", {})),
       count_(add_variable("count", {})) {}
 
-void MeanState::add_values(Tracer& tracer, Value values, std::optional<Value> weight) {
-  const auto axes_from = [](int64_t first, int64_t rank) {
-    Dims axes(static_cast<size_t>(std::max<int64_t>(rank - first, 0)));
-    std::iota(axes.begin(), axes.end(), first);
-    return axes;
-  };
-  if (values.dtype() != dtype()) values = ops::cast(values, dtype());
-  if (weight) {
-    Value w = ops::cast(*weight, dtype());
-    std::tie(values, w) = to_same_rank(values, w);
-    // Values go down to the axes of the weights, then both to one number per sample.
-    if (values.rank() > w.rank()) values = ops::mean(values, axes_from(w.rank(), values.rank()));
-    w = ops::broadcast_to(w, values.shape().dims());
-    values = values * w;
-    if (w.rank() > 1) w = ops::mean(w, axes_from(1, w.rank()));
-    weight = w;
-  }
-  if (values.rank() > 1) values = ops::mean(values, axes_from(1, values.rank()));
-  const int64_t samples = values.rank() > 0 ? values.shape()[0] : 1;
-  add(tracer, total_, ops::sum(values));
+void MeanState::add_values(Tracer& tracer, Value values, std::optional<Value> weight,
+                           const std::optional<Value>& mask) {
+  const Samplewise each = samplewise(values, weight, mask, dtype(), ops::mean);
+  const int64_t samples = each.values.rank() > 0 ? each.values.shape()[0] : 1;
+  add(tracer, total_, ops::sum(each.values));
   add(tracer, count_,
-      weight ? ops::sum(*weight)
-             : ops::scalar_like(tracer.read(count_), static_cast<double>(samples)));
+      each.weight ? ops::sum(*each.weight)
+                  : ops::scalar_like(tracer.read(count_), static_cast<double>(samples)));
+}
+
+void MeanState::add_terms(Tracer& tracer, const LossTerms& terms, const Sample& sample) {
+  add_values(tracer, terms.values, masked_weight(sample.weight, sample.mask, dtype(), false),
+             terms.mask);
 }
 
 Value MeanState::result(Tracer& tracer) {
   return divide_no_nan(tracer.read(total_), tracer.read(count_));
 }
 
-namespace {
-
-// A callable of the user's: it has no config.
-class MeanOfFunction final : public MeanState {
- public:
-  MeanOfFunction(Metric::Function function, MetricOptions options)
-      : MeanState("MeanMetricWrapper", std::move(options)), function_(std::move(function)) {}
-
-  std::string_view class_name() const override { return ""; }
-  std::shared_ptr<MetricState> fresh_copy() const override {
-    return std::make_shared<MeanOfFunction>(function_, options());
-  }
-  void update(Tracer& tracer, const Sample& sample) override {
-    add_values(tracer, function_(sample.y_true, sample.y_pred),
-               masked_weight(sample.weight, sample.mask, dtype(), false));
-  }
-
- private:
-  Metric::Function function_;
-};
-
-}  // namespace
-
-Metric::Metric(const std::string& name) : Metric(metric_by_name({name})) {
-  if (name != state_->class_name()) state_->set_name(name);
+Metric::Metric(const std::string& name) : Metric(metric_asked_for(name)) {
+  state_->set_name(name);
+  asked_for_ = name;
 }
 
 Metric Metric::of_function(Function function, MetricOptions options) {
-  return std::shared_ptr<MetricState>(
-      std::make_shared<MeanOfFunction>(std::move(function), std::move(options)));
+  return metrics::MeanMetricWrapper(std::move(function), std::move(options));
 }
 
 Json Metric::to_json() const {
+  if (!asked_for_.empty()) return asked_for_;
   require(!state_->class_name().empty(), "metric '", name(),
           "' is a function of the program: it has no config to be saved");
   Json config = Json::Object{{"name", name()}, {"dtype", keras_name(state_->dtype())}};
@@ -110,6 +163,10 @@ Json Metric::to_json() const {
   return Named{std::string(state_->class_name()), std::move(config)}.to_json("keras.metrics");
 }
 
-Metric Metric::from_json(const Json& json) { return metric_by_name(Named::from_json(json)); }
+Metric Metric::from_json(const Json& json) {
+  if (json.is_string()) return json.as_string();
+  const Named named = Named::from_json(json);
+  return named.class_name == "function" ? Metric(named.config.as_string()) : metric_by_name(named);
+}
 
 }  // namespace keratin

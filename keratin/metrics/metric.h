@@ -2,11 +2,12 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "keratin/graph/config.h"
 #include "keratin/losses/loss.h"
 
 #pragma GCC visibility push(default)
@@ -14,8 +15,8 @@
 namespace keratin {
 
 struct MetricOptions {
-  std::string name = {};  // "" is the class's, in snake case
-  DType dtype = DType::f32;
+  std::string name = {};            // "" is Keras's for the class
+  std::optional<DType> dtype = {};  // nothing is Keras's for the class: f32 but for IoU
 };
 
 // What a metric sees of one batch. Plain means look at `y_pred` alone.
@@ -26,8 +27,19 @@ struct Sample {
   std::optional<Value> mask = {};  // that of the prediction
 };
 
-// A number about a model, gathered over batches in variables of its own. Both its methods write
-// programs: `update` adds a batch, `result` says what all of them give.
+// The same as data.
+struct SampleData {
+  std::optional<Tensor> y_true;
+  Tensor y_pred;
+  std::optional<Tensor> weight = {};
+  std::optional<Tensor> mask = {};
+};
+
+// Which way a metric gets better, where that is known. Callbacks ask.
+enum class Direction : uint8_t { none, up, down };
+
+// A number about a model, or several, gathered over batches in variables of its own. Two methods
+// write programs: `update` adds a batch, `result` says what all of them give.
 class MetricState {
  public:
   virtual ~MetricState() = default;
@@ -39,33 +51,56 @@ class MetricState {
   virtual std::shared_ptr<MetricState> fresh_copy() const = 0;
 
   const std::string& name() const { return options_.name; }
-  void set_name(std::string name) { options_.name = std::move(name); }
-  DType dtype() const { return options_.dtype; }
+  void set_name(std::string name);
+  DType dtype() const { return *options_.dtype; }
   const MetricOptions& options() const { return options_; }
 
-  // Called before the first update; where the variables follow from the data, it makes them.
-  virtual void build(const Shape& y_true, const Shape& y_pred) { (void)y_true, (void)y_pred; }
+  // Before the first update: where the variables follow from the data, it makes them, once.
+  void build(const Shape& y_true, const Shape& y_pred);
   virtual void update(Tracer& tracer, const Sample& sample) = 0;
   virtual Value result(Tracer& tracer) = 0;
-  // Is less better, as for losses? Callbacks ask.
-  virtual bool falls() const { return false; }
+  virtual Direction direction() const { return Direction::none; }
+  virtual bool falls() const { return direction() == Direction::down; }
 
   const std::vector<Variable>& variables() const { return variables_; }
   virtual void reset();  // every variable to where it began
 
+  // On data: programs of these two methods, compiled once for each set of shapes.
+  void update_with(const SampleData& data, const CompileOptions& options = {});
+  Tensor current(const CompileOptions& options = {});
+
  protected:
   MetricState(std::string_view class_name, MetricOptions options);
-  Variable add_variable(const std::string& name, const Shape& shape,
-                        const Initializer& initializer = "zeros");
+  virtual void make_variables(const Shape& y_true, const Shape& y_pred) {
+    (void)y_true, (void)y_pred;
+  }
+  Variable add_variable(const std::string& name, const Shape& shape) {
+    return add_variable(name, shape, dtype());
+  }
+  Variable add_variable(const std::string& name, const Shape& shape, DType dtype);
   void add(Tracer& tracer, const Variable& variable, Value value) const;
+  // Complains in `result` when there was no update yet.
+  void require_built() const;
 
   MetricOptions options_;
 
  private:
+  struct Program {
+    std::vector<Variable> variables;
+    std::optional<Executable> executable;
+  };
+  template <class Write>
+  const Program& program(const std::string& key, const CompileOptions& options, const Write& write);
+
   std::vector<Variable> variables_;
+  bool built_ = false;
+  std::mutex lock_;
+  std::unordered_map<std::string, Program> programs_;
 };
 
-// A metric whose own config is a struct with a field list and Keras's name.
+// A metric whose own config is a struct with a field list and Keras's name. The struct may say
+// `default_name`, `default_dtype` and `direction` where these are not the class in snake case, f32
+// and none; `void check() const` refuses what means nothing.
 template <class Derived, class Config, class Base = MetricState>
 class MetricOf : public Base {
  public:
@@ -73,20 +108,30 @@ class MetricOf : public Base {
 
   std::string_view class_name() const override { return Config::keras_name; }
   const Config& config() const { return cfg; }
-  Json own_config() const override {
-    Json json = Json::object();
-    for_each_field(
-        cfg, [&](std::string_view key, const auto& value) { json[key] = config::write(value); });
-    return json;
-  }
+  Json own_config() const override { return write_fields(cfg); }
   std::shared_ptr<MetricState> fresh_copy() const override {
     return std::make_shared<Derived>(cfg, this->options());
+  }
+  Direction direction() const override {
+    if constexpr (requires { Config::direction; }) return Config::direction;
+    return Base::direction();
   }
 
  protected:
   MetricOf(Config config, MetricOptions options)
-      : Base(Config::keras_name, std::move(options)), cfg(std::move(config)) {}
+      : Base(Config::keras_name, completed(std::move(options))), cfg(std::move(config)) {
+    if constexpr (requires { cfg.check(); }) cfg.check();
+  }
   Config cfg;
+
+ private:
+  static MetricOptions completed(MetricOptions options) {
+    if constexpr (requires { Config::default_name; })
+      if (options.name.empty()) options.name = Config::default_name;
+    if constexpr (requires { Config::default_dtype; })
+      if (!options.dtype) options.dtype = Config::default_dtype;
+    return options;
+  }
 };
 
 // total / count
@@ -96,28 +141,46 @@ class MeanState : public MetricState {
 
  protected:
   MeanState(std::string_view class_name, MetricOptions options);
-  void add_values(Tracer& tracer, Value values, std::optional<Value> weight);
+  // Values of samples; a mask of these counts only beside weights, as in Keras.
+  void add_values(Tracer& tracer, Value values, std::optional<Value> weight,
+                  const std::optional<Value>& mask = {});
+  // What a function gave for a batch, with the mask of the prediction.
+  void add_terms(Tracer& tracer, const LossTerms& terms, const Sample& sample);
 
  private:
   Variable total_, count_;
 };
 
+// The values of samples, weighted, down to one per sample, and the weights likewise. `reduce` is a
+// mean or a sum over some axes.
+using Reduce = Value (*)(Value, const Dims&, bool);
+struct Samplewise {
+  Value values;
+  std::optional<Value> weight;
+};
+Samplewise samplewise(Value values, std::optional<Value> weight, const std::optional<Value>& mask,
+                      DType dtype, Reduce reduce);
+
 // The mean of a function of each sample. A config has `Value call(Value y_true, Value y_pred)
-// const` or, where a loss has the same name, `LossTerms call` of that.
+// const`, or it is a loss: those fall, and they compute in floats.
 template <class Config>
 class MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanState> {
  public:
   MeanOf(Config config, MetricOptions options)
       : MetricOf<MeanOf<Config>, Config, MeanState>(std::move(config), std::move(options)) {}
   void update(Tracer& tracer, const Sample& sample) override {
-    const LossTerms terms = this->cfg.call(sample.y_true, sample.y_pred);
-    this->add_values(tracer, terms.values,
-                     masked_weight(sample.weight, sample.mask, this->dtype(), false));
+    Value y_pred = sample.y_pred;
+    if (is_loss && !is_float(y_pred.dtype())) y_pred = cast_to(y_pred, this->dtype());
+    this->add_terms(tracer, this->cfg.call(sample.y_true, y_pred), sample);
   }
-  bool falls() const override {
-    if constexpr (requires { Config::falls; }) return Config::falls;
-    return false;
+  Direction direction() const override {
+    if constexpr (requires { Config::direction; }) return Config::direction;
+    return is_loss ? Direction::down : Direction::none;
   }
+
+ private:
+  static constexpr bool is_loss =
+      std::is_same_v<LossTerms, decltype(std::declval<const Config&>().call(Value(), Value()))>;
 };
 
 // A metric as users name it: by Keras's name ("accuracy", "AUC"), from one of the types in
@@ -138,13 +201,33 @@ class Metric {
   const std::string& name() const { return state_->name(); }
   MetricState& state() const { return *state_; }
   const std::shared_ptr<MetricState>& ptr() const { return state_; }
+  const std::vector<Variable>& variables() const { return state_->variables(); }
 
+  // On data: adds a batch, says what all of them give, forgets them.
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const std::optional<Tensor>& sample_weight = {},
+                    const std::optional<Tensor>& mask = {}) const {
+    state_->update_with({y_true, y_pred, sample_weight, mask});
+  }
+  Tensor result() const { return state_->current(); }
+  void reset_state() const { state_->reset(); }
+  // Adds a batch and gives the result of all so far.
+  Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
+                    const std::optional<Tensor>& sample_weight = {}) const {
+    update_state(y_true, y_pred, sample_weight);
+    return result();
+  }
+
+  // What Keras's `serialize` gives: an envelope, or the name by which the metric was asked for. A
+  // callable has neither, which is an error.
   Json to_json() const;
   static Metric from_json(const Json& json);
 
  private:
   static Metric of_function(Function function, MetricOptions options);
+
   std::shared_ptr<MetricState> state_;
+  std::string asked_for_ = {};
 };
 
 // The metric a user holds: AUC({.num_thresholds = 100}).

@@ -1,5 +1,6 @@
 #include "keratin/metrics/registry.h"
 
+#include <cctype>
 #include <map>
 
 #include "keratin/losses/registry.h"
@@ -9,32 +10,127 @@ namespace keratin {
 namespace {
 
 using Make = Metric (*)(const Json& config);
+using Table = std::map<std::string, Make, std::less<>>;
+
+bool read_option(MetricOptions& options, const std::string& key, const Json& value) {
+  if (key == "name") {
+    if (!value.is_null()) options.name = value.as_string();
+  } else if (key == "dtype") {
+    // A policy is written as an object; what it computes in is the metric's dtype.
+    if (!value.is_null()) options.dtype = DTypePolicy::from_json(value).compute();
+  } else {
+    return false;
+  }
+  return true;
+}
 
 template <class M>
 Metric make(const Json& config) {
   typename M::Config own;
   MetricOptions options;
-  for (const auto& [key, value] : config.as_object()) {
-    if (key == "name") options.name = value.as_string();
-    if (key == "dtype" && value.is_string())
-      options.dtype = dtype_from_keras(value.as_string(), "metric");
-    for_each_field(own, [&, &key = key, &value = value](std::string_view name, auto& out) {
-      if (name == key) config::read(value, out, {});
-    });
-  }
+  for (const auto& [key, value] : config.as_object())
+    require(read_option(options, key, value) || read_field(own, key, value, M::Config::keras_name),
+            M::Config::keras_name, ": unexpected config key '", key, "'");
   return M(own, options);
 }
 
 template <class... M>
-std::map<std::string, Make, std::less<>> table() {
+Table table() {
   return {{std::string(M::Config::keras_name), &make<M>}...};
+}
+
+const Table& classes() {
+  using namespace metrics;
+  static const Table all =
+      table<AUC, Accuracy, BinaryAccuracy, BinaryCrossentropy, BinaryIoU, CategoricalAccuracy,
+            CategoricalCrossentropy, CategoricalHinge, ConcordanceCorrelation, CosineSimilarity,
+            F1Score, FBetaScore, FalseNegatives, FalsePositives, Hinge, IoU, KLDivergence,
+            LogCoshError, Mean, MeanAbsoluteError, MeanAbsolutePercentageError, MeanIoU,
+            MeanSquaredError, MeanSquaredLogarithmicError, OneHotIoU, OneHotMeanIoU,
+            PearsonCorrelation, Poisson, Precision, PrecisionAtRecall, R2Score, Recall,
+            RecallAtPrecision, RootMeanSquaredError, SensitivityAtSpecificity,
+            SparseCategoricalAccuracy, SparseCategoricalCrossentropy, SparseTopKCategoricalAccuracy,
+            SpecificityAtSensitivity, SquaredHinge, Sum, TopKCategoricalAccuracy, TrueNegatives,
+            TruePositives>();
+  return all;
+}
+
+const std::map<std::string_view, std::string_view> aliases = {
+    {"bce", "BinaryCrossentropy"},
+    {"BCE", "BinaryCrossentropy"},
+    {"mse", "MeanSquaredError"},
+    {"MSE", "MeanSquaredError"},
+    {"mae", "MeanAbsoluteError"},
+    {"MAE", "MeanAbsoluteError"},
+    {"mape", "MeanAbsolutePercentageError"},
+    {"MAPE", "MeanAbsolutePercentageError"},
+    {"msle", "MeanSquaredLogarithmicError"},
+    {"MSLE", "MeanSquaredLogarithmicError"},
+};
+
+// The class of that name, of that name in snake case, or of that alias.
+Table::const_iterator find_class(std::string_view name) {
+  const Table& all = classes();
+  if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
+  auto found = all.find(name);
+  for (auto it = all.begin(); found == all.end() && it != all.end(); ++it)
+    if (snake_case(it->first) == name) found = it;
+  return found;
+}
+
+// Functions of a sample that are no losses, made of their arguments.
+using MakeFunction = Metric::Function (*)(const Json& arguments);
+
+template <class Config>
+Metric::Function make_function(const Json& arguments) {
+  Config config;
+  for (const auto& [key, value] : arguments.as_object())
+    require(read_field(config, key, value, Config::keras_name), Config::keras_name,
+            ": unexpected argument '", key, "'");
+  return [config](Value y_true, Value y_pred) { return config.call(y_true, y_pred); };
+}
+
+template <class... C>
+std::map<std::string, MakeFunction, std::less<>> function_table() {
+  return {{snake_case(C::keras_name), &make_function<C>}...};
+}
+
+Metric mean_of(const Loss& loss, MetricOptions options, Json config) {
+  return metrics::MeanMetricWrapper([loss](Value t, Value p) { return loss.each(t, p); },
+                                    std::move(options), std::move(config), Direction::down);
+}
+
+// A wrapper says in its config which function it wraps, beside that function's arguments.
+Metric make_wrapper(const Json& config) {
+  using namespace metrics;
+  static const auto functions =
+      function_table<AccuracyConfig, BinaryAccuracyConfig, CategoricalAccuracyConfig,
+                     SparseCategoricalAccuracyConfig, TopKCategoricalAccuracyConfig,
+                     SparseTopKCategoricalAccuracyConfig, PearsonCorrelationConfig,
+                     ConcordanceCorrelationConfig>();
+  MetricOptions options;
+  Json arguments = Json::object(), own = Json::object();
+  std::string name;
+  for (const auto& [key, value] : config.as_object()) {
+    if (read_option(options, key, value)) continue;
+    own[key] = value;
+    if (key != "fn") {
+      arguments[key] = value;
+      continue;
+    }
+    const Named named = Named::from_json(value);
+    name = named.class_name == "function" ? named.config.as_string() : named.class_name;
+  }
+  require(!name.empty(), "MeanMetricWrapper: expected a config with the key 'fn', got ", config);
+  if (const auto found = functions.find(name); found != functions.end())
+    return MeanMetricWrapper(found->second(arguments), options, own);
+  return mean_of(loss_by_name({name, arguments}), options, own);
 }
 
 // Chooses by the shapes it meets, as Keras does for "accuracy".
 Value any_accuracy(Value y_true, Value y_pred) {
-  const int64_t classes = y_pred.shape()[y_pred.rank() - 1];
-  if (classes == 1) return metrics::BinaryAccuracyConfig{}.call(y_true, y_pred);
-  const bool numbers = y_true.rank() < y_pred.rank() || y_true.shape()[y_true.rank() - 1] == 1;
+  if (y_pred.shape().back() == 1) return metrics::BinaryAccuracyConfig{}.call(y_true, y_pred);
+  const bool numbers = y_true.rank() < y_pred.rank() || y_true.shape().back() == 1;
   if (numbers) return metrics::SparseCategoricalAccuracyConfig{}.call(y_true, y_pred);
   return metrics::CategoricalAccuracyConfig{}.call(y_true, y_pred);
 }
@@ -42,18 +138,21 @@ Value any_accuracy(Value y_true, Value y_pred) {
 }  // namespace
 
 Metric metric_by_name(const Named& named) {
-  static const auto classes = table<metrics::BinaryAccuracy, metrics::CategoricalAccuracy,
-                                    metrics::SparseCategoricalAccuracy>();
-  const std::string& name = named.class_name;
-  if (name == "accuracy" || name == "acc") return {any_accuracy, {.name = name}};
-  auto found = classes.find(name);
-  for (auto it = classes.begin(); found == classes.end() && it != classes.end(); ++it)
-    if (snake_case(it->first) == name) found = it;
-  if (found != classes.end()) return found->second(named.config);
-  // The function of a loss serves as a metric: its mean.
-  const Loss loss = loss_by_name(named);
-  return {[loss](Value y_true, Value y_pred) { return loss.each(y_true, y_pred).values; },
-          {.name = name}};
+  if (named.class_name == "MeanMetricWrapper") return make_wrapper(named.config);
+  const auto found = find_class(named.class_name);
+  require(found != classes().end(), "Could not interpret metric identifier: ", named.class_name);
+  return found->second(named.config);
+}
+
+Metric metric_asked_for(const std::string& name) {
+  std::string lower = name;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (lower == "accuracy" || lower == "acc")
+    return metrics::MeanMetricWrapper(any_accuracy, {}, {}, Direction::up);
+  // The function of a loss serves as a metric, too: "huber".
+  if (find_class(name) == classes().end() && is_loss_name(name))
+    return mean_of(loss_by_name({name}), {}, {});
+  return metric_by_name({name});
 }
 
 }  // namespace keratin

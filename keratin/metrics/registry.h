@@ -5,7 +5,9 @@
 
 namespace keratin {
 
-// The metric Keras calls so, by its class's or its function's name or an alias of it.
+// The metric of that class, or of that name in Keras, with its config.
 Metric metric_by_name(const Named& named);
+// What a user gets who asks by a name alone: "accuracy" and "acc" depend on the shapes they meet.
+Metric metric_asked_for(const std::string& name);
 
 }  // namespace keratin

@@ -19,7 +19,7 @@ SETTINGS = {
     "PYTHONHASHSEED": "0",  # some messages print sets
 }
 # It has gradients, a step of an optimizer is a function of all state, and corners are as Keratin's.
-ON_JAX = ("losses", "optimizers")
+ON_JAX = ("losses", "metrics", "optimizers")
 
 
 def make(folder, only):
@@ -29,9 +29,9 @@ def make(folder, only):
         part.write(folder, only)
     wanted = [name for name in ON_JAX if only is None or name in only]
     if wanted and os.environ["KERAS_BACKEND"] == "jax":
-        from maker import losses, optimizers
+        from maker import losses, metrics, optimizers
 
-        for part in (losses, optimizers):
+        for part in (losses, metrics, optimizers):
             part.write(folder, wanted)
     elif wanted:
         again = [sys.executable, __file__, "--into", str(folder), "--only", *wanted]

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <limits>
+
+#include "keratin/metrics/confusion_matrix.h"
+
+#pragma GCC visibility push(default)
+
+// The best of one rate over all thresholds at which another is high enough; 0 if there is none.
+namespace keratin::metrics {
+
+enum class Rate : uint8_t { sensitivity, specificity, precision };  // sensitivity is recall
+
+// A config names both rates, and has the least value of one of them.
+template <class Config>
+class BestAt final : public MetricOf<BestAt<Config>, Config> {
+ public:
+  BestAt(Config config, MetricOptions options);
+  void update(Tracer& tracer, const Sample& sample) override;
+  Value result(Tracer& tracer) override;
+
+ private:
+  ConfusionOptions options_of_counts_;
+  ConfusionCounts counts_;
+};
+
+inline constexpr double to_be_given = std::numeric_limits<double>::quiet_NaN();
+
+struct SensitivityAtSpecificityConfig {
+  double specificity = to_be_given;
+  int64_t num_thresholds = 200;
+  std::optional<int64_t> class_id = {};
+
+  static constexpr std::string_view keras_name = "SensitivityAtSpecificity";
+  static constexpr Direction direction = Direction::up;
+  static constexpr Rate best = Rate::sensitivity, least = Rate::specificity;
+  static constexpr auto fields =
+      std::tuple{field("specificity", &SensitivityAtSpecificityConfig::specificity),
+                 field("num_thresholds", &SensitivityAtSpecificityConfig::num_thresholds),
+                 field("class_id", &SensitivityAtSpecificityConfig::class_id)};
+};
+
+struct SpecificityAtSensitivityConfig {
+  double sensitivity = to_be_given;
+  int64_t num_thresholds = 200;
+  std::optional<int64_t> class_id = {};
+
+  static constexpr std::string_view keras_name = "SpecificityAtSensitivity";
+  static constexpr Direction direction = Direction::up;
+  static constexpr Rate best = Rate::specificity, least = Rate::sensitivity;
+  static constexpr auto fields =
+      std::tuple{field("sensitivity", &SpecificityAtSensitivityConfig::sensitivity),
+                 field("num_thresholds", &SpecificityAtSensitivityConfig::num_thresholds),
+                 field("class_id", &SpecificityAtSensitivityConfig::class_id)};
+};
+
+struct PrecisionAtRecallConfig {
+  double recall = to_be_given;
+  int64_t num_thresholds = 200;
+  std::optional<int64_t> class_id = {};
+
+  static constexpr std::string_view keras_name = "PrecisionAtRecall";
+  static constexpr Direction direction = Direction::up;
+  static constexpr Rate best = Rate::precision, least = Rate::sensitivity;
+  static constexpr auto fields =
+      std::tuple{field("recall", &PrecisionAtRecallConfig::recall),
+                 field("num_thresholds", &PrecisionAtRecallConfig::num_thresholds),
+                 field("class_id", &PrecisionAtRecallConfig::class_id)};
+};
+
+struct RecallAtPrecisionConfig {
+  double precision = to_be_given;
+  int64_t num_thresholds = 200;
+  std::optional<int64_t> class_id = {};
+
+  static constexpr std::string_view keras_name = "RecallAtPrecision";
+  static constexpr Direction direction = Direction::up;
+  static constexpr Rate best = Rate::sensitivity, least = Rate::precision;
+  static constexpr auto fields =
+      std::tuple{field("precision", &RecallAtPrecisionConfig::precision),
+                 field("num_thresholds", &RecallAtPrecisionConfig::num_thresholds),
+                 field("class_id", &RecallAtPrecisionConfig::class_id)};
+};
+
+extern template class BestAt<SensitivityAtSpecificityConfig>;
+extern template class BestAt<SpecificityAtSensitivityConfig>;
+extern template class BestAt<PrecisionAtRecallConfig>;
+extern template class BestAt<RecallAtPrecisionConfig>;
+
+using SensitivityAtSpecificity = SharedMetric<BestAt<SensitivityAtSpecificityConfig>>;
+using SpecificityAtSensitivity = SharedMetric<BestAt<SpecificityAtSensitivityConfig>>;
+using PrecisionAtRecall = SharedMetric<BestAt<PrecisionAtRecallConfig>>;
+using RecallAtPrecision = SharedMetric<BestAt<RecallAtPrecisionConfig>>;
+
+}  // namespace keratin::metrics
+
+#pragma GCC visibility pop

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "keratin/metrics/confusion_matrix.h"
+
+#pragma GCC visibility push(default)
+
+// Metrics of decisions at thresholds. With one threshold the result is a number, with several it is
+// a vector.
+namespace keratin::metrics {
+
+// One of the four counts.
+template <class Config>
+class ConfusionCount final : public MetricOf<ConfusionCount<Config>, Config> {
+ public:
+  ConfusionCount(Config config, MetricOptions options);
+  void update(Tracer& tracer, const Sample& sample) override;
+  Value result(Tracer& tracer) override;
+
+ private:
+  ConfusionOptions options_of_counts_;
+  ConfusionCounts counts_;
+};
+
+struct TruePositivesConfig {
+  std::optional<Numbers> thresholds = {};  // 0.5
+  static constexpr std::string_view keras_name = "TruePositives";
+  static constexpr auto counted = &ConfusionCounts::true_positives;
+  static constexpr auto fields = std::tuple{field("thresholds", &TruePositivesConfig::thresholds)};
+};
+struct FalsePositivesConfig {
+  std::optional<Numbers> thresholds = {};
+  static constexpr std::string_view keras_name = "FalsePositives";
+  static constexpr auto counted = &ConfusionCounts::false_positives;
+  static constexpr auto fields = std::tuple{field("thresholds", &FalsePositivesConfig::thresholds)};
+};
+struct TrueNegativesConfig {
+  std::optional<Numbers> thresholds = {};
+  static constexpr std::string_view keras_name = "TrueNegatives";
+  static constexpr auto counted = &ConfusionCounts::true_negatives;
+  static constexpr auto fields = std::tuple{field("thresholds", &TrueNegativesConfig::thresholds)};
+};
+struct FalseNegativesConfig {
+  std::optional<Numbers> thresholds = {};
+  static constexpr std::string_view keras_name = "FalseNegatives";
+  static constexpr auto counted = &ConfusionCounts::false_negatives;
+  static constexpr auto fields = std::tuple{field("thresholds", &FalseNegativesConfig::thresholds)};
+};
+
+// true positives / (true positives + others), at thresholds or among the top k.
+template <class Config>
+class RateOf final : public MetricOf<RateOf<Config>, Config> {
+ public:
+  RateOf(Config config, MetricOptions options);
+  void update(Tracer& tracer, const Sample& sample) override;
+  Value result(Tracer& tracer) override;
+
+ private:
+  ConfusionOptions options_of_counts_;
+  ConfusionCounts counts_;
+};
+
+// Of what was taken for positive, how much is.
+struct PrecisionConfig {
+  std::optional<Numbers> thresholds = {};  // 0.5; with top_k, none
+  std::optional<int64_t> top_k = {};
+  std::optional<int64_t> class_id = {};
+
+  static constexpr std::string_view keras_name = "Precision";
+  static constexpr Direction direction = Direction::up;
+  static constexpr auto others = &ConfusionCounts::false_positives;
+  static constexpr auto fields = std::tuple{field("thresholds", &PrecisionConfig::thresholds),
+                                            field("top_k", &PrecisionConfig::top_k),
+                                            field("class_id", &PrecisionConfig::class_id)};
+};
+// Of what is positive, how much was taken for it.
+struct RecallConfig {
+  std::optional<Numbers> thresholds = {};
+  std::optional<int64_t> top_k = {};
+  std::optional<int64_t> class_id = {};
+
+  static constexpr std::string_view keras_name = "Recall";
+  static constexpr Direction direction = Direction::up;
+  static constexpr auto others = &ConfusionCounts::false_negatives;
+  static constexpr auto fields =
+      std::tuple{field("thresholds", &RecallConfig::thresholds),
+                 field("top_k", &RecallConfig::top_k), field("class_id", &RecallConfig::class_id)};
+};
+
+extern template class ConfusionCount<TruePositivesConfig>;
+extern template class ConfusionCount<FalsePositivesConfig>;
+extern template class ConfusionCount<TrueNegativesConfig>;
+extern template class ConfusionCount<FalseNegativesConfig>;
+extern template class RateOf<PrecisionConfig>;
+extern template class RateOf<RecallConfig>;
+
+using TruePositives = SharedMetric<ConfusionCount<TruePositivesConfig>>;
+using FalsePositives = SharedMetric<ConfusionCount<FalsePositivesConfig>>;
+using TrueNegatives = SharedMetric<ConfusionCount<TrueNegativesConfig>>;
+using FalseNegatives = SharedMetric<ConfusionCount<FalseNegativesConfig>>;
+using Precision = SharedMetric<RateOf<PrecisionConfig>>;
+using Recall = SharedMetric<RateOf<RecallConfig>>;
+
+}  // namespace keratin::metrics
+
+#pragma GCC visibility pop

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "keratin/metrics/metric.h"
+
+#pragma GCC visibility push(default)
+
+// Totals and means of what they are given.
+namespace keratin::metrics {
+
+struct MeanConfig {
+  static constexpr std::string_view keras_name = "Mean";
+  static constexpr std::tuple<> fields{};
+};
+struct SumConfig {
+  static constexpr std::string_view keras_name = "Sum";
+  static constexpr std::tuple<> fields{};
+};
+
+class MeanMetric final : public MetricOf<MeanMetric, MeanConfig, MeanState> {
+ public:
+  MeanMetric(MeanConfig config, MetricOptions options) : MetricOf(config, std::move(options)) {}
+  void update(Tracer& tracer, const Sample& sample) override {
+    add_values(tracer, sample.y_pred, sample.weight, sample.mask);
+  }
+};
+
+class SumMetric final : public MetricOf<SumMetric, SumConfig> {
+ public:
+  SumMetric(SumConfig config, MetricOptions options);
+  void update(Tracer& tracer, const Sample& sample) override;
+  Value result(Tracer& tracer) override;
+
+ private:
+  Variable total_;
+};
+
+// A metric of values alone: update_state(values, sample_weight).
+template <class M>
+class OfValues : public SharedMetric<M> {
+ public:
+  OfValues() = default;
+  explicit OfValues(MetricOptions options) : SharedMetric<M>({}, std::move(options)) {}
+  OfValues(typename M::ConfigType config, MetricOptions options)
+      : SharedMetric<M>(config, std::move(options)) {}
+  void update_state(const Tensor& values, const std::optional<Tensor>& sample_weight = {}) const {
+    this->state().update_with({{}, values, sample_weight});
+  }
+  Tensor operator()(const Tensor& values, const std::optional<Tensor>& sample_weight = {}) const {
+    update_state(values, sample_weight);
+    return this->result();
+  }
+};
+
+using Mean = OfValues<MeanMetric>;
+using Sum = OfValues<SumMetric>;
+
+// The mean of any function. `config` is what Keras writes of one that it knows by name.
+class MeanOfFunction final : public MeanState {
+ public:
+  using Function = std::function<LossTerms(Value y_true, Value y_pred)>;
+  MeanOfFunction(Function function, MetricOptions options, Json config = {},
+                 Direction direction = Direction::none);
+
+  std::string_view class_name() const override {
+    return config_.is_null() ? "" : "MeanMetricWrapper";
+  }
+  Json own_config() const override { return config_; }
+  std::shared_ptr<MetricState> fresh_copy() const override;
+  void update(Tracer& tracer, const Sample& sample) override;
+  Direction direction() const override { return direction_; }
+
+ private:
+  Function function_;
+  Json config_;
+  Direction direction_;
+};
+
+class MeanMetricWrapper : public Metric {
+ public:
+  explicit MeanMetricWrapper(MeanOfFunction::Function function, MetricOptions options = {},
+                             Json config = {}, Direction direction = Direction::none)
+      : Metric(std::make_shared<MeanOfFunction>(std::move(function), std::move(options),
+                                                std::move(config), direction)) {}
+};
+
+}  // namespace keratin::metrics
+
+#pragma GCC visibility pop
