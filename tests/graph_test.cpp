@@ -87,7 +87,7 @@ TEST(Graph, TakesInputsByNameAndStructure) {
   EXPECT_EQ(by_name, one);
   const Tensor by_order = model.predict(Tree<Tensor>::List{two, one});
   EXPECT_EQ(by_order, one);
-  expect_user_error([&] { model.predict(one); }, {"expects 2 input(s)", "received 1"});
+  expect_user_error([&] { model.predict(one); }, {"expects 2 named input(s)", "received 1"});
   expect_user_error(
       [&] {
         model.predict(Dict{{"a", one}});

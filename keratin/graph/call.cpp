@@ -23,23 +23,23 @@ bool any_mask(const Arguments<Traced>& arguments) {
   return any;
 }
 
-// The tensors of the first argument with the masks of `mask`, a structure of the same form or one
-// mask for all.
+// The tensors of the first argument with the masks of `mask`: one of one tensor, a list of several,
+// or nothing for none of them.
 Tree<Traced> with_masks(const Tree<Traced>& input, const Tree<Traced>& mask, const Layer& layer) {
   std::vector<Traced> tensors = input.flat();
+  require(mask.is_list() || mask.is_none() || tensors.size() == 1, "layer '", layer.name(),
+          "': `mask` should be a list. Received: one mask for ", tensors.size(), " inputs");
   std::vector<std::optional<Value>> masks;
-  const auto as_mask = [](const Tree<Traced>& m) -> std::optional<Value> {
-    return m.is_none() ? std::nullopt : std::optional(m.leaf().value);
+  const auto add = [&](const Tree<Traced>& m) {
+    masks.push_back(m.is_none() ? std::nullopt : std::optional(m.leaf().value));
   };
   if (mask.is_list())
-    for (const auto& m : mask.list()) masks.push_back(as_mask(m));
+    for (const auto& m : mask.list()) add(m);
   else
-    masks.assign(1, as_mask(mask));
+    for (size_t i = 0; i < tensors.size(); ++i) add(mask);
   const size_t least = layer.least_masks(tensors.size());
-  require(masks.size() == 1 || (masks.size() >= least && masks.size() <= tensors.size()), "layer '",
-          layer.name(), "': expected one mask per input (", tensors.size(), "), got ",
-          masks.size());
-  if (masks.size() == 1) masks.assign(tensors.size(), masks[0]);
+  require(masks.size() >= least && masks.size() <= tensors.size(), "layer '", layer.name(),
+          "': expected one mask per input (", tensors.size(), "), got ", masks.size());
   masks.resize(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) tensors[i].mask = masks[i];
   return input.pack(tensors);

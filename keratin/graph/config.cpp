@@ -91,8 +91,10 @@ Json serialize_layer(const Layer& layer) {
 
 LayerOptions read_options(const Json& config) {
   LayerOptions options;
-  if (const Json* name = config.find("name"); name != nullptr && !name->is_null())
+  if (const Json* name = config.find("name"); name != nullptr && !name->is_null()) {
+    require(name->is_string(), "Argument `name` must be a string. Received: name=", *name);
     options.name = name->as_string();
+  }
   if (const Json* trainable = config.find("trainable"); trainable != nullptr)
     options.trainable = trainable->as_bool();
   if (const Json* dtype = config.find("dtype"); dtype != nullptr && !dtype->is_null())

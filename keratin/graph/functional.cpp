@@ -11,10 +11,10 @@ namespace {
 // A model may start in the middle of a graph: its inputs become inputs of their own, and the calls
 // between them and the outputs are repeated on these, with the same layers.
 void detach(Symbols& inputs, Symbols& outputs) {
-  const std::vector<SymbolicTensor> old_inputs = inputs.flat(), old_outputs = outputs.flat();
+  const std::vector<SymbolicTensor> old_inputs = inputs.flat();
   const auto is_input = [](const SymbolicTensor& t) { return t.node().is_input(); };
   if (std::all_of(old_inputs.begin(), old_inputs.end(), is_input)) return;
-  const Topology topology = map_graph(old_inputs, old_outputs);
+  const Topology topology = map_graph(old_inputs, outputs);
   std::unordered_map<SymbolicTensor, Symbols, SymbolicHash> renewed;
   for (const SymbolicTensor& t : old_inputs)
     if (!renewed.contains(t))
@@ -35,7 +35,7 @@ void detach(Symbols& inputs, Symbols& outputs) {
 }
 
 // A trailing dimension of one may be left out or put in, as Keras allows.
-Value fit(Value x, const SymbolicTensor& input, const std::string& model) {
+Value fit(Value x, size_t index, const SymbolicTensor& input, const std::string& model) {
   const Shape& wanted = input.shape();
   if (x.rank() == wanted.rank() + 1 && x.shape().back() == 1)
     x = ops::squeeze(x, -1);
@@ -44,8 +44,9 @@ Value fit(Value x, const SymbolicTensor& input, const std::string& model) {
   // A batch of another size than the input was declared with is fine.
   Dims any_batch = wanted.dims();
   if (!any_batch.empty()) any_batch[0] = unknown;
-  require(compatible(x.shape(), any_batch), "Input with name '", input.name(), "' of layer '",
-          model, "' is incompatible with the layer: expected shape=", keras_shape(wanted),
+  require(compatible(x.shape(), any_batch), "Input ", index, " with name '", input.name(),
+          "' of layer '", model,
+          "' is incompatible with the layer: expected shape=", keras_shape(wanted),
           ", found shape=", keras_shape(x.shape()));
   return x.dtype() == input.dtype() ? x : ops::cast(x, input.dtype());
 }
@@ -55,14 +56,18 @@ bool optional_input(const SymbolicTensor& t) {
   return layer != nullptr && layer->optional();
 }
 
+std::string names_of(const std::vector<SymbolicTensor>& tensors) {
+  std::string names;
+  for (const SymbolicTensor& t : tensors) names += (names.empty() ? "'" : ", '") + t.name() + "'";
+  return names;
+}
+
 [[noreturn]] void missing_data(const std::string& input, const Tree<Traced>& given,
                                const std::vector<SymbolicTensor>& inputs) {
-  std::string keys, expected;
+  std::string keys;
   for (const auto& item : given.dict()) keys += (keys.empty() ? "'" : ", '") + item.first + "'";
-  for (const SymbolicTensor& t : inputs)
-    expected += (expected.empty() ? "'" : ", '") + t.name() + "'";
   fail("Missing data for input \"", input, "\". You passed a data dictionary with keys [", keys,
-       "]. Expected the following keys: [", expected, "]");
+       "]. Expected the following keys: [", names_of(inputs), "]");
 }
 
 // What is passed for each input of a model, in its order; a dict is matched by the inputs' names.
@@ -97,9 +102,17 @@ std::vector<Tree<Traced>> match(const FunctionalLayer& model, const Tree<Traced>
     given.each([&](const Traced& t) { values.emplace_back(t); });
   }
   require(values.size() == inputs.size(), "Layer \"", model.name(), "\" expects ", inputs.size(),
-          " input(s) of the structure ", model.input().outline(), ", but it received ",
-          values.size(), " input tensors: ", given.outline());
+          " named input(s) with keys [", names_of(inputs), "], but it received ", values.size(),
+          " input tensors. Their structure is ", model.input().outline(), ", that of the data ",
+          given.outline(), ".");
   return values;
+}
+
+void require_tensors(const char* argument, const Symbols& given) {
+  require(!given.is_constant() || given.is_none(), "All `", argument,
+          "` values must be KerasTensors. Received: ", argument, "=", given.outline());
+  require(given.leaf_count() > 0, "`", argument, "` argument cannot be empty. Received: ", argument,
+          "=", given.outline());
 }
 
 }  // namespace
@@ -114,15 +127,22 @@ FunctionalLayer::FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions o
     : ModelLayer("Functional", std::move(options)),
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)) {
-  require(inputs_.leaf_count() > 0,
-          "`inputs` argument cannot be empty. Received: inputs=", inputs_.outline(),
-          ", outputs=", outputs_.outline());
-  require(outputs_.leaf_count() > 0,
-          "`outputs` argument cannot be empty. Received: inputs=", inputs_.outline(),
-          ", outputs=", outputs_.outline());
+  require_tensors("inputs", inputs_);
+  require_tensors("outputs", outputs_);
   detach(inputs_, outputs_);
-  topology_ = map_graph(inputs_.flat(), outputs_.flat());
+  topology_ = map_graph(inputs_.flat(), outputs_);
   set_built();
+}
+
+void FunctionalLayer::set_dialect(Dialect dialect) {
+  dialect_ = dialect;
+  if (dialect != Dialect::keras2) return;
+  Module scratch;
+  Tracer tracer(scratch, /*training=*/false, dialect);
+  tracer.invoke(*this, {{inputs_.map<Traced>([&](const SymbolicTensor& t) {
+                          return Traced{scratch.input(t.type(), t.name())};
+                        })},
+                        {}});
 }
 
 std::vector<LayerPtr> FunctionalLayer::layers() const {
@@ -146,7 +166,7 @@ Tree<Traced> FunctionalLayer::apply(const Call& call, const Call&) const {
       continue;
     }
     Traced traced = values[i].leaf();
-    traced.value = fit(traced.value, inputs[i], name());
+    traced.value = fit(traced.value, i, inputs[i], name());
     values[i] = traced;
   }
   const auto results =

@@ -18,7 +18,7 @@ class ModelLayer : public Layer {
   LayerPtr get_layer(size_t index) const { return find_layer(layers(), index); }
 
   Dialect dialect() const { return dialect_; }
-  void set_dialect(Dialect dialect) { dialect_ = dialect; }
+  virtual void set_dialect(Dialect dialect) { dialect_ = dialect; }
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
   bool autocasts() const override { return false; }
@@ -44,6 +44,8 @@ class FunctionalLayer final : public ModelLayer {
   Json get_config() const override;
   static LayerPtr from_config(const Json& config, const ConfigContext& context);
   LayerPtr fresh_copy() const override;
+  // Keras 2 refuses a model that loses a mask when it is built, not only when it runs.
+  void set_dialect(Dialect dialect) override;
 
   Results call(const Call&) const override;
   Tree<Traced> apply(const Call& call, const Call& for_masks) const override;

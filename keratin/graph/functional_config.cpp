@@ -230,7 +230,15 @@ class Reader {
         entry.waiting.clear();
       }
     }
-    if (left > 0) refuse("The graph of the model either has loops or disconnected nodes.");
+    if (left == 0) return;
+    std::string unresolved;
+    for (const std::string& name : order_)
+      if (entries_.at(name).done < entries_.at(name).calls.size())
+        unresolved += (unresolved.empty() ? "'" : ", '") + name + "'";
+    refuse(
+        text("The graph of the Functional model either has loops or disconnected nodes. The "
+             "following nodes failed to be resolved: ",
+             unresolved));
   }
 
   // The tensor, or nothing and the name of the layer whose call is missing.

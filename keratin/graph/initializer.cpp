@@ -85,6 +85,7 @@ std::pair<double, double> fans(const Json& config, const Shape& shape) {
 
 Tensor scaled(const Json& config, const Shape& shape, DType dtype, uint64_t seed, double scale,
               const std::string& mode, const std::string& distribution) {
+  require(scale > 0, "Argument `scale` must be positive float. Received: scale=", scale);
   const auto [in, out] = fans(config, shape);
   const double fan = mode == "fan_in" ? in : mode == "fan_out" ? out : (in + out) / 2;
   const double variance = scale / std::max(1.0, fan);
@@ -353,7 +354,6 @@ Initializer RandomUniform(UniformOptions o) {
                O{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", seeded(o.seed)}}};
 }
 Initializer VarianceScaling(ScalingOptions o) {
-  require(o.scale > 0, "Argument `scale` must be positive float. Received: scale=", o.scale);
   return Named{"VarianceScaling", O{{"scale", o.scale},
                                     {"mode", o.mode},
                                     {"distribution", o.distribution},

@@ -1,5 +1,7 @@
 #include "keratin/graph/regularizer.h"
 
+#include <cmath>
+
 #include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
@@ -32,6 +34,11 @@ Regularizer::Regularizer(Named named) {
   const std::string name = snake_case(named.class_name);
   const auto with = [&](std::string class_name, Json defaults) {
     named_ = named.over(std::move(class_name), std::move(defaults));
+    for (const char* key : {"l1", "l2"}) {
+      const double strength = named_.number(key, 0);
+      require(std::isfinite(strength) && strength >= 0, "Invalid value for argument ", key,
+              ": expected a non-negative float.Received: ", key, "=", strength);
+    }
   };
   if (name == "l1")
     with("L1", Json::Object{{"l1", 0.01}});

@@ -31,10 +31,32 @@ std::vector<Parent> parents_of(const CallNode& node) {
   return parents;
 }
 
+// The way to a tensor in a structure: "", "1", "heads.0".
+std::string path_to(const Symbols& tree, size_t index) {
+  if (tree.is_leaf()) return "";
+  const auto inside = [&](const std::string& key, const Symbols& item) {
+    const std::string rest = path_to(item, index);
+    return rest.empty() ? key : key + "." + rest;
+  };
+  if (tree.is_list())
+    for (size_t i = 0; i < tree.list().size(); ++i) {
+      const size_t count = tree.list()[i].leaf_count();
+      if (index < count) return inside(std::to_string(i), tree.list()[i]);
+      index -= count;
+    }
+  if (tree.is_dict())
+    for (const auto& [key, item] : tree.dict()) {
+      const size_t count = item.leaf_count();
+      if (index < count) return inside(key, item);
+      index -= count;
+    }
+  return "";
+}
+
 class Mapper {
  public:
-  Mapper(const std::vector<SymbolicTensor>& inputs, const std::vector<SymbolicTensor>& outputs)
-      : inputs_(inputs), outputs_(outputs) {
+  Mapper(const std::vector<SymbolicTensor>& inputs, const Symbols& outputs)
+      : inputs_(inputs), structure_(outputs), outputs_(outputs.flat()) {
     for (const SymbolicTensor& t : inputs_) {
       input_tensors_.insert(t);
       input_nodes_.insert(&t.node());
@@ -151,21 +173,36 @@ class Mapper {
 
   void check_connected(const Topology& topology) const {
     std::unordered_set<SymbolicTensor, SymbolicHash> computable(inputs_.begin(), inputs_.end());
-    std::string seen;
+    std::string problem, seen;  // the first, and what came before it
+    const auto note = [&](const SymbolicTensor& missing, const std::string& operation) {
+      if (problem.empty())
+        problem =
+            text("Graph disconnected: cannot find parent for tensor ", missing, " at operation '",
+                 operation, "'. The following previous operations were accessed without issue: [",
+                 seen, "]");
+    };
     for (const NodePtr& node : topology.nodes) {
-      const bool given = stopped_.contains(node.get()) && !node->is_input();
-      for (const SymbolicTensor& t : given ? std::vector<SymbolicTensor>() : node->inputs())
-        require(computable.contains(t), "Graph disconnected: cannot find parent for tensor ", t,
-                " at operation '", node->layer()->name(),
-                "'. The following previous operations were accessed without issue: [", seen, "]");
-      if (node->is_input() && !input_nodes_.contains(node.get()))
-        fail("Graph disconnected: cannot find parent for tensor ", SymbolicTensor::output(node, 0),
-             " at operation '", consumer_of(topology, *node),
-             "'. The following previous operations were accessed without issue: [", seen, "]");
+      if (node->is_input()) {
+        if (!input_nodes_.contains(node.get()))
+          note(SymbolicTensor::output(node, 0), consumer_of(topology, *node));
+        continue;
+      }
+      const auto& needed = node->inputs();
+      const auto missing = std::find_if(needed.begin(), needed.end(), [&](const SymbolicTensor& t) {
+        return !computable.contains(t);
+      });
+      if (missing != needed.end() && !stopped_.contains(node.get())) {
+        note(*missing, node->layer()->name());
+        continue;
+      }
       if (seen.size() < 2000) seen += (seen.empty() ? "'" : ", '") + node->layer()->name() + "'";
       for (size_t i = 0; i < node->outputs().size(); ++i)
         computable.insert(SymbolicTensor::output(node, i));
     }
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      require(computable.contains(outputs_[i]), "Output with path `", path_to(structure_, i),
+              "` is not connected to `inputs`. ", problem);
+    require(problem.empty(), problem);
   }
 
   static std::string consumer_of(const Topology& topology, const CallNode& input) {
@@ -184,7 +221,8 @@ class Mapper {
   }
 
   const std::vector<SymbolicTensor>& inputs_;
-  const std::vector<SymbolicTensor>& outputs_;
+  const Symbols& structure_;  // of the outputs
+  const std::vector<SymbolicTensor> outputs_;
   std::unordered_set<SymbolicTensor, SymbolicHash> input_tensors_;
   std::unordered_set<const CallNode*> input_nodes_, finished_, in_progress_, stopped_;
   std::vector<NodePtr> post_order_;
@@ -198,8 +236,7 @@ class Mapper {
 
 }  // namespace
 
-Topology map_graph(const std::vector<SymbolicTensor>& inputs,
-                   const std::vector<SymbolicTensor>& outputs) {
+Topology map_graph(const std::vector<SymbolicTensor>& inputs, const Symbols& outputs) {
   return Mapper(inputs, outputs).run();
 }
 

@@ -23,8 +23,7 @@ struct Topology {
 
 // Finds the calls and orders them. Errors: a cycle, a tensor that no input leads to, a layer name
 // used twice.
-Topology map_graph(const std::vector<SymbolicTensor>& inputs,
-                   const std::vector<SymbolicTensor>& outputs);
+Topology map_graph(const std::vector<SymbolicTensor>& inputs, const Symbols& outputs);
 
 // The one walk over a graph. `values` are what the inputs become (nothing, for an optional one);
 // for each call in order, `call(node, arguments)` gives its outputs, flat. T is what tensors

@@ -45,6 +45,8 @@ class LambdaLayer final : public Layer {
 // What can be a Lambda: a function of the call, of one value, or of all of them.
 template <class F>
 LambdaFunction lambda_function(F function) {
+  if constexpr (requires { function.operator bool(); })
+    require(static_cast<bool>(function), "Lambda: expected a function, got an empty one");
   if constexpr (std::is_invocable_v<F, const Call&>)
     return [f = std::move(function)](const Call& c) -> Results { return f(c); };
   else if constexpr (std::is_invocable_v<F, Value>)

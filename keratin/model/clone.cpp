@@ -69,22 +69,27 @@ class Cloner {
 
 void check_input_tensors(const FunctionalLayer& model, const Symbols& given) {
   if (given.is_none()) return;
-  given.each([&](const SymbolicTensor& t) {
-    require(t.defined(),
-            "All entries in `input_tensors` must be KerasTensors. Received an undefined tensor");
-  });
   require(given.same_structure(model.input()),
-          "`input_tensors` must have the same structure as model.input\nmodel.input: ",
-          model.input().outline(), "\ninput_tensors: ", given.outline());
+          "`input_tensors` must have the same structure as model.input\nReference structure: ",
+          model.input().outline(), "\nReceived structure: ", given.outline());
+  size_t defined = 0;
+  given.each([&](const SymbolicTensor& t) { defined += t.defined() ? 1 : 0; });
+  require(defined == model.input().leaf_count(),
+          "All entries in `input_tensors` must be KerasTensors. Received invalid values: "
+          "input_tensors=",
+          given.outline());
 }
 
 void check_sequential(const CloneOptions& options, const Layer& model) {
   require(!options.call_function,
-          "`call_function` argument is not supported with Sequential models. Their layers are "
-          "listed, not called, when the model is made. Use it with functional models only. "
-          "Received model '",
+          "`call_function` argument is not supported with Sequential models.  In a Sequential "
+          "model, layers aren't called at model-construction time (they're merely listed). Use "
+          "`call_function` with Functional models only. Received model '",
           model.name(), "'");
   if (options.input_tensors.is_none()) return;
+  require(!options.input_tensors.is_constant(),
+          "Argument `input_tensors` must be a KerasTensor. Received invalid value: input_tensors=",
+          options.input_tensors.outline());
   require(options.input_tensors.leaf_count() == 1,
           "Argument `input_tensors` must contain a single tensor. Received: ",
           options.input_tensors.outline());

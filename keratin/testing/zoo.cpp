@@ -35,8 +35,9 @@ ZooModel load_zoo_model(const std::string& name) {
   const bool keras2 = name.ends_with(".keras2");
   clear_session();
   const auto handler = set_warning_handler({});
-  const LayerPtr layer = layer_from_json(record.at("config"), golden_layers(record.at("lambdas")),
-                                         keras2 ? Dialect::keras2 : Dialect::keras3);
+  const Dialect dialect = keras2 && !loses_masks(name) ? Dialect::keras2 : Dialect::keras3;
+  const LayerPtr layer =
+      layer_from_json(record.at("config"), golden_layers(record.at("lambdas")), dialect);
   set_warning_handler(handler);
   ZooModel zoo{name,   record,           Model(layer), golden_structure(record.at("inputs")),
                keras2, loses_masks(name)};

@@ -14,8 +14,9 @@ struct ZooModel {
   Model model;  // with Keras's weights
   Tree<Tensor> inputs;
   bool keras2 = false;
-  // Keras 2.2.5 refuses to lose a mask; tf_keras, which made the file, drops it without a word.
-  bool refuses_masks = false;
+  // Keras 2.2.5, whose dialect is ours, refuses to lose a mask; tf_keras, which made the file,
+  // drops it without a word. So does Keras 3, by whose rules these models are run.
+  bool loses_masks = false;
 };
 
 // The names of all, sorted; those of Keras 2 end in ".keras2".
