@@ -2,39 +2,33 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "keratin/graph/input.h"
 #include "keratin/layers/dense.h"
 #include "keratin/layers/registry.h"
+#include "keratin/testing/check_layer.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
 
 namespace keratin {
 namespace {
 
+using testing::check_layer;
 using testing::expect_user_error;
 using testing::golden_tensor;
 
-TEST(Wrapper, HoldsItsLayerAsInKeras) {
+TEST(Wrapper, BehavesAsInKeras) { check_layer("Wrapper"); }
+
+TEST(Wrapper, NamesItsWeightsAsKeras) {
   const Json cases = testing::read_golden("layers/Wrapper.json");
   for (const Json& test : cases.as_array()) {
     SCOPED_TRACE(test.at("name"));
-    const auto names = layer_names();
-    const std::string& inner =
-        test.at("config").at("config").at("layer").at("class_name").as_string();
-    if (std::find(names.begin(), names.end(), inner) == names.end()) continue;
     const LayerPtr layer = layer_from_json(test.at("config"));
     layer->ensure_built({golden_tensor(test.at("inputs")).shape()});
-    EXPECT_EQ(layer->get_config().at("layer").at("config"),
-              test.at("config").at("config").at("layer").at("config"));
     const Json& weights = test.at("weights");
     const auto mine = layer->weights();
     ASSERT_EQ(mine.size(), weights.size());
-    for (size_t i = 0; i < mine.size(); ++i) {
+    for (size_t i = 0; i < mine.size(); ++i)
       EXPECT_EQ(mine[i].path(), weights[i].at("path").as_string());
-      EXPECT_EQ(mine[i].shape(), golden_tensor(weights[i]).shape());
-    }
     const LayerPtr copy = layer->fresh_copy();
     EXPECT_NE(copy->sublayers()[0].layer, layer->sublayers()[0].layer);
   }

@@ -71,10 +71,21 @@ Arguments<MaskedTensor> in_double(const Arguments<MaskedTensor>& arguments) {
 class LayerCase {
  public:
   LayerCase(const Json& test, const LayerChecks& checks) : test_(test), checks_(checks) {
-    arguments_ = arguments_of(test);
+    if (test.contains("inputs")) arguments_ = arguments_of(test);
   }
 
   void run() {
+    if (test_.contains("outputs")) return run_called();
+    const LayerPtr layer = made();
+    check_config(*layer);
+    if (test_.contains("output_spec")) check_input(*layer);
+    const LayerPtr copy = layer->fresh_copy();
+    build(*copy);
+    compare_copy(*layer, *copy);
+  }
+
+ private:
+  void run_called() {
     const LayerPtr layer = made();
     check_config(*layer);
     const RunResult result = run_layer(*layer, arguments_);
@@ -90,21 +101,34 @@ class LayerCase {
     if (checks_.gradient && !differs) check_gradients();
   }
 
- private:
   // The layer of the file with the weights of the file.
   LayerPtr made() const { return made(test_.at("config")); }
   LayerPtr made(const Json& config) const {
     LayerPtr layer = layer_from_json(config, checks_.custom);
     if (checks_.prepare) checks_.prepare(test_, *layer);
     build(*layer);
+    const Json* recorded = test_.find("weights");
+    if (recorded == nullptr) return layer;
     std::vector<Tensor> weights;
-    for (const Json& weight : test_.at("weights").as_array())
-      weights.push_back(golden_tensor(weight));
+    for (const Json& weight : recorded->as_array()) weights.push_back(golden_tensor(weight));
     layer->set_weights(weights);
+    const auto mine = layer->weights();
+    for (size_t i = 0; i < mine.size(); ++i)
+      EXPECT_EQ(mine[i].trainable(), (*recorded)[i].at("trainable").as_bool()) << mine[i].path();
     return layer;
   }
 
+  // An input layer has a tensor instead of a call.
+  void check_input(Layer& layer) const {
+    const SymbolicTensor output = dynamic_cast<InputLayer&>(layer).output();
+    const Json& spec = test_.at("output_spec");
+    EXPECT_EQ(shape_json(output.shape()), spec.at("shape"));
+    EXPECT_EQ(Json(keras_name(output.dtype())), spec.at("dtype"));
+    EXPECT_FALSE(output.has_mask());
+  }
+
   void build(Layer& layer) const {
+    if (arguments_.positional.empty()) return;
     Shapes shapes;
     for (const auto& tree : layer.arranged(arguments_).positional)
       tree.each([&](const MaskedTensor& t) { shapes.push_back(t.value.shape()); });
@@ -222,15 +246,19 @@ class LayerCase {
                        [](const auto& member) { return stateful(member.second); });
   }
 
+  static void compare_copy(const Layer& source, const Layer& copy) {
+    EXPECT_EQ(copy.get_config(), source.get_config()) << "a fresh copy's config";
+    const auto theirs = source.weights(), ours = copy.weights();
+    ASSERT_EQ(ours.size(), theirs.size());
+    for (size_t i = 0; i < ours.size(); ++i)
+      EXPECT_FALSE(ours[i] == theirs[i]) << "a fresh copy shares " << ours[i].path();
+  }
+
   void check_copy(const RunResult& result) const {
     const LayerPtr source = made();
     const LayerPtr copy = source->fresh_copy();
     build(*copy);
-    EXPECT_EQ(copy->get_config(), source->get_config()) << "a fresh copy's config";
-    const auto theirs = source->weights(), ours = copy->weights();
-    ASSERT_EQ(ours.size(), theirs.size());
-    for (size_t i = 0; i < ours.size(); ++i)
-      EXPECT_FALSE(ours[i] == theirs[i]) << "a fresh copy shares " << ours[i].path();
+    compare_copy(*source, *copy);
     copy->set_weights(source->get_weights());
     const auto got = run_layer(*copy, arguments_).outputs.flat(), wanted = result.outputs.flat();
     for (size_t i = 0; i < got.size(); ++i)

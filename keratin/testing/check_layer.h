@@ -29,6 +29,8 @@ struct LayerChecks {
 //   - a fresh copy has weights of its own and, given the same ones, the same bits;
 //   - the cpu agrees with the reference backend;
 //   - gradients agree with finite differences, in f64 on the reference backend.
+// A class that is not called (InputLayer, Wrapper) has its config, its copy and its weights
+// checked.
 void check_layer(const std::string& class_name, const LayerChecks& checks = {});
 
 }  // namespace keratin::testing
