@@ -43,7 +43,8 @@ Shape with_rows(const Tensor& row_source, int64_t rows) {
 }
 
 Shape without_rows(const Tensor& t) {
-  return Dims(t.shape().dims().begin() + 1, t.shape().dims().end());
+  const Dims dims = t.shape().dims();
+  return Dims(dims.begin() + 1, dims.end());
 }
 
 // Tensors to write `count` rows of each source into: those of `out`, when they fit.
