@@ -3,7 +3,10 @@
 
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/version.h"
+#include "keratin/callbacks/callbacks.h"
+#include "keratin/data/csv.h"
 #include "keratin/data/dataset.h"
+#include "keratin/data/npy.h"
 #include "keratin/engine/compile.h"
 #include "keratin/engine/evaluate.h"
 #include "keratin/graph/symbolic_ops.h"

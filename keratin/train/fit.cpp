@@ -272,7 +272,7 @@ History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dat
     last = std::move(logs);
     if (!training.steps) training.steps = steps;
   }
-  if (trainer.optimizer().options().use_ema) trainer.optimizer().finalize();
+  if (!history.epoch.empty()) trainer.optimizer().finalize();
   callbacks.call(&Callback::on_train_end, last);
   return history;
 }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+
+#include "keratin/train/callback.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct BackupAndRestoreOptions {
+  std::filesystem::path backup_dir;
+  std::optional<int64_t> save_freq = {};  // every so many steps; every epoch by default
+  bool delete_checkpoint = true;          // when training ends well
+};
+// Goes on where an earlier run of the same program was cut off, with the same bits as if it never
+// had been: weights, optimizer, metrics, random numbers, and the order of the samples.
+CallbackPtr BackupAndRestore(BackupAndRestoreOptions options);
+
+struct ModelCheckpointOptions {
+  // Ends in .weights.npz; {epoch} and the names of logs are filled in: "{epoch}-{val_loss}…".
+  std::string filepath;
+  std::string monitor = "val_loss";
+  int verbose = 0;
+  bool save_best_only = false;
+  std::string mode = "auto";
+  std::optional<int64_t> save_freq = {};  // every so many steps; every epoch by default
+  std::optional<double> initial_value_threshold = {};
+};
+// Saves the weights while the model trains.
+CallbackPtr ModelCheckpoint(ModelCheckpointOptions options);
+
+// Weights by their paths, in NumPy's .npz.
+void save_weights_npz(const Layer& model, const std::filesystem::path& path);
+void load_weights_npz(Layer& model, const std::filesystem::path& path);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

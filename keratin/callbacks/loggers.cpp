@@ -1,0 +1,99 @@
+#include "keratin/callbacks/loggers.h"
+
+#include <fstream>
+#include <iomanip>
+
+namespace keratin {
+namespace {
+
+class CSVLoggerCallback final : public Callback {
+ public:
+  explicit CSVLoggerCallback(CSVLoggerOptions options) : options_(std::move(options)) {}
+  bool reads_batch_logs() const override { return false; }
+
+  void on_train_begin(Training&) override {
+    std::error_code none;
+    const bool goes_on = options_.append && std::filesystem::exists(options_.filename) &&
+                         std::filesystem::file_size(options_.filename, none) > 0;
+    file_.open(options_.filename, options_.append ? std::ios::app : std::ios::trunc);
+    require(file_.good(), "CSVLogger: ", options_.filename.string(), " cannot be written");
+    file_ << std::setprecision(17);
+    header_ = !goes_on;
+    keys_.clear();
+  }
+
+  void on_epoch_end(Training&, int64_t epoch, Logs& logs) override {
+    if (keys_.empty()) choose(logs);
+    file_ << epoch;
+    for (const std::string& key : keys_) {
+      file_ << options_.separator;
+      if (const auto found = logs.find(key); found != logs.end())
+        file_ << found->second;
+      else
+        file_ << "NA";
+    }
+    file_ << "\r\n" << std::flush;
+  }
+
+  void on_train_end(Training&, const Logs&) override { file_.close(); }
+
+ private:
+  // The columns: those of the first epoch. Validation may come in later ones.
+  void choose(const Logs& logs) {
+    bool validated = false;
+    for (const auto& item : logs) {
+      keys_.push_back(item.first);
+      validated = validated || item.first.starts_with("val_");
+    }
+    if (!validated)
+      for (const auto& item : logs) keys_.push_back("val_" + item.first);
+    if (!header_) return;
+    file_ << "epoch";
+    for (const std::string& key : keys_) file_ << options_.separator << key;
+    file_ << "\r\n";
+  }
+
+  CSVLoggerOptions options_;
+  std::ofstream file_;
+  std::vector<std::string> keys_;
+  bool header_ = true;
+};
+
+class LambdaCallbackCallback final : public Callback {
+ public:
+  explicit LambdaCallbackCallback(LambdaCallbackOptions options) : options_(std::move(options)) {}
+  bool reads_batch_logs() const override { return options_.on_train_batch_end != nullptr; }
+  void on_train_begin(Training& t) override {
+    if (options_.on_train_begin) options_.on_train_begin(t);
+  }
+  void on_train_end(Training& t, const Logs& logs) override {
+    if (options_.on_train_end) options_.on_train_end(t, logs);
+  }
+  void on_epoch_begin(Training& t, int64_t epoch) override {
+    if (options_.on_epoch_begin) options_.on_epoch_begin(t, epoch);
+  }
+  void on_epoch_end(Training& t, int64_t epoch, Logs& logs) override {
+    if (options_.on_epoch_end) options_.on_epoch_end(t, epoch, logs);
+  }
+  void on_train_batch_begin(Training& t, int64_t step) override {
+    if (options_.on_train_batch_begin) options_.on_train_batch_begin(t, step);
+  }
+  void on_train_batch_end(Training& t, int64_t step, const Logs& logs) override {
+    if (options_.on_train_batch_end) options_.on_train_batch_end(t, step, logs);
+  }
+
+ private:
+  LambdaCallbackOptions options_;
+};
+
+}  // namespace
+
+CallbackPtr CSVLogger(CSVLoggerOptions options) {
+  return std::make_shared<CSVLoggerCallback>(std::move(options));
+}
+
+CallbackPtr LambdaCallback(LambdaCallbackOptions options) {
+  return std::make_shared<LambdaCallbackCallback>(std::move(options));
+}
+
+}  // namespace keratin

@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <random>
+
+#include "keratin/keratin.h"
+
+extern char** environ;  // NOLINT
+
+// Training that is killed at any moment goes on as if it never had been.
+namespace keratin {
+namespace {
+
+constexpr const char* folder_variable = "KERATIN_BACKUP_TEST";
+
+// Dropout, shuffling, an optimizer with state, a metric, partial batches: all that must come back.
+std::vector<Tensor> train(const std::filesystem::path& folder) {
+  clear_session();
+  set_random_seed(11);
+  const SymbolicTensor in = Input({6});
+  Symbols h = Dense({.units = 16, .activation = "relu"})(in);
+  h = Dropout({.rate = 0.3})(BatchNormalization()(h));
+  Model model({.inputs = in, .outputs = Dense({.units = 3, .activation = "softmax"})(h)});
+  model.compile({.optimizer = Adam({.learning_rate = 0.01}),
+                 .loss = "sparse_categorical_crossentropy",
+                 .metrics = {"accuracy"}});
+  Tensor x(DType::f32, {70, 6}), y(DType::i32, {70});
+  for (int64_t i = 0; i < x.count(); ++i) x.set(i, static_cast<double>(i * 37 % 101) / 50 - 1);
+  for (int64_t i = 0; i < y.count(); ++i) y.set(i, static_cast<double>(i * i % 3));
+  FitOptions options{.batch_size = 16, .epochs = 40, .verbose = 0};
+  if (!folder.empty())
+    options.callbacks = {BackupAndRestore(
+        {.backup_dir = folder / "backup", .save_freq = 3, .delete_checkpoint = false})};
+  const History history = model.fit(x, y, options);
+  std::vector<Tensor> out = model.get_weights();
+  out.push_back(Tensor::scalar(DType::f64, history["loss"].back()));
+  out.push_back(Tensor::scalar(DType::f64, history["accuracy"].back()));
+  return out;
+}
+
+// Not a test of its own: what the one below starts, and kills.
+TEST(Backup, DISABLED_Program) {
+  const char* folder = std::getenv(folder_variable);
+  ASSERT_NE(folder, nullptr);
+  std::map<std::string, Tensor> results;
+  for (const Tensor& t : train(folder)) results.emplace(std::to_string(results.size() + 100), t);
+  write_npz(std::filesystem::path(folder) / "done.npz", results);
+}
+
+TEST(Backup, SurvivesKills) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "killed";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  setenv(folder_variable, folder.c_str(), 1);
+  std::mt19937 random(static_cast<uint32_t>(getpid()));
+  std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::string filter = "--gtest_filter=Backup.DISABLED_Program",
+              also = "--gtest_also_run_disabled_tests", quiet = "--gtest_brief=1";
+  int kills = 0;
+  for (int round = 0; round < 200; ++round) {
+    char* arguments[] = {self.data(), filter.data(), also.data(), quiet.data(), nullptr};
+    pid_t child = 0;
+    ASSERT_EQ(posix_spawn(&child, self.c_str(), nullptr, nullptr, arguments, environ), 0);
+    // Later and later, so that it ends however slow the machine is.
+    const int64_t limit = 2000 + 4000 * int64_t{round};
+    for (int64_t waited = 0, until = static_cast<int64_t>(random() % 30000) + limit; waited < until;
+         waited += 500) {
+      usleep(500);
+      if (std::filesystem::exists(folder / "done.npz")) break;
+    }
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (std::filesystem::exists(folder / "done.npz")) break;
+    ++kills;
+  }
+  unsetenv(folder_variable);
+  ASSERT_TRUE(std::filesystem::exists(folder / "done.npz"));
+  RecordProperty("kills", kills);
+  std::cout << "killed " << kills << " times\n";
+  const std::vector<Tensor> whole = train("");
+  const auto resumed = read_npz(folder / "done.npz");
+  ASSERT_EQ(resumed.size(), whole.size());
+  size_t i = 0;
+  for (const auto& item : resumed) EXPECT_EQ(item.second, whole[i++]) << item.first;
+}
+
+TEST(Reproducible, SameSeedSameBits) { EXPECT_EQ(train(""), train("")); }
+
+}  // namespace
+}  // namespace keratin
