@@ -1,4 +1,4 @@
-// README's program.
+// One step of gradient descent as one program, written in ops.
 #include <keratin/keratin.h>
 
 #include <iostream>
