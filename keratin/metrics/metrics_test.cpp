@@ -160,10 +160,13 @@ TEST(Metrics, SayWhatIsWrongInTheWordsOfKeras) {
                     "[\"interpolation\", \"majoring\", \"minoring\"]");
   expect_user_error([] { AUC({.num_labels = 2}); },
                     "`num_labels` is needed only when `multi_label` is True.");
-  expect_user_error([&] { AUC({.multi_label = true})
-                          (zeros({2}), zeros({2})); },
-                    "`y_pred` must have rank 2 when `multi_label=True`. Found rank 1. Full shape "
-                    "received for `y_pred`: (2,)");
+  expect_user_error(
+      [&] {
+        AUC({.multi_label = true})
+        (zeros({2}), zeros({2}));
+      },
+      "`y_pred` must have rank 2 when `multi_label=True`. Found rank 1. Full shape "
+      "received for `y_pred`: (2,)");
   expect_user_error([] { F1Score({.average = "mean"}); },
                     "Invalid `average` argument value. Expected one of: {None, 'micro', 'macro', "
                     "'weighted'}. Received: average=mean");
