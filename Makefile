@@ -36,6 +36,7 @@ bench-peers:  ## compare with other frameworks, into bench/RESULTS.md
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release
 	@python3 bench/peers/run.py
+	@python3 bench/peers/graph.py --python bench/.venv/bin/python --out bench/GRAPH.md
 
 fuzz:  ## fuzz every target for FUZZ_SECONDS
 	@scripts/setup build fuzz
