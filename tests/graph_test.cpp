@@ -6,7 +6,6 @@
 #include "keratin/layers/registry.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/model.h"
-#include "keratin/model/plot.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
@@ -199,18 +198,6 @@ TEST(Graph, ReadsKeras2Configs) {
   const Model model(layer_from_json(config));
   EXPECT_EQ(model.get_layer("inner")->call_count(), 2u);
   EXPECT_EQ(Tensor(model.predict(data({3, 2}))).shape(), Shape({3, 2}));
-}
-
-TEST(Plot, DrawsBoxesAndArrows) {
-  const auto x = Input({.shape = {2}, .name = "x"});
-  const Model model({.inputs = x, .outputs = Dense({.units = 2}, "<d>")(x), .name = "m"});
-  const std::string dot = model_to_dot(model, {.show_shapes = true});
-  EXPECT_NE(dot.find("n0 -> n1;"), std::string::npos) << dot;
-  EXPECT_NE(dot.find("Output shape: (None, 2)"), std::string::npos) << dot;
-  const std::string svg = model_to_svg(model);
-  EXPECT_NE(svg.find("&lt;d&gt; (Dense)"), std::string::npos) << svg;
-  EXPECT_NE(svg.find("marker-end"), std::string::npos);
-  expect_user_error([&] { plot_model(model, "picture.gif"); }, ".svg, .dot or .png");
 }
 
 }  // namespace
