@@ -1,7 +1,5 @@
 #include "keratin/passes/specialize.h"
 
-#include <unordered_map>
-
 namespace keratin {
 
 namespace {
@@ -46,16 +44,20 @@ std::vector<std::unique_ptr<Block>> rebuild_regions(const Node& node, const Valu
 }
 
 Values rebuild(const Block& from, const Values& wanted, Block& to, const Values& arguments) {
-  std::unordered_map<const Node*, Values> copies;
-  for (size_t i = 0; i < arguments.size(); ++i) copies[from.parameters()[i].get()] = {arguments[i]};
-  const auto copy_of = [&](Value value) { return copies.at(&value.node())[value.index()]; };
+  std::vector<Node*> copies;  // by position
+  copies.reserve(from.nodes().size());
+  const auto copy_of = [&](Value value) {
+    const Node& node = value.node();
+    return is_parameter(node) ? arguments[node.position()]
+                              : Value(copies[node.position()], value.index());
+  };
   for (const auto& node : from.nodes()) {
     Values inputs;
     for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
     auto regions = rebuild_regions(*node, inputs, to.depth() + 1);
-    Node& copy = to.append(node->op(), std::move(inputs), node->attrs(), std::move(regions));
+    Node& copy = to.append(node->op(), inputs, node->attrs(), std::move(regions));
     copy.place(node->device());
-    copies[node.get()] = copy.outputs();
+    copies.push_back(&copy);
   }
   Values results;
   for (const Value& value : wanted) results.push_back(copy_of(value));
@@ -69,18 +71,18 @@ Module specialize(const Module& module, const Types& inputs) {
   require(inputs.size() == parameters.size(), "specialize: expected ", parameters.size(),
           " inputs, got ", inputs.size());
   Module result;
-  std::unordered_map<const Node*, Value> copies;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const auto& attrs = parameters[i]->attr<ParameterAttrs>();
-    copies[parameters[i].get()] =
-        result.block().parameter(fitted(*parameters[i], i, inputs[i]), attrs.name, attrs.state);
+    result.block().parameter(fitted(*parameters[i], i, inputs[i]), attrs.name, attrs.state);
   }
   Values wanted = module.block().results;
   for (const Update& update : module.updates()) wanted.push_back(update.value);
   Values found = rebuild(module.block(), wanted, result.block(), result.block().parameter_values());
   const size_t results = module.block().results.size();
-  for (size_t i = results; i < found.size(); ++i)
-    result.update(copies.at(&module.updates()[i - results].state.node()), found[i]);
+  for (size_t i = results; i < found.size(); ++i) {
+    const size_t state = module.updates()[i - results].state.node().position();
+    result.update(result.block().parameters()[state]->out(), found[i]);
+  }
   found.resize(results);
   result.block().results = std::move(found);
   return result;
