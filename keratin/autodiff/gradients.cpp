@@ -49,11 +49,8 @@ class Backward {
   }
 
   void activate(const Node& node) {
-    size_t& slot = in_stretch(node) ? slots_[node.position() - first_]
-                                    : outside_.try_emplace(&node, inactive).first->second;
-    if (slot != inactive) return;
-    slot = gradients_.size();
-    gradients_.resize(slot + node.output_count());
+    (in_stretch(node) ? slots_[node.position() - first_] : outside_[&node]) = gradients_.size();
+    gradients_.resize(gradients_.size() + node.output_count());
   }
 
   bool in_stretch(const Node& node) const {
@@ -104,17 +101,13 @@ class Backward {
   Values through_decomposition(Node& node, const Values& dy) {
     const size_t start = block_.nodes().size();
     const Values outputs = node.op().decompose(node);
-    Values unique;
-    for (const Value& input : node.inputs())
-      if (std::find(unique.begin(), unique.end(), input) == unique.end()) unique.push_back(input);
-    const Values found = Backward(block_, start).run(outputs, dy, unique);
+    const Values inputs = node.inputs();
+    Values found = Backward(block_, start).run(outputs, dy, inputs);
     // An input given twice gets its whole gradient once.
-    Values result(node.input_count());
-    for (size_t i = 0; i < unique.size(); ++i) {
-      const auto first = std::find(node.inputs().begin(), node.inputs().end(), unique[i]);
-      result[static_cast<size_t>(first - node.inputs().begin())] = found[i];
-    }
-    return result;
+    for (auto input = inputs.begin(); input != inputs.end(); ++input)
+      if (std::find(inputs.begin(), input, *input) != input)
+        found[static_cast<size_t>(input - inputs.begin())] = Value();
+    return found;
   }
 
   Block& block_;

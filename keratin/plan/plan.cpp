@@ -135,9 +135,10 @@ class Planner {
     for (const Update& update : plan_.module.updates()) use(update.value, forever);
   }
 
+  // Uses come in order: the last one stays.
   void use(Value value, size_t step) {
     Home& h = home(value);
-    h.last_use = h.used ? std::max(h.last_use, step) : step;
+    h.last_use = step;
     h.used = true;
   }
 

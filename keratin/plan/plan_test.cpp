@@ -232,6 +232,84 @@ TEST(Plan, OutputsNobodyUsesTakeNoMemory) {
   EXPECT_EQ(plan.steps[0].slots[3].kind, Slot::Kind::none);
 }
 
+TEST(Plan, AnInputThatIsReadElsewhereIsNotOverwritten) {
+  // As for state above, with a value of the plan's own.
+  const Plan plan = plan_of(R"(module(%x: f32[2,2]) {
+    %a = neg(%x)
+    %b = matmul(%a, %a)
+    %c = neg(%b)
+    return %c
+  })");
+  Rows in = {{1, 2, 3, 4}};
+  EXPECT_EQ(run(plan, in), Rows({{-7, -10, -15, -22}}));
+}
+
+// Runs nothing, and would write any output over any input.
+class AlwaysInPlace final : public Backend {
+  class Nothing final : public Kernel {
+    std::string describe() const override { return "nothing"; }
+    bool in_place(size_t, size_t) const override { return true; }
+    Launch bind(Pointers) const override {
+      return [] {};
+    }
+  };
+  std::string_view name() const override { return "always in place"; }
+  bool claims(const Node&) const override { return true; }
+  Offer make(const Node&, const KernelOptions&) const override {
+    return {std::make_unique<Nothing>(), ""};
+  }
+};
+
+Plan plan_in_place(std::string_view text) {
+  static const AlwaysInPlace backend;
+  PlanOptions options;
+  options.backends = {&backend};
+  return make_plan(ops::parse(text), options);
+}
+
+TEST(Plan, TwoOutputsNeverTakeThePlaceOfOneInput) {
+  const Plan plan = plan_in_place(R"(module(%x: f32[2]) {
+    %a = neg(%x)
+    %b, %c = fused(%a) do(%y: f32[2]) { %0 = exp(%y) %1 = log(%y) yield %0, %1 }
+    %d = add(%b, %c)
+    return %d
+  })");
+  const std::vector<Slot>& slots = plan.steps[1].slots;  // %a, %b, %c
+  EXPECT_EQ(slots[0], slots[1]);
+  EXPECT_FALSE(slots[1] == slots[2]);
+}
+
+TEST(Plan, ALargerOutputNeverTakesThePlaceOfAnInput) {
+  const Plan plan = plan_in_place(R"(module(%x: f32[64]) {
+    %a = neg(%x)
+    %b = cast(%a) {dtype = f64}
+    %c = neg(%b)
+    return %c
+  })");
+  EXPECT_FALSE(plan.steps[1].slots[0] == plan.steps[1].slots[1]);
+}
+
+// The carry is read and written in one step: the output needs a place of its own.
+TEST(Plan, ALoopOfOneStepIsNotInPlace) {
+  const Plan plan = plan_of(R"(module(%x: f32[2,2]) {
+    %a = neg(%x)
+    %b = scan(%a) {carries = 1, length = 1} do(%c: f32[2,2]) { %d = matmul(%c, %c) yield %d }
+    %e = neg(%b)
+    return %e
+  })");
+  Rows in = {{1, 2, 3, 4}};
+  EXPECT_EQ(run(plan, in), Rows({{-7, -10, -15, -22}}));
+}
+
+TEST(Plan, ALoopOfNoStepsGivesBackItsCarry) {
+  const Plan plan = plan_of(R"(module(%x: f32[2], %xs: f32[0,2]) {
+    %b = scan(%x, %xs) {carries = 1, xs = 1} do(%c: f32[2], %s: f32[2]) { %d = add(%c, %s) yield %d }
+    return %b
+  })");
+  Rows in = {{1, 2}, {}};
+  EXPECT_EQ(run(plan, in), Rows({{1, 2}}));
+}
+
 TEST(Plan, EmptyTensorsPass) {
   const Plan plan =
       plan_of("module(%x: f32[0,3]) { %a = neg(%x) %s = sum(%a) {axes = [0]} return %a, %s }");
