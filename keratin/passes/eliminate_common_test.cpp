@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/ops/registry.h"
 #include "keratin/testing/check_pass.h"
 
 namespace keratin {
@@ -147,6 +148,19 @@ TEST(EliminateCommon, WorksInsideRegionsButNeverAcrossThem) {
                   }
                   return %a, %e
                 })");
+}
+
+// So many nodes that some share a place in the table of those seen.
+TEST(EliminateCommon, FindsEqualsAmongMany) {
+  std::string once = "module(%x: f32[3]) {\n", again, results = "return %x";
+  for (int i = 0; i < 500; ++i) {
+    once +=
+        text("%c", i, " = constant() {value = f32[] {", i, "}}\n%a", i, " = add(%x, %c", i, ")\n");
+    again += text("%b", i, " = add(%x, %c", i, ")\n");
+    results += text(", %a", i, ", %b", i);
+  }
+  const Module module = eliminate_common(ops::parse(once + again + results + " }"));
+  EXPECT_EQ(module.block().nodes().size(), 1000);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/reduce.h"
 #include "keratin/passes/eliminate_dead.h"
 #include "keratin/testing/check_pass.h"
 
@@ -102,6 +103,16 @@ TEST(FoldConstants, NeverFoldsWhatDependsOnInputsOrState) {
              return %a, %b
            })";
   check(text, text);
+}
+
+TEST(FoldConstants, LeavesWhatReadsMuchForTheRun) {
+  for (const int64_t size : {1 << 16, (1 << 16) + 1}) {
+    Module module;
+    const Value constant = ops::constant(module.block(), Tensor::zeros(DType::u8, {size}));
+    module.output(ops::sum(constant));
+    module = fold_constants(std::move(module), evaluate);
+    EXPECT_EQ(ops::constant_value(module.block().results[0]) != nullptr, size <= 1 << 16) << size;
+  }
 }
 
 }  // namespace

@@ -178,5 +178,31 @@ TEST(FuseEpilogue, AProductWithManyUsersCostsLittle) {
   check_pass(fuse_epilogue, program, program);
 }
 
+// What others use as well is computed once, and read.
+TEST(FuseEpilogue, ReadsWhatServesOthersToo) {
+  const auto check = [](std::string_view other, std::string_view results) {
+    check_pass(fuse_epilogue,
+               text(R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,3]) {
+                         %s = exp(%h) )",
+                    other, R"(
+                         %y = matmul(%x, %w) {}
+                         %z = add(%y, %s)
+                         return )",
+                    results, "}"),
+               text(R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,3]) {
+                         %s = exp(%h) )",
+                    other, R"(
+                         %z = fused(%x, %w, %s) {kind = "epilogue"} do(%0: f32[4,8], %1: f32[8,3], %2: f32[4,3]) {
+                           %3 = matmul(%0, %1) {}
+                           %4 = add(%3, %2)
+                           yield %4
+                         }
+                         return )",
+                    results, "}"));
+  };
+  check("%t = neg(%s)", "%z, %t");
+  check("", "%z, %s");
+}
+
 }  // namespace
 }  // namespace keratin

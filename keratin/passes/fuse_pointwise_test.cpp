@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/ops/registry.h"
 #include "keratin/testing/check_pass.h"
 
 namespace keratin {
@@ -137,6 +138,69 @@ TEST(FusePointwise, SeparatesShapes) {
                                 return %c
                               })";
   check_pass(fuse_pointwise, program, program);
+}
+
+TEST(FusePointwise, MakesSeveralLoopsOfALongChain) {
+  std::string program = "module(%x: f32[8]) { %a0 = exp(%x)\n";
+  for (int i = 1; i < 100; ++i) program += text("%a", i, " = exp(%a", i - 1, ")\n");
+  const Module module = fuse_pointwise(ops::parse(program + "return %a99 }"));
+  std::vector<size_t> sizes;
+  for (const auto& node : module.block().nodes()) sizes.push_back(node->region().nodes().size());
+  EXPECT_EQ(sizes, std::vector<size_t>({48, 48, 4}));
+}
+
+TEST(FusePointwise, SeparatesDevices) {
+  constexpr auto program = R"(module(%x: f32[4]) {
+                                %a = exp(%x)
+                                %b = neg(%a) : f32[4]@gpu:0
+                                return %b
+                              })";
+  check_pass(fuse_pointwise, program, program);
+}
+
+TEST(FusePointwise, ALoopHasReductionsOfOneKind) {
+  check_pass(fuse_pointwise,
+             R"(module(%x: f32[4,8]) {
+                  %y = exp(%x)
+                  %s = sum(%y) {axes = [0]}
+                  %t = sum(%y) {axes = [1]}
+                  return %s, %t
+                })",
+             R"(module(%x: f32[4,8]) {
+                  %y, %s = fused(%x) do(%0: f32[4,8]) {
+                    %1 = exp(%0)
+                    %2 = sum(%1) {axes = [0]}
+                    yield %1, %2
+                  }
+                  %t = sum(%y) {axes = [1]}
+                  return %s, %t
+                })");
+}
+
+TEST(FusePointwise, LoopsWithReductionsOfTwoKindsStayTwo) {
+  check_pass(fuse_pointwise,
+             R"(module(%x: f32[4,8], %z: f32[4,8]) {
+                  %a = exp(%x)
+                  %s = sum(%a) {axes = [0]}
+                  %b = log(%z)
+                  %t = sum(%b) {axes = [1]}
+                  %c = add(%a, %b)
+                  return %s, %t, %c
+                })",
+             R"(module(%x: f32[4,8], %z: f32[4,8]) {
+                  %b, %t = fused(%z) do(%0: f32[4,8]) {
+                    %1 = log(%0)
+                    %2 = sum(%1) {axes = [1]}
+                    yield %1, %2
+                  }
+                  %s, %c = fused(%x, %b) do(%0: f32[4,8], %1: f32[4,8]) {
+                    %2 = exp(%0)
+                    %3 = sum(%2) {axes = [0]}
+                    %4 = add(%2, %1)
+                    yield %3, %4
+                  }
+                  return %s, %t, %c
+                })");
 }
 
 }  // namespace

@@ -111,5 +111,21 @@ TEST(PruneLoops, PrunesBranches) {
                 })");
 }
 
+// Without a step, a loop gives back what it started from, whatever its body reads.
+TEST(PruneLoops, KeepsWhatALoopInALoopStartsFrom) {
+  const std::string_view text =
+      R"(module(%h: f32[2], %e: f32[0,2], %w: f32[2]) {
+           %n = scan(%h, %e, %w) {carries = 1, length = 3} do(%c: f32[2], %xs: f32[0,2], %start: f32[2]) {
+             %r = scan(%start, %xs) {carries = 1, xs = 1} do(%p: f32[2], %s: f32[2]) {
+               yield %s
+             }
+             %a = add(%c, %r)
+             yield %a
+           }
+           return %n
+         })";
+  check_pass(prune_loops, text, text);
+}
+
 }  // namespace
 }  // namespace keratin
