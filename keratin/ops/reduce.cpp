@@ -1,6 +1,7 @@
 #include "keratin/ops/reduce.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
@@ -19,6 +20,8 @@ bool contains(const Dims& axes, int64_t axis) {
 
 Shape reduced_shape(const Node& n, const Dims& axes, bool keepdims) {
   const Shape& input = n.in().shape();
+  require(std::adjacent_find(axes.begin(), axes.end(), std::greater_equal()) == axes.end(),
+          n.name(), ": the axes must be listed in order, each once");
   for (int64_t axis : axes)
     require(axis >= 0 && axis < input.rank(), n.name(), ": axis ", axis, " is outside ", input);
   Dims dims;
@@ -84,11 +87,15 @@ double reduced_count(const Node& n) {
   return count;
 }
 
+// Along the axes of the node n: none when it lists none, which to users' functions means all.
+Value reduce_like(const Node& n, const OpDef& op, Value x, bool keepdims) {
+  return emit(op, {x}, ReduceAttrs{n.attr<ReduceAttrs>().axes, keepdims});
+}
+
 // Those that reach the extremum share the gradient.
 Values extremum_grad(const Node& n, const Values& dy) {
-  const Dims& axes = n.attr<ReduceAttrs>().axes;
   const Value hit = cast(equal(n.in(), restored(n, n.out())), n.in().dtype());
-  return {hit * (restored(n, dy[0]) / sum(hit, axes, true))};
+  return {hit * (restored(n, dy[0]) / reduce_like(n, sum_op, hit, true))};
 }
 
 Value emit_reduce(const OpDef& op, Value x, const Dims& axes, bool keepdims) {
@@ -131,12 +138,11 @@ const OpDef prod_op{.name = "prod",
                     .infer = infer_sum,
                     .grad = [](const Node& n, const Values& dy) -> Values {
                       const Value x = n.in();
-                      const Dims& axes = n.attr<ReduceAttrs>().axes;
                       const Value zero = scalar_like(x, 0), one = scalar_like(x, 1);
                       const Value is_zero = equal(x, zero);
                       const Value without_zeros = select(is_zero, one, x);
-                      const Value zeros = sum(cast(is_zero, x.dtype()), axes, true);
-                      const Value rest = prod(without_zeros, axes, true);
+                      const Value zeros = reduce_like(n, sum_op, cast(is_zero, x.dtype()), true);
+                      const Value rest = reduce_like(n, prod_op, without_zeros, true);
                       const Value others =
                           select(is_zero, select(equal(zeros, one), rest, zero),
                                  select(equal(zeros, zero), rest / without_zeros, zero));
@@ -168,8 +174,8 @@ const OpDef mean_op{.name = "mean",
                     .arity = 1,
                     .infer = infer_mean,
                     .decompose = [](const Node& n) -> Values {
-                      const auto& attrs = n.attr<ReduceAttrs>();
-                      return {sum(n.in(), attrs.axes, attrs.keepdims) / reduced_count(n)};
+                      const bool keepdims = n.attr<ReduceAttrs>().keepdims;
+                      return {reduce_like(n, sum_op, n.in(), keepdims) / reduced_count(n)};
                     }};
 // Σ (x - mean)² / count
 const OpDef variance_op{
@@ -178,9 +184,9 @@ const OpDef variance_op{
     .arity = 1,
     .infer = infer_mean,
     .decompose = [](const Node& n) -> Values {
-      const auto& attrs = n.attr<ReduceAttrs>();
-      const Value centred = n.in() - sum(n.in(), attrs.axes, true) / reduced_count(n);
-      return {sum(square(centred), attrs.axes, attrs.keepdims) / reduced_count(n)};
+      const bool keepdims = n.attr<ReduceAttrs>().keepdims;
+      const Value centred = n.in() - reduce_like(n, sum_op, n.in(), true) / reduced_count(n);
+      return {reduce_like(n, sum_op, square(centred), keepdims) / reduced_count(n)};
     }};
 // m + log Σ exp(x - m) with m = max x, or 0 where that is infinite
 const OpDef logsumexp_op{.name = "logsumexp",
@@ -193,11 +199,10 @@ const OpDef logsumexp_op{.name = "logsumexp",
                                return types;
                              },
                          .decompose = [](const Node& n) -> Values {
-                           const auto& attrs = n.attr<ReduceAttrs>();
-                           Value peak = stop_gradient(max(n.in(), attrs.axes, true));
+                           Value peak = stop_gradient(reduce_like(n, max_op, n.in(), true));
                            peak = select(is_finite(peak), peak, scalar_like(peak, 0));
                            const Value total =
-                               log(sum(exp(n.in() - peak), attrs.axes, true)) + peak;
+                               log(reduce_like(n, sum_op, exp(n.in() - peak), true)) + peak;
                            return {reshape(total, n.type().shape.dims())};
                          }};
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "keratin/autodiff/gradients.h"
+#include "keratin/ops/registry.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -162,6 +164,25 @@ TEST(Reduce, ProductGradientsWithZeros) {
               .inputs = {{f64, {3}}},
               .build = build(prod, {}),
               .data = {Tensor::of<double>(f64, {3}, row)}});
+}
+
+// A node lists its axes in order; without any it changes nothing, and so does what it is made of.
+TEST(Reduce, AxesAreListedInOrderOrNotAtAll) {
+  for (const char* op : {"sum", "prod", "max", "mean", "variance", "logsumexp"}) {
+    const auto program = [&](const char* axes) {
+      return parse(
+          text("module(%x: f32[2,3]) { %y = ", op, "(%x) {axes = ", axes, "} return %y }"));
+    };
+    expect_user_error([&] { program("[1, 1]"); }, {op, "in order"});
+    expect_user_error([&] { program("[1, 0]"); }, {op, "in order"});
+    const Module none = program("[]");
+    const Node& node = *none.block().nodes()[0];
+    EXPECT_EQ(node.type().shape, Shape({2, 3}));
+    if (node.op().decompose != nullptr)
+      EXPECT_EQ(node.op().decompose(node)[0].shape(), Shape({2, 3})) << op;
+    const Value x = none.block().parameters()[0]->out();
+    EXPECT_EQ(gradients(none.block().results[0], {x})[0].shape(), Shape({2, 3})) << op;
+  }
 }
 
 TEST(Reduce, RefusesWhatDoesNotFit) {

@@ -43,8 +43,10 @@ struct Parts {
 };
 
 Parts parts_of(const ScanAttrs& attrs, const Values& values) {
-  require(attrs.carries >= 0 && attrs.xs >= 0 &&
-              attrs.carries + attrs.xs <= static_cast<int64_t>(values.size()),
+  const auto count = static_cast<int64_t>(values.size());
+  // Without adding the two, which may overflow.
+  require(attrs.carries >= 0 && attrs.carries <= count && attrs.xs >= 0 &&
+              attrs.xs <= count - attrs.carries,
           "scan: ", attrs.carries, " carries and ", attrs.xs, " xs of ", values.size(), " inputs");
   const auto xs = values.begin() + attrs.carries, constants = xs + attrs.xs;
   return {{values.begin(), xs}, {xs, constants}, {constants, values.end()}};

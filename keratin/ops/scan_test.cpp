@@ -230,6 +230,17 @@ TEST(Scan, TheGradientKeepsTheStatesOfAllStepsAndNothingElse) {
   EXPECT_LE(arena, states + states / 10);
 }
 
+TEST(Scan, RefusesMoreCarriesAndXsThanInputs) {
+  for (const char* counts : {"carries = 2", "carries = 1, xs = 1", "carries = -1", "xs = -1",
+                             "carries = 1, xs = 9223372036854775807"})
+    expect_user_error(
+        [&] {
+          parse(text("module(%h: f32[2]) { %y = scan(%h) {length = 1, ", counts,
+                     "} do(%c: f32[2]) { yield %c } return %y }"));
+        },
+        {"scan", "of 1 inputs"});
+}
+
 TEST(Scan, RefusesWhatDoesNotFit) {
   Module m;
   const Value h = m.input({f32, {2, 3}}), x = m.input({f32, {4, 2, 3}}), s = m.input({f32, {}}),
