@@ -3,34 +3,96 @@
 #include "fuzz/mutate.h"
 #include "keratin/ops/registry.h"
 #include "keratin/passes/canonicalize.h"
+#include "keratin/passes/decompose_unclaimed.h"
 #include "keratin/passes/eliminate_common.h"
 #include "keratin/passes/eliminate_dead.h"
+#include "keratin/passes/fold_constants.h"
+#include "keratin/passes/fuse_epilogue.h"
+#include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/insert_transfers.h"
+#include "keratin/passes/merge_scans.h"
 #include "keratin/passes/place_devices.h"
+#include "keratin/passes/prune_loops.h"
 #include "keratin/passes/schedule_updates.h"
 #include "keratin/passes/simplify.h"
+#include "keratin/passes/sparse_updates.h"
+#include "keratin/passes/specialize.h"
 
-// Whatever parses, passes turn into something that verifies and keeps its results' types.
+namespace keratin {
+namespace {
+
+using Pass = Module (*)(Module);
+
+Module place(Module module) { return place_devices(std::move(module)); }
+
+Module decompose(Module module) {
+  return decompose_unclaimed(std::move(module), [](const Node&) { return false; });
+}
+
+// Folds to zeros: what a pass does must not hang on the numbers.
+Module fold(Module module) {
+  return fold_constants(std::move(module), [](const Node& node) {
+    std::vector<Tensor> results;
+    for (const Type& type : node.types()) results.push_back(Tensor::zeros(type.dtype, type.shape));
+    return results;
+  });
+}
+
+// Every unknown size becomes 2.
+Module with_sizes(const Module& module) {
+  Types inputs;
+  for (const auto& parameter : module.block().parameters()) {
+    Dims dims = parameter->type().shape.dims();
+    std::replace(dims.begin(), dims.end(), unknown, int64_t{2});
+    inputs.push_back({parameter->type().dtype, Shape(dims)});
+  }
+  return specialize(module, inputs);
+}
+
+Module run(Module module, std::initializer_list<Pass> passes) {
+  Types types;
+  for (const Value& result : module.block().results) types.push_back(result.type());
+  for (const Pass pass : passes) {
+    module = pass(std::move(module));
+    verify(module);
+    const Values& results = module.block().results;
+    for (size_t i = 0; i < results.size(); ++i)
+      if (results[i].dtype() != types[i].dtype || results[i].shape() != types[i].shape)
+        std::abort();
+  }
+  return module;
+}
+
+Module tidy_up(Module module) {
+  return run(std::move(module), {canonicalize, fold, simplify, eliminate_common, merge_scans,
+                                 eliminate_dead, prune_loops, place, insert_transfers});
+}
+
+bool all_known(const Block& block) {
+  for (const auto& node : block.nodes())
+    for (const Type& type : node->types())
+      if (!type.shape.known()) return false;
+  return true;
+}
+
+}  // namespace
+}  // namespace keratin
+
+// Whatever parses, passes turn into something that verifies and keeps its results' types, in the
+// order of the compiler: with sizes unknown, and with sizes known down to fused loops.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
-  Module module;
+  Module module, known;
   try {
     module = ops::parse({reinterpret_cast<const char*>(data), size});
+    known = with_sizes(module);
   } catch (const UserError&) {
     return 0;
   }
-  Types types;
-  for (const Value& result : module.block().results) types.push_back(result.type());
-  const auto place = [](Module m) { return place_devices(std::move(m)); };
-  for (const std::function<Module(Module)>& pass :
-       std::initializer_list<std::function<Module(Module)>>{canonicalize, simplify,
-                                                            eliminate_common, eliminate_dead, place,
-                                                            insert_transfers, schedule_updates}) {
-    module = pass(std::move(module));
-    verify(module);
-  }
-  const Values& results = module.block().results;
-  for (size_t i = 0; i < results.size(); ++i)
-    if (results[i].dtype() != types[i].dtype || results[i].shape() != types[i].shape) std::abort();
+  tidy_up(std::move(module));
+  verify(known);
+  if (!all_known(known.block())) return 0;
+  known = run(tidy_up(std::move(known)), {decompose, sparse_updates});
+  run(tidy_up(std::move(known)), {fuse_epilogue, fuse_pointwise, eliminate_dead, schedule_updates});
   return 0;
 }
