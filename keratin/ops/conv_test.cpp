@@ -2,6 +2,7 @@
 
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/registry.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 
@@ -193,6 +194,18 @@ TEST(Conv, GeometryAndFlops) {
   EXPECT_EQ(g.axes[1].high, 1);
   EXPECT_EQ(g.output(), (Shape{8, 14, 28, 32}));
   EXPECT_EQ(conv_op.flops(y.node()), 2.0 * 8 * 14 * 28 * 32 * 4 * 3 * 3);
+}
+
+TEST(Conv, RefusesAGradientOfAnInputThatCannotBe) {
+  expect_user_error(
+      [] {
+        parse(R"(module(%dy: f32[2,4,8,4], %f: f32[3,3,3,4]) {
+                   %dx = conv_grad_input(%dy, %f)
+                       {strides = [2, 1], padding = "same", sizes = [9223372036854775807, 8]}
+                   return %dx
+                 })");
+      },
+      {"conv_grad_input", "too many elements"});
 }
 
 TEST(Conv, RefusesWhatDoesNotFit) {

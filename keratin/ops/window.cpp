@@ -54,6 +54,8 @@ WindowAxes slide(std::string_view who, const Shape& input, const Dims& window, c
           axes);
   require(given || (how.low.empty() && how.high.empty()), who,
           ": low and high padding are for 'explicit', the padding is '", how.padding, "'");
+  // The input may be what a gradient says it was, not yet a tensor's shape.
+  require(input.fits(), who, ": an input ", input, " would have too many elements");
   check_list(who, "strides", how.strides, axes, 1);
   check_list(who, "dilations", how.dilations, axes, 1);
   check_list(who, "low", how.low, axes, -limit);
