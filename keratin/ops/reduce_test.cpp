@@ -178,8 +178,9 @@ TEST(Reduce, AxesAreListedInOrderOrNotAtAll) {
     const Module none = program("[]");
     const Node& node = *none.block().nodes()[0];
     EXPECT_EQ(node.type().shape, Shape({2, 3}));
-    if (node.op().decompose != nullptr)
+    if (node.op().decompose != nullptr) {
       EXPECT_EQ(node.op().decompose(node)[0].shape(), Shape({2, 3})) << op;
+    }
     const Value x = none.block().parameters()[0]->out();
     EXPECT_EQ(gradients(none.block().results[0], {x})[0].shape(), Shape({2, 3})) << op;
   }
