@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "keratin/keratin.h"
+#include "keratin/testing/expect_error.h"
 
 namespace keratin {
 namespace {
@@ -36,6 +39,89 @@ TEST(Fit, LearnsALine) {
   EXPECT_NEAR(weights[0].at(1), -1, 1e-2);
   EXPECT_NEAR(weights[1].at(0), 1, 1e-2);
   EXPECT_LT(model.evaluate(data.x, data.y, {.verbose = 0}).at("loss"), 1e-6);
+}
+
+TEST(Fit, EndsWellAtAnInterrupt) {
+  Model model = one_dense();
+  model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});
+  const Batch data = line(64);
+  int64_t steps = 0;
+  const auto interrupt =
+      LambdaCallback({.on_train_batch_end = [&](Training&, int64_t, const Logs&) {
+        if (++steps == 3) std::raise(SIGINT);
+      }});
+  const History history = model.fit(
+      data.x, data.y, {.batch_size = 8, .epochs = 5, .verbose = 0, .callbacks = {interrupt}});
+  EXPECT_TRUE(history.interrupted);
+  EXPECT_EQ(steps, 3);
+  EXPECT_EQ(history.epoch.size(), 1u);
+  EXPECT_EQ(model.optimizer().iterations(), 3);
+  // The model goes on from there.
+  EXPECT_FALSE(model.fit(data.x, data.y, {.verbose = 0}).interrupted);
+}
+
+TEST(Fit, LearnsFromADatasetWithoutAnEnd) {
+  set_random_seed(2);
+  Model model = one_dense();
+  model.compile({.optimizer = SGD({.learning_rate = 0.3}), .loss = "mse"});
+  const Batch data = line(50);
+  const Dataset endless =
+      Dataset::from_tensors(data.x, data.y).shuffle().batch(10).repeat().prefetch();
+  const History history = model.fit(
+      endless, {.epochs = 3, .verbose = 0, .validation_data = data, .steps_per_epoch = 7});
+  EXPECT_EQ(model.optimizer().iterations(), 21);
+  EXPECT_EQ(history["val_loss"].size(), 3u);
+}
+
+TEST(Fit, ValidatesOnTheLastRows) {
+  Model model = one_dense();
+  model.compile({.optimizer = SGD({.learning_rate = 0.0}), .loss = "mse"});
+  const Batch data = line(40);
+  const History history = model.fit(data.x, data.y, {.verbose = 0, .validation_split = 0.25});
+  Batch tail = data.map([](const Tensor& t) {
+    const int64_t width = t.count() / 40;
+    Tensor rows(t.dtype(), {10, width});
+    for (int64_t i = 0; i < rows.count(); ++i) rows.set(i, t.at(30 * width + i));
+    return rows;
+  });
+  EXPECT_NEAR(history["val_loss"][0], model.evaluate(tail.x, tail.y, {.verbose = 0}).at("loss"),
+              1e-6);
+}
+
+// Each is refused in words that say what is wrong, and the model stays as it was.
+TEST(Fit, RefusesWhatDoesNotFit) {
+  Model model = one_dense();
+  const Batch data = line(8);
+  const auto before = model.get_weights();
+  testing::expect_user_error([&] { model.fit(data.x, data.y); }, {"compile()"});
+  testing::expect_user_error([&] { model.compile({.loss = "no_such_loss"}); }, {"no_such_loss"});
+  testing::expect_user_error([&] { model.compile({.optimizer = "adamant"}); }, {"adamant"});
+
+  model.compile({.loss = std::map<std::string, Loss>{{"other", "mse"}}});
+  testing::expect_user_error([&] { model.fit(data.x, data.y, {.verbose = 0}); },
+                             {"'other' is no output of the model"});
+  model.compile({.loss = PerOutput<Loss>{"mse", "mae"}});
+  testing::expect_user_error([&] { model.fit(data.x, data.y, {.verbose = 0}); },
+                             {"expected one for each of the 1 outputs", "got 2"});
+  model.compile({});
+  testing::expect_user_error([&] { model.fit(data.x, data.y, {.verbose = 0}); },
+                             {"No loss to compute"});
+
+  model.compile({.loss = "mse"});
+  const auto refuses = [&](const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options,
+                           std::initializer_list<std::string> words) {
+    testing::expect_user_error([&] { model.fit(x, y, options); }, words);
+    EXPECT_EQ(model.get_weights(), before);
+  };
+  const FitOptions quiet{.verbose = 0};
+  refuses(data.x, {}, quiet, {"no target `y`", "'mse'"});
+  refuses(data.x, line(7).y, quiet, {"cardinality", "8", "7"});
+  refuses(Tensor::zeros(DType::f32, {8, 3}), data.y, quiet, {"(None, 2)", "(8, 3)"});
+  refuses(data.x, {data.y, data.y}, quiet, {"different structures"});
+  refuses(Tensor::zeros(DType::f32, {0, 2}), Tensor::zeros(DType::f32, {0, 1}), quiet, {"empty"});
+  refuses(data.x, data.y, {.batch_size = 0, .verbose = 0}, {"`batch_size`", "got 0"});
+  refuses(data.x, data.y, {.verbose = 0, .validation_split = 1.5}, {"`validation_split`", "1.5"});
+  refuses(data.x, data.y, {.verbose = 0, .callbacks = {nullptr}}, {"callback"});
 }
 
 }  // namespace
