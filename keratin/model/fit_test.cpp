@@ -41,6 +41,25 @@ TEST(Fit, LearnsALine) {
   EXPECT_LT(model.evaluate(data.x, data.y, {.verbose = 0}).at("loss"), 1e-6);
 }
 
+// Half precision learns too; the loss of mixed_float16 is scaled without being asked to.
+TEST(Fit, LearnsInMixedPrecision) {
+  for (const char* policy : {"mixed_float16", "mixed_bfloat16", "float64"}) {
+    set_random_seed(1);
+    const SymbolicTensor in = Input({2});
+    Model model({.inputs = in, .outputs = Dense({.units = 1}, LayerOptions{.dtype = policy})(in)});
+    model.compile({.optimizer = SGD({.learning_rate = 0.5}), .loss = "mse"});
+    const Batch data = line(96);
+    const History history = model.fit(data.x, data.y, {.epochs = 40, .verbose = 0});
+    EXPECT_LT(history["loss"].back(), 1e-3) << policy;
+    EXPECT_EQ(model.weights()[0].dtype() == DType::f64, std::string(policy) == "float64");
+    EXPECT_EQ(model.optimizer().class_name() == "LossScaleOptimizer",
+              std::string(policy) == "mixed_float16");
+    // The scale begins so high that the first gradients may overflow: such steps are skipped.
+    const int64_t skipped = 120 - model.optimizer().iterations();
+    EXPECT_TRUE(skipped == 0 || (std::string(policy) == "mixed_float16" && skipped < 5)) << skipped;
+  }
+}
+
 TEST(Fit, EndsWellAtAnInterrupt) {
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});

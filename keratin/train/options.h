@@ -50,6 +50,7 @@ struct TrainingOptions {
   Metrics metrics = {};           // of all samples alike
   Metrics weighted_metrics = {};  // by the samples' weights
   int64_t steps_per_execution = 1;
+  bool auto_scale_loss = true;  // with LossScaleOptimizer, where layers compute in mixed_float16
   CompileOptions engine = {};
 };
 

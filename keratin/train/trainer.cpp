@@ -1,5 +1,6 @@
 #include "keratin/train/trainer.h"
 
+#include <algorithm>
 #include <set>
 
 #include "keratin/autodiff/gradients.h"
@@ -59,6 +60,13 @@ std::vector<std::string> names_of(const Layer& model, const Tree<Traced>& output
   return names;
 }
 
+bool computes_in_half(const Layer& layer) {
+  if (layer.dtype_policy().name() == "mixed_float16") return true;
+  const auto parts = layer.sublayers();
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Layer::Sublayer& part) { return computes_in_half(*part.layer); });
+}
+
 }  // namespace
 
 std::vector<Metrics::List> Metrics::resolve(const std::vector<std::string>& outputs,
@@ -115,6 +123,10 @@ Trainer::Trainer(LayerPtr model, Dialect dialect, TrainingOptions options)
       loss_tracker_(std::make_shared<LossTracker>("loss")) {
   require(options_.steps_per_execution >= 1,
           "compile: `steps_per_execution` must be at least 1, got ", options_.steps_per_execution);
+  if (options_.auto_scale_loss && computes_in_half(*model_) &&
+      options_.optimizer->class_name() != LossScaleConfig::keras_name)
+    options_.optimizer = LossScaleOptimizer({.inner_optimizer = options_.optimizer},
+                                            {.name = "loss_scale_optimizer"});
 }
 
 // Once the outputs are known: which loss and which metrics are of which output.
