@@ -70,16 +70,6 @@ const std::map<std::string_view, std::string_view> aliases = {
     {"kullback_leibler_divergence", "KLDivergence"},
 };
 
-// The class of that name, of that function (the class in snake case), or of that alias.
-Table::const_iterator find_class(std::string_view name) {
-  const Table& all = classes();
-  if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
-  auto found = all.find(name);
-  for (auto it = all.begin(); found == all.end() && it != all.end(); ++it)
-    if (snake_case(it->first) == name) found = it;
-  return found;
-}
-
 bool chooses_by_shape(std::string_view name) {
   std::string lower(name);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -110,13 +100,13 @@ Named unwrapped(const Named& wrapper) {
 Loss loss_by_name(const Named& named) {
   if (named.class_name == "LossFunctionWrapper") return loss_by_name(unwrapped(named));
   if (chooses_by_shape(named.class_name)) return {any_crossentropy, {.name = named.class_name}};
-  const auto found = find_class(named.class_name);
+  const auto found = find_class(classes(), aliases, named.class_name);
   require(found != classes().end(), "Could not interpret loss identifier: ", named.class_name);
   return found->second(named.config);
 }
 
 bool is_loss_name(std::string_view name) {
-  return chooses_by_shape(name) || find_class(name) != classes().end();
+  return chooses_by_shape(name) || find_class(classes(), aliases, name) != classes().end();
 }
 
 }  // namespace keratin

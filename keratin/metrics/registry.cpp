@@ -68,16 +68,6 @@ const std::map<std::string_view, std::string_view> aliases = {
     {"MSLE", "MeanSquaredLogarithmicError"},
 };
 
-// The class of that name, of that name in snake case, or of that alias.
-Table::const_iterator find_class(std::string_view name) {
-  const Table& all = classes();
-  if (const auto alias = aliases.find(name); alias != aliases.end()) name = alias->second;
-  auto found = all.find(name);
-  for (auto it = all.begin(); found == all.end() && it != all.end(); ++it)
-    if (snake_case(it->first) == name) found = it;
-  return found;
-}
-
 // Functions of a sample that are no losses, made of their arguments.
 using MakeFunction = Metric::Function (*)(const Json& arguments);
 
@@ -139,7 +129,7 @@ Value any_accuracy(Value y_true, Value y_pred) {
 
 Metric metric_by_name(const Named& named) {
   if (named.class_name == "MeanMetricWrapper") return make_wrapper(named.config);
-  const auto found = find_class(named.class_name);
+  const auto found = find_class(classes(), aliases, named.class_name);
   require(found != classes().end(), "Could not interpret metric identifier: ", named.class_name);
   return found->second(named.config);
 }
@@ -150,7 +140,7 @@ Metric metric_asked_for(const std::string& name) {
   if (lower == "accuracy" || lower == "acc")
     return metrics::MeanMetricWrapper(any_accuracy, {}, {}, Direction::up);
   // The function of a loss serves as a metric, too: "huber".
-  if (find_class(name) == classes().end() && is_loss_name(name))
+  if (find_class(classes(), aliases, name) == classes().end() && is_loss_name(name))
     return mean_of(loss_by_name({name}), {}, {});
   return metric_by_name({name});
 }
