@@ -59,9 +59,9 @@ class CSVLoggerCallback final : public Callback {
   bool header_ = true;
 };
 
-class LambdaCallbackCallback final : public Callback {
+class FunctionsCallback final : public Callback {
  public:
-  explicit LambdaCallbackCallback(LambdaCallbackOptions options) : options_(std::move(options)) {}
+  explicit FunctionsCallback(LambdaCallbackOptions options) : options_(std::move(options)) {}
   bool reads_batch_logs() const override { return options_.on_train_batch_end != nullptr; }
   void on_train_begin(Training& t) override {
     if (options_.on_train_begin) options_.on_train_begin(t);
@@ -93,7 +93,7 @@ CallbackPtr CSVLogger(CSVLoggerOptions options) {
 }
 
 CallbackPtr LambdaCallback(LambdaCallbackOptions options) {
-  return std::make_shared<LambdaCallbackCallback>(std::move(options));
+  return std::make_shared<FunctionsCallback>(std::move(options));
 }
 
 }  // namespace keratin
