@@ -92,6 +92,23 @@ TEST(Fit, LearnsFromADatasetWithoutAnEnd) {
   EXPECT_EQ(history["val_loss"].size(), 3u);
 }
 
+// What a generator gives is gone once it was taken: fit takes no batch it does not learn from.
+TEST(Fit, LosesNothingOfAGenerator) {
+  Model model = one_dense();
+  model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});
+  const Batch data = line(4);
+  int given = 0;
+  const Dataset once = Dataset::from_generator([&] {
+    return [&]() -> std::optional<Batch> {
+      if (given == 5) return std::nullopt;
+      ++given;
+      return data;
+    };
+  });
+  model.fit(once, {.verbose = 0});
+  EXPECT_EQ(model.optimizer().iterations(), 5);
+}
+
 TEST(Fit, ValidatesOnTheLastRows) {
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0.0}), .loss = "mse"});

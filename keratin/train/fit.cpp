@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <iostream>
+#include <utility>
 
 #include "keratin/base/warning.h"
 #include "keratin/train/progress_bar.h"
@@ -204,20 +205,24 @@ History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dat
                     .history = &history.history};
   const Callbacks callbacks(options.callbacks, training);
   const InterruptScope interrupts;
-  {
-    // Whoever goes on from a backup needs all the state there will be, so one batch is looked at.
-    Batch first;
-    require(make_data(training.shuffle_seed).stream()->next(first),
-            "fit: the data are empty: no batch came");
-    trainer.build(first);
-  }
+  // Whoever goes on from a backup needs all the state there will be, so the first batch is looked
+  // at.
+  Dataset data = make_data(training.shuffle_seed);
+  std::unique_ptr<Stream> stream = data.stream(training.epoch);
+  Batch batch;
+  bool waiting = stream->next(batch);  // a batch that was taken and not yet learnt from
+  require(waiting, "fit: the data are empty: no batch came");
+  trainer.build(batch);
   callbacks.call(&Callback::on_train_begin);
-  const Dataset data = make_data(training.shuffle_seed);
+  if (training.epoch != options.initial_epoch || training.step > 0) {
+    data = make_data(training.shuffle_seed);
+    stream = nullptr;
+    waiting = false;
+  }
   training.steps = options.steps_per_epoch ? options.steps_per_epoch : data.size();
   const int64_t chunk = trainer.options().steps_per_execution;
   const bool terminal = on_terminal();
 
-  std::unique_ptr<Stream> stream;
   Logs last;
   const auto stopped = [&] { return training.stop_training || history.interrupted; };
   for (; training.epoch < options.epochs && !stopped(); ++training.epoch) {
@@ -225,13 +230,12 @@ History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dat
     const bool resumed = training.step > 0;
     if (!resumed) trainer.reset_metrics();
     // With a fixed number of steps an epoch goes on where the last one ended.
-    if (stream == nullptr || !options.steps_per_epoch) stream = data.stream(epoch);
+    if (!waiting && (stream == nullptr || !options.steps_per_epoch)) stream = data.stream(epoch);
     if (resumed) stream->skip(training.step);
     callbacks.call(&Callback::on_epoch_begin, epoch);
     if (options.verbose != 0) std::cout << "Epoch " << epoch + 1 << '/' << options.epochs << '\n';
     ProgressBar bar(std::cout,
                     {.target = training.steps, .verbose = options.verbose, .dynamic = terminal});
-    Batch batch;
     bool more = true;
     while (more && !stopped() &&
            (!options.steps_per_epoch || training.step < *options.steps_per_epoch)) {
@@ -239,7 +243,7 @@ History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dat
       callbacks.call(&Callback::on_train_batch_begin, first);
       for (int64_t i = 0; i < chunk && more; ++i) {
         if (options.steps_per_epoch && training.step == *options.steps_per_epoch) break;
-        more = stream->next(batch);
+        more = std::exchange(waiting, false) || stream->next(batch);
         if (!more) break;
         trainer.train(batch);
         ++training.step;

@@ -60,8 +60,6 @@ using Logs = std::map<std::string, double>;
 class Callback;
 using CallbackPtr = std::shared_ptr<Callback>;
 
-enum class Verbose { silent = 0, bar = 1, lines = 2 };
-
 struct FitOptions {
   int64_t batch_size = 32;
   int64_t epochs = 1;
