@@ -18,7 +18,8 @@ namespace {
 constexpr const char* folder_variable = "KERATIN_BACKUP_TEST";
 
 // Dropout, shuffling, an optimizer with state, a metric, partial batches: all that must come back.
-std::vector<Tensor> train(const std::filesystem::path& folder) {
+std::vector<Tensor> train(const std::filesystem::path& folder, int64_t epochs = 40,
+                          const CallbackPtr& accident = nullptr) {
   clear_session();
   set_random_seed(11);
   const SymbolicTensor in = Input({6});
@@ -31,10 +32,11 @@ std::vector<Tensor> train(const std::filesystem::path& folder) {
   Tensor x(DType::f32, {70, 6}), y(DType::i32, {70});
   for (int64_t i = 0; i < x.count(); ++i) x.set(i, static_cast<double>(i * 37 % 101) / 50 - 1);
   for (int64_t i = 0; i < y.count(); ++i) y.set(i, static_cast<double>(i * i % 3));
-  FitOptions options{.batch_size = 16, .epochs = 40, .verbose = 0};
+  FitOptions options{.batch_size = 16, .epochs = epochs, .verbose = 0};
   if (!folder.empty())
     options.callbacks = {BackupAndRestore(
         {.backup_dir = folder / "backup", .save_freq = 3, .delete_checkpoint = false})};
+  if (accident != nullptr) options.callbacks.push_back(accident);
   const History history = model.fit(x, y, options);
   std::vector<Tensor> out = model.get_weights();
   out.push_back(Tensor::scalar(DType::f64, history["loss"].back()));
@@ -94,6 +96,20 @@ TEST(Backup, SurvivesKills) {
   ASSERT_EQ(resumed.size(), whole.size());
   size_t i = 0;
   for (const auto& item : resumed) EXPECT_EQ(item.second, whole[i++]) << item.first;
+}
+
+// What the epoch has gathered so far comes back too, or its logs would be of its end alone.
+TEST(Backup, GoesOnInTheMiddleOfAnEpoch) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "halved";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const auto accident =
+      LambdaCallback({.on_train_batch_end = [](Training& t, int64_t step, const Logs&) {
+        if (t.epoch == 1 && step == 3) fail("the power went out");
+      }});
+  EXPECT_THROW(train(folder, 2, accident), UserError);
+  ASSERT_TRUE(std::filesystem::exists(folder / "backup" / "latest.npz"));
+  EXPECT_EQ(train(folder, 2), train("", 2));
 }
 
 TEST(Reproducible, SameSeedSameBits) { EXPECT_EQ(train(""), train("")); }
