@@ -1,0 +1,112 @@
+#include "keratin/files/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+namespace keratin::files {
+namespace {
+
+constexpr size_t gathered = size_t{1} << 20;
+
+// A link stays a link: the file behind it is the one that changes.
+std::filesystem::path behind_links(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real;
+}
+
+// No other process, and no other file of this one, has this name.
+std::string own_suffix() {
+  static std::atomic<uint64_t> count = 0;
+  return text(".part-", ::getpid(), "-", count++);
+}
+
+// A rename is on the disk when its folder is. Some file systems refuse; nothing can be done then.
+void sync_folder(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  ::fsync(file);
+  ::close(file);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::filesystem::path& path)
+    : name_(path.string()), path_(behind_links(path)), beside_(path_.string() + own_suffix()) {
+  require(path_.has_filename() && !std::filesystem::is_directory(path_), name_,
+          ": expected the path of a file to write");
+  file_ = ::open(beside_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (file_ < 0) fail_by_system("cannot be written");
+  match_mode();
+}
+
+AtomicFile::~AtomicFile() {
+  if (file_ < 0) return;
+  ::close(file_);
+  ::unlink(beside_.c_str());
+}
+
+// Whoever could read the old file can read the new one.
+void AtomicFile::match_mode() {
+  struct stat old {};
+  if (::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode))
+    ::fchmod(file_, old.st_mode & 07777);
+}
+
+void AtomicFile::fail_by_system(std::string_view what) const {
+  fail(name_, ": ", what, ": ", std::generic_category().message(errno));
+}
+
+void AtomicFile::write(Bytes bytes) {
+  if (pending_.size() + bytes.size() <= gathered) {
+    pending_.append(as_text(bytes));
+    return;
+  }
+  flush();
+  if (bytes.size() <= gathered) {
+    pending_.append(as_text(bytes));
+    return;
+  }
+  write_now(written_, bytes);
+  written_ += bytes.size();
+}
+
+void AtomicFile::rewrite(uint64_t at, Bytes bytes) {
+  ensure(at <= size() && bytes.size() <= size() - at, "AtomicFile: rewrites what is not there");
+  flush();
+  write_now(at, bytes);
+}
+
+void AtomicFile::flush() {
+  write_now(written_, as_bytes(pending_));
+  written_ += pending_.size();
+  pending_.clear();
+}
+
+void AtomicFile::write_now(uint64_t at, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail_by_system("cannot be written");
+    at += static_cast<uint64_t>(done);
+    bytes = bytes.subspan(static_cast<size_t>(done));
+  }
+}
+
+void AtomicFile::commit() {
+  ensure(file_ >= 0, "AtomicFile: committed twice");
+  flush();
+  if (::fsync(file_) != 0) fail_by_system("cannot be brought to the disk");
+  if (::rename(beside_.c_str(), path_.c_str()) != 0) fail_by_system("cannot be moved into place");
+  ::close(file_);
+  file_ = -1;
+  sync_folder(path_);
+}
+
+}  // namespace keratin::files

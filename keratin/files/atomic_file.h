@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "keratin/files/bytes.h"
+
+namespace keratin::files {
+
+// Where a writer's bytes go, in order.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void write(Bytes bytes) = 0;
+};
+
+// A file that appears whole or not at all: it is written beside its path, brought to the disk, and
+// moved there by `commit`. A crash, a full disk or an exception leaves what was there before.
+class AtomicFile final : public Sink {
+ public:
+  explicit AtomicFile(const std::filesystem::path& path);
+  ~AtomicFile() override;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  const std::string& name() const { return name_; }
+  uint64_t size() const { return written_ + pending_.size(); }
+  void write(Bytes bytes) override;
+  // Again, what was written already: a length that is known only now.
+  void rewrite(uint64_t at, Bytes bytes);
+  void commit();
+
+ private:
+  void flush();
+  void write_now(uint64_t at, Bytes bytes);
+  void match_mode();
+  [[noreturn]] void fail_by_system(std::string_view what) const;
+
+  std::string name_;                     // as the caller gave it
+  std::filesystem::path path_, beside_;  // where links lead; the temporary file
+  int file_ = -1;
+  uint64_t written_ = 0;
+  std::string pending_;  // small pieces gather here
+};
+
+}  // namespace keratin::files
