@@ -109,6 +109,19 @@ TEST(Fit, LosesNothingOfAGenerator) {
   EXPECT_EQ(model.optimizer().iterations(), 5);
 }
 
+TEST(Fit, TellsOfABatchOnlyWhenThereIsOne) {
+  Model model = one_dense();
+  model.compile({.loss = "mse", .steps_per_execution = 2});
+  const Batch data = line(6);
+  std::vector<int64_t> begun, ended;
+  const auto count = LambdaCallback(
+      {.on_train_batch_begin = [&](Training&, int64_t step) { begun.push_back(step); },
+       .on_train_batch_end = [&](Training&, int64_t step, const Logs&) { ended.push_back(step); }});
+  model.fit(data.x, data.y, {.batch_size = 2, .epochs = 2, .verbose = 0, .callbacks = {count}});
+  EXPECT_EQ(begun, (std::vector<int64_t>{0, 2, 0, 2}));
+  EXPECT_EQ(ended, (std::vector<int64_t>{1, 2, 1, 2}));
+}
+
 TEST(Fit, ValidatesOnTheLastRows) {
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0.0}), .loss = "mse"});

@@ -239,8 +239,10 @@ History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dat
     bool more = true;
     while (more && !stopped() &&
            (!options.steps_per_epoch || training.step < *options.steps_per_epoch)) {
-      const int64_t first = training.step;
-      callbacks.call(&Callback::on_train_batch_begin, first);
+      // Callbacks hear of a batch only when there is one.
+      more = waiting = waiting || stream->next(batch);
+      if (!more) break;
+      callbacks.call(&Callback::on_train_batch_begin, training.step);
       for (int64_t i = 0; i < chunk && more; ++i) {
         if (options.steps_per_epoch && training.step == *options.steps_per_epoch) break;
         more = std::exchange(waiting, false) || stream->next(batch);
@@ -248,7 +250,6 @@ History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dat
         trainer.train(batch);
         ++training.step;
       }
-      if (training.step == first) break;
       if (callbacks.reads_batch_logs())
         callbacks.call(&Callback::on_train_batch_end, training.step - 1, trainer.logs());
       if (bar.due()) bar.update(training.step, trainer.logs());
