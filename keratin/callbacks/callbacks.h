@@ -6,3 +6,4 @@
 #include "keratin/callbacks/loggers.h"
 #include "keratin/callbacks/schedulers.h"
 #include "keratin/callbacks/stopping.h"
+#include "keratin/callbacks/tensorboard.h"

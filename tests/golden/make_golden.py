@@ -23,9 +23,9 @@ ON_JAX = ("losses", "metrics", "optimizers")
 
 
 def make(folder, only):
-    from maker import errors, functions, layers, models, operations, topology, training
+    from maker import errors, functions, layers, models, operations, tensorboard, topology, training
 
-    for part in (layers, functions, operations, models, topology, errors, training):
+    for part in (layers, functions, operations, models, topology, errors, training, tensorboard):
         part.write(folder, only)
     wanted = [name for name in ON_JAX if only is None or name in only]
     if wanted and os.environ["KERAS_BACKEND"] == "jax":
