@@ -20,6 +20,14 @@ inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// A name from a file, for messages: short, and without characters that a terminal would obey.
+inline std::string in_quotes(std::string_view name) {
+  constexpr size_t shown = 200;
+  std::string out = "'";
+  for (const char c : name.substr(0, shown)) out += c >= 0 && (c < ' ' || c == 127) ? '?' : c;
+  return out + (name.size() > shown ? "…'" : "'");
+}
+
 // Reads little-endian numbers, as our formats have them, one after the other. Nothing is read past
 // the end: that is a UserError which names the file and what was being read.
 class Cursor {
