@@ -1,5 +1,7 @@
 #include "keratin/graph/config.h"
 
+#include <algorithm>
+#include <span>
 #include <unordered_map>
 
 namespace keratin {
@@ -61,20 +63,26 @@ Shape shape_from_json(const Json& json) {
 
 namespace {
 
-// The shapes a layer was built for: those of its input, or one for each of several arguments.
-Json build_config(const Layer& layer) {
-  const Shapes& shapes = layer.built_with();
-  if (shapes.size() == 1) return Json::Object{{"input_shape", shape_json(shapes[0])}};
-  const auto names = layer.argument_names();
-  if (names.size() >= shapes.size()) {
-    Json by_name = Json::object();
-    for (size_t i = 0; i < shapes.size(); ++i)
-      by_name[std::string(names[i]) + "_shape"] = shape_json(shapes[i]);
-    return Json::Object{{"shapes_dict", by_name}};
-  }
+Json shapes_json(std::span<const Shape> shapes) {
   Json all = Json::array();
   for (const Shape& shape : shapes) all.push_back(shape_json(shape));
-  return Json::Object{{"input_shape", all}};
+  return all;
+}
+
+// The shapes a layer was built for: those of its input, or of each of several arguments by name.
+// What is left over belongs to the last one, which is a list then.
+Json build_config(const Layer& layer) {
+  const std::span<const Shape> shapes = layer.built_with();
+  const auto names = layer.argument_names();
+  if (shapes.size() == 1) return Json::Object{{"input_shape", shape_json(shapes[0])}};
+  if (names.size() == 1) return Json::Object{{"input_shape", shapes_json(shapes)}};
+  Json by_name = Json::object();
+  for (size_t i = 0; i < std::min(shapes.size(), names.size()); ++i) {
+    const bool rest = i + 1 == names.size() && shapes.size() > names.size();
+    by_name[std::string(names[i]) + "_shape"] =
+        rest ? shapes_json(shapes.subspan(i)) : shape_json(shapes[i]);
+  }
+  return Json::Object{{"shapes_dict", by_name}};
 }
 
 }  // namespace

@@ -137,6 +137,14 @@ TEST(LSTM, ReadsConfigsOfKeras2) {
   expect_user_error([&] { LSTMLayer::from_config(config, context); }, "time_major=True");
 }
 
+// As Keras writes them in initial_state_masked; it cannot read several states in one list with x.
+TEST(LSTM, WritesTheShapesOfItsStatesApart) {
+  const LSTM layer({.units = 4});
+  layer(Input({5, 3}), {{"initial_state", {Input({4}), Input({4})}}});
+  EXPECT_EQ(serialize_layer(*layer).at("build_config"), Json::parse(R"({"shapes_dict": {
+      "sequences_shape": [null, 5, 3], "initial_state_shape": [[null, 4], [null, 4]]}})"));
+}
+
 TEST(LSTM, TakesHalves) {
   for (const char* policy : {"mixed_float16", "mixed_bfloat16", "float16"}) {
     const LSTM layer({.units = 4, .return_sequences = true}, {.dtype = DTypePolicy(policy)});
