@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""check.py WRITE_EXCHANGE: opens in real Keras what Keratin wrote, and compares what it computes.
+
+Keras lives in the virtual environment that `scripts/setup keras` makes. Without it the test is
+skipped, unless KERATIN_REQUIRE_KERAS is set."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON = pathlib.Path(os.environ.get("KERATIN_KERAS_PYTHON", ROOT / "build/keras/bin/python"))
+SKIPPED = 77  # as CMake is told
+SETTINGS = {
+    "KERAS_BACKEND": "tensorflow",
+    "CUDA_VISIBLE_DEVICES": "",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+TOLERANCE, HALF_TOLERANCE = 1e-5, 1e-2
+
+
+def structure(names, arrays):
+    if isinstance(names, dict):
+        return {key: structure(value, arrays) for key, value in names.items()}
+    if isinstance(names, list):
+        return [structure(value, arrays) for value in names]
+    return names if names is None else arrays[names]
+
+
+def differences(name, ours, theirs, tolerance):
+    import numpy as np
+
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
+        yield f"{name}: {ours.dtype}{ours.shape}, Keras gives {theirs.dtype}{theirs.shape}"
+    elif not np.allclose(ours, theirs, tolerance, tolerance, equal_nan=True):
+        yield f"{name}: {ours.tolist()}, Keras gives {theirs.tolist()}"
+
+
+def check(path):
+    """What is wrong with one model, in lines."""
+    import keras
+    import numpy as np
+
+    told, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
+    tolerance = HALF_TOLERANCE if "float16" in path.read_text() else TOLERANCE
+    model = keras.models.model_from_json(json.dumps(told["model"]))
+    inputs = structure(told["inputs"], arrays)
+    if not model.built:
+        model.build(inputs.shape)
+    names = [weight.name for weight in model.weights]
+    if names != [name for name, _ in told["weights"]]:
+        yield f"weights: {told['weights']}, Keras has {names}"
+        return
+    model.set_weights([arrays[name] for _, name in told["weights"]])
+    outputs, expected = model(inputs, training=False), structure(told["outputs"], arrays)
+    try:
+        keras.tree.assert_same_structure(expected, outputs)
+    except (TypeError, ValueError) as error:
+        yield f"outputs: {error}"
+        return
+    pairs = zip(keras.tree.flatten(expected), keras.tree.flatten(outputs))
+    for i, (ours, theirs) in enumerate(pairs):
+        yield from differences(f"output {i}", ours, keras.ops.convert_to_numpy(theirs), tolerance)
+
+
+def check_all(program):
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, folder], check=True)
+        paths = sorted(pathlib.Path(folder).glob("*.json"))
+        for path in paths:
+            try:
+                wrong += [f"{path.stem}: {line}" for line in check(path)]
+            except Exception as error:  # whatever Keras raises is what we want to see
+                wrong.append(f"{path.stem}: {type(error).__name__}: {error}")
+    print("\n".join(wrong))
+    print(f"{len(paths)} models, {len(wrong)} differences")
+    return bool(wrong) or not paths
+
+
+def main():
+    program, *inside = sys.argv[1:]
+    if inside:
+        return check_all(program)
+    if PYTHON.exists():
+        again = [PYTHON, "-W", "ignore", __file__, program, "inside"]
+        os.execve(PYTHON, again, os.environ | SETTINGS)
+    print(f"skipped: there is no Keras at {PYTHON}; scripts/setup keras installs it")
+    return 1 if os.environ.get("KERATIN_REQUIRE_KERAS") else SKIPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

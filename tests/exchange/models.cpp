@@ -1,0 +1,131 @@
+#include "tests/exchange/models.h"
+
+#include "keratin/keratin.h"
+#include "keratin/testing/zoo.h"
+
+namespace keratin {
+namespace {
+
+using namespace layers;  // NOLINT(google-build-using-namespace)
+
+constexpr DType i32 = DType::i32;
+const Slice all;
+
+Model arithmetic() {
+  const auto a = Input({.shape = {4}, .name = "a"}), b = Input({.shape = {4}, .name = "b"});
+  const SymbolicTensor sum = 2 * a + b / 3 - 1;
+  const SymbolicTensor power = ops::power(ops::abs(a) + 0.5, 1.5);
+  const SymbolicTensor chosen = ops::where((a < b) & !(a > 1), -a, ops::maximum(b, 0.25));
+  return Model({.inputs = {a, b}, .outputs = {sum, power, chosen, 1 - a % 2}});
+}
+
+Model whole_numbers() {
+  const auto n = Input({.shape = {5}, .dtype = i32, .name = "n"});
+  const SymbolicTensor half = ops::floor_divide(n, 2), mixed = ops::cast(n, DType::f32) * 0.5 + n;
+  return Model({.inputs = n, .outputs = {n % 3, half, mixed, n * 2.5, ops::equal(n, 2)}});
+}
+
+// An array of NumPy, as Keras writes it.
+Symbols array(const char* values) {
+  const Json config = Json::Object{{"value", Json::parse(values)}, {"dtype", "float32"}};
+  return Json(Json::Object{{"class_name", "__numpy__"}, {"config", config}});
+}
+
+Model constants() {
+  const auto x = Input({.shape = {3}, .name = "x"});
+  const Symbols row = array("[1.5, -2.0, 0.25]");
+  const Symbols table = array("[[1.0, 2.0], [0.0, -1.0], [3.0, 0.5]]");
+  return Model({.inputs = x, .outputs = {x + row, ops::matmul(x, table), row - x * 2}});
+}
+
+Model slicing() {
+  const auto x = Input({.shape = {5, 4}, .name = "x"});
+  const SymbolicTensor middle = x[{all, Slice{.start = 1, .stop = 4}, Slice{.step = 2}}];
+  const SymbolicTensor backwards = x[{all, Slice{.step = -1}, -1}];
+  const SymbolicTensor wider = x[{ellipsis, new_axis, Slice{.start = -2}}];
+  return Model({.inputs = x, .outputs = {x[{all, 0}], x[{all, -2}], middle, backwards, wider}});
+}
+
+Model reductions() {
+  const auto x = Input({.shape = {5, 4}, .name = "x"});
+  const SymbolicTensor centred = x - ops::mean(x, -1, true);
+  const Symbols best = ops::top_k(x, 2);
+  return Model({.inputs = x,
+                .outputs = {ops::softmax(centred), ops::max(x, 1), ops::sum(x, Sizes{1, 2}),
+                            ops::argmax(x, 2), ops::logsumexp(x, -1), best[0], best[1]}});
+}
+
+Model movement() {
+  const auto x = Input({.shape = {6, 4}, .name = "x"});
+  const Symbols halves = ops::split(x, 2, 1);
+  const SymbolicTensor joined = ops::concatenate({halves[1], ops::flip(halves[0], 1)}, -1);
+  const SymbolicTensor turned = ops::reshape(ops::transpose(x, Dims{0, 2, 1}), {-1, 8, 3});
+  const SymbolicTensor padded = ops::pad(x, {{0, 0}, {1, 0}, {0, 2}});
+  return Model({.inputs = x, .outputs = {joined, turned, padded, ops::roll(x, 1, 1)}});
+}
+
+Model products() {
+  const auto a = Input({.shape = {3, 4}, .name = "a"}), b = Input({.shape = {4, 2}, .name = "b"});
+  const SymbolicTensor product = ops::matmul(a, b);
+  const SymbolicTensor sums = ops::einsum("bij,bjk->bk", {a, b});
+  return Model({.inputs = {a, b}, .outputs = {product, sums, ops::swapaxes(product, 1, 2)}});
+}
+
+// Operations between layers, in dicts of inputs and outputs.
+Model structures() {
+  const auto x = Input({.shape = {3}, .name = "x"}), y = Input({.shape = {3}, .name = "y"});
+  const SymbolicTensor h = Dense({.units = 5, .activation = "tanh"}, "hidden")(x * 2 - y);
+  const SymbolicTensor out = Dense({.units = 2}, "out")(ops::square(h) + h);
+  return Model({.inputs = Symbols::Dict{{"second", y}, {"first", x}},
+                .outputs = Symbols::Dict{{"parts", Symbols{h[{all, 0}], out}}, {"all", out * 0.5}},
+                .name = "structures"});
+}
+
+// A layer that is called twice, and a model of operations that is called twice.
+Model shared() {
+  const auto inner = Input({.shape = {3}, .name = "inner"});
+  const Dense once({.units = 3}, "once"), twice({.units = 3}, "twice");
+  const Model nested({.inputs = inner, .outputs = ops::relu(once(inner) + 0.1), .name = "nested"});
+  const auto x = Input({.shape = {3}, .name = "x"}), y = Input({.shape = {3}, .name = "y"});
+  const SymbolicTensor a = nested(x), b = nested(y - a);
+  return Model({.inputs = {x, y}, .outputs = {twice(a * b), twice(b)}, .name = "shared"});
+}
+
+Model masked() {
+  const auto words = Input({.shape = {6}, .dtype = i32, .name = "words"});
+  const Embedding embed({.input_dim = 6, .output_dim = 4, .mask_zero = true}, "embed");
+  const Bidirectional both({.layer = LSTM({.units = 3, .return_sequences = true}, "lstm")}, "both");
+  const SymbolicTensor read = both(embed(words));
+  const SymbolicTensor mean = GlobalAveragePooling1D({}, "mean")(read);
+  return Model({.inputs = words, .outputs = {mean * 2, read[{all, -1}]}, .name = "masked"});
+}
+
+Model nested_twice() {
+  const Model inside = structures();
+  const auto x = Input({.shape = {3}, .name = "p"});
+  const Symbols out = inside(Symbols::Dict{{"first", x}, {"second", ops::exp(x)}});
+  return Model({.inputs = x, .outputs = {out["all"] + 1, out["parts"][0]}, .name = "outside"});
+}
+
+// Python has neither the function of a Lambda nor the classes of tests, which say "builtins".
+bool only_of_keras(const testing::ZooModel& zoo) {
+  return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
+         zoo.model.to_json().find("\"builtins\"") == std::string::npos;
+}
+
+}  // namespace
+
+std::vector<ExchangeModel> exchange_models() {
+  std::vector<ExchangeModel> models = {
+      {"arithmetic", arithmetic}, {"whole_numbers", whole_numbers}, {"constants", constants},
+      {"slicing", slicing},       {"reductions", reductions},       {"movement", movement},
+      {"products", products},     {"structures", structures},       {"shared", shared},
+      {"masked", masked},         {"nested_twice", nested_twice},
+  };
+  for (const std::string& name : testing::zoo_names())
+    if (const testing::ZooModel zoo = testing::load_zoo_model(name); only_of_keras(zoo))
+      models.push_back({"zoo_" + name, [zoo] { return zoo.model; }});
+  return models;
+}
+
+}  // namespace keratin
