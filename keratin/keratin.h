@@ -6,6 +6,7 @@
 #include "keratin/callbacks/callbacks.h"
 #include "keratin/data/csv.h"
 #include "keratin/data/dataset.h"
+#include "keratin/data/images.h"
 #include "keratin/data/npy.h"
 #include "keratin/engine/compile.h"
 #include "keratin/engine/evaluate.h"

@@ -34,8 +34,12 @@ bool is_tensor(const Json& json) {
 
 }  // namespace
 
+std::filesystem::path golden_path(const std::string& path) {
+  return std::string(KERATIN_SOURCE_DIR) + "/tests/golden/" + path;
+}
+
 Json read_golden(const std::string& path) {
-  std::ifstream file(std::string(KERATIN_SOURCE_DIR) + "/tests/golden/" + path);
+  std::ifstream file(golden_path(path));
   require(file.good(), "golden file ", path, " cannot be read");
   std::stringstream text;
   text << file.rdbuf();

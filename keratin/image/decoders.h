@@ -1,0 +1,21 @@
+#pragma once
+
+#include "keratin/image/decode.h"
+
+// One decoder per format, and what they share.
+namespace keratin::image {
+
+Tensor decode_bmp(files::Bytes bytes, const std::string& file, const DecodeOptions& options);
+Tensor decode_gif(files::Bytes bytes, const std::string& file, const DecodeOptions& options);
+Tensor decode_jpeg(files::Bytes bytes, const std::string& file, const DecodeOptions& options);
+Tensor decode_png(files::Bytes bytes, const std::string& file, const DecodeOptions& options);
+
+// Refuses sizes beyond the limits before memory is asked for.
+void check_size(int64_t width, int64_t height, const std::string& file,
+                const DecodeOptions& options);
+
+// Red, green, blue and opacity as gray, as colours, or as they are. gray = 0.299 r + 0.587 g +
+// 0.114 b, rounded.
+Tensor from_rgba(const Tensor& rgba, int64_t channels);
+
+}  // namespace keratin::image
