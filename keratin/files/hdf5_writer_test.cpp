@@ -1,0 +1,136 @@
+#include "keratin/files/hdf5_writer.h"
+
+#include "keratin/files/hdf5.h"
+#include "keratin/files/scratch_testing.h"
+#include "keratin/files/zip.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin::hdf5 {
+namespace {
+
+using files::in_memory;
+using files::scratch;
+using keratin::testing::expect_user_error;
+
+class Memory final : public files::Sink {
+ public:
+  void write(files::Bytes more) override { bytes += files::as_text(more); }
+  std::string bytes;
+};
+
+File written(const Writer& writer) {
+  Memory memory;
+  writer.write(memory);
+  return File(in_memory(memory.bytes));
+}
+
+Tensor numbers(DType dtype, const Shape& shape) {
+  Tensor tensor(dtype, shape);
+  for (int64_t i = 0; i < tensor.count(); ++i) tensor.set(i, static_cast<double>(i % 3));
+  return tensor;
+}
+
+TEST(Hdf5Writer, EveryDTypeComesBack) {
+  Writer writer;
+  for (const DType dtype : all_dtypes)
+    for (const Shape& shape : {Shape{}, Shape{3}, Shape{0, 2}, Shape{2, 3, 4}})
+      writer.root().dataset(text(dtype, "/", shape), numbers(dtype, shape));
+  const File file = written(writer);
+  for (const DType dtype : all_dtypes)
+    for (const Shape& shape : {Shape{}, Shape{3}, Shape{0, 2}, Shape{2, 3, 4}}) {
+      const Dataset dataset = file.root().dataset(text(dtype, "/", shape));
+      EXPECT_EQ(dataset.dtype(), dtype);
+      EXPECT_EQ(dataset.read(), numbers(dtype, shape)) << dtype << shape;
+    }
+}
+
+TEST(Hdf5Writer, AttributesComeBack) {
+  Writer writer;
+  NewGroup& group = writer.root().group("a/b");
+  group.attribute("text", "größer");
+  group.attribute("empty", "");
+  group.attribute("long", std::string(200000, 'x'));
+  group.attribute("fixed", "bytes", Text::fixed);
+  group.attribute("list", std::vector<std::string>{"kernel:0", "", "bias:0"});
+  group.attribute("variable list", std::vector<std::string>{"a", "", "bc"}, Text::variable);
+  group.attribute("numbers", numbers(DType::i64, {2, 2}));
+  group.attribute("flag", numbers(DType::boolean, {}));
+  writer.root().dataset("d", numbers(DType::bf16, {2})).attribute("dtype", "bfloat16");
+  const File file = written(writer);
+  const Group read = file.root().group("a/b");
+  EXPECT_EQ(read.attribute("text").text(), "größer");
+  EXPECT_TRUE(read.attribute("text").dims().empty());
+  EXPECT_EQ(read.attribute("empty").text(), "");
+  EXPECT_EQ(read.attribute("long").text(), std::string(200000, 'x'));
+  EXPECT_EQ(read.attribute("fixed").text(), "bytes");
+  EXPECT_EQ(read.texts("list"), (std::vector<std::string>{"kernel:0", "", "bias:0"}));
+  EXPECT_EQ(read.texts("variable list"), (std::vector<std::string>{"a", "", "bc"}));
+  EXPECT_EQ(read.attribute("numbers").tensor(), numbers(DType::i64, {2, 2}));
+  EXPECT_EQ(read.attribute("flag").tensor(), numbers(DType::boolean, {}));
+  EXPECT_EQ(file.root().dataset("d").attribute("dtype").text(), "bfloat16");
+}
+
+TEST(Hdf5Writer, ListsSplitAsInKeras) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 5000; ++i)
+    names.push_back("layer_" + std::to_string(10000 + i) + "/kernel:0");
+  Writer writer;
+  writer.root().texts("weight_names", names);
+  writer.root().texts("none", {});
+  const Group root = written(writer).root();
+  EXPECT_EQ(root.attribute_names(),
+            (std::vector<std::string>{"none", "weight_names0", "weight_names1"}));
+  EXPECT_EQ(root.attribute("weight_names0").texts().size(), 2500u);
+  EXPECT_EQ(root.texts("weight_names"), names);
+  EXPECT_EQ(root.attribute("none").tensor().dtype(), DType::f64);
+  EXPECT_TRUE(root.texts("none").empty());
+}
+
+// Trees of one node, of one level, and of several.
+TEST(Hdf5Writer, GroupsHoldAnyNumber) {
+  for (const int count : {0, 1, 8, 9, 256, 257, 8192, 20000}) {
+    Writer writer;
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) names.push_back("layer_" + std::to_string(i));
+    for (const std::string& name : names)
+      writer.root().dataset("g/" + name, numbers(DType::u8, {}));
+    if (count == 0) writer.root().group("g");
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(written(writer).root().group("g").names(), names) << count;
+  }
+}
+
+TEST(Hdf5Writer, InAZipTensorsAreViews) {
+  const auto path = scratch("weights.zip");
+  Writer writer;
+  writer.root().dataset("a", numbers(DType::u8, {3}));
+  writer.root().dataset("b", numbers(DType::f32, {100}));
+  files::ZipWriter zip(path, 64);
+  zip.add("config.json", "{}");
+  writer.write(zip.begin("model.weights.h5"));
+  zip.commit();
+  const files::FileView file = files::map_file(path);
+  const File read(files::ZipReader(file).read("model.weights.h5"));
+  const Tensor view = read.root().dataset("b").view();
+  EXPECT_EQ(view, numbers(DType::f32, {100}));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(view.raw()) % 64, 0u);
+  EXPECT_GE(static_cast<const std::byte*>(view.raw()), file.bytes().data());
+  EXPECT_LT(static_cast<const std::byte*>(view.raw()), file.bytes().data() + file.size());
+}
+
+TEST(Hdf5Writer, RefusesWhatDoesNotFit) {
+  Writer writer;
+  writer.root().dataset("a/b", numbers(DType::u8, {}));
+  expect_user_error([&] { writer.root().dataset("a/b", {}); }, "'a/b' is written twice");
+  expect_user_error([&] { writer.root().dataset("a", {}); }, "'a' is written twice");
+  expect_user_error([&] { writer.root().group("a/b"); }, "'a/b' is a dataset");
+  expect_user_error([&] { writer.root().group("a//b"); }, "impossible name");
+  expect_user_error([&] { writer.root().group(".."); }, "impossible name");
+  writer.root().attribute("large", numbers(DType::f64, {10000}));
+  expect_user_error([&] { writer.save(scratch("large.h5")); }, {"'large'", "64 KiB"});
+  EXPECT_FALSE(std::filesystem::exists(scratch("large.h5")));
+  expect_user_error([&] { writer.root().texts("t", {std::string(70000, 'x')}); }, "does not fit");
+}
+
+}  // namespace
+}  // namespace keratin::hdf5
