@@ -1,0 +1,13 @@
+#include "keratin/files/safetensors.h"
+#include "fuzz/file.h"
+
+// Any bytes are a safetensors file or a UserError; what is read can be touched.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace keratin;
+  try {
+    for (const auto& [name, tensor] : files::read_safetensors(fuzz::file_of(data, size)).tensors)
+      tensor.hash();
+  } catch (const UserError&) {
+  }
+  return 0;
+}
