@@ -5,6 +5,7 @@
 #include "keratin/base/version.h"
 #include "keratin/callbacks/callbacks.h"
 #include "keratin/data/csv.h"
+#include "keratin/data/data.h"
 #include "keratin/data/dataset.h"
 #include "keratin/data/images.h"
 #include "keratin/data/npy.h"

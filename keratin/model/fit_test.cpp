@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "keratin/base/warning.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/expect_error.h"
 
@@ -107,6 +108,90 @@ TEST(Fit, LosesNothingOfAGenerator) {
   });
   model.fit(once, {.verbose = 0});
   EXPECT_EQ(model.optimizer().iterations(), 5);
+}
+
+// Gives rows 0 … count-1 of a line, four at a time, and then nothing.
+Dataset::Generator batches_of(int64_t count) {
+  return [data = line(4), left = count]() mutable -> std::optional<Batch> {
+    if (left-- <= 0) return std::nullopt;
+    return data;
+  };
+}
+
+TEST(Fit, GoesThroughAGeneratorOnce) {
+  Model model = one_dense();
+  model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});
+  std::vector<std::string> warnings;
+  const auto before =
+      set_warning_handler([&](const std::string& warning) { warnings.push_back(warning); });
+  // An epoch goes on where the last one ended.
+  EXPECT_EQ(
+      model.fit(batches_of(4), {.epochs = 2, .verbose = 0, .steps_per_epoch = 2}).epoch.size(), 2u);
+  EXPECT_EQ(model.optimizer().iterations(), 4);
+  EXPECT_TRUE(warnings.empty());
+  // It ends in the middle of an epoch, and before one.
+  EXPECT_EQ(
+      model.fit(batches_of(3), {.epochs = 9, .verbose = 0, .steps_per_epoch = 2}).epoch.size(), 2u);
+  EXPECT_EQ(model.fit(batches_of(3), {.epochs = 2, .verbose = 0}).epoch.size(), 1u);
+  EXPECT_EQ(model.optimizer().iterations(), 10);
+  // Validation goes on in its own generator.
+  const History history = model.fit(batches_of(6), {.epochs = 3,
+                                                    .verbose = 0,
+                                                    .validation_data = batches_of(3),
+                                                    .steps_per_epoch = 2,
+                                                    .validation_steps = 2});
+  set_warning_handler(before);
+  EXPECT_EQ(history["loss"].size(), 3u);
+  EXPECT_EQ(history["val_loss"].size(), 2u);
+  ASSERT_EQ(warnings.size(), 3u);
+  EXPECT_NE(warnings[0].find("ran out of data"), std::string::npos);
+  EXPECT_NE(warnings[1].find("ran out of data"), std::string::npos);
+  EXPECT_NE(warnings[2].find("validation data ran out"), std::string::npos);
+}
+
+TEST(Fit, TakesTheSameDataInAnyForm) {
+  Model model = one_dense();
+  model.compile({.optimizer = SGD({.learning_rate = 0}), .loss = "mse"});
+  const Batch data = line(4);
+  const Dataset dataset = Dataset::from_tensors(data.x, data.y).batch(2);
+  const double loss = model.evaluate(data.x, data.y, {.verbose = 0}).at("loss");
+  EXPECT_NEAR(model.evaluate(data, {.verbose = 0}).at("loss"), loss, 1e-6);
+  EXPECT_NEAR(model.evaluate(dataset, {.verbose = 0}).at("loss"), loss, 1e-6);
+  EXPECT_NEAR(model.evaluate(batches_of(3), {.verbose = 0}).at("loss"), loss, 1e-6);
+  for (const Data& validation : {Data(data), Data(dataset), Data(batches_of(1))}) {
+    const History history = model.fit(data, {.verbose = 0, .validation_data = validation});
+    EXPECT_NEAR(history["val_loss"][0], loss, 1e-6);
+  }
+  const Tensor wanted = model.predict(data.x);
+  const Tensor got = model.predict(dataset), twice = model.predict(batches_of(2));
+  for (int64_t i = 0; i < wanted.count(); ++i) EXPECT_NEAR(got.at(i), wanted.at(i), 1e-6) << i;
+  EXPECT_EQ(twice.shape(), Shape({8, 1}));
+  EXPECT_EQ(Tensor(model.predict(batches_of(9), {.steps = 3})).shape(), Shape({12, 1}));
+  EXPECT_EQ(Tensor(model.predict(data.x, {.batch_size = 1, .steps = 3})).shape(), Shape({3, 1}));
+}
+
+TEST(Fit, RefusesGeneratorsThatDoNotFit) {
+  Model model = one_dense();
+  model.compile({.loss = "mse"});
+  const auto refuses = [&](const FitOptions& options, const std::string& part) {
+    testing::expect_user_error([&] { model.fit(batches_of(2), options); }, part);
+  };
+  refuses({.verbose = 0, .validation_split = 0.5}, "`validation_split`");
+  refuses({.verbose = 0, .sample_weight = Tensor::zeros(DType::f32, {4})}, "`sample_weight`");
+  refuses({.verbose = 0, .validation_data = batches_of(0)}, "validation data are empty");
+  const auto nothing = batches_of(0);
+  testing::expect_user_error([&] { model.fit(nothing, {.verbose = 0}); },
+                             "fit: the data are empty");
+  testing::expect_user_error([&] { model.evaluate(nothing, {.verbose = 0}); },
+                             "evaluate: the data are empty");
+  testing::expect_user_error([&] { model.predict(nothing); }, "predict: the data are empty");
+  testing::expect_user_error([&] { model.predict(line(2), {.steps = 0}); }, "`steps`");
+  testing::expect_user_error([&] { model.fit(Dataset::Generator(), {.verbose = 0}); },
+                             "an empty function");
+  const Tensor weight = Tensor::zeros(DType::f32, {4});
+  testing::expect_user_error(
+      [&] { model.evaluate(batches_of(1), {.verbose = 0, .sample_weight = weight}); },
+      "`sample_weight`");
 }
 
 TEST(Fit, TellsOfABatchOnlyWhenThereIsOne) {

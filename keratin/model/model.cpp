@@ -77,16 +77,27 @@ RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) 
 }
 
 Tree<Tensor> Model::predict(const Tree<Tensor>& inputs, const PredictOptions& options) const {
-  require(options.batch_size > 0, "predict: `batch_size` must be positive, got ",
-          options.batch_size);
   std::optional<int64_t> rows;
   inputs.each([&](const Tensor& t) {
     if (!rows && t.shape().rank() > 0) rows = t.shape()[0];
   });
-  if (rows.value_or(0) <= options.batch_size) return run(inputs, options).outputs;
-  const auto stream = Dataset::from_tensors(inputs).batch(options.batch_size).stream();
+  if (!options.steps && options.batch_size > 0 && rows.value_or(0) <= options.batch_size)
+    return run(inputs, options).outputs;
+  return predict(Data(Batch{inputs}), options);
+}
+
+Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) const {
+  require(options.batch_size > 0, "predict: `batch_size` must be positive, got ",
+          options.batch_size);
+  require(options.steps.value_or(1) > 0, "predict: `steps` must be positive, got ",
+          options.steps.value_or(1));
+  const auto stream = data.batches(options.batch_size).stream();
   std::vector<Tree<Tensor>> parts;
-  for (Batch batch; stream->next(batch);) parts.push_back(run(batch.x, options).outputs);
+  Batch batch;
+  while ((!options.steps || static_cast<int64_t>(parts.size()) < *options.steps) &&
+         stream->next(batch))
+    parts.push_back(run(batch.x, options).outputs);
+  require(!parts.empty(), "predict: the data are empty: no batch came");
   return joined(parts);
 }
 
@@ -101,24 +112,27 @@ Trainer& Model::trainer() const {
 }
 
 History Model::fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options) {
-  const FitData data = fit_data(x, y, options);
-  return keratin::fit(trainer(), data.train, data.validation, options);
+  return fit(Batch{x, y}, options);
 }
 
-History Model::fit(const Dataset& data, const FitOptions& options) {
-  const FitData all = fit_data(data, options);
-  return keratin::fit(trainer(), all.train, all.validation, options);
+History Model::fit(const Data& data, const FitOptions& options) {
+  return keratin::fit(trainer(), fit_data(data, options), options);
 }
 
 Logs Model::evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options) {
-  require(options.batch_size > 0, "evaluate: `batch_size` must be positive, got ",
-          options.batch_size);
-  return evaluate(Dataset::from_tensors(x, y, options.sample_weight).batch(options.batch_size),
-                  options);
+  return evaluate(Batch{x, y}, options);
 }
 
-Logs Model::evaluate(const Dataset& data, const EvaluateOptions& options) {
-  return keratin::evaluate(trainer(), data, options);
+Logs Model::evaluate(const Data& data, const EvaluateOptions& options) {
+  require(options.batch_size > 0, "evaluate: `batch_size` must be positive, got ",
+          options.batch_size);
+  if (options.sample_weight.is_none())
+    return keratin::evaluate(trainer(), data.batches(options.batch_size), options);
+  require(data.is_rows(),
+          "`sample_weight` is not supported beside a Dataset or a generator: let its batches hold ",
+          "the weights");
+  const Data weighted = Batch{data.rows().x, data.rows().y, options.sample_weight};
+  return keratin::evaluate(trainer(), weighted.batches(options.batch_size), options);
 }
 
 Logs Model::train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,

@@ -17,7 +17,8 @@ struct ModelOptions {
 };
 
 struct PredictOptions {
-  int64_t batch_size = 32;  // for `predict`, which takes any number of samples
+  int64_t batch_size = 32;            // for `predict`, which takes any number of samples
+  std::optional<int64_t> steps = {};  // batches to take; all of them by default
   bool training = false;
   CompileOptions compile = {};
 };
@@ -59,6 +60,8 @@ class Model {
 
   // Runs the model on data, batch by batch. Safe from any number of threads.
   Tree<Tensor> predict(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
+  // The inputs of batches from a Dataset or a generator; targets are not looked at.
+  Tree<Tensor> predict(const Data& data, const PredictOptions& options = {}) const;
   Tree<Tensor> predict_on_batch(const Tree<Tensor>& inputs,
                                 const PredictOptions& options = {}) const {
     return run(inputs, options).outputs;
@@ -70,9 +73,9 @@ class Model {
   // was. Compiling again starts with a new optimizer.
   void compile(TrainingOptions options = {});
   History fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options = {});
-  History fit(const Dataset& data, const FitOptions& options = {});
+  History fit(const Data& data, const FitOptions& options = {});
   Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options = {});
-  Logs evaluate(const Dataset& data, const EvaluateOptions& options = {});
+  Logs evaluate(const Data& data, const EvaluateOptions& options = {});
   // One step; what the metrics say since they were last reset.
   Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
                       const BatchOptions& options = {});

@@ -86,26 +86,107 @@ void check(const FitOptions& options) {
           options.verbose);
 }
 
-Logs run_test(Trainer& trainer, const Dataset& data, std::optional<int64_t> limit,
-              const Callbacks& callbacks, ProgressBar* bar) {
-  trainer.reset_metrics();
-  callbacks.call(&Callback::on_test_begin);
+// Nothing when no batch came.
+std::optional<Logs> run_test(Trainer& trainer, const Dataset& data, std::optional<int64_t> limit,
+                             const Callbacks& callbacks, ProgressBar* bar) {
   const auto stream = data.stream();
   Batch batch;
+  if (limit.value_or(1) < 1 || !stream->next(batch)) return std::nullopt;
+  trainer.reset_metrics();
+  callbacks.call(&Callback::on_test_begin);
   int64_t step = 0;
-  while ((!limit || step < *limit) && stream->next(batch)) {
+  do {
     callbacks.call(&Callback::on_test_batch_begin, step);
     trainer.test(batch);
     ++step;
     if (callbacks.reads_batch_logs())
       callbacks.call(&Callback::on_test_batch_end, step - 1, trainer.logs());
     if (bar != nullptr) bar->update(step, bar->due() ? trainer.logs() : Logs{});
-  }
-  require(step > 0, "evaluate: the data are empty: no batch came");
+  } while ((!limit || step < *limit) && stream->next(batch));
   const Logs logs = trainer.logs();
   if (bar != nullptr) bar->update(step, logs, true);
   callbacks.call(&Callback::on_test_end, logs);
   return logs;
+}
+
+// The stream of a training run, and the batch that was taken from it and not yet learnt from.
+class Feed {
+ public:
+  Feed(const FitData& data, const FitOptions& options, uint64_t seed)
+      : data_(data), options_(options), batches_(data.train(seed)) {
+    stream_ = batches_.stream(options.initial_epoch);
+  }
+
+  // Looks whether there is one more.
+  bool ready() { return waiting_ = waiting_ || stream_->next(batch_); }
+  // Takes it; false at the end.
+  bool next() {
+    const bool more = ready();
+    waiting_ = false;
+    return more;
+  }
+  const Batch& batch() const { return batch_; }
+  std::optional<int64_t> size() const { return batches_.size(); }
+
+  // With a fixed number of steps an epoch goes on where the last one ended.
+  void begin_epoch(int64_t epoch) {
+    if (!fresh_ && !options_.steps_per_epoch) {
+      stream_ = batches_.stream(epoch);
+      waiting_ = false;
+    }
+    fresh_ = false;
+  }
+
+  // To where an earlier run was cut off, whose order of samples came from this seed.
+  void go_to(int64_t epoch, int64_t step, uint64_t seed) {
+    const int64_t steps = options_.steps_per_epoch.value_or(0);
+    int64_t before = (epoch - options_.initial_epoch) * steps + step;
+    if (data_.one_pass) {  // begun again by the new program, which took one already
+      if (before > 0 && std::exchange(waiting_, false)) --before;
+    } else {
+      batches_ = data_.train(seed);
+      stream_ = batches_.stream(steps > 0 ? options_.initial_epoch : epoch);
+      waiting_ = false;
+    }
+    stream_->skip(before);
+  }
+
+ private:
+  const FitData& data_;
+  const FitOptions& options_;
+  Dataset batches_;
+  std::unique_ptr<Stream> stream_;
+  Batch batch_;
+  bool waiting_ = false, fresh_ = true;
+};
+
+void warn_of_the_end() {
+  warn(text("Your input ran out of data; interrupting training. Make sure that your dataset or ",
+            "generator can generate at least `steps_per_epoch * epochs` batches. You may need to ",
+            "use `.repeat()` when building your dataset."));
+}
+
+// The batches of one epoch that are still to come; training.step counts them.
+void run_epoch(Training& training, Feed& feed, const FitOptions& options,
+               const Callbacks& callbacks, ProgressBar& bar, bool& interrupted) {
+  Trainer& trainer = training.trainer;
+  const auto& limit = options.steps_per_epoch;
+  const auto wanted = [&] { return !limit || training.step < *limit; };
+  // Callbacks hear of a batch only when there is one.
+  while (!training.stop_training && !interrupted && wanted() && feed.ready()) {
+    callbacks.call(&Callback::on_train_batch_begin, training.step);
+    for (int64_t i = 0; i < trainer.options().steps_per_execution && wanted() && feed.next(); ++i) {
+      trainer.train(feed.batch());
+      ++training.step;
+    }
+    if (callbacks.reads_batch_logs())
+      callbacks.call(&Callback::on_train_batch_end, training.step - 1, trainer.logs());
+    if (bar.due()) bar.update(training.step, trainer.logs());
+    interrupted = InterruptScope::asked();
+  }
+  if (training.stop_training || interrupted || !limit || training.step >= *limit) return;
+  warn_of_the_end();
+  training.stop_training = true;
 }
 
 }  // namespace
@@ -140,15 +221,12 @@ Batch with_class_weight(Batch batch, const std::map<int64_t, double>& class_weig
   return batch;
 }
 
-FitData fit_data(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options) {
-  check(options);
-  Batch all{x, y, options.sample_weight};
+namespace {
+
+FitData from_rows(Batch all, const FitOptions& options) {
+  if (!options.sample_weight.is_none()) all.sample_weight = options.sample_weight;
   Dataset::from_tensors(all.x, all.y, all.sample_weight);  // refuses what does not fit together
   FitData data;
-  const int64_t validation_batch = options.validation_batch_size.value_or(options.batch_size);
-  const auto batches = [&](const Batch& b) {
-    return Dataset::from_tensors(b.x, b.y, b.sample_weight).batch(validation_batch);
-  };
   if (options.validation_split > 0) {
     const int64_t rows = all.size();
     const auto kept = static_cast<int64_t>(
@@ -160,10 +238,9 @@ FitData fit_data(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions&
         "`. Either provide more data, or a different value for the `validation_split` argument.");
     auto [head, tail] = split_rows(all, kept);
     all = std::move(head);
-    data.validation = batches(tail);
+    data.validation =
+        Data(tail).batches(options.validation_batch_size.value_or(options.batch_size));
   }
-  if (options.validation_data) data.validation = batches(*options.validation_data);
-  if (options.validation_dataset) data.validation = options.validation_dataset;
   all = with_class_weight(std::move(all), options.class_weight);
   const Dataset rows = Dataset::from_tensors(all.x, all.y, all.sample_weight);
   data.train = [rows, batch = options.batch_size, shuffle = options.shuffle](uint64_t seed) {
@@ -172,29 +249,33 @@ FitData fit_data(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions&
   return data;
 }
 
-FitData fit_data(const Dataset& data, const FitOptions& options) {
-  check(options);
+FitData from_batches(const Data& data, const FitOptions& options) {
   require(options.validation_split == 0,
-          "`validation_split` is only supported for tensors, not for a Dataset");
+          "`validation_split` is only supported for tensors, not for a Dataset or a generator");
   require(options.sample_weight.is_none(),
-          "`sample_weight` is not supported beside a Dataset: let its batches hold the weights");
-  FitData out;
-  if (options.validation_data) {
-    const Batch& b = *options.validation_data;
-    out.validation = Dataset::from_tensors(b.x, b.y, b.sample_weight)
-                         .batch(options.validation_batch_size.value_or(options.batch_size));
-  }
-  if (options.validation_dataset) out.validation = options.validation_dataset;
-  const Dataset weighted =
-      options.class_weight.empty() ? data : data.map([weights = options.class_weight](Batch b) {
-        return with_class_weight(std::move(b), weights);
-      });
-  out.train = [weighted](uint64_t) { return weighted; };
+          "`sample_weight` is not supported beside a Dataset or a generator: let its batches hold ",
+          "the weights");
+  const Dataset batches = data.batches(options.batch_size);
+  const Dataset weighted = options.class_weight.empty()
+                               ? batches
+                               : batches.map([weights = options.class_weight](Batch b) {
+                                   return with_class_weight(std::move(b), weights);
+                                 });
+  return {.train = [weighted](uint64_t) { return weighted; }, .one_pass = data.one_pass()};
+}
+
+}  // namespace
+
+FitData fit_data(const Data& data, const FitOptions& options) {
+  check(options);
+  FitData out = data.is_rows() ? from_rows(data.rows(), options) : from_batches(data, options);
+  if (options.validation_data)
+    out.validation = options.validation_data->batches(
+        options.validation_batch_size.value_or(options.batch_size));
   return out;
 }
 
-History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dataset>& validation,
-            const FitOptions& options) {
+History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
   check(options);
   History history;
   Training training{.trainer = trainer,
@@ -205,69 +286,44 @@ History fit(Trainer& trainer, const MakeData& make_data, const std::optional<Dat
                     .history = &history.history};
   const Callbacks callbacks(options.callbacks, training);
   const InterruptScope interrupts;
-  // Whoever goes on from a backup needs all the state there will be, so the first batch is looked
-  // at.
-  Dataset data = make_data(training.shuffle_seed);
-  std::unique_ptr<Stream> stream = data.stream(training.epoch);
-  Batch batch;
-  bool waiting = stream->next(batch);  // a batch that was taken and not yet learnt from
-  require(waiting, "fit: the data are empty: no batch came");
-  trainer.build(batch);
+  Feed feed(data, options, training.shuffle_seed);
+  require(feed.ready(), "fit: the data are empty: no batch came");
+  // Whoever goes on from a backup needs all the state there will be.
+  trainer.build(feed.batch());
   callbacks.call(&Callback::on_train_begin);
-  if (training.epoch != options.initial_epoch || training.step > 0) {
-    data = make_data(training.shuffle_seed);
-    stream = nullptr;
-    waiting = false;
-  }
-  training.steps = options.steps_per_epoch ? options.steps_per_epoch : data.size();
-  const int64_t chunk = trainer.options().steps_per_execution;
+  if (training.epoch != options.initial_epoch || training.step > 0)
+    feed.go_to(training.epoch, training.step, training.shuffle_seed);
+  training.steps = options.steps_per_epoch ? options.steps_per_epoch : feed.size();
   const bool terminal = on_terminal();
 
   Logs last;
+  bool validated = false;
   const auto stopped = [&] { return training.stop_training || history.interrupted; };
   for (; training.epoch < options.epochs && !stopped(); ++training.epoch) {
     const int64_t epoch = training.epoch;
-    const bool resumed = training.step > 0;
-    if (!resumed) trainer.reset_metrics();
-    // With a fixed number of steps an epoch goes on where the last one ended.
-    if (!waiting && (stream == nullptr || !options.steps_per_epoch)) stream = data.stream(epoch);
-    if (resumed) stream->skip(training.step);
+    feed.begin_epoch(epoch);
+    if (training.step == 0) {
+      if (!feed.ready()) {
+        warn_of_the_end();
+        break;
+      }
+      trainer.reset_metrics();
+    }
     callbacks.call(&Callback::on_epoch_begin, epoch);
     if (options.verbose != 0) std::cout << "Epoch " << epoch + 1 << '/' << options.epochs << '\n';
     ProgressBar bar(std::cout,
                     {.target = training.steps, .verbose = options.verbose, .dynamic = terminal});
-    bool more = true;
-    while (more && !stopped() &&
-           (!options.steps_per_epoch || training.step < *options.steps_per_epoch)) {
-      // Callbacks hear of a batch only when there is one.
-      more = waiting = waiting || stream->next(batch);
-      if (!more) break;
-      callbacks.call(&Callback::on_train_batch_begin, training.step);
-      for (int64_t i = 0; i < chunk && more; ++i) {
-        if (options.steps_per_epoch && training.step == *options.steps_per_epoch) break;
-        more = std::exchange(waiting, false) || stream->next(batch);
-        if (!more) break;
-        trainer.train(batch);
-        ++training.step;
-      }
-      if (callbacks.reads_batch_logs())
-        callbacks.call(&Callback::on_train_batch_end, training.step - 1, trainer.logs());
-      if (bar.due()) bar.update(training.step, trainer.logs());
-      history.interrupted = InterruptScope::asked();
-    }
-    if (options.steps_per_epoch && !more && training.step < *options.steps_per_epoch) {
-      warn(text("Your input ran out of data; interrupting training. Make sure that your dataset ",
-                "can generate at least `steps_per_epoch * epochs` batches. You may need to use ",
-                "`.repeat()` when building your dataset."));
-      training.stop_training = true;
-    }
+    run_epoch(training, feed, options, callbacks, bar, history.interrupted);
     Logs logs = trainer.logs();
     const int64_t steps = training.step;
-    if (validation && !history.interrupted && (epoch + 1) % options.validation_freq == 0) {
+    if (data.validation && !history.interrupted && (epoch + 1) % options.validation_freq == 0) {
       if (bar.due()) bar.update(steps, logs);
-      for (const auto& [name, value] :
-           run_test(trainer, *validation, options.validation_steps, callbacks, nullptr))
-        logs["val_" + name] = value;
+      const auto found =
+          run_test(trainer, *data.validation, options.validation_steps, callbacks, nullptr);
+      require(found || validated, "fit: the validation data are empty: no batch came");
+      validated = true;
+      if (!found) warn("The validation data ran out; there is no validation any more.");
+      for (const auto& [name, value] : found.value_or(Logs{})) logs["val_" + name] = value;
     }
     training.step = 0;
     callbacks.call(&Callback::on_epoch_end, epoch, logs);
@@ -288,7 +344,10 @@ Logs evaluate(Trainer& trainer, const Dataset& data, const EvaluateOptions& opti
   const Callbacks callbacks(options.callbacks, training);
   ProgressBar bar(std::cout,
                   {.target = training.steps, .verbose = options.verbose, .dynamic = on_terminal()});
-  return run_test(trainer, data, options.steps, callbacks, options.verbose != 0 ? &bar : nullptr);
+  const auto logs =
+      run_test(trainer, data, options.steps, callbacks, options.verbose != 0 ? &bar : nullptr);
+  require(logs.has_value(), "evaluate: the data are empty: no batch came");
+  return *logs;
 }
 
 }  // namespace keratin

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "keratin/data/dataset.h"
+#include "keratin/data/data.h"
 #include "keratin/engine/compile.h"
 #include "keratin/losses/losses.h"
 #include "keratin/metrics/metrics.h"
@@ -66,8 +66,7 @@ struct FitOptions {
   int verbose = 1;  // 0 silent, 1 a progress bar, 2 a line per epoch
   std::vector<CallbackPtr> callbacks = {};
   double validation_split = 0;  // the last part of the samples, before they are shuffled
-  std::optional<Batch> validation_data = {};
-  std::optional<Dataset> validation_dataset = {};
+  std::optional<Data> validation_data = {};
   bool shuffle = true;
   std::map<int64_t, double> class_weight = {};
   Tree<Tensor> sample_weight = {};

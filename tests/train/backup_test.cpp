@@ -112,6 +112,49 @@ TEST(Backup, GoesOnInTheMiddleOfAnEpoch) {
   EXPECT_EQ(train(folder, 2), train("", 2));
 }
 
+// With a fixed number of steps, data go on from epoch to epoch; so does what is skipped.
+std::vector<Tensor> train_in_steps(const Data& data, const std::filesystem::path& folder,
+                                   bool accident) {
+  clear_session();
+  set_random_seed(3);
+  const SymbolicTensor in = Input({2});
+  Model model({.inputs = in, .outputs = Dense({.units = 1})(in)});
+  model.compile({.optimizer = SGD({.learning_rate = 0.01}), .loss = "mse"});
+  FitOptions options{.epochs = 3, .verbose = 0, .steps_per_epoch = 4};
+  if (!folder.empty())
+    options.callbacks = {
+        BackupAndRestore({.backup_dir = folder, .save_freq = 1, .delete_checkpoint = false})};
+  if (accident)
+    options.callbacks.push_back(
+        LambdaCallback({.on_train_batch_end = [](Training& t, int64_t step, const Logs&) {
+          if (t.epoch == 1 && step == 2) fail("the power went out");
+        }}));
+  model.fit(data, options);
+  return model.get_weights();
+}
+
+TEST(Backup, GoesOnInDataWithoutEpochs) {
+  const auto numbered = [](int64_t i) {
+    return Batch{Tensor::full(DType::f32, {1, 2}, static_cast<double>(i)),
+                 Tensor::full(DType::f32, {1, 1}, static_cast<double>(i * i % 7))};
+  };
+  const auto generator = [&] {
+    return Data([=, i = int64_t{0}]() mutable -> std::optional<Batch> { return numbered(i++); });
+  };
+  const auto dataset = [&] {
+    return Data(Dataset::from_generator([=] {
+      return [=, i = int64_t{0}]() mutable -> std::optional<Batch> { return numbered(i++); };
+    }));
+  };
+  for (const std::function<Data()>& make : {std::function<Data()>(generator), {dataset}}) {
+    const auto folder = std::filesystem::path(::testing::TempDir()) / "in_steps";
+    std::filesystem::remove_all(folder);
+    EXPECT_THROW(train_in_steps(make(), folder, true), UserError);
+    ASSERT_TRUE(std::filesystem::exists(folder / "latest.npz"));
+    EXPECT_EQ(train_in_steps(make(), folder, false), train_in_steps(make(), "", false));
+  }
+}
+
 TEST(Reproducible, SameSeedSameBits) { EXPECT_EQ(train(""), train("")); }
 
 }  // namespace

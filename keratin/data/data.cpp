@@ -1,0 +1,17 @@
+#include "keratin/data/data.h"
+
+namespace keratin {
+
+Dataset Data::batches(int64_t rows_each) const {
+  if (!is_rows()) return std::get<Dataset>(source_);
+  return Dataset::from_tensors(rows().x, rows().y, rows().sample_weight).batch(rows_each);
+}
+
+Dataset Data::once(Dataset::Generator generator) {
+  require(generator != nullptr, "Data: expected a generator, got an empty function");
+  // Every pass calls the same one.
+  const auto shared = std::make_shared<Dataset::Generator>(std::move(generator));
+  return Dataset::from_generator([shared] { return [shared] { return (*shared)(); }; });
+}
+
+}  // namespace keratin
