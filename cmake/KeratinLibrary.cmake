@@ -1,5 +1,5 @@
 # keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LEVELS <subfolder>] [TESTING]
-#                 [TESTS_ALONE])
+#                 [TESTS_ALONE] [GOLDEN])
 #
 # One folder of the library. Every *.cpp below it, apart from the tests, becomes the object library
 # keratin_<name>; *_test.cpp become keratin_<name>_test and *_threads_test.cpp (the tests that TSan
@@ -9,11 +9,12 @@
 #   LEVELS       a sub folder compiled once per x86-64 level, see keratin_levels
 #   TESTING      the folder serves tests only and stays out of the library
 #   TESTS_ALONE  its tests do without keratin/testing, so they build without the whole library
+#   GOLDEN       its tests open files of the source tree, below KERATIN_SOURCE_DIR
 #
 # Objects, unlike archives, are not passed on by CMake from target to target; the folders are
 # recorded here and linked by keratin_link_all, keratin_link and keratin_add_tests.
 function(keratin_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE" "LEVELS" "DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE;GOLDEN" "LEVELS" "DEPENDS;LINK")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -21,6 +22,10 @@ function(keratin_library name)
   list(FILTER tests EXCLUDE REGEX "_threads_test\\.cpp$")
   list(FILTER threads_tests INCLUDE REGEX "_threads_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  if(arg_GOLDEN)  # tests are targets of the folder above, see keratin_add_tests
+    set_source_files_properties(${tests} ${threads_tests} DIRECTORY ${PROJECT_SOURCE_DIR}/keratin
+      PROPERTIES COMPILE_DEFINITIONS KERATIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  endif()
 
   set(level_objects)
   if(arg_LEVELS)

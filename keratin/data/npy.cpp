@@ -1,37 +1,18 @@
 #include "keratin/data/npy.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "keratin/files/zip.h"
 
 namespace keratin {
 namespace {
 
 using Bytes = std::string_view;
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  require(file.good(), path.string(), ": the file cannot be opened");
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  require(!file.bad(), path.string(), ": the file cannot be read");
-  return bytes;
-}
-
-// Numbers in a file are little-endian, and so are all machines we run on.
-template <class T>
-T number(Bytes bytes, size_t at, const std::string& who) {
-  require(at <= bytes.size() && bytes.size() - at >= sizeof(T), who, ": the file ends too early");
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof(T));
-  return value;
-}
 
 struct DTypeName {
   std::string_view name;  // after the sign of the byte order
@@ -48,7 +29,7 @@ constexpr std::array<DTypeName, 8> dtype_names = {{{"f8", DType::f64},
 
 // The value behind 'key': in the header, a Python dict of literals.
 Bytes member(Bytes header, std::string_view key, const std::string& who) {
-  const std::string quoted = "'" + std::string(key) + "'";
+  const std::string quoted = text("'", key, "'");
   const size_t at = header.find(quoted);
   require(at != Bytes::npos, who, ": the header has no ", quoted);
   const size_t colon = header.find(':', at + quoted.size());
@@ -105,14 +86,16 @@ Tensor row_major(const Tensor& columns, const Dims& dims) {
   return rows;
 }
 
-Tensor parse_npy(Bytes bytes, const std::string& who) {
+Tensor parse_npy(const files::FileView& file) {
+  const Bytes bytes = files::as_text(file.bytes());
+  const std::string& who = file.name();
   require(bytes.size() >= 10 && bytes.substr(0, 6) == "\x93NUMPY", who,
           ": expected a file of NumPy's .npy format");
   const int version = bytes[6];
   require(version >= 1 && version <= 3, who, ": unknown version ", version, " of .npy");
-  const size_t length =
-      version == 1 ? number<uint16_t>(bytes, 8, who) : number<uint32_t>(bytes, 8, who);
-  const size_t begin = version == 1 ? 10 : 12;
+  files::Cursor at(file.bytes(), who, "the header", 8);
+  const size_t length = version == 1 ? at.u16() : at.u32();
+  const size_t begin = at.at();
   require(length <= bytes.size() - begin, who, ": the header is longer than the file");
   const Bytes header = bytes.substr(begin, length), data = bytes.substr(begin + length);
 
@@ -130,7 +113,7 @@ Tensor parse_npy(Bytes bytes, const std::string& who) {
   require(static_cast<size_t>(shape.count()) <= data.size() / size_of(*dtype), who, ": the shape ",
           shape, " needs more data than the file has");
   Tensor tensor(*dtype, shape);
-  std::memcpy(tensor.raw(), data.data(), tensor.bytes());
+  if (tensor.bytes() > 0) std::memcpy(tensor.raw(), data.data(), tensor.bytes());
   if (type[0] == '>') swap_bytes(tensor);
   if (*dtype == DType::boolean)
     for (int64_t i = 0; i < tensor.count(); ++i) {
@@ -140,7 +123,8 @@ Tensor parse_npy(Bytes bytes, const std::string& who) {
   return fortran && dims.size() > 1 ? row_major(tensor, dims) : tensor;
 }
 
-std::string npy_bytes(const Tensor& tensor) {
+// All that comes before the elements.
+std::string npy_header(const Tensor& tensor) {
   std::string_view name;
   for (const DTypeName& known : dtype_names)
     if (known.dtype == tensor.dtype()) name = known.name;
@@ -159,140 +143,41 @@ std::string npy_bytes(const Tensor& tensor) {
   out += static_cast<char>(header.size() & 255);
   out += static_cast<char>(header.size() >> 8);
   out += header;
-  out.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
   return out;
 }
 
-// To the disk, whole or not at all.
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  const std::filesystem::path beside = path.string() + ".part";
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  require(file >= 0, path.string(), ": cannot be written");
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t some = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (some <= 0) break;
-    done += static_cast<size_t>(some);
-  }
-  const bool safe = done == bytes.size() && ::fsync(file) == 0;
-  ::close(file);
-  std::error_code error;
-  if (safe) std::filesystem::rename(beside, path, error);
-  if (!safe || error) std::filesystem::remove(beside);
-  require(safe && !error, path.string(), ": cannot be written");
+void write_npy(files::Sink& sink, const Tensor& tensor) {
+  sink.write(files::as_bytes(npy_header(tensor)));
+  sink.write({tensor.buffer().data(), tensor.bytes()});
 }
-
-uint32_t crc32(Bytes bytes) {
-  static const auto table = [] {
-    std::array<uint32_t, 256> made{};
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t c = i;
-      for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-      made[i] = c;
-    }
-    return made;
-  }();
-  uint32_t crc = ~0u;
-  for (const char b : bytes) crc = table[(crc ^ static_cast<uint8_t>(b)) & 255] ^ (crc >> 8);
-  return ~crc;
-}
-
-template <class T>
-void put(std::string& out, T value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof(T));
-}
-
-constexpr uint32_t local_sign = 0x04034b50, central_sign = 0x02014b50, end_sign = 0x06054b50;
 
 }  // namespace
 
-Tensor read_npy(const std::filesystem::path& path) {
-  return parse_npy(read_file(path), path.string());
-}
+Tensor read_npy(const std::filesystem::path& path) { return parse_npy(files::map_file(path)); }
 
 void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
-  write_file(path, npy_bytes(tensor));
+  files::AtomicFile file(path);
+  write_npy(file, tensor);
+  file.commit();
 }
 
-// An .npz is a zip of .npy files. Its directory is at the end; entries are stored as they are.
+// An .npz is a zip of .npy files.
 std::map<std::string, Tensor> read_npz(const std::filesystem::path& path) {
-  const std::string file = read_file(path), who = path.string();
-  const Bytes bytes = file;
-  size_t end = bytes.size() < 22 ? Bytes::npos : bytes.size() - 22;
-  while (end != Bytes::npos && number<uint32_t>(bytes, end, who) != end_sign)
-    end = end == 0 || bytes.size() - end > 65557 ? Bytes::npos : end - 1;
-  require(end != Bytes::npos, who, ": expected a zip file, as numpy.savez writes");
-  const auto count = number<uint16_t>(bytes, end + 10, who);
-  size_t at = number<uint32_t>(bytes, end + 16, who);
+  const files::ZipReader zip(files::map_file(path));
   std::map<std::string, Tensor> out;
-  for (int i = 0; i < count; ++i) {
-    require(number<uint32_t>(bytes, at, who) == central_sign, who,
-            ": the zip's directory is damaged");
-    const auto method = number<uint16_t>(bytes, at + 10, who);
-    const auto crc = number<uint32_t>(bytes, at + 16, who);
-    const size_t size = number<uint32_t>(bytes, at + 24, who);
-    const size_t name_size = number<uint16_t>(bytes, at + 28, who);
-    const size_t extra = number<uint16_t>(bytes, at + 30, who);
-    const size_t comment = number<uint16_t>(bytes, at + 32, who);
-    const size_t local = number<uint32_t>(bytes, at + 42, who);
-    require(at + 46 + name_size <= bytes.size(), who, ": the zip's directory is damaged");
-    std::string name(bytes.substr(at + 46, name_size));
-    at += 46 + name_size + extra + comment;
-    require(method == 0, who, ": '", name, "' is compressed; save it with numpy.savez instead");
-    require(number<uint32_t>(bytes, local, who) == local_sign, who, ": '", name, "' is damaged");
-    const size_t begin = local + 30 + number<uint16_t>(bytes, local + 26, who) +
-                         number<uint16_t>(bytes, local + 28, who);
-    require(begin <= bytes.size() && size <= bytes.size() - begin, who, ": '", name,
-            "' is longer than the file");
-    const Bytes data = bytes.substr(begin, size);
-    require(crc32(data) == crc, who, ": '", name, "' is damaged: its checksum differs");
+  for (const files::ZipEntry& entry : zip.entries()) {
+    std::string name = entry.name;
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    require(out.emplace(name, parse_npy(data, who + ": '" + name + "'")).second, who, ": '", name,
+    require(out.emplace(name, parse_npy(zip.read(entry))).second, path.string(), ": '", name,
             "' is there twice");
   }
   return out;
 }
 
 void write_npz(const std::filesystem::path& path, const std::map<std::string, Tensor>& tensors) {
-  std::string out, directory;
-  require(tensors.size() < 65535, path.string(), ": too many arrays for one file");
-  for (const auto& [key, tensor] : tensors) {
-    const std::string name = key + ".npy", data = npy_bytes(tensor);
-    require(out.size() + data.size() < 0xffffffffu, path.string(),
-            ": more than 4 GiB do not fit into this format");
-    const auto local = static_cast<uint32_t>(out.size());
-    std::string common;  // the part both headers share
-    put<uint16_t>(common, 20);
-    put<uint16_t>(common, 0x800);  // names are UTF-8
-    put<uint16_t>(common, 0);      // stored
-    put<uint32_t>(common, 0x00210000);
-    put<uint32_t>(common, crc32(data));
-    put<uint32_t>(common, static_cast<uint32_t>(data.size()));
-    put<uint32_t>(common, static_cast<uint32_t>(data.size()));
-    put<uint16_t>(common, static_cast<uint16_t>(name.size()));
-    put<uint16_t>(common, 0);
-    put(out, local_sign);
-    out += common + name + data;
-    put(directory, central_sign);
-    put<uint16_t>(directory, 20);
-    directory += common;
-    put<uint16_t>(directory, 0);
-    put<uint16_t>(directory, 0);
-    put<uint16_t>(directory, 0);
-    put<uint32_t>(directory, 0);
-    put(directory, local);
-    directory += name;
-  }
-  const auto directory_at = static_cast<uint32_t>(out.size());
-  out += directory;
-  put(out, end_sign);
-  put<uint32_t>(out, 0);
-  put(out, static_cast<uint16_t>(tensors.size()));
-  put(out, static_cast<uint16_t>(tensors.size()));
-  put(out, static_cast<uint32_t>(directory.size()));
-  put(out, directory_at);
-  put<uint16_t>(out, 0);
-  write_file(path, out);
+  files::ZipWriter zip(path);
+  for (const auto& [name, tensor] : tensors) write_npy(zip.begin(name + ".npy"), tensor);
+  zip.commit();
 }
 
 }  // namespace keratin

@@ -15,7 +15,7 @@ namespace keratin {
 Tensor read_npy(const std::filesystem::path& path);
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
-// Several arrays by name, as numpy.savez writes them. Compressed ones are not read.
+// Several arrays by name, as numpy.savez and numpy.savez_compressed write them.
 std::map<std::string, Tensor> read_npz(const std::filesystem::path& path);
 // Written beside the path first and then moved there: a crash leaves the old file or the new one.
 void write_npz(const std::filesystem::path& path, const std::map<std::string, Tensor>& tensors);
