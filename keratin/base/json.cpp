@@ -158,8 +158,9 @@ class Reader {
 
   Json value(size_t depth) {
     skip_space();
-    check(depth < limits_.depth, text("at most ", limits_.depth, " levels of nesting"));
-    check(++values_ <= limits_.values, text("at most ", limits_.values, " values"));
+    // The messages are made only when needed: this runs for every value.
+    if (depth >= limits_.depth) check(false, text("at most ", limits_.depth, " levels of nesting"));
+    if (++values_ > limits_.values) check(false, text("at most ", limits_.values, " values"));
     check(at_ < text_.size(), "a value");
     switch (text_[at_]) {
       case '{':
