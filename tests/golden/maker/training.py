@@ -216,6 +216,71 @@ def scheduled():
         fit=dict(batch_size=4, epochs=5))
 
 
+def classifier(policy, name):
+    """Layers of a policy, and probabilities in single precision, as Keras advises. The model has the
+    policy too: by it Keras decides whether to scale the loss."""
+    keras.config.set_dtype_policy(policy)
+    x = Input((8,), name="features")
+    h = layers.Dense(16, activation="relu", dtype=policy, name="hidden")(x)
+    h = layers.LayerNormalization(dtype=policy, name="norm")(h)
+    h = layers.Dense(3, dtype=policy, name="logits")(h)
+    y = layers.Activation("softmax", dtype="float32", name="classes")(h)
+    features = data(name, 32, 8)
+    labels = np.argmax(features[:, :3] + features[:, 3:6], axis=1).astype("int32")
+    model = Model(x, y, name=name)
+    keras.config.set_dtype_policy("float32")
+    return dict(model=model, x=features, y=labels)
+
+
+@case
+def mixed_bfloat16():
+    return classifier("mixed_bfloat16", "mixed_bfloat16") | dict(
+        compile=dict(optimizer=keras.optimizers.SGD(0.05),
+                     loss="sparse_categorical_crossentropy", metrics=["accuracy"]),
+        fit=dict(batch_size=8, epochs=5))
+
+
+@case
+def mixed_float16():
+    """Its optimizer scales the loss without being told to."""
+    return classifier("mixed_float16", "mixed_float16") | dict(
+        compile=dict(optimizer=keras.optimizers.SGD(0.05),
+                     loss="sparse_categorical_crossentropy", metrics=["accuracy"]),
+        fit=dict(batch_size=8, epochs=5))
+
+
+@case
+def overflowing_float16():
+    """Batch 3 of 6 is so far off that its scaled gradients overflow, until the scale is low enough;
+    four good steps in a row double it again."""
+    x = Input((4,), name="x")
+    h = layers.Dense(6, activation="tanh", dtype="mixed_float16", name="hidden")(x)
+    y = layers.Dense(2, dtype="mixed_float16", name="out")(h)
+    features = data("overflowing", 24, 4)
+    targets = features[:, :2] - features[:, 2:]
+    targets[8:12] += 100
+    optimizer = keras.optimizers.LossScaleOptimizer(
+        keras.optimizers.SGD(0.002), initial_scale=8192.0, dynamic_growth_steps=4)
+    return dict(
+        model=Model(x, y, name="overflowing"), x=features, y=targets,
+        compile=dict(optimizer=optimizer, loss="mse", metrics=["mae"]),
+        fit=dict(batch_size=4, epochs=4))
+
+
+# Not Adam: Keras on TensorFlow rounds its betas to single precision on the way.
+@case
+def double_precision():
+    x = Input((8,), dtype="float64", name="features")
+    h = layers.Dense(16, activation="tanh", dtype="float64", name="hidden")(x)
+    y = layers.Dense(2, dtype="float64", name="out")(h)
+    features = data("double_precision", 24, 8).astype("float64")
+    return dict(
+        model=Model(x, y, name="double"), x=features, y=features[:, :2] * features[:, 2:4],
+        compile=dict(optimizer=keras.optimizers.SGD(0.01, momentum=0.9, nesterov=True),
+                     loss="mse", metrics=["mae"]),
+        fit=dict(batch_size=8, epochs=6))
+
+
 class Recorder(keras.callbacks.Callback):
     def __init__(self):
         super().__init__()
