@@ -1,6 +1,7 @@
 #include "keratin/ops/matmul.h"
 
 #include "keratin/ops/emit.h"
+#include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
 
@@ -33,6 +34,22 @@ Types infer_matmul(const Node& n) {
   return {{n.in(0).dtype(), Shape(dims)}};
 }
 
+// One matrix over all leading axes.
+Value flat(Value x) {
+  const Shape& shape = x.shape();
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < shape.rank(); ++axis)
+    rows = rows < 0 || shape[axis] == unknown ? infer_size : rows * shape[axis];
+  return reshape(x, {rows, shape.back()});
+}
+
+// Where one matrix B meets many of A, dB sums over all of them: one product over all rows does
+// both.
+bool is_shared_by_rows(const Shape& a, const Shape& b, const MatmulAttrs& attrs) {
+  return b.rank() == 2 && a.rank() > 2 && !attrs.transpose_a && a.back() != unknown &&
+         b[attrs.transpose_b ? 0 : 1] != unknown;
+}
+
 }  // namespace
 
 // y = A·B: dA = dy·Bᵀ, dB = Aᵀ·dy, each with the operands in the order that a transpose asks for.
@@ -46,8 +63,10 @@ const OpDef matmul_op{
       const Value a = n.in(0), b = n.in(1);
       const Value da = ta ? matmul(b, dy[0], {.transpose_a = tb, .transpose_b = true})
                           : matmul(dy[0], b, {.transpose_b = !tb});
-      const Value db = tb ? matmul(dy[0], a, {.transpose_a = true, .transpose_b = ta})
-                          : matmul(a, dy[0], {.transpose_a = !ta});
+      const bool shared = is_shared_by_rows(a.shape(), b.shape(), {ta, tb});
+      const Value rows = shared ? flat(a) : a, slopes = shared ? flat(dy[0]) : dy[0];
+      const Value db = tb ? matmul(slopes, rows, {.transpose_a = true, .transpose_b = ta})
+                          : matmul(rows, slopes, {.transpose_a = !ta});
       return unbroadcast(n, da, db);
     },
     .flops =
