@@ -316,11 +316,21 @@ Trainer::Step& Trainer::find(const Batch& batch, bool training) {
   return *(last_ = steps_.back());
 }
 
-void Trainer::run(const Batch& batch, bool training) {
+Trainer::Step& Trainer::fed(const Batch& batch, bool training) {
   Step& step = find(batch, training);
   size_t i = 0;
   batch.each([&](const Tensor& t) { step.inputs[i++] = t; });
+  return step;
+}
+
+void Trainer::run(const Batch& batch, bool training) {
+  Step& step = fed(batch, training);
   step.executable->run(step.inputs, step.results);
+}
+
+std::vector<Executable::StepTime> Trainer::profile(const Batch& batch, int runs) {
+  Step& step = fed(batch, true);
+  return step.executable->profile(step.inputs, step.results, runs);
 }
 
 void Trainer::train(const Batch& batch) { run(batch, true); }

@@ -20,6 +20,8 @@ class Trainer {
   // One step; what the metrics say after it is in `logs`.
   void train(const Batch& batch);
   void test(const Batch& batch);
+  // Trains on a batch several times, and says where the time went, step by step of the plan.
+  std::vector<Executable::StepTime> profile(const Batch& batch, int runs = 10);
   Logs logs() const;
   void reset_metrics();
 
@@ -49,6 +51,8 @@ class Trainer {
   void resolve(const Tree<Traced>& outputs);
   std::unique_ptr<Step> trace(const Batch& batch, bool training);
   Step& find(const Batch& batch, bool training);
+  // The step for a batch, with the batch's tensors as its inputs.
+  Step& fed(const Batch& batch, bool training);
   void run(const Batch& batch, bool training);
   // Targets or weights in the order of the outputs; nothing where there is none.
   std::vector<std::optional<Value>> per_output(const Tree<Value>& given,
