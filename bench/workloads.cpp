@@ -17,7 +17,7 @@ namespace {
     for (const int threads : {1, 2})
       benchmark::RegisterBenchmark(text(name, "/threads:", threads).c_str(),
                                    [spec = spec, threads](benchmark::State& state) {
-                                     const Job job = make_job(spec, threads);
+                                     const Task job = make_task(spec, threads);
                                      for (auto _ : state) job.run();
                                      state.counters["compile_ms"] = job.compile_ms;
                                      state.counters["GFLOP/s"] = benchmark::Counter(

@@ -280,21 +280,92 @@ def mlp_train(workload):
     yield from train_variants(workload, lambda: dense_stack(workload, last=None))
 
 
-def convnet_train(workload):
+def convnet_layers(workload):
     layers = keras.layers
-
-    def model():
-        return build(workload, [
-            layers.Conv2D(32, 3, activation="relu"), layers.MaxPooling2D(2),
+    return [layers.Conv2D(32, 3, activation="relu"), layers.MaxPooling2D(2),
             layers.Conv2D(64, 3, activation="relu"), layers.MaxPooling2D(2), layers.Flatten(),
-            layers.Dropout(workload.attrs["dropout"]), layers.Dense(10)])
+            layers.Dropout(workload.attrs["dropout"]), layers.Dense(10)]
 
-    yield from train_variants(workload, model)
+
+def convnet_train(workload):
+    yield from train_variants(workload, lambda: build(workload, convnet_layers(workload)))
+
+
+class Positions(keras.layers.Layer):
+    """Adds a vector of its own to each step."""
+
+    def build(self, shape):
+        self.table = self.add_weight(shape=shape[1:], name="table")
+
+    def call(self, x):
+        return x + self.table
+
+
+def transformer(workload):
+    layers, a, w = keras.layers, workload.attrs, workload.tensors
+    vocabulary, width = w["embedding"].shape
+    steps, heads = w["x"].shape[1], a["heads"]
+    tokens = keras.Input((steps,), dtype="int32")
+    x = Positions()(layers.Embedding(vocabulary, width)(tokens))
+    for i in range(a["layers"]):
+        attended = layers.MultiHeadAttention(heads, width // heads)(x, x)
+        x = layers.LayerNormalization(epsilon=1e-5)(x + attended)
+        hidden = layers.Dense(w[f"l{i}_f1_b"].shape[0], activation="relu")(x)
+        x = layers.LayerNormalization(epsilon=1e-5)(x + layers.Dense(width)(hidden))
+    return keras.Model(tokens, layers.Dense(a["classes"])(layers.GlobalAveragePooling1D()(x)))
+
+
+def sequence_model(workload):
+    layers, (vocabulary, width) = keras.layers, workload.tensors["embedding"].shape
+    return keras.Sequential([keras.Input((workload.tensors["x"].shape[1],), dtype="int32"),
+                             layers.Embedding(vocabulary, width, mask_zero=True), layers.LSTM(width),
+                             layers.Dense(1, activation="sigmoid")])
+
+
+def fit_model(workload):
+    """The model of a fit workload, holding its weights, and its loss."""
+    kind = workload.attrs["model"]
+    sparse = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    if kind == "mlp":
+        return dense_stack(workload, last=None), sparse
+    if kind == "convnet":
+        return build(workload, convnet_layers(workload)), sparse
+    make, loss = dict(lstm=(sequence_model, keras.losses.BinaryCrossentropy()),
+                      transformer=(transformer, sparse))[kind]
+    model = make(workload)
+    model.set_weights([v for k, v in worker.data(workload).items() if k != "x"])
+    return model, loss
+
+
+def fit(workload):
+    x, y, batch = worker.data(workload)["x"], worker.labels(workload).astype("int32"), workload.attrs["batch"]
+
+    def job(name):
+        model, loss = fit_model(workload)
+        model.compile(make_adam(workload.attrs), loss, jit_compile=name != "graph")
+        model.fit(x, y, batch_size=batch, shuffle=False, verbose=0)
+        check = [float(model.evaluate(x, y, batch_size=batch, verbose=0))]
+        model.optimizer.learning_rate = TIMED_LEARNING_RATE
+        return worker.Job(lambda: model.fit(x, y, batch_size=batch, verbose=0), check)
+
+    for name in COMPILERS:
+        yield name, lambda n=name: job(n)
+
+
+def predict_one(workload):
+    model, x = dense_stack(workload, last="relu"), worker.data(workload)["x"]
+
+    def job(name):
+        model.compile(jit_compile=name != "graph")
+        return worker.Job(lambda: model.predict(x, verbose=0), worker.mean_square(model.predict(x, verbose=0)))
+
+    for name in COMPILERS:
+        yield name, lambda n=name: job(n)
 
 
 if __name__ == "__main__":
     builders = dict(matmul=matmul, conv=conv, conv_grad=conv_grad, lstm=lstm, lstm_grad=lstm_grad,
                     pointwise=pointwise, adam=adam, softmax=softmax, layernorm=layernorm,
                     layernorm_grad=layernorm_grad, tiny_mlp=tiny_mlp, mlp_train=mlp_train,
-                    convnet_train=convnet_train)
+                    convnet_train=convnet_train, fit=fit, predict_one=predict_one)
     worker.Worker(f"keras_{BACKEND}", f"Keras {keras.__version__} on {VERSION}", builders).serve()

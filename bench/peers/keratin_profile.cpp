@@ -1,4 +1,5 @@
-// keratin_profile WORKLOAD [THREADS]: where a workload of the peer benchmark spends its time.
+// keratin_profile WORKLOAD [THREADS [LOOKS]]: where a workload of the peer benchmark spends its
+// time.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,15 +13,20 @@ int main(int argc, char** argv) {
   std::ifstream file(KERATIN_WORKLOADS);
   const auto workloads = nlohmann::json::parse(file);
   if (argc < 2 || !workloads.contains(argv[1])) {
-    std::cerr << "usage: keratin_profile WORKLOAD [THREADS], where WORKLOAD is one of\n";
+    std::cerr << "usage: keratin_profile WORKLOAD [THREADS [LOOKS]], where WORKLOAD is one of\n";
     for (const auto& [name, spec] : workloads.items()) std::cerr << "  " << name << '\n';
     return 2;
   }
-  const bench::Job job = bench::make_job(workloads[argv[1]], argc > 2 ? std::atoi(argv[2]) : 2);
+  const bench::Task job = bench::make_task(workloads[argv[1]], argc > 2 ? std::atoi(argv[2]) : 2);
+  if (!job.profile) {
+    std::cerr << "keratin_profile: " << argv[1] << " is not one program\n";
+    return 2;
+  }
   // The best of many short looks at each step: what it takes when nobody disturbs it.
-  auto steps = job.program.profile(job.inputs, job.outputs);
-  for (int look = 0; look < 150; ++look) {
-    const auto more = job.program.profile(job.inputs, job.outputs, 1);
+  auto steps = job.profile(10);
+  const int looks = argc > 3 ? std::atoi(argv[3]) : 150;
+  for (int look = 0; look < looks; ++look) {
+    const auto more = job.profile(1);
     for (size_t i = 0; i < steps.size(); ++i) steps[i].ms = std::min(steps[i].ms, more[i].ms);
   }
   double total = 0;

@@ -1,4 +1,6 @@
 // Keratin's side of the peer benchmark: answers the driver's requests, one JSON line each.
+#include <sys/resource.h>
+
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -27,12 +29,13 @@ class Worker {
     if (command == "prepare") return prepare(request);
     if (command == "sample") return sample(request.at("seconds").get<double>() * 1e3);
     if (command == "peak") return peak(request.at("threads").get<int>());
+    if (command == "memory") return memory();
     return {{"error", "unknown command " + command}};
   }
 
  private:
   json prepare(const json& request) {
-    job_.emplace(make_job(request.at("spec"), request.at("threads").get<int>()));
+    job_.emplace(make_task(request.at("spec"), request.at("threads").get<int>()));
     const auto start = Clock::now();
     do job_->run();
     while (ms_since(start) < 200);
@@ -64,7 +67,13 @@ class Worker {
             {"l3_gbs", read_bandwidth(threads, (size_t{8} << 20) / share)}};
   }
 
-  std::optional<Job> job_;
+  static json memory() {
+    rusage used = {};
+    getrusage(RUSAGE_SELF, &used);
+    return {{"peak_mib", static_cast<double>(used.ru_maxrss) / 1024}};
+  }
+
+  std::optional<Task> job_;
   int group_ = 1;
 };
 

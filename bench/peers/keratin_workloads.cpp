@@ -3,30 +3,54 @@
 #include <chrono>
 #include <map>
 
+#include "bench/peers/keratin_fits.h"
 #include "keratin/autodiff/gradients.h"
 #include "keratin/ops/ops.h"
 
 namespace keratin::bench {
 
-namespace {
-
 using nlohmann::json;
 
-// The inputs that every worker computes for itself; see README.md.
+namespace {
+
+// 24 bits for each index.
+uint32_t mixed(uint32_t index, uint32_t seed) {
+  uint32_t h = index + seed * 0x9E3779B9u;
+  h ^= h >> 16;
+  h *= 0x7FEB352Du;
+  h ^= h >> 15;
+  h *= 0x846CA68Bu;
+  h ^= h >> 16;
+  return h >> 8;
+}
+
+// Rows of tokens, each of a length of its own, padded with zeros.
+Tensor filled_tokens(const json& spec) {
+  Tensor tokens = Tensor::zeros(DType::i32, Shape(spec.at("shape").get<Dims>()));
+  const auto seed = spec.at("seed").get<uint32_t>();
+  const auto vocabulary = spec.at("vocabulary").get<int64_t>();
+  const auto shortest = spec.at("shortest").get<int64_t>();
+  const int64_t rows = tokens.shape()[0], longest = tokens.shape()[1];
+  const auto data = tokens.data<int32_t>();
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t length = shortest + row * 37 % (longest - shortest + 1);
+    for (int64_t i = row * longest; i < row * longest + length; ++i)
+      data[static_cast<size_t>(i)] = static_cast<int32_t>(
+          1 + (int64_t{mixed(static_cast<uint32_t>(i), seed)} * (vocabulary - 1) >> 24));
+  }
+  return tokens;
+}
+
+}  // namespace
+
 Tensor filled(const json& spec) {
+  if (spec.contains("vocabulary")) return filled_tokens(spec);
   Tensor tensor(DType::f32, Shape(spec.at("shape").get<Dims>()));
   const auto seed = spec.at("seed").get<uint32_t>();
   const auto scale = spec.at("scale").get<float>();
   uint32_t i = 0;
-  for (float& value : tensor.data<float>()) {
-    uint32_t h = i++ + seed * 0x9E3779B9u;
-    h ^= h >> 16;
-    h *= 0x7FEB352Du;
-    h ^= h >> 15;
-    h *= 0x846CA68Bu;
-    h ^= h >> 16;
-    value = (static_cast<float>(h >> 8) * 0x1p-23f - 1) * scale;
-  }
+  for (float& value : tensor.data<float>())
+    value = (static_cast<float>(mixed(i++, seed)) * 0x1p-23f - 1) * scale;
   return tensor;
 }
 
@@ -35,6 +59,14 @@ double mean_square(const Tensor& tensor) {
   for (float value : tensor.data<float>()) total += static_cast<double>(value) * value;
   return total / static_cast<double>(tensor.count());
 }
+
+Tensor class_labels(int64_t count, int64_t classes) {
+  Tensor labels(DType::i64, {count});
+  for (int64_t i = 0; i < count; ++i) labels.set(i, static_cast<double>(i % classes));
+  return labels;
+}
+
+namespace {
 
 // A program under construction, with the data of its parameters in order.
 struct Draft {
@@ -150,12 +182,6 @@ Job tiny_mlp(Draft draft, int threads) {
 
 Value mean_cross_entropy(Value logits, Value labels) {
   return ops::mean(ops::sparse_softmax_cross_entropy(logits, labels));
-}
-
-Tensor class_labels(int64_t count, int64_t classes) {
-  Tensor labels(DType::i64, {count});
-  for (int64_t i = 0; i < count; ++i) labels.set(i, static_cast<double>(i % classes));
-  return labels;
 }
 
 // The logits of a model; `training` switches dropout on.
@@ -308,13 +334,19 @@ const std::map<std::string, Builder>& builders() {
 
 }  // namespace
 
-const std::vector<std::string>& known_kinds() {
-  static const std::vector<std::string> kinds = [] {
-    std::vector<std::string> names;
-    for (const auto& [name, builder] : builders()) names.push_back(name);
-    return names;
-  }();
+std::vector<std::string> known_kinds() {
+  std::vector<std::string> kinds = {"fit", "predict_one"};
+  for (const auto& [name, builder] : builders()) kinds.push_back(name);
   return kinds;
+}
+
+Task make_task(const json& spec, int threads) {
+  if (spec.at("kind") == "fit") return make_fit(spec, threads);
+  if (spec.at("kind") == "predict_one") return make_predict_one(spec, threads);
+  auto job = std::make_shared<Job>(make_job(spec, threads));
+  return {[job] { job->run(); }, job->check,
+          [job](int runs) { return job->program.profile(job->inputs, job->outputs, runs); },
+          job->compile_ms};
 }
 
 Job make_job(const json& spec, int threads) {

@@ -22,7 +22,22 @@ struct Job {
 // Builds the job from the driver's own description of the workload (kind, tensors, attrs).
 Job make_job(const nlohmann::json& spec, int threads);
 
-// The kinds of workloads that make_job builds.
-const std::vector<std::string>& known_kinds();
+// Any workload: `run` is one iteration.
+struct Task {
+  std::function<void()> run;
+  std::vector<double> check;
+  // Where the time of an iteration goes, or of one batch of it; nothing where nobody looks.
+  std::function<std::vector<Executable::StepTime>(int runs)> profile = {};
+  double compile_ms = 0;
+};
+
+// The kinds of workloads that make_task builds: those of make_job, and whole models.
+Task make_task(const nlohmann::json& spec, int threads);
+std::vector<std::string> known_kinds();
+
+// The inputs that every worker computes for itself; see README.md.
+Tensor filled(const nlohmann::json& spec);
+Tensor class_labels(int64_t count, int64_t classes);
+double mean_square(const Tensor& tensor);
 
 }  // namespace keratin::bench

@@ -36,6 +36,7 @@ class Figure:
     cores: float
     variant: str
     check: list
+    peak_mib: float = None  # of a process that does this and nothing else, where that is asked
 
 
 @dataclass
@@ -107,7 +108,10 @@ class Pool:
         if threads != self._threads:
             self.close()
             self._threads = threads
-        return self._idle.pop(id(contestant), None) or start(contestant, threads, self._log_dir)
+        return self._idle.pop(id(contestant), None) or self.start(contestant, threads)
+
+    def start(self, contestant, threads):
+        return start(contestant, threads, self._log_dir)
 
     def give(self, contestant, process):
         if self._keep:
@@ -147,6 +151,7 @@ def measure(workload, threads, contestants, options, pool, beside=lambda: None):
             running = keep(running, failures, lambda r: prepare(r, workload, threads, options))
             for _ in range(options.rounds):
                 running = keep(running, failures, lambda r: r.sample(workload, options.seconds))
+            peaks = measure_memory(running, workload, threads, options, pool) if workload.kind == "fit" else {}
         done = True
     finally:
         for r in everyone:
@@ -154,12 +159,33 @@ def measure(workload, threads, contestants, options, pool, beside=lambda: None):
                 pool.give(r.contestant, r.process)
             else:
                 r.process.stop()
-    return collect(workload, running, failures)
+    outcome = collect(workload, running, failures)
+    for name, figure in outcome.figures.items():
+        figure.peak_mib = peaks.get((name, figure.variant))
+    return outcome
 
 
-def prepare(r, workload, threads, options):
+def measure_memory(running, workload, threads, options, pool):
+    """Peak memory by (name, variant): each in a new process that trains with that variant alone."""
+    peaks = {}
+    for r in running:
+        fresh = Round(r.contestant, pool.start(r.contestant, threads))
+        try:
+            fresh.process.ask({"cmd": "list"}, START_TIMEOUT)
+            prepare(fresh, workload, threads, options, only=r.prepared.get("variant", ""))
+            fresh.sample(workload, options.seconds)
+            peak = fresh.process.ask({"cmd": "memory"}, 30)["peak_mib"]
+            peaks[r.contestant.name, r.figure().variant] = peak
+        except WorkerError:
+            pass  # no figure
+        finally:
+            fresh.process.stop()
+    return peaks
+
+
+def prepare(r, workload, threads, options, **more):
     r.prepared = r.process.ask(dict(cmd="prepare", workload=workload.name, threads=threads,
-                                    spec=workload.spec()), options.prepare_timeout)
+                                    spec=workload.spec(), **more), options.prepare_timeout)
     if "check" not in r.prepared:
         raise WorkerError("its prepare reply has no check value")
 

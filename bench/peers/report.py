@@ -37,7 +37,7 @@ def fastest(row):
 
 
 def targets(rows):
-    """The goals of the ground floor, applied to the rows measured with two threads."""
+    """The goals, applied to the rows measured with two threads."""
     for row in rows:
         mine, name = row["keratin_ms"], row["workload"]
         if row["threads"] != TARGET_THREADS or mine is None or not row["peers"]:
@@ -51,8 +51,29 @@ def targets(rows):
                 yield Target(name, "within 2x of the floor", 2.0, mine / row["floor_ms"], upper=True)
         elif name == "tiny_mlp_infer" and eager:
             yield Target(name, "50x PyTorch eager", 50.0, eager / mine)
+        elif name.startswith("fit_"):
+            yield Target(name, "1.3x the fastest peer", 1.3, best / mine)
+            yield from memory_target(row)
+        elif name == "predict_one":
+            keras = min((ms for peer, ms in row["peers"].items() if peer.startswith("keras")), default=None)
+            if keras:
+                yield Target(name, "50x Keras's predict", 50.0, keras / mine)
+            if eager:
+                yield Target(name, "5x PyTorch eager", 5.0, eager / mine)
         elif name.startswith(("matmul_", "conv_")):
             yield Target(name, "0.9x the fastest peer", 0.9, best / mine)
+
+
+def peaks(row):
+    return {name: s["peak_mib"] for name, s in row.get("spread", {}).items() if "peak_mib" in s}
+
+
+def memory_target(row):
+    others = peaks(row)
+    mine = others.pop("keratin", None)
+    if mine and others:
+        yield Target(row["workload"], "peak memory of the smallest peer", 1.0, mine / min(others.values()),
+                     upper=True)
 
 
 def short(ms):
@@ -81,6 +102,13 @@ def ratio_table(rows):
         over = f"{mine / row['floor_ms']:.2f}x" if mine and row["floor_ms"] else "-"
         lines.append([row["workload"], row["threads"], short(mine), short(row["floor_ms"]), over, *cells])
     return table(["workload", "T", "keratin", "floor", "over floor", *PEERS], lines)
+
+
+def memory_table(rows):
+    lines = [[row["workload"], row["threads"], *[f"{peaks(row)[n]:.0f}" if n in peaks(row) else "-"
+                                                 for n in ("keratin", *PEERS)]]
+             for row in rows if peaks(row)]
+    return table(["workload", "T", "keratin", *PEERS], lines)
 
 
 def target_table(found, notes):
@@ -139,6 +167,9 @@ def markdown(rows, run, notes):
               "", ratio_table(rows), "", "## Spread", "",
               "best / median of each worker in milliseconds, the variant it chose, and the cores it kept busy.",
               "", spread_table(rows)]
+    if any(peaks(row) for row in rows):
+        parts += ["", "## Peak memory", "", "MiB of a process that fits the model and does nothing else.", "",
+                  memory_table(rows)]
     if run["failures"]:
         parts += ["", "## Not measured", ""]
         parts += [f"- {where}: {why}" for where, why in run["failures"]]

@@ -157,7 +157,8 @@ def measure_peak(found, threads, log_dir, run):
 
 def make_row(workload, threads, outcome):
     ms = {name: figure.ms for name, figure in outcome.figures.items()}
-    spread = {name: dict(best=f.best, median=f.median, variant=f.variant, cores=round(f.cores, 2))
+    spread = {name: dict(best=f.best, median=f.median, variant=f.variant, cores=round(f.cores, 2),
+                         **({"peak_mib": round(f.peak_mib, 1)} if f.peak_mib else {}))
               for name, f in outcome.figures.items()}
     return dict(workload=workload.name, threads=threads, keratin_ms=ms.pop("keratin", None), peers=ms,
                 floor_ms=None, spread=spread)

@@ -1,5 +1,6 @@
 """PyTorch as a peer: `torch_worker.py eager` or `torch_worker.py compile`."""
 
+import copy
 import sys
 
 import torch
@@ -326,10 +327,154 @@ def convnet_train(workload):
             yield f"{label}, {how}", lambda f=format_, h=how: job(f, h)
 
 
+class SequenceModel(nn.Module):
+    """Embedding, LSTM over the tokens that are not padding, one logit. `packed` says how padding is
+    left out: a packed sequence, or the output at each row's last token."""
+
+    def __init__(self, t, packed):
+        super().__init__()
+        self.embedding = nn.Embedding.from_pretrained(t["embedding"].clone(), freeze=False)
+        self.lstm = Lstm(dict(w=t["kernel"], u=t["recurrent"], b=t["bias"]))
+        self.lstm.rnn.bias_hh_l0.requires_grad_(False)  # Keras has one bias
+        self.out = linear(t["d1_w"], t["d1_b"])
+        self.packed = packed
+
+    def forward(self, tokens):
+        x, lengths = self.embedding(tokens), (tokens != 0).sum(1)
+        if self.packed:
+            x = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+            last = self.lstm.rnn(x)[1][0][0]
+        else:
+            last = self.lstm(x)[torch.arange(len(x)), lengths - 1]
+        return self.out(last)[:, 0]
+
+
+class Block(nn.Module):
+    """Attention and two dense layers, each added to what came and normalised."""
+
+    def __init__(self, t, label, heads):
+        super().__init__()
+        width = t[f"{label}_q_w"].shape[0]
+        parts = [linear(t[f"{label}_{p}_w"].reshape(width, -1), t[f"{label}_{p}_b"].reshape(-1)) for p in "qkv"]
+        # One product for all three, as nn.MultiheadAttention has it.
+        self.qkv = nn.Linear(width, 3 * width)
+        with torch.no_grad():
+            self.qkv.weight.copy_(torch.cat([p.weight for p in parts]))
+            self.qkv.bias.copy_(torch.cat([p.bias for p in parts]))
+        self.out = linear(t[f"{label}_o_w"].reshape(-1, width), t[f"{label}_o_b"])
+        self.norms = nn.ModuleList([self.norm(t, f"{label}_n{i}") for i in (1, 2)])
+        self.hidden = linear(t[f"{label}_f1_w"], t[f"{label}_f1_b"])
+        self.narrow = linear(t[f"{label}_f2_w"], t[f"{label}_f2_b"])
+        self.heads = heads
+
+    @staticmethod
+    def norm(t, label):
+        module = nn.LayerNorm(t[f"{label}_g"].shape[0], eps=1e-5)
+        with torch.no_grad():
+            module.weight.copy_(t[f"{label}_g"])
+            module.bias.copy_(t[f"{label}_b"])
+        return module
+
+    def forward(self, x):
+        batch, steps, width = x.shape
+        q, k, v = self.qkv(x).view(batch, steps, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        attended = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, steps, width)
+        x = self.norms[0](x + self.out(attended))
+        return self.norms[1](x + self.narrow(F.relu(self.hidden(x))))
+
+
+class Transformer(nn.Module):
+    def __init__(self, t, a):
+        super().__init__()
+        self.embedding = nn.Embedding.from_pretrained(t["embedding"].clone(), freeze=False)
+        self.positions = nn.Parameter(t["positions"].clone())
+        self.blocks = nn.Sequential(*[Block(t, f"l{i}", a["heads"]) for i in range(a["layers"])])
+        self.out = linear(t["d1_w"], t["d1_b"])
+
+    def forward(self, tokens):
+        return self.out(self.blocks(self.embedding(tokens) + self.positions).mean(1))
+
+
+class BinaryLoss(Loss):
+    def forward(self, x, y):
+        return F.binary_cross_entropy_with_logits(self.model(x), y)
+
+
+def fit_candidates(workload, t):
+    """(label, model, loss, layout of x) for each way to write the model of a fit workload."""
+    a, kind = workload.attrs, workload.attrs["model"]
+    if kind == "mlp":
+        yield "", mlp({k: v for k, v in t.items() if k != "x"}), Loss, torch.contiguous_format
+    elif kind == "convnet":
+        for label, format_ in (("nchw, ", torch.contiguous_format), ("channels_last, ", torch.channels_last)):
+            yield label, convnet(t, a["dropout"]).to(memory_format=format_), Loss, format_
+    elif kind == "lstm":
+        yield "packed, ", SequenceModel(t, packed=True), BinaryLoss, torch.contiguous_format
+        yield "last token, ", SequenceModel(t, packed=False), BinaryLoss, torch.contiguous_format
+    else:
+        yield "", Transformer(t, a), Loss, torch.contiguous_format
+
+
+def fit_job(model, make_loss, format_, x, y, a, how):
+    """The loop a PyTorch user writes: shuffled indices, rows gathered from memory, running loss."""
+    loss, batch = make_loss(model), a["batch"]
+    run, optimizer = compiled(loss), make_adam([p for p in model.parameters() if p.requires_grad], a, how)
+    update = optimizer_step(optimizer, how)
+
+    def rows(order, start):
+        here = order[start:start + batch]
+        return x[here].contiguous(memory_format=format_), y[here]
+
+    def epoch(order):
+        total = torch.zeros(())
+        for start in range(0, len(x), batch):
+            optimizer.zero_grad(set_to_none=True)
+            value = run(*rows(order, start))
+            value.backward()
+            update()
+            total += value.detach()
+        return total.item() * batch / len(x)
+
+    in_order = torch.arange(len(x))
+    epoch(in_order)
+    loss.eval()
+    with torch.no_grad():
+        check = [sum(float(loss(*rows(in_order, i))) for i in range(0, len(x), batch)) * batch / len(x)]
+    loss.train()
+    set_rate(optimizer, TIMED_LEARNING_RATE)
+    return worker.Job(lambda: epoch(torch.randperm(len(x))), check)
+
+
+def fit(workload):
+    t, a = tensors(workload), workload.attrs
+    x, y = t["x"], torch.from_numpy(worker.labels(workload))
+    if a["model"] == "convnet":
+        x = x.permute(0, 3, 1, 2).contiguous()
+    if a["model"] == "lstm":
+        y = y.float()
+    for label, model, loss, format_ in fit_candidates(workload, t):
+        for how in optimizer_kinds():
+            # Each variant starts from the same weights.
+            yield label + how, lambda m=model, l=loss, f=format_, h=how: fit_job(
+                copy.deepcopy(m), l, f, x, y, a, h)
+
+
+def predict_one(workload):
+    t = tensors(workload)
+    model = mlp(t, activation_last=True).eval().requires_grad_(False)
+    run, x = compiled(model), t["x"].numpy()
+
+    def step():
+        with torch.inference_mode():
+            return run(torch.from_numpy(x)).numpy()
+
+    yield "sequential", lambda: worker.Job(step, worker.mean_square(step()))
+
+
 if __name__ == "__main__":
     builders = dict(matmul=matmul, conv=conv, conv_grad=conv_grad, lstm=lstm, lstm_grad=lstm_grad,
                     pointwise=pointwise, adam=adam, softmax=softmax, layernorm=layernorm,
                     layernorm_grad=layernorm_grad, tiny_mlp=tiny_mlp, mlp_train=mlp_train,
-                    convnet_train=convnet_train)
+                    convnet_train=convnet_train, fit=fit, predict_one=predict_one)
     worker.Worker(f"torch_{sys.argv[1]}", f"PyTorch {torch.__version__}", builders,
                   reset=lambda: torch._dynamo.reset() if COMPILED else None).serve()

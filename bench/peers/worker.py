@@ -8,6 +8,7 @@ them all, times them against each other and keeps the fastest, so a peer is show
 import gc
 import json
 import os
+import resource
 import sys
 import time
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Callable
 
 import numpy as np
 
-from workloads import WORKLOADS
+from workloads import WORKLOADS, Tokens
 
 GROUP_SECONDS = 200e-6  # one reported time is the mean over calls that together last this long
 
@@ -28,20 +29,39 @@ class Job:
     group: int = 1  # least calls per group
 
 
-def fill(tensor):
-    """Uniform floats in [-scale, scale): a 32-bit mix of the index, so every language agrees."""
-    h = np.arange(tensor.count, dtype=np.uint32)
+def mixed(tensor, count):
+    """24 bits for each index: a 32-bit mix, so every language agrees."""
+    h = np.arange(count, dtype=np.uint32)
     h += np.uint32((tensor.seed * 0x9E3779B9) & 0xFFFFFFFF)
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         h ^= h >> np.uint32(shift)
         h *= np.uint32(factor)
     h ^= h >> np.uint32(16)
-    unit = (h >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)
+    return h >> np.uint32(8)
+
+
+def fill(tensor):
+    """Uniform floats in [-scale, scale)."""
+    unit = mixed(tensor, tensor.count).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)
     return (unit * np.float32(tensor.scale)).reshape(tensor.shape)
 
 
+def lengths(tokens):
+    """How many tokens of row i are not padding."""
+    rows, longest = tokens.shape
+    return tokens.shortest + np.arange(rows) * 37 % (longest - tokens.shortest + 1)
+
+
+def fill_tokens(tokens):
+    rows, longest = tokens.shape
+    bits = mixed(tokens, rows * longest).astype(np.int64).reshape(tokens.shape)
+    ids = 1 + (bits * (tokens.vocabulary - 1) >> 24)
+    return np.where(np.arange(longest) < lengths(tokens)[:, None], ids, 0).astype(np.int32)
+
+
 def data(workload):
-    return {name: fill(t) for name, t in workload.tensors.items()}
+    return {name: fill_tokens(t) if isinstance(t, Tokens) else fill(t)
+            for name, t in workload.tensors.items()}
 
 
 def labels(workload):
@@ -107,7 +127,10 @@ class Worker:
             self.ready = None
             self.reset()
             gc.collect()
-            label, job, calls = choose(self.builders[workload.kind](workload))
+            candidates = self.builders[workload.kind](workload)
+            if "only" in request:
+                candidates = [c for c in candidates if c[0] == request["only"]]
+            label, job, calls = choose(candidates)
             self.ready = workload.name, job, calls
             return {"ok": True, "variant": label, "check": job.check}
         if command == "sample":
@@ -117,6 +140,8 @@ class Worker:
             times = time_groups(job, calls, request["seconds"])
             cores = (time.process_time() - cpu) / (time.perf_counter() - wall)
             return {"times_ms": times, "cores": cores}
+        if command == "memory":
+            return {"peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
         raise ValueError(f"unknown command {command}")
 
     def serve(self):

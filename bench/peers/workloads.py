@@ -26,6 +26,9 @@ class Tensor:
     def count(self):
         return prod(self.shape)
 
+    def spec(self):
+        return dict(shape=self.shape, seed=self.seed, scale=self.scale)
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -43,8 +46,7 @@ class Workload:
         """All of it as JSON, for a worker in another language."""
         return dict(kind=self.kind, about=self.about, flops=self.flops, bytes=self.bytes,
                     attrs=self.attrs, tolerance=self.tolerance,
-                    tensors={k: dict(shape=t.shape, seed=t.seed, scale=t.scale)
-                             for k, t in self.tensors.items()})
+                    tensors={k: t.spec() for k, t in self.tensors.items()}, order=list(self.tensors))
 
 
 def _bytes(tensors):
@@ -185,6 +187,89 @@ def tiny_mlp(units=16, layers=3):
                     flops=2.0 * layers * units * units, bytes=_bytes(tensors),
                     attrs=dict(layers=layers))
 
+@dataclass(frozen=True)
+class Tokens:
+    """Whole numbers in [1, vocabulary), padded on the right with zeros from a length of their own on
+    when `shortest` is less than the last axis; a function of seed and index like Tensor."""
+
+    shape: tuple
+    seed: int
+    vocabulary: int
+    shortest: int
+
+    def spec(self):
+        return dict(shape=self.shape, seed=self.seed, vocabulary=self.vocabulary, shortest=self.shortest)
+
+
+def fit(model, data, weights, batches, step_flops, about, **attrs):
+    """A whole epoch of `fit` over all samples, shuffled, with the batches gathered from memory."""
+    params = sum(t.count for t in weights.values())
+    return Workload(name=f"fit_{model}", kind="fit", tensors={"x": data, **weights}, about=about,
+                    flops=batches * (step_flops + 14.0 * params), bytes=batches * ADAM_BYTES * params,
+                    attrs={**TRAIN, "model": model, "batch": data.shape[0] // batches, **attrs},
+                    tolerance=0.15 if "dropout" in attrs else 0.02)
+
+
+def of_training(step, model, batches, **attrs):
+    """An epoch of the steps of a training workload."""
+    x = step.tensors["x"]
+    samples = Tensor((batches * x.shape[0], *x.shape[1:]), x.seed)
+    weights = {name: t for name, t in step.tensors.items() if name != "x"}
+    params = sum(t.count for t in weights.values())
+    return fit(model, samples, weights, batches, step.flops - 14.0 * params,
+               f"one epoch of fit, {batches} batches: {step.about}", **attrs)
+
+
+def fit_lstm(batches=30, batch=32, steps=80, vocabulary=20000, width=128):
+    gate = 1 / sqrt(width)
+    weights = {"embedding": Tensor((vocabulary, width), 10, 0.05),
+               "kernel": Tensor((width, 4 * width), 11, gate),
+               "recurrent": Tensor((width, 4 * width), 12, gate), "bias": Tensor((4 * width,), 13, gate)}
+    _dense(weights, "d1", width, 1, 14)
+    data = Tokens((batches * batch, steps), 1, vocabulary, shortest=20)
+    # Steps that a mask skips need no work: the mean length counts.
+    mean = (data.shortest + steps) / 2
+    return fit("lstm", data, weights, batches, 3 * 2.0 * mean * batch * 2 * width * 4 * width,
+               f"one epoch of fit, {batches} batches of {batch}: Embedding {vocabulary}x{width} with mask_zero, "
+               f"LSTM {width}, Dense 1, sigmoid, binary cross-entropy, Adam, sequences of 20 to {steps}",
+               classes=2)
+
+
+def fit_transformer(batches=6, batch=16, steps=128, vocabulary=20000, width=256, layers=4, heads=4):
+    weights = {"embedding": Tensor((vocabulary, width), 10, 0.05),
+               "positions": Tensor((steps, width), 11, 0.05)}
+    head, hidden, seed = width // heads, 4 * width, 20
+    for i in range(layers):
+        for part in "qkv":
+            weights[f"l{i}_{part}_w"] = Tensor((width, heads, head), seed, sqrt(3 / width))
+            weights[f"l{i}_{part}_b"] = Tensor((heads, head), seed + 1, 0.05)
+            seed += 2
+        weights[f"l{i}_o_w"] = Tensor((heads, head, width), seed, sqrt(3 / width))
+        weights[f"l{i}_o_b"] = Tensor((width,), seed + 1, 0.05)
+        for norm in "12":
+            weights[f"l{i}_n{norm}_g"] = Tensor((width,), seed + 2, 1.0)
+            weights[f"l{i}_n{norm}_b"] = Tensor((width,), seed + 3, 0.05)
+            if norm == "1":
+                _dense(weights, f"l{i}_f1", width, hidden, seed + 4)
+                _dense(weights, f"l{i}_f2", hidden, width, seed + 6)
+        seed += 10
+    _dense(weights, "d1", width, TRAIN["classes"], seed)
+    rows = batch * steps
+    forward = layers * (2.0 * rows * (4 * width * width + 2 * width * hidden) + 4.0 * rows * steps * width)
+    return fit("transformer", Tokens((batches * batch, steps), 1, vocabulary, shortest=steps), weights, batches,
+               3 * forward,
+               f"one epoch of fit, {batches} batches of {batch}x{steps}: token and position embedding, {layers} "
+               f"encoder blocks (width {width}, {heads} heads, hidden {hidden}, relu, normalised after each "
+               "sum), mean over time, Dense 10, softmax cross-entropy, Adam",
+               heads=heads, layers=layers)
+
+
+def predict_one(units=16, layers=3):
+    tiny = tiny_mlp(units, layers)
+    return Workload(name="predict_one", kind="predict_one", tensors=tiny.tensors, flops=tiny.flops, bytes=tiny.bytes,
+                    about="`predict` of one sample by 16 -> Dense 16 relu, three times: from memory of the "
+                          "caller's to memory of the caller's", attrs=tiny.attrs)
+
 
 WORKLOADS = {w.name: w for w in [
     mlp_train(), convnet_train(), tiny_mlp(),
@@ -201,6 +286,8 @@ WORKLOADS = {w.name: w for w in [
     lstm(80, 32, 128, 128, grad=False), lstm(80, 32, 128, 128, grad=True),
     pointwise(4 << 20), adam(10_000_000), softmax(32768, 128),
     layernorm(4096, 768, grad=False), layernorm(4096, 768, grad=True),
+    of_training(mlp_train(), "mlp", 100), of_training(convnet_train(), "convnet", 30, dropout=0.5),
+    fit_lstm(), fit_transformer(), predict_one(),
 ]}
 
 
