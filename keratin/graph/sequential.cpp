@@ -47,9 +47,7 @@ void SequentialLayer::build(const Shapes& inputs) {
   if (input_ != nullptr) return;
   require(inputs.size() == 1, "Sequential '", name(), "': expected one input tensor, got ",
           inputs.size());
-  Dims dims = inputs[0].dims();
-  if (!dims.empty()) dims[0] = unknown;
-  input_ = InputLayer::make(dims, layers_[0]->compute_dtype(), "");
+  input_ = InputLayer::make(inputs[0], layers_[0]->compute_dtype(), "");
   start();
 }
 

@@ -1,0 +1,80 @@
+// Sequential models: built at once or later, changed, copied.
+#include <gtest/gtest.h>
+
+#include "keratin/base/warning.h"
+#include "keratin/layers/layers.h"
+#include "keratin/layers/registry.h"
+#include "keratin/model/model.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+using testing::expect_user_error;
+
+Tensor ones(const Shape& shape) { return Tensor::full(DType::f32, shape, 1); }
+
+TEST(Sequential, ChangesAfterItHasRun) {
+  Sequential model({Dense({.units = 4}), Dense({.units = 2})});
+  model(Input({3}));
+  EXPECT_EQ(Tensor(model.predict(ones({1, 3}))).shape(), Shape({1, 2}));
+  model.pop();
+  EXPECT_EQ(model.outputs()[0].shape(), Shape({unknown, 4}));
+  model.add(Dense({.units = 5}));
+  EXPECT_EQ(model.outputs()[0].shape(), Shape({unknown, 5}));
+  EXPECT_EQ(model.weights().size(), 4u);
+}
+
+// As Keras does, a model that is built by its first input takes over all of the shape.
+TEST(Sequential, KeepsTheBatchItWasBuiltWith) {
+  Sequential model({LSTM({.units = 2, .stateful = true})});
+  model(Input({.shape = {3, 1}, .batch_size = 2}));
+  EXPECT_EQ(model.inputs()[0].shape(), Shape({2, 3, 1}));
+  Sequential dense({Dense({.units = 2})});
+  dense(Input({.shape = {3}, .batch_size = 2}));
+  EXPECT_EQ(Tensor(dense.predict(ones({5, 3}))).shape(), Shape({5, 2}));
+}
+
+TEST(Sequential, HasTheDtypeOfItsFirstLayer) {
+  Sequential model({Dense({.units = 2}, LayerOptions{.dtype = DType::f64})});
+  model(Input({3}));
+  EXPECT_EQ(model.inputs()[0].dtype(), DType::f64);
+}
+
+// Keras says in the config what a model was built with that has no Input.
+TEST(Sequential, IsBuiltAsItsConfigSays) {
+  const Model model(layer_from_json(Json::parse(
+      R"({"class_name": "Sequential", "config": {"name": "s", "build_input_shape": [2, 3],
+          "layers": [{"class_name": "Dense", "config": {"name": "d", "units": 4}}]}})")));
+  EXPECT_EQ(model.outputs()[0].shape(), Shape({2, 4}));
+}
+
+Json layers_of_keras2(const std::string& second) {
+  return Json::parse(
+      R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+           {"class_name": "Masking", "config": {"name": "m", "batch_input_shape": [null, 4, 2],
+             "dtype": "float64"}}, )" +
+      second + "]}}");
+}
+
+TEST(Sequential, OfKeras2StaysOfKeras2) {
+  const Json json = layers_of_keras2(
+      R"({"class_name": "LSTM", "config": {"name": "l", "units": 2, "dtype": "float64"}})");
+  const Model model(layer_from_json(json, {}, Dialect::keras2));
+  EXPECT_EQ(model.inputs()[0].dtype(), DType::f64);
+  EXPECT_EQ(model.graph().dialect(), Dialect::keras2);
+  EXPECT_EQ(Model(model.layer()->fresh_copy()).dialect(), Dialect::keras2);
+}
+
+TEST(Sequential, OfKeras2RefusesToLoseAMask) {
+  const Json json = layers_of_keras2(
+      R"({"class_name": "Conv1D", "config": {"name": "c", "filters": 2, "kernel_size": 1}})");
+  const auto handler = set_warning_handler({});
+  EXPECT_NO_THROW(Model(layer_from_json(json)).graph());
+  set_warning_handler(handler);
+  expect_user_error([&] { Model(layer_from_json(json, {}, Dialect::keras2)).graph(); },
+                    "Layer c does not support masking");
+}
+
+}  // namespace
+}  // namespace keratin
