@@ -121,6 +121,72 @@ TEST(Graph, PassesTrainingToEveryLayer) {
   EXPECT_EQ(Tensor(trained[0]).at(0), 1);
 }
 
+TEST(Graph, KeepsTheTrainingFlagOfACallOfAModel) {
+  const auto x = Input({1}), z = Input({1});
+  const auto grows = [](const Call& c) { return c.training() ? c.input() + 1.0 : c.input(); };
+  const Model inner({.inputs = x, .outputs = Lambda(grows)(x)});
+  const Model outer({.inputs = z, .outputs = inner(z, {{"training", true}})});
+  EXPECT_EQ(Tensor(outer.predict(Tensor::zeros(DType::f32, {1, 1}))).at(0), 1);
+}
+
+// Keras writes down a flag that it was given like one that it filled in; only true is kept.
+TEST(Graph, ReadsTheTrainingFlagAsKeras) {
+  const auto x = Input({2});
+  const Tensor batch = Tensor::of<float>(DType::f32, {2, 2}, {1, 2, 3, 6});
+  for (const bool flag : {false, true}) {
+    const BatchNormalization norm;
+    const Model model({.inputs = x, .outputs = norm(x, {{"training", flag}})});
+    const Model read(layer_from_json(Json::parse(model.to_json())));
+    EXPECT_NEAR(Tensor(read.predict(batch)).at(0), flag ? -0.9995004 : 0.9995004, 1e-5);
+    EXPECT_NEAR(Tensor(read.predict(batch, {.training = true})).at(0), -0.9995004, 1e-5);
+  }
+}
+
+TEST(Graph, TakesDataOfOtherTypes) {
+  const auto x = Input({2});
+  const Model model({.inputs = x, .outputs = x[{Slice{}, 1}]});
+  const Tensor out = model.predict(Tensor::of<int32_t>(DType::i32, {1, 2}, {3, 4}));
+  EXPECT_EQ(out, Tensor::of<float>(DType::f32, {1}, {4}));
+}
+
+// A layer is in a model and in a model inside it.
+TEST(Graph, ListsSharedWeightsOnce) {
+  const Dense shared({.units = 2});
+  const auto x = Input({2}), y = Input({2});
+  const Model inner({.inputs = x, .outputs = shared(x)});
+  EXPECT_EQ(Model({.inputs = y, .outputs = shared(inner(y))}).weights().size(), 2u);
+}
+
+TEST(Graph, FreezesWhatIsInside) {
+  const auto x = Input({2});
+  const Dense first({.units = 2}), second({.units = 2});
+  Model model({.inputs = x, .outputs = second(first(x))});
+  const auto counts = [&] {
+    return std::pair(model.layer()->trainable_weights().size(),
+                     model.layer()->non_trainable_weights().size());
+  };
+  first->set_trainable(false);
+  EXPECT_EQ(counts(), std::pair(2ul, 2ul));
+  model.set_trainable(false);
+  EXPECT_EQ(counts(), std::pair(0ul, 4ul));
+  EXPECT_TRUE(second->trainable_weights().empty());
+  second->set_trainable(true);
+  EXPECT_EQ(counts(), std::pair(0ul, 4ul)) << "what is around it is frozen";
+  EXPECT_EQ(second->trainable_weights().size(), 2u);
+  model.set_trainable(true);
+  EXPECT_EQ(counts(), std::pair(4ul, 0ul));
+}
+
+// The states are float32, what the layer computes is not.
+TEST(Graph, UpdatesVariablesInTheirOwnType) {
+  const LSTM layer({.units = 2, .stateful = true}, LayerOptions{.dtype = "mixed_float16"});
+  const auto x = Input({.shape = {3, 1}, .batch_size = 2});
+  const Model model({.inputs = x, .outputs = layer(x)});
+  model.predict(data({2, 3, 1}));
+  EXPECT_EQ(layer->states()[0].value().dtype(), DType::f32);
+  EXPECT_NE(layer->states()[0].value().at(0), 0);
+}
+
 TEST(Graph, KeepsOneMaskPerOutputByConstruction) {
   // A layer that breaks the rule is named.
   struct Broken final : Layer {
@@ -198,6 +264,24 @@ TEST(Graph, ReadsKeras2Configs) {
   const Model model(layer_from_json(config));
   EXPECT_EQ(model.get_layer("inner")->call_count(), 2u);
   EXPECT_EQ(Tensor(model.predict(data({3, 2}))).shape(), Shape({3, 2}));
+}
+
+// The output is the first call of a model inside, which other files of Keras 2 count from one; of
+// keyword arguments that differ between the inputs of a call the last count.
+TEST(Graph, ReadsOddKeras2Configs) {
+  const Json config = Json::parse(R"({"class_name": "Model", "config": {"name": "m", "layers": [
+    {"name": "a", "class_name": "InputLayer", "config": {"batch_input_shape": [null, 2],
+      "dtype": "float32", "name": "a"}, "inbound_nodes": []},
+    {"name": "sum", "class_name": "Add", "config": {"name": "sum"},
+      "inbound_nodes": [[["a", 0, 0, {"training": true}], ["a", 0, 0, {}]]]},
+    {"name": "inner", "class_name": "Sequential", "config": {"name": "inner", "layers": [
+      {"class_name": "Dense", "config": {"name": "d", "units": 3,
+        "batch_input_shape": [null, 2]}}]},
+     "inbound_nodes": [[["sum", 0, 0, {}]]]}],
+    "input_layers": [["a", 0, 0]], "output_layers": [["inner", 0, 0]]}})");
+  const Model model(layer_from_json(config));
+  EXPECT_EQ(model.outputs()[0].shape(), Shape({unknown, 3}));
+  EXPECT_TRUE(model.get_layer("sum")->inbound_nodes()[0]->arguments().named.empty());
 }
 
 }  // namespace

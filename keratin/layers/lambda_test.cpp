@@ -3,6 +3,7 @@
 #include <map>
 
 #include "keratin/graph/input.h"
+#include "keratin/model/model.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/slicing.h"
@@ -107,6 +108,18 @@ TEST(Lambda, NeedsOneMaskPerOutput) {
       },
       {.mask = [](const Call& c) { return Masks{c.mask()}; }, .name = "two"});
   expect_user_error([&] { lambda(Input({3})); }, {"Lambda 'two'", "one mask per output (2)", "1"});
+}
+
+TEST(Lambda, ACallSaysMoreThanWhatIsBound) {
+  const auto x = Input({1});
+  const auto scale = [](const Call& c) {
+    return c.input() * c.argument("by").constant().as_double();
+  };
+  const Lambda layer(scale, LambdaOptions{.arguments = Json::Object{{"by", 2.0}}});
+  const Model model({.inputs = x, .outputs = {layer(x), layer(x, {{"by", 3.0}})}});
+  const auto out = model.predict(Tensor::full(DType::f32, {1, 1}, 1)).flat();
+  EXPECT_EQ(out[0].at(0), 2);
+  EXPECT_EQ(out[1].at(0), 3);
 }
 
 }  // namespace

@@ -213,6 +213,7 @@ def merges(count=3):
         Case("broadcast", {}, [F(2, 4, 3), F(2, 1, 3)]),
         Case("lower rank", {}, [F(2, 4, 3), F(2, 3)]),
         Case("lower rank first", {}, [F(2, 3), F(2, 4, 3)]),
+        Case("lower rank, masked", {}, [F(2, 3, 4, 3), F(2, 4, 3, mask=TIMES)]),
         Case("both masked", {}, THREE_MASKS[:2]),
         *([Case("three masked", {}, THREE_MASKS)] if count > 2 else []),
         Case("one masked", {}, [F(2, 4, 3, mask=TIMES), F(2, 4, 3)]),

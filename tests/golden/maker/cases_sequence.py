@@ -171,6 +171,7 @@ RECURRENT["TimeDistributed"] = [
     Case("batch normalization, training", dict(layer=layer("BatchNormalization")), F(2, 4, 3),
          dict(training=True)),
     Case("dropout, not training", dict(layer=layer("Dropout", rate=0.5)), F(2, 4, 3), FALSE),
+    Case("along the batch", dict(layer=layer("Softmax", axis=0)), F(2, 4, 3)),
 ]
 
 Q, V, K = F(2, 3, 4), F(2, 5, 4), F(2, 5, 4)

@@ -1,0 +1,151 @@
+// Who sees a mask, who passes it on and who is warned: the rules of a call, layer by layer. What is
+// expected was asked of Keras 3.15, or is in the source of Keras 2.2.5 (dialect keras2).
+#include <gtest/gtest.h>
+
+#include "keratin/base/warning.h"
+#include "keratin/layers/layers.h"
+#include "keratin/model/model.h"
+#include "keratin/ops/ops.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+using testing::expect_user_error;
+
+// Gives 1 if its call saw a mask and 0 if not; of as many outputs as it has inputs.
+class Sees final : public Layer {
+ public:
+  explicit Sees(bool supports) : Layer("Sees", {}), supports_(supports) {}
+  std::string_view class_name() const override { return "Sees"; }
+  LayerPtr fresh_copy() const override { return std::make_shared<Sees>(supports_); }
+  bool supports_masking() const override { return supports_; }
+  bool takes_mask() const override { return true; }
+  Results call(const Call& c) const override {
+    Values out;
+    const Masks masks = c.masks();
+    for (const Value x : c.inputs()) out.push_back(x * 0.0 + (masks[out.size()] ? 1.0 : 0.0));
+    return out.size() == 1 ? Results(out[0]) : Results(out);
+  }
+
+ private:
+  bool supports_;
+};
+
+// Hands its input on as it came, and says that it has no mask.
+class Unmasks final : public Layer {
+ public:
+  Unmasks() : Layer("Unmasks", {}) {}
+  std::string_view class_name() const override { return "Unmasks"; }
+  LayerPtr fresh_copy() const override { return std::make_shared<Unmasks>(); }
+  bool supports_masking() const override { return true; }
+  Results call(const Call& c) const override { return c.input(); }
+  Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
+};
+
+MaskedTensor plain() { return {Tensor::full(DType::f32, {1, 2, 1}, 5)}; }
+MaskedTensor masked() {
+  return {plain().value, Tensor::of<bool>(DType::boolean, {1, 2}, {true, false})};
+}
+
+RunResult run(const LayerPtr& layer, const Arguments<MaskedTensor>& arguments,
+              Dialect dialect = Dialect::keras3) {
+  return run_layer(*layer, arguments, {.dialect = dialect});
+}
+LayerPtr sees(bool supports = true) { return std::make_shared<Sees>(supports); }
+
+bool saw(const RunResult& result, size_t i = 0) { return result.outputs.flat()[i].at(0) == 1; }
+
+struct Warnings {
+  std::vector<std::string> said;
+  WarningHandler before =
+      set_warning_handler([this](const std::string& message) { said.push_back(message); });
+  ~Warnings() { set_warning_handler(before); }
+};
+
+TEST(MaskProtocol, NoneIsNoMaskInKeras2AndNothingSaidInKeras3) {
+  const Arguments<MaskedTensor> none{{masked()}, {{"mask", {}}}};
+  EXPECT_TRUE(saw(run(sees(), none)));
+  EXPECT_FALSE(saw(run(sees(), none, Dialect::keras2)));
+}
+
+TEST(MaskProtocol, OneOfSeveralTensorsIsNotSeenButPassedOn) {
+  const Arguments<MaskedTensor> two{{masked()}, {{"other", plain()}}};
+  const RunResult result = run(sees(), two);
+  EXPECT_FALSE(saw(result));
+  EXPECT_TRUE(result.masks[0].has_value());
+  EXPECT_TRUE(saw(run(sees(), two, Dialect::keras2)));
+}
+
+TEST(MaskProtocol, WarnsOfAMaskThatTheCallItselfDidNotSee) {
+  const auto x = Masking()(Input({2, 1}));
+  const Warnings warnings;
+  sees(false)->call_symbolic({{x}, {{"other", Input({2, 1})}}});
+  ASSERT_EQ(warnings.said.size(), 1u);
+  EXPECT_NE(warnings.said[0].find("does not support masking"), std::string::npos);
+}
+
+TEST(MaskProtocol, Keras2RefusesByWhatTheInputCarries) {
+  expect_user_error(
+      [] {
+        run(sees(false), {{masked()}, {{"mask", {}}}}, Dialect::keras2);
+      },
+      "does not support masking");
+}
+
+TEST(MaskProtocol, EachInputsMaskGoesToItsOwnOutput) {
+  const Arguments<MaskedTensor> both{{Tree<MaskedTensor>{masked(), plain()}}, {}};
+  for (const Dialect dialect : {Dialect::keras3, Dialect::keras2}) {
+    const RunResult result = run(sees(), both, dialect);
+    ASSERT_EQ(result.masks.size(), 2u);
+    EXPECT_TRUE(result.masks[0].has_value());
+    EXPECT_FALSE(result.masks[1].has_value());
+  }
+}
+
+TEST(MaskProtocol, WhatIsHandedOnAsItCameKeepsItsMaskInKeras3) {
+  const auto layer = std::make_shared<Unmasks>();
+  EXPECT_TRUE(run(layer, {{masked()}, {}}).masks[0].has_value());
+  EXPECT_FALSE(run(layer, {{masked()}, {}}, Dialect::keras2).masks[0].has_value());
+}
+
+// Keras computes a mask by operations of the graph, so what it comes from is deep; the order of
+// the weights shows it.
+class MaskDepth : public ::testing::Test {
+ protected:
+  // Layers beside a chain of `length` others, with outputs of both.
+  static std::string order(int length, const SymbolicTensor& x, const SymbolicTensor& y) {
+    const auto z = Input({.shape = {3}, .name = "z"});
+    SymbolicTensor h = z;
+    for (int i = 0; i < length; ++i) h = Dense({.units = 3}, text("d", i))(h);
+    const Model model({.inputs = {z, x}, .outputs = {h, y}});
+    std::string names;
+    for (const LayerPtr& layer : model.layers()) names += layer->name() + " ";
+    return names;
+  }
+
+  const SymbolicTensor x = Input({.shape = {5, 2}, .name = "x"});
+  const SymbolicTensor e = Dense({.units = 2}, "e")(x);
+};
+
+TEST_F(MaskDepth, CountsTheOperationsOfAMask) {
+  const SymbolicTensor y = LSTM({.units = 3}, "lstm")(Masking({}, "masking")(e));
+  EXPECT_EQ(order(3, x, y), "x z e d0 d1 masking d2 lstm ");
+}
+
+TEST_F(MaskDepth, AddsUpThoseOfMasksThatAreMerged) {
+  const SymbolicTensor a = Masking({}, "ma")(e), b = Masking({}, "mb")(e);
+  const SymbolicTensor y = LSTM({.units = 3}, "lstm")(Add({}, "add")({a, b}));
+  EXPECT_EQ(order(5, x, y), "z x d0 e d1 d2 ma mb d3 add d4 lstm ");
+}
+
+// A part of a model needs what the masks in it are made from.
+TEST_F(MaskDepth, PartsOfAModelNeedTheSourceOfTheirMask) {
+  const SymbolicTensor m = Masking({}, "masking")(e), y = LSTM({.units = 3}, "lstm")(m);
+  expect_user_error([&] { Model({.inputs = m, .outputs = y}); }, "Graph disconnected");
+  EXPECT_EQ(Model({.inputs = e, .outputs = y}).layers().size(), 3u);
+  EXPECT_EQ(Model({.inputs = {m, e}, .outputs = y}).layers().size(), 3u);
+}
+
+}  // namespace
+}  // namespace keratin
