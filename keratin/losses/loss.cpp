@@ -1,6 +1,5 @@
 #include "keratin/losses/loss.h"
 
-#include <numeric>
 #include <set>
 
 #include "keratin/graph/named.h"
@@ -11,43 +10,8 @@
 namespace keratin {
 namespace {
 
-bool is_mean(const std::string& reduction) {
-  return reduction == "sum_over_batch_size" || reduction == "mean";
-}
-
-Value mean_of_all(Value sum, const Shape& shape) {
-  const int64_t count = shape.count();
-  return count == 0 ? sum : sum / static_cast<double>(count);
-}
-
-// Keras 2.2: a mean over valid samples, and over those whose weight is not 0.
-Value reduce_as_keras2(Value values, const std::optional<Value>& weight,
-                       const std::optional<Value>& mask, const std::string& reduction) {
-  const bool mean = is_mean(reduction) || reduction == "mean_with_sample_weight";
-  if (mask) {
-    Value valid = cast_like(*mask, values);
-    std::tie(values, valid) = to_same_rank(values, valid);
-    values = values * valid;
-    if (mean) values = values / (ops::mean(valid) + keras_epsilon);
-  }
-  if (weight) {
-    const Value w = cast_like(*weight, values);
-    if (values.rank() > w.rank()) {
-      Dims axes(static_cast<size_t>(values.rank() - w.rank()));
-      std::iota(axes.begin(), axes.end(), w.rank());
-      values = ops::mean(values, axes);
-    }
-    values = values * w;
-    const Value counts = ops::not_equal(w, ops::scalar_like(w, 0));
-    if (mean) values = values / ops::mean(cast_like(counts, values));
-  }
-  if (reduction == "none" || values.rank() == 0) return values;
-  const Value sum = ops::sum(values);
-  return mean ? mean_of_all(sum, values.shape()) : sum;
-}
-
 Value reduce_as_keras3(Value values, const std::optional<Value>& sample_weight,
-                       const std::optional<Value>& mask, const std::string& reduction) {
+                       const std::optional<Value>& mask, std::string_view reduction) {
   const auto weight = masked_weight(sample_weight, mask, values.dtype(), is_mean(reduction));
   Value divisor;
   if (weight) {

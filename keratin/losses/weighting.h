@@ -28,6 +28,15 @@ Value divide_no_nan(Value a, Value b);
 std::optional<Value> masked_weight(std::optional<Value> weight, std::optional<Value> mask,
                                    DType dtype, bool of_mean);
 
+// A reduction that divides by the number of samples.
+bool is_mean(std::string_view reduction);
+Value mean_of_all(Value sum, const Shape& shape);
+
+// As Keras 2.2 weights and reduces: a mean is one over valid samples, and over those whose weight
+// is not 0.
+Value reduce_as_keras2(Value values, const std::optional<Value>& weight,
+                       const std::optional<Value>& mask, std::string_view reduction);
+
 }  // namespace keratin
 
 #pragma GCC visibility pop

@@ -137,6 +137,15 @@ void MeanState::add_values(Tracer& tracer, Value values, std::optional<Value> we
 }
 
 void MeanState::add_terms(Tracer& tracer, const LossTerms& terms, const Sample& sample) {
+  if (sample.dialect == Dialect::keras2) {
+    std::optional<Value> mask = sample.mask ? sample.mask : terms.mask;
+    if (sample.mask && terms.mask) mask = *sample.mask & *terms.mask;
+    const Value mean =
+        reduce_as_keras2(cast_to(terms.values, dtype()), sample.weight, mask, "mean");
+    const auto samples = static_cast<double>(sample.y_pred.shape()[0]);
+    add_values(tracer, mean, ops::scalar_like(mean, samples));
+    return;
+  }
   add_values(tracer, terms.values, masked_weight(sample.weight, sample.mask, dtype(), false),
              terms.mask);
 }

@@ -25,6 +25,7 @@ struct Sample {
   Value y_pred;
   std::optional<Value> weight = {};
   std::optional<Value> mask = {};  // that of the prediction
+  Dialect dialect = Dialect::keras3;
 };
 
 // The same as data.
@@ -144,7 +145,8 @@ class MeanState : public MetricState {
   // Values of samples; a mask of these counts only beside weights, as in Keras.
   void add_values(Tracer& tracer, Value values, std::optional<Value> weight,
                   const std::optional<Value>& mask = {});
-  // What a function gave for a batch, with the mask of the prediction.
+  // What a function gave for a batch, with the mask of the prediction. In Keras 2 the number of a
+  // batch is a mean like that of a loss, and batches count by how many samples they have.
   void add_terms(Tracer& tracer, const LossTerms& terms, const Sample& sample);
 
  private:

@@ -289,7 +289,8 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
     m.state->update(tracer, {.y_true = y_true,
                              .y_pred = y_pred,
                              .weight = m.weighted ? weights[m.output] : std::nullopt,
-                             .mask = outputs[m.output].mask});
+                             .mask = outputs[m.output].mask,
+                             .dialect = dialect_});
   }
   const auto report = [&](MetricState& metric, const std::string& name) {
     Value result = metric.result(tracer);
