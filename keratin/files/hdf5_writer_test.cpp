@@ -100,6 +100,44 @@ TEST(Hdf5Writer, GroupsHoldAnyNumber) {
   }
 }
 
+// libhdf5 lists a group along the nodes of the lowest level, each of which names the next.
+TEST(Hdf5Writer, NodesKnowTheirNeighbours) {
+  Writer writer;
+  for (int i = 0; i < 1000; ++i) writer.root().dataset(std::to_string(i), numbers(DType::u8, {}));
+  Memory memory;
+  writer.write(memory);
+  const files::Bytes bytes = files::as_bytes(memory.bytes);
+  uint64_t at = memory.bytes.find(std::string("TREE\0\0", 6)), left = ~uint64_t{0}, links = 0;
+  for (uint64_t next = 0; at != ~uint64_t{0}; left = at, at = next) {
+    files::Cursor node(bytes, "test file", "a node", at);
+    EXPECT_EQ(files::as_text(node.take(6)), std::string_view("TREE\0\0", 6));
+    const uint16_t count = node.u16();
+    EXPECT_EQ(node.u64(), left);
+    next = node.u64();
+    for (int i = 0; i < count; ++i) {
+      node.skip(8);
+      links += files::Cursor(bytes, "test file", "a leaf", node.u64() + 6).u16();
+    }
+  }
+  EXPECT_EQ(links, 1000u);
+}
+
+// More than one heap can number.
+TEST(Hdf5Writer, ManyStringsComeBack) {
+  Writer writer;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 4000; ++i) texts.push_back(std::to_string(i));
+  for (int i = 0; i < 20; ++i) {
+    texts[0] = "attribute " + std::to_string(i);
+    writer.root().attribute(std::to_string(i), texts, Text::variable);
+  }
+  const Group root = written(writer).root();
+  for (int i = 0; i < 20; ++i) {
+    texts[0] = "attribute " + std::to_string(i);
+    EXPECT_EQ(root.texts(std::to_string(i)), texts) << i;
+  }
+}
+
 TEST(Hdf5Writer, InAZipTensorsAreViews) {
   const auto path = scratch("weights.zip");
   Writer writer;

@@ -78,6 +78,7 @@ def set_datasets(group):
     for dtype in NUMBERS:
         group[dtype] = values(dtype, 6).reshape(2, 3)
     group["big_endian"] = values(">f4", 4)
+    group["big_endian_wide"] = values(">i2", 4)
     group["scalar"] = np.float32(2.5)
     group["empty"] = np.zeros((0, 3), "float32")
     group["two_bytes"] = np.frombuffer(bytes(range(6)), "V2")  # bfloat16, as Keras stores it
@@ -97,6 +98,8 @@ def set_chunked(group):
     group.create_dataset("all_filters", data=data, chunks=(3, 4), compression="gzip",
                          shuffle=True, fletcher32=True)
     group.create_dataset("checked", data=values("int8", 7), chunks=(3,), fletcher32=True)
+    noise = (np.arange(8 * 179) * 2654435761 % 2**32).astype("uint32")  # its sums carry over
+    group.create_dataset("checked_noise", data=noise, chunks=(179,), fletcher32=True)
     group.create_dataset("line", data=values("int64", 300), chunks=(2,))
 
 
