@@ -20,10 +20,16 @@ std::filesystem::path behind_links(const std::filesystem::path& path) {
   return error ? path : real;
 }
 
-// No other process, and no other file of this one, has this name.
-std::string own_suffix() {
+// A name beside the path that nobody has; what lies there already, left by a crash or laid by
+// someone else, stays as it is.
+int open_beside(const std::filesystem::path& path, std::filesystem::path& beside) {
   static std::atomic<uint64_t> count = 0;
-  return text(".part-", ::getpid(), "-", count++);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    beside = path.string() + text(".part-", ::getpid(), "-", count++);
+    const int file = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
 }
 
 // A rename is on the disk when its folder is. Some file systems refuse; nothing can be done then.
@@ -38,10 +44,10 @@ void sync_folder(const std::filesystem::path& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(const std::filesystem::path& path)
-    : name_(path.string()), path_(behind_links(path)), beside_(path_.string() + own_suffix()) {
+    : name_(path.string()), path_(behind_links(path)) {
   require(path_.has_filename() && !std::filesystem::is_directory(path_), name_,
           ": expected the path of a file to write");
-  file_ = ::open(beside_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  file_ = open_beside(path_, beside_);
   if (file_ < 0) fail_by_system("cannot be written");
   match_mode();
 }

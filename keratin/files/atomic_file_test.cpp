@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -55,6 +56,18 @@ TEST(AtomicFile, LeavesTheOldFileWhenItFails) {
   }
   EXPECT_EQ(bytes_of(path), "old");
   EXPECT_EQ(count_files(path.parent_path()), 1u);
+}
+
+// Files that lie where the temporary one could go are not ours to write.
+TEST(AtomicFile, LeavesOtherFilesAlone) {
+  const auto path = folder("atomic_others") / "file";
+  const auto other = [&](int i) { return text(path.string(), ".part-", ::getpid(), "-", i); };
+  for (int i = 0; i < 50; ++i) write_bytes(other(i), "theirs");
+  AtomicFile file(path);
+  file.write(as_bytes("ours"));
+  file.commit();
+  EXPECT_EQ(bytes_of(path), "ours");
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(bytes_of(other(i)), "theirs") << i;
 }
 
 TEST(AtomicFile, KeepsModeAndLinks) {
