@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <regex>
 
 #include "keratin/base/warning.h"
 #include "keratin/data/npy.h"
@@ -131,6 +132,50 @@ TEST(CSVLogger, WritesALineOfAnEpoch) {
   EXPECT_EQ(lines[0], "epoch,loss,val_loss\r");
   EXPECT_TRUE(lines[2].starts_with("1,") && lines[2].ends_with(",NA\r"));
   EXPECT_EQ(std::stod(lines[1].substr(2)), history["loss"][0]);
+}
+
+TEST(History, CanBeWatchedWhileTheModelTrains) {
+  Model model = one_dense();
+  const auto watched = std::make_shared<History>();
+  std::vector<size_t> lengths;
+  const auto look = LambdaCallback({.on_epoch_end = [&](Training&, int64_t, Logs&) {
+    lengths.push_back((*watched)["loss"].size());
+  }});
+  const History history =
+      model.fit(x, y, {.epochs = 3, .verbose = 0, .callbacks = {watched, look}});
+  EXPECT_EQ(lengths, (std::vector<size_t>{1, 2, 3}));
+  EXPECT_EQ(history.history, watched->history);
+  EXPECT_EQ(history.epoch, watched->epoch);
+  EXPECT_THROW(history["no_such_metric"], UserError);
+}
+
+// The words of a training run without the times in them.
+std::string printed(const std::function<void()>& run) {
+  ::testing::internal::CaptureStdout();
+  run();
+  return std::regex_replace(::testing::internal::GetCapturedStdout(),
+                            std::regex("[0-9]+(ms|us|s)(/step|/epoch)?"), "TIME");
+}
+
+TEST(ProgbarLogger, ShowsOnceWhatFitShows) {
+  const auto text_of = [](const std::vector<CallbackPtr>& callbacks, int verbose) {
+    Model model = one_dense();
+    return printed([&] {
+      model.fit(x, y,
+                {.batch_size = 2,
+                 .epochs = 2,
+                 .verbose = verbose,
+                 .callbacks = callbacks,
+                 .validation_data = Batch{x, y},
+                 .shuffle = false});
+      model.evaluate(x, y, {.batch_size = 2, .verbose = verbose, .callbacks = callbacks});
+    });
+  };
+  for (const int verbose : {0, 1, 2}) {
+    const std::string wanted = text_of({}, verbose);
+    EXPECT_EQ(wanted.empty(), verbose == 0);
+    EXPECT_EQ(text_of({ProgbarLogger()}, verbose), wanted) << verbose;
+  }
 }
 
 TEST(SwapEMAWeights, EvaluatesWithAveragesAndTrainsOn) {

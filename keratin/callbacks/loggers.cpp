@@ -2,6 +2,9 @@
 
 #include <fstream>
 #include <iomanip>
+#include <iostream>
+
+#include "keratin/train/progress_bar.h"
 
 namespace keratin {
 namespace {
@@ -59,6 +62,45 @@ class CSVLoggerCallback final : public Callback {
   bool header_ = true;
 };
 
+class ProgbarLoggerCallback final : public Callback {
+ public:
+  bool shows_progress() const override { return true; }
+
+  void on_train_begin(Training&) override { in_training_ = true; }
+  void on_train_end(Training&, const Logs&) override { in_training_ = false; }
+  void on_epoch_begin(Training& training, int64_t epoch) override {
+    if (training.verbose != 0) std::cout << "Epoch " << epoch + 1 << '/' << training.epochs << '\n';
+    begin(training);
+  }
+  void on_train_batch_end(Training&, int64_t step, const Logs& logs) override { show(step, logs); }
+  void on_epoch_end(Training&, int64_t, Logs& logs) override { bar_->update(steps_, logs, true); }
+
+  void on_test_begin(Training& training) override {
+    if (!in_training_) begin(training);
+  }
+  void on_test_batch_end(Training&, int64_t step, const Logs& logs) override {
+    if (!in_training_) show(step, logs);
+  }
+  void on_test_end(Training&, const Logs& logs) override {
+    if (!in_training_) bar_->update(steps_, logs, true);
+  }
+
+ private:
+  void begin(const Training& training) {
+    steps_ = 0;
+    bar_.emplace(std::cout,
+                 ProgressBar::Options{.target = training.steps, .verbose = training.verbose});
+  }
+  void show(int64_t step, const Logs& logs) {
+    steps_ = step + 1;
+    if (bar_->due()) bar_->update(steps_, logs);
+  }
+
+  std::optional<ProgressBar> bar_;
+  int64_t steps_ = 0;
+  bool in_training_ = false;
+};
+
 class FunctionsCallback final : public Callback {
  public:
   explicit FunctionsCallback(LambdaCallbackOptions options) : options_(std::move(options)) {}
@@ -91,6 +133,8 @@ class FunctionsCallback final : public Callback {
 CallbackPtr CSVLogger(CSVLoggerOptions options) {
   return std::make_shared<CSVLoggerCallback>(std::move(options));
 }
+
+CallbackPtr ProgbarLogger() { return std::make_shared<ProgbarLoggerCallback>(); }
 
 CallbackPtr LambdaCallback(LambdaCallbackOptions options) {
   return std::make_shared<FunctionsCallback>(std::move(options));

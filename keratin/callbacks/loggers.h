@@ -17,6 +17,10 @@ struct CSVLoggerOptions {
 // One line of numbers per epoch.
 CallbackPtr CSVLogger(CSVLoggerOptions options);
 
+// The progress bar, in the place of the one that `fit` shows anyway: among other callbacks it can
+// be put where it is wanted. It shows what `verbose` says.
+CallbackPtr ProgbarLogger();
+
 // Functions instead of a class.
 struct LambdaCallbackOptions {
   std::function<void(Training&)> on_train_begin = {};

@@ -43,6 +43,22 @@ class Callback {
   }
   // Does it look at the logs of batches? Reading them costs a little each step.
   virtual bool reads_batch_logs() const { return true; }
+  // Does it show the progress, so that `fit` need not?
+  virtual bool shows_progress() const { return false; }
+};
+
+// What happened in each epoch: `fit` gives it back. It may also be among the callbacks, as
+// std::make_shared<History>(), to be looked at while the model trains.
+struct History final : Callback {
+  std::vector<int64_t> epoch = {};
+  std::map<std::string, std::vector<double>> history = {};
+  bool interrupted = false;  // by Ctrl-C
+
+  const std::vector<double>& operator[](const std::string& name) const;
+
+  void on_train_begin(Training&) override { epoch.clear(); }
+  void on_epoch_end(Training&, int64_t number, Logs& logs) override;
+  bool reads_batch_logs() const override { return false; }
 };
 
 }  // namespace keratin

@@ -1,7 +1,5 @@
 #include "keratin/train/fit.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -36,8 +34,6 @@ class InterruptScope {
   struct sigaction before_ = {};
 };
 
-bool on_terminal() { return isatty(STDOUT_FILENO) != 0; }
-
 class Callbacks {
  public:
   Callbacks(std::vector<CallbackPtr> all, Training& training)
@@ -52,6 +48,10 @@ class Callbacks {
     for (const CallbackPtr& c : all_) ((*c).*method)(training_, args...);
   }
   bool reads_batch_logs() const { return reads_; }
+  bool show_progress() const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [](const CallbackPtr& c) { return c->shows_progress(); });
+  }
 
  private:
   std::vector<CallbackPtr> all_;
@@ -191,6 +191,17 @@ void run_epoch(Training& training, Feed& feed, const FitOptions& options,
 
 }  // namespace
 
+const std::vector<double>& History::operator[](const std::string& name) const {
+  const auto found = history.find(name);
+  require(found != history.end(), "History: nothing is named '", name, "'");
+  return found->second;
+}
+
+void History::on_epoch_end(Training&, int64_t number, Logs& logs) {
+  epoch.push_back(number);
+  for (const auto& [name, value] : logs) history[name].push_back(value);
+}
+
 Batch with_class_weight(Batch batch, const std::map<int64_t, double>& class_weight) {
   if (class_weight.empty()) return batch;
   require(batch.y.is_leaf(), "`class_weight` is only supported for Models with a single output.");
@@ -294,7 +305,7 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
   if (training.epoch != options.initial_epoch || training.step > 0)
     feed.go_to(training.epoch, training.step, training.shuffle_seed);
   training.steps = options.steps_per_epoch ? options.steps_per_epoch : feed.size();
-  const bool terminal = on_terminal();
+  const int verbose = callbacks.show_progress() ? 0 : options.verbose;
 
   Logs last;
   bool validated = false;
@@ -310,9 +321,8 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
       trainer.reset_metrics();
     }
     callbacks.call(&Callback::on_epoch_begin, epoch);
-    if (options.verbose != 0) std::cout << "Epoch " << epoch + 1 << '/' << options.epochs << '\n';
-    ProgressBar bar(std::cout,
-                    {.target = training.steps, .verbose = options.verbose, .dynamic = terminal});
+    if (verbose != 0) std::cout << "Epoch " << epoch + 1 << '/' << options.epochs << '\n';
+    ProgressBar bar(std::cout, {.target = training.steps, .verbose = verbose});
     run_epoch(training, feed, options, callbacks, bar, history.interrupted);
     Logs logs = trainer.logs();
     const int64_t steps = training.step;
@@ -328,8 +338,7 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
     training.step = 0;
     callbacks.call(&Callback::on_epoch_end, epoch, logs);
     bar.update(steps, logs, true);
-    history.epoch.push_back(epoch);
-    for (const auto& [name, value] : logs) history.history[name].push_back(value);
+    history.on_epoch_end(training, epoch, logs);
     last = std::move(logs);
     if (!training.steps) training.steps = steps;
   }
@@ -342,10 +351,10 @@ Logs evaluate(Trainer& trainer, const Dataset& data, const EvaluateOptions& opti
   Training training{.trainer = trainer, .verbose = options.verbose};
   training.steps = options.steps ? options.steps : data.size();
   const Callbacks callbacks(options.callbacks, training);
-  ProgressBar bar(std::cout,
-                  {.target = training.steps, .verbose = options.verbose, .dynamic = on_terminal()});
+  const int verbose = callbacks.show_progress() ? 0 : options.verbose;
+  ProgressBar bar(std::cout, {.target = training.steps, .verbose = verbose});
   const auto logs =
-      run_test(trainer, data, options.steps, callbacks, options.verbose != 0 ? &bar : nullptr);
+      run_test(trainer, data, options.steps, callbacks, verbose != 0 ? &bar : nullptr);
   require(logs.has_value(), "evaluate: the data are empty: no batch came");
   return *logs;
 }

@@ -90,15 +90,6 @@ struct BatchOptions {
   std::map<int64_t, double> class_weight = {};
 };
 
-// What happened in each epoch.
-struct History {
-  std::vector<int64_t> epoch;
-  std::map<std::string, std::vector<double>> history;
-  bool interrupted = false;  // by Ctrl-C
-
-  const std::vector<double>& operator[](const std::string& name) const;
-};
-
 }  // namespace keratin
 
 #pragma GCC visibility pop

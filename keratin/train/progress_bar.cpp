@@ -1,5 +1,7 @@
 #include "keratin/train/progress_bar.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <iomanip>
 #include <ostream>
@@ -59,6 +61,8 @@ size_t shown_width(const std::string& text) {
 }
 
 }  // namespace
+
+bool ProgressBar::on_terminal() { return isatty(STDOUT_FILENO) != 0; }
 
 double ProgressBar::steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

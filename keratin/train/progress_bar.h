@@ -15,10 +15,12 @@ namespace keratin {
 // moves; elsewhere only its last state is written, as a plain line.
 class ProgressBar {
  public:
+  static bool on_terminal();  // is the standard output one?
+
   struct Options {
     std::optional<int64_t> target = {};  // how many steps, where known
     int verbose = 1;
-    bool dynamic = true;  // may go back on the line, with colours
+    bool dynamic = on_terminal();  // may go back on the line, with colours
     int64_t width = 20;
     double interval = 0.05;  // seconds between updates
   };

@@ -21,7 +21,7 @@ struct Shown {
 };
 
 TEST(ProgressBar, MovesOnATerminal) {
-  Shown shown({.target = 10});
+  Shown shown({.target = 10, .dynamic = true});
   EXPECT_EQ(shown.at(0.5, 1, {{"loss", 0.25}}),
             "\r\x1b[1m 1/10\x1b[0m \x1b[32m━━\x1b[0m\x1b[37m━━━━━━━━━━━━━━━━━━\x1b[0m "
             "\x1b[1m4s\x1b[0m 500ms/step - loss: 0.2500");
@@ -55,7 +55,7 @@ TEST(ProgressBar, CopesWithoutATarget) {
 }
 
 TEST(ProgressBar, SaysLongTimes) {
-  Shown shown({.target = 100});
+  Shown shown({.target = 100, .dynamic = true});
   EXPECT_NE(shown.at(40, 1, {}).find("1:06:00"), std::string::npos);
   EXPECT_NE(shown.at(41, 2, {}).find("\x1b[1m1:38\x1b[0m 1s/step"), std::string::npos);
 }

@@ -84,12 +84,6 @@ std::vector<Metrics::List> Metrics::resolve(const std::vector<std::string>& outp
   return lists;
 }
 
-const std::vector<double>& History::operator[](const std::string& name) const {
-  const auto found = history.find(name);
-  require(found != history.end(), "History: nothing is named '", name, "'");
-  return found->second;
-}
-
 // A compiled step and what it runs on.
 struct Trainer::Step {
   bool training = false;
