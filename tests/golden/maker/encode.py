@@ -88,7 +88,9 @@ def write(path, entries):
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     compact = lambda x: json.dumps(x, separators=(",", ":"), ensure_ascii=False)
-    if isinstance(entries, dict):
+    if entries is None:
+        text = "null\n"
+    elif isinstance(entries, dict):
         lines = [f"{compact(key)}:{compact(value)}" for key, value in entries.items()]
         text = "{\n" + ",\n".join(lines) + "\n}\n"
     else:

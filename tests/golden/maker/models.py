@@ -111,7 +111,8 @@ def write(folder, only=None):
     for name, entry in ZOO.items():
         if only is None or "models" in only or name in only:
             path = folder / "models" / name
-            encode.write(path.with_suffix(".json"), record(entry, keras))
+            result = encode.attempt(name, lambda: record(entry, keras))
+            encode.write(path.with_suffix(".json"), result)
             if entry.keras2 and keras.backend.backend() == "tensorflow":
                 import tf_keras
 

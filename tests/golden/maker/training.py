@@ -365,4 +365,5 @@ def write(folder, only):
         encode.write(folder / "training.keras2.json", [evaluated_by_keras2()])
     names = [name for name in CASES if not only or "training" in only or name in only]
     if names:
-        encode.write(folder / "training.json", [record(name) for name in names])
+        encode.write(folder / "training.json", [
+            encode.attempt(name, lambda: record(name)) for name in names])
