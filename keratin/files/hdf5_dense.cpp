@@ -16,13 +16,13 @@ class FractalHeap {
  public:
   FractalHeap(const Source& source, uint64_t address) : source_(source) {
     constexpr uint64_t header_size = 146;
-    Cursor at = source.cursor(source.take_checked(address, header_size, what_), what_);
+    Cursor at = source.cursor(source.take_checked(address, header_size, what), what);
     source.check(as_text(at.take(4)) == "FRHP" && at.u8() == 0, "a fractal heap is damaged");
     id_size_ = at.u16();
     source.check(at.u16() == 0, "a fractal heap with filters is not read");
     at.skip(1);
     const uint32_t max_object = at.u32();
-    at.skip(12 * 8);
+    at.skip(uint64_t{12} * 8);
     width_ = at.u16();
     start_ = at.u64();
     const uint64_t max_direct = at.u64();
@@ -56,7 +56,7 @@ class FractalHeap {
   Bytes in_block(uint64_t block, uint64_t size, uint64_t offset, uint64_t length) const {
     source_.check(offset < size && length <= size - offset && block < source_.file().size(),
                   "an object lies outside of its fractal heap");
-    return source_.take(block + offset, length, what_);
+    return source_.take(block + offset, length, what);
   }
 
   Bytes in_table(uint64_t offset, uint64_t length) const {
@@ -71,7 +71,7 @@ class FractalHeap {
       source_.check(row < rows, "an object lies outside of its fractal heap");
       const uint64_t entry = row * width_ + offset / block_size;
       offset %= block_size;
-      Cursor at = source_.peek(table, what_);
+      Cursor at = source_.peek(table, what);
       source_.check(as_text(at.take(4)) == "FHIB", "a fractal heap is damaged");
       at.skip(1 + 8 + offset_size_ + entry * 8);
       const uint64_t block = at.u64();
@@ -83,7 +83,7 @@ class FractalHeap {
     }
   }
 
-  static constexpr std::string_view what_ = "a fractal heap";
+  static constexpr std::string_view what = "a fractal heap";
   const Source& source_;
   size_t id_size_ = 0, offset_size_ = 0, length_size_ = 0;
   uint64_t width_ = 0, start_ = 0, root_ = 0, root_rows_ = 0, direct_rows_ = 0, bits_ = 0;
@@ -94,7 +94,7 @@ class Tree {
  public:
   Tree(const Source& source, uint64_t address, uint8_t type) : source_(source), type_(type) {
     constexpr uint64_t header_size = 38;
-    Cursor at = source.cursor(source.take_checked(address, header_size, what_), what_);
+    Cursor at = source.cursor(source.take_checked(address, header_size, what), what);
     source.check(as_text(at.take(4)) == "BTHD" && at.u8() == 0 && at.u8() == type,
                  "a B-tree is damaged");
     node_size_ = at.u32();
@@ -124,7 +124,7 @@ class Tree {
       const size_t pointer = step.depth == 0 ? 0 : pointer_sizes_[step.depth];
       const uint64_t size = 10 + step.count * record_size_ + (step.count + 1) * pointer;
       source_.check(size <= node_size_, "a B-tree is damaged");
-      Cursor at = source_.cursor(source_.take_checked(step.address, size, what_), what_);
+      Cursor at = source_.cursor(source_.take_checked(step.address, size, what), what);
       source_.check(as_text(at.take(4)) == (step.depth == 0 ? "BTLF" : "BTIN") && at.u8() == 0 &&
                         at.u8() == type_,
                     "a B-tree is damaged");
@@ -158,7 +158,7 @@ class Tree {
     }
   }
 
-  static constexpr std::string_view what_ = "a B-tree";
+  static constexpr std::string_view what = "a B-tree";
   const Source& source_;
   uint8_t type_;
   uint64_t node_size_ = 0, root_ = 0, root_count_ = 0;

@@ -22,7 +22,8 @@ namespace {
 
 std::string path_of(const Node& node) {
   std::string path;
-  for (const Node* at = &node; at->parent != nullptr; at = at->parent) path = "/" + at->name + path;
+  for (const Node* at = &node; at->parent != nullptr; at = at->parent)
+    path.insert(0, at->name).insert(0, 1, '/');
   return path.empty() ? "/" : path;
 }
 

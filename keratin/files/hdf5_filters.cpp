@@ -86,7 +86,7 @@ Buffer unfilter(const Source& source, const std::vector<Filter>& filters, const 
   source.check(piece.bytes.size() == bytes, who, " has a chunk of ", piece.bytes.size(),
                " bytes instead of ", bytes);
   if (piece.owner.data() == piece.bytes.data()) return piece.owner;
-  const Buffer out = Buffer::allocate(bytes);
+  Buffer out = Buffer::allocate(bytes);
   std::memcpy(out.data(), piece.bytes.data(), bytes);
   return out;
 }

@@ -5,8 +5,6 @@
 namespace keratin::files {
 namespace {
 
-using namespace zip;
-
 struct Directory {
   uint64_t begin = 0, size = 0, count = 0;
 };
@@ -43,11 +41,11 @@ class DirectoryParser {
 
   // The record at the end of the file, before a comment of at most 64 KiB.
   uint64_t find_end() const {
-    check(file_.size() >= end_size, "expected a zip file, got ", file_.size(), " bytes");
-    const uint64_t last = file_.size() - end_size;
-    for (uint64_t back = 0; back <= std::min<uint64_t>(last, max16); ++back) {
+    check(file_.size() >= zip::end_size, "expected a zip file, got ", file_.size(), " bytes");
+    const uint64_t last = file_.size() - zip::end_size;
+    for (uint64_t back = 0; back <= std::min<uint64_t>(last, zip::max16); ++back) {
       Cursor at(file_.bytes(), file_.name(), "the end of the zip", last - back);
-      if (at.u32() != end_sign) continue;
+      if (at.u32() != zip::end_sign) continue;
       at.skip(16);
       if (at.u16() == back) return last - back;
     }
@@ -62,8 +60,9 @@ class DirectoryParser {
     Directory directory{.count = count};
     directory.size = at.u32();
     directory.begin = at.u32();
-    const bool has64 = end >= locator64_size && u32_at(end - locator64_size) == locator64_sign;
-    if (has64) return find_directory64(end - locator64_size);
+    const bool has64 =
+        end >= zip::locator64_size && u32_at(end - zip::locator64_size) == zip::locator64_sign;
+    if (has64) return find_directory64(end - zip::locator64_size);
     check(disk == 0 && directory_disk == 0 && count_here == count,
           "the zip is in several parts, which are not read");
     check_directory(directory, end);
@@ -75,10 +74,10 @@ class DirectoryParser {
     const uint32_t disk = at.u32();
     const uint64_t end = at.u64();
     check(disk == 0 && at.u32() <= 1, "the zip is in several parts, which are not read");
-    check(locator >= end64_size && end == locator - end64_size,
+    check(locator >= zip::end64_size && end == locator - zip::end64_size,
           "the zip64 end record is not where it should be");
     Cursor record(file_.bytes(), file_.name(), "the zip64 end record", end);
-    check(record.u32() == end64_sign, "the zip64 end record is damaged");
+    check(record.u32() == zip::end64_sign, "the zip64 end record is damaged");
     record.skip(12);
     const uint32_t this_disk = record.u32(), directory_disk = record.u32();
     const uint64_t count_here = record.u64();
@@ -95,7 +94,7 @@ class DirectoryParser {
   void check_directory(const Directory& directory, uint64_t end) const {
     check(directory.begin <= end && directory.size == end - directory.begin,
           "the directory of the zip does not end where the end record begins");
-    check(directory.count <= directory.size / central_size, "the zip's directory has ",
+    check(directory.count <= directory.size / zip::central_size, "the zip's directory has ",
           directory.size, " bytes, too few for ", directory.count, " entries");
   }
 
@@ -104,7 +103,7 @@ class DirectoryParser {
   }
 
   ZipEntry parse_central(Cursor& at, uint64_t& header) const {
-    check(at.u32() == central_sign, "the directory of the zip is damaged");
+    check(at.u32() == zip::central_sign, "the directory of the zip is damaged");
     at.skip(4);
     const uint16_t flags = at.u16(), method = at.u16();
     at.skip(4);
@@ -118,7 +117,7 @@ class DirectoryParser {
     entry.name = as_text(at.take(name_size));
     const Bytes extra = at.take(extra_size);
     at.skip(comment_size);
-    const std::string_view fault = name_fault(entry.name);
+    const std::string_view fault = zip::name_fault(entry.name);
     check(fault.empty(), "the name ", in_quotes(entry.name), " in the zip ", fault);
     check((flags & 0x2041) == 0, in_quotes(entry.name), " is encrypted");
     check(method == 0 || method == 8, in_quotes(entry.name), " is compressed by method ", method,
@@ -131,16 +130,17 @@ class DirectoryParser {
 
   // Numbers that do not fit in 32 bits are in an extra field, in this order.
   void read_zip64(Bytes extra, ZipEntry& entry, uint64_t& header) const {
-    const bool wanted = entry.size == max32 || entry.stored == max32 || header == max32;
+    const bool wanted =
+        entry.size == zip::max32 || entry.stored == zip::max32 || header == zip::max32;
     Cursor at(extra, file_.name(), "an extra field of the zip's directory");
     while (wanted && at.left() >= 4) {
       const uint16_t id = at.u16();
       const Bytes field = at.take(at.u16());
-      if (id != zip64_field) continue;
+      if (id != zip::zip64_field) continue;
       Cursor number(field, file_.name(), "a zip64 field");
-      if (entry.size == max32) entry.size = number.u64();
-      if (entry.stored == max32) entry.stored = number.u64();
-      if (header == max32) header = number.u64();
+      if (entry.size == zip::max32) entry.size = number.u64();
+      if (entry.stored == zip::max32) entry.stored = number.u64();
+      if (header == zip::max32) header = number.u64();
       return;
     }
     check(!wanted, in_quotes(entry.name), " lacks its zip64 field");
@@ -148,7 +148,7 @@ class DirectoryParser {
 
   void parse_local(uint64_t header, ZipEntry& entry) const {
     Cursor at(file_.bytes(), file_.name(), "an entry of the zip", std::min(header, file_.size()));
-    check(at.u32() == local_sign, in_quotes(entry.name), " does not begin where the zip says");
+    check(at.u32() == zip::local_sign, in_quotes(entry.name), " does not begin where the zip says");
     at.skip(2);
     const uint16_t flags = at.u16(), method = at.u16();
     at.skip(16);

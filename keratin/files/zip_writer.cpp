@@ -7,12 +7,12 @@
 namespace keratin::files {
 namespace {
 
-using namespace zip;
-
 constexpr uint16_t zip64_extra_size = 4 + 16;  // room for two numbers, used or not
 constexpr uint32_t no_date = 0x00210000;       // 1980-01-01: the same bytes on every day
 
-uint32_t narrow(uint64_t number) { return number >= max32 ? max32 : static_cast<uint32_t>(number); }
+uint32_t narrow(uint64_t number) {
+  return number >= zip::max32 ? zip::max32 : static_cast<uint32_t>(number);
+}
 
 // The part that the headers before the data and in the directory share.
 void pack_common(Packer& out, bool zip64, uint32_t crc, uint32_t size, size_t name_size,
@@ -32,21 +32,21 @@ ZipWriter::ZipWriter(const std::filesystem::path& path, size_t alignment)
 // Until the entry's end is known its sizes are 0. The room for large sizes is there from the start;
 // small ones leave it as padding.
 std::string ZipWriter::local_header(const Written& entry) const {
-  const bool zip64 = entry.size >= max32;
-  const uint64_t fixed = entry.header + local_size + entry.name.size() + zip64_extra_size;
+  const bool zip64 = entry.size >= zip::max32;
+  const uint64_t fixed = entry.header + zip::local_size + entry.name.size() + zip64_extra_size;
   const uint64_t padding =
       alignment_ == 1 ? 0 : 4 + (alignment_ - (fixed + 4) % alignment_) % alignment_;
   Packer out;
-  out.u32(local_sign);
-  pack_common(out, zip64, entry.crc, zip64 ? max32 : narrow(entry.size), entry.name.size(),
+  out.u32(zip::local_sign);
+  pack_common(out, zip64, entry.crc, zip64 ? zip::max32 : narrow(entry.size), entry.name.size(),
               zip64_extra_size + padding);
   out.put(entry.name);
   if (zip64)
-    out.u16(zip64_field).u16(16).u64(entry.size).u64(entry.size);
+    out.u16(zip::zip64_field).u16(16).u64(entry.size).u64(entry.size);
   else
-    out.u16(padding_field).u16(16).zeros(16);
+    out.u16(zip::padding_field).u16(16).zeros(16);
   if (padding > 0)
-    out.u16(padding_field).u16(static_cast<uint16_t>(padding - 4)).zeros(padding - 4);
+    out.u16(zip::padding_field).u16(static_cast<uint16_t>(padding - 4)).zeros(padding - 4);
   return out.bytes();
 }
 
@@ -54,9 +54,9 @@ void ZipWriter::add(const std::string& name, Bytes bytes) { begin(name).write(by
 
 Sink& ZipWriter::begin(const std::string& name) {
   if (open_) end();
-  const std::string_view fault = name_fault(name);
-  require(fault.empty() && name.size() < max16, file_.name(), ": the name ", in_quotes(name), " ",
-          fault.empty() ? "is too long" : fault);
+  const std::string_view fault = zip::name_fault(name);
+  require(fault.empty() && name.size() < zip::max16, file_.name(), ": the name ", in_quotes(name),
+          " ", fault.empty() ? "is too long" : fault);
   require(names_.emplace(name, entries_.size()).second, file_.name(), ": ", in_quotes(name),
           " is written twice");
   Written entry{.name = name, .header = file_.size()};
@@ -83,28 +83,28 @@ void ZipWriter::end() {
 void ZipWriter::write_directory() {
   const uint64_t begin = file_.size();
   for (const Written& entry : entries_) {
-    const bool far = entry.header >= max32, large = entry.size >= max32;
+    const bool far = entry.header >= zip::max32, large = entry.size >= zip::max32;
     Packer extra;
     if (large) extra.u64(entry.size).u64(entry.size);
     if (far) extra.u64(entry.header);
     const size_t extra_size = extra.size() == 0 ? 0 : 4 + extra.size();
     Packer out;
-    out.u32(central_sign).u16(45);
+    out.u32(zip::central_sign).u16(45);
     pack_common(out, far || large, entry.crc, narrow(entry.size), entry.name.size(), extra_size);
     out.u16(0).u16(0).u16(0).u32(0).u32(narrow(entry.header)).put(entry.name);
     if (extra_size > 0)
-      out.u16(zip64_field).u16(static_cast<uint16_t>(extra.size())).put(extra.bytes());
+      out.u16(zip::zip64_field).u16(static_cast<uint16_t>(extra.size())).put(extra.bytes());
     file_.write(as_bytes(out.bytes()));
   }
   const uint64_t end = file_.size(), size = end - begin, count = entries_.size();
   Packer out;
-  if (count >= max16 || size >= max32 || begin >= max32) {
-    out.u32(end64_sign).u64(end64_size - 12).u16(45).u16(45).u32(0).u32(0);
+  if (count >= zip::max16 || size >= zip::max32 || begin >= zip::max32) {
+    out.u32(zip::end64_sign).u64(zip::end64_size - 12).u16(45).u16(45).u32(0).u32(0);
     out.u64(count).u64(count).u64(size).u64(begin);
-    out.u32(locator64_sign).u32(0).u64(end).u32(1);
+    out.u32(zip::locator64_sign).u32(0).u64(end).u32(1);
   }
-  const auto short_count = static_cast<uint16_t>(std::min<uint64_t>(count, max16));
-  out.u32(end_sign).u16(0).u16(0).u16(short_count).u16(short_count);
+  const auto short_count = static_cast<uint16_t>(std::min<uint64_t>(count, zip::max16));
+  out.u32(zip::end_sign).u16(0).u16(0).u16(short_count).u16(short_count);
   out.u32(narrow(size)).u32(narrow(begin)).u16(0);
   file_.write(as_bytes(out.bytes()));
 }
