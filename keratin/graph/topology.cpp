@@ -91,8 +91,7 @@ class Mapper {
         enter(stack, parent.node, parent.tensor, frame.node->layer()->name());
         continue;
       }
-      in_progress_.erase(frame.node.get());
-      finished_.insert(frame.node.get());
+      finished_[frame.node.get()] = true;
       post_order_.push_back(frame.node);
       stack.pop_back();
     }
@@ -100,11 +99,11 @@ class Mapper {
 
   void enter(std::vector<Frame>& stack, const NodePtr& node, const SymbolicTensor* tensor,
              const std::string& from) {
-    if (finished_.contains(node.get())) return;
-    require(!in_progress_.contains(node.get()), "Tensor ", from, " from operation '",
-            node->layer()->name(), "' is part of a cycle.");
+    const auto [known, added] = finished_.emplace(node.get(), false);
+    if (!added && known->second) return;
+    require(added, "Tensor ", from, " from operation '", node->layer()->name(),
+            "' is part of a cycle.");
     layer_indices_.emplace(node->layer().get(), layer_indices_.size());
-    in_progress_.insert(node.get());
     const bool stops = node->is_input() || (tensor != nullptr ? input_tensors_.contains(*tensor)
                                                               : input_nodes_.contains(node.get()));
     stack.push_back({node, stops ? std::vector<Parent>() : parents_of(*node)});
@@ -120,6 +119,8 @@ class Mapper {
   // From the outputs back. A layer that is called several times pulls all its calls to the greatest
   // depth of any.
   void set_depths() {
+    depths_.reserve(post_order_.size());
+    layer_depths_.reserve(layer_indices_.size());
     for (auto it = post_order_.rbegin(); it != post_order_.rend(); ++it) {
       const NodePtr& node = *it;
       const Layer* layer = node->layer().get();
@@ -150,6 +151,7 @@ class Mapper {
   Topology ordered() {
     Topology topology;
     topology.nodes = by_depth_order_;
+    topology.slots.reserve(topology.nodes.size());
     const auto depth = [&](const NodePtr& n) { return depths_.at(n.get()); };
     std::stable_sort(topology.nodes.begin(), topology.nodes.end(),
                      [&](const NodePtr& a, const NodePtr& b) { return depth(a) > depth(b); });
@@ -172,7 +174,11 @@ class Mapper {
   }
 
   void check_connected(const Topology& topology) const {
-    std::unordered_set<SymbolicTensor, SymbolicHash> computable(inputs_.begin(), inputs_.end());
+    std::unordered_set<const CallNode*> computed;
+    computed.reserve(topology.nodes.size());
+    const auto computable = [&](const SymbolicTensor& t) {
+      return computed.contains(&t.node()) || input_tensors_.contains(t);
+    };
     std::string problem, seen;  // the first, and what came before it
     const auto note = [&](const SymbolicTensor& missing, const std::string& operation) {
       if (problem.empty())
@@ -188,19 +194,16 @@ class Mapper {
         continue;
       }
       const auto& needed = node->inputs();
-      const auto missing = std::find_if(needed.begin(), needed.end(), [&](const SymbolicTensor& t) {
-        return !computable.contains(t);
-      });
+      const auto missing = std::find_if_not(needed.begin(), needed.end(), computable);
       if (missing != needed.end() && !stopped_.contains(node.get())) {
         note(*missing, node->layer()->name());
         continue;
       }
       if (seen.size() < 2000) seen += (seen.empty() ? "'" : ", '") + node->layer()->name() + "'";
-      for (size_t i = 0; i < node->outputs().size(); ++i)
-        computable.insert(SymbolicTensor::output(node, i));
+      computed.insert(node.get());
     }
     for (size_t i = 0; i < outputs_.size(); ++i)
-      require(computable.contains(outputs_[i]), "Output with path `", path_to(structure_, i),
+      require(computable(outputs_[i]), "Output with path `", path_to(structure_, i),
               "` is not connected to `inputs`. ", problem);
     require(problem.empty(), problem);
   }
@@ -224,7 +227,8 @@ class Mapper {
   const Symbols& structure_;  // of the outputs
   const std::vector<SymbolicTensor> outputs_;
   std::unordered_set<SymbolicTensor, SymbolicHash> input_tensors_;
-  std::unordered_set<const CallNode*> input_nodes_, finished_, in_progress_, stopped_;
+  std::unordered_set<const CallNode*> input_nodes_, stopped_;
+  std::unordered_map<const CallNode*, bool> finished_;  // false while its parents are visited
   std::vector<NodePtr> post_order_;
   std::unordered_map<const Layer*, size_t> layer_indices_;
   std::unordered_map<const CallNode*, int64_t> depths_;

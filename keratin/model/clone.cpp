@@ -42,15 +42,16 @@ class Cloner {
     return options;
   }
 
+  // A layer has one clone. Those that are merely copied are remembered by copy_of.
   LayerPtr clone_of(const LayerPtr& layer) {
-    LayerPtr& copy = clones_[layer.get()];
-    if (copy == nullptr) {
-      LayerPtr made = make_clone(layer);
-      require(made != nullptr, "clone_model: clone_function returned nothing for layer '",
-              layer->name(), "'");
-      return clones_[layer.get()] = std::move(made);
-    }
-    return copy;
+    if (!options_.recursive && !options_.clone_function) return copy_of(layer);
+    const auto found = clones_.find(layer.get());
+    if (found != clones_.end()) return found->second;
+    LayerPtr made = make_clone(layer);
+    require(made != nullptr, "clone_model: clone_function returned nothing for layer '",
+            layer->name(), "'");
+    clones_.emplace(layer.get(), made);
+    return made;
   }
 
   LayerPtr make_clone(const LayerPtr& layer) {
