@@ -119,7 +119,7 @@ void require_tensors(const char* argument, const Symbols& given) {
 
 std::vector<Layer::Sublayer> ModelLayer::sublayers() const {
   std::vector<Sublayer> subs;
-  for (const LayerPtr& layer : layers()) subs.push_back({"layers", layer});
+  for (const LayerPtr& layer : layers()) subs.push_back({"layers", layer, true});
   return subs;
 }
 

@@ -1,4 +1,5 @@
 // Functional models to and from Keras's JSON: the layout of Keras 3, and reading that of Keras 2.
+#include <algorithm>
 #include <deque>
 #include <unordered_map>
 
@@ -260,6 +261,18 @@ class Reader {
     return outputs[static_cast<size_t>(ref.tensor)];
   }
 
+  // null, or the masks of several inputs of which none has one.
+  static bool is_nothing(const Json& json) {
+    if (json.is_array())
+      return !json.as_array().empty() &&
+             std::all_of(json.as_array().begin(), json.as_array().end(), is_nothing);
+    if (json.is_object())
+      return !json.as_object().empty() &&
+             std::all_of(json.as_object().begin(), json.as_object().end(),
+                         [](const auto& item) { return is_nothing(item.second); });
+    return json.is_null();
+  }
+
   Arguments<SymbolicTensor> read_call(const Json& call, const std::string*& blocked) {
     if (old_form(call)) return read_old_call(call, blocked);
     Arguments<SymbolicTensor> arguments;
@@ -268,7 +281,7 @@ class Reader {
     for (const auto& [key, value] : call.at("kwargs").as_object()) {
       // Keras 3 writes down what it filled in itself, and settles it anew in every run.
       const bool filled_in = context_.dialect == Dialect::keras3 &&
-                             (value.is_null() || (key == "training" && value == Json(false)));
+                             (is_nothing(value) || (key == "training" && value == Json(false)));
       if (!filled_in) arguments.named.emplace(key, argument(value, blocked));
     }
     return arguments;

@@ -122,9 +122,9 @@ Variable Layer::add_seed(std::optional<int64_t> seed) {
   return variable;
 }
 
-void Layer::add_sublayer(std::string attribute, LayerPtr layer) {
+void Layer::add_sublayer(std::string attribute, LayerPtr layer, bool in_list) {
   ensure(layer != nullptr, "layer '", name(), "': no layer was given as ", attribute);
-  sublayers_.push_back({std::move(attribute), std::move(layer)});
+  sublayers_.push_back({std::move(attribute), std::move(layer), in_list});
 }
 
 Masks Layer::compute_mask(const Call& c, size_t outputs) const {

@@ -115,6 +115,7 @@ class Layer : public std::enable_shared_from_this<Layer> {
   struct Sublayer {
     std::string attribute;  // Keras's name of the member that holds it
     LayerPtr layer;
+    bool in_list = false;  // is that member a list of layers?
   };
   virtual std::vector<Sublayer> sublayers() const { return sublayers_; }
 
@@ -132,7 +133,7 @@ class Layer : public std::enable_shared_from_this<Layer> {
                       const WeightOptions& options = {});
   // State for random numbers: i64[2], from the seed or from the program's stream.
   Variable add_seed(std::optional<int64_t> seed);
-  void add_sublayer(std::string attribute, LayerPtr layer);
+  void add_sublayer(std::string attribute, LayerPtr layer, bool in_list = false);
   void set_input_spec(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
   void set_built() { built_ = true; }
   // A node that is not the result of a call: that of an input layer.

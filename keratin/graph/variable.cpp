@@ -38,6 +38,16 @@ const Tensor& Variable::value() const {
   return data_->value;
 }
 
+void Variable::take(const Tensor& value) const {
+  bool taken = false;
+  if (value.shape() == shape() && value.dtype() == dtype())
+    std::call_once(data_->filled, [&] {
+      data_->value = value;
+      taken = true;
+    });
+  if (!taken) assign(value);
+}
+
 void Variable::assign(const Tensor& value) const {
   require(value.shape() == shape(), "variable '", path(), "': expected shape ", shape(), ", got ",
           value.shape());

@@ -48,6 +48,9 @@ class Variable {
   const Tensor& value() const;
   // Copies the elements in, converted; the shape must be the variable's.
   void assign(const Tensor& value) const;
+  // The same of a tensor the caller gives away. It becomes the value itself while nobody has asked
+  // for one: weights of a file stay where the file is mapped.
+  void take(const Tensor& value) const;
 
   bool operator==(const Variable& other) const { return data_ == other.data_; }
   size_t hash() const { return std::hash<const void*>{}(data_.get()); }
