@@ -27,8 +27,8 @@ class Numbers {
   bool single_;
 };
 
-// A struct's fields by Keras's keys. Keras leaves some out of its configs: `bool writes(key) const`
-// of the struct says which it writes.
+// A struct's fields by Keras's keys. Keras leaves some out of its configs, and loses them:
+// `bool writes(key) const` of the struct leaves them out only where nothing is lost.
 template <HasFields C>
 Json write_fields(const C& config) {
   Json json = Json::object();

@@ -96,7 +96,7 @@ struct SparseCategoricalCrossentropy {
       std::tuple{field("from_logits", &SparseCategoricalCrossentropy::from_logits),
                  field("ignore_class", &SparseCategoricalCrossentropy::ignore_class),
                  field("axis", &SparseCategoricalCrossentropy::axis)};
-  bool writes(std::string_view key) const { return key != "axis"; }
+  bool writes(std::string_view key) const { return key != "axis" || axis != -1; }
   LossTerms call(Value y_true, Value y_pred) const;
 };
 

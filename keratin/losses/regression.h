@@ -37,7 +37,7 @@ struct CosineSimilarity {
 
   static constexpr std::string_view keras_name = "CosineSimilarity";
   static constexpr auto fields = std::tuple{field("axis", &CosineSimilarity::axis)};
-  bool writes(std::string_view) const { return false; }
+  bool writes(std::string_view) const { return axis != -1; }
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
@@ -48,7 +48,7 @@ struct Huber {
   static constexpr std::string_view keras_name = "Huber";
   static constexpr std::string_view default_name = "huber_loss";
   static constexpr auto fields = std::tuple{field("delta", &Huber::delta)};
-  bool writes(std::string_view) const { return false; }
+  bool writes(std::string_view) const { return delta != 1; }
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
