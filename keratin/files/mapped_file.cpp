@@ -36,6 +36,7 @@ FileView FileView::part(uint64_t begin, uint64_t size, std::string name) const {
   FileView view;
   view.name_ = std::move(name);
   view.memory_ = {memory_, memory_.get() + begin};
+  view.mapped_ = mapped_;
   view.size_ = size;
   return view;
 }
@@ -48,6 +49,14 @@ Tensor FileView::tensor(uint64_t begin, DType dtype, const Shape& shape) const {
   Tensor copy(dtype, shape);
   if (bytes > 0) std::memcpy(copy.raw(), data.memory_.get(), bytes);
   return copy;
+}
+
+void FileView::forget() const {
+  if (!mapped_ || size_ == 0) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(memory_.get());
+  const uintptr_t first = begin / page * page;  // maps begin with a page
+  ::madvise(reinterpret_cast<void*>(first), begin + size_ - first, MADV_DONTNEED);
 }
 
 FileView map_file(const std::filesystem::path& path) {
@@ -63,6 +72,7 @@ FileView map_file(const std::filesystem::path& path) {
   void* memory = ::mmap(nullptr, view.size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
                         file.number, 0);
   if (memory == MAP_FAILED) fail_by_system(view.name_, "the file cannot be mapped");
+  view.mapped_ = true;
   const size_t size = view.size_;
   view.memory_ = {static_cast<std::byte*>(memory), [size](std::byte* m) { ::munmap(m, size); }};
   return view;

@@ -25,11 +25,16 @@ class FileView {
   // A tensor over the bytes from `begin`: without a copy where they are aligned for the dtype.
   Tensor tensor(uint64_t begin, DType dtype, const Shape& shape) const;
 
+  // Gives the memory of a map back; the file is looked at again when needed. What was written into
+  // tensors over it is lost.
+  void forget() const;
+
  private:
   friend FileView map_file(const std::filesystem::path& path);
 
   std::string name_;
   std::shared_ptr<std::byte> memory_;
+  bool mapped_ = false;
   uint64_t size_ = 0;
 };
 
