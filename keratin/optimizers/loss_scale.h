@@ -30,6 +30,9 @@ class LossScaleState final : public OptimizerOf<LossScaleState, LossScaleConfig>
 
   Json get_config() const override;
   std::vector<Variable> variables() const override;
+  std::vector<Part> parts() const override {
+    return {{"inner_optimizer", cfg.inner_optimizer.ptr()}};
+  }
   Value scale_loss(Tracer& tracer, Value loss) override;
   void apply(Tracer& tracer, Values gradients) override;
   double learning_rate() const override { return cfg.inner_optimizer->learning_rate(); }

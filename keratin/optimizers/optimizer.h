@@ -82,6 +82,12 @@ class OptimizerState {
   // Iteration, learning rate, then the slots: the order in which files keep them.
   virtual std::vector<Variable> variables() const { return variables_; }
   const std::vector<Variable>& trained() const { return trained_; }
+  // Optimizers within this one, by Keras's names of the members that hold them.
+  struct Part {
+    std::string attribute;
+    std::shared_ptr<OptimizerState> optimizer;
+  };
+  virtual std::vector<Part> parts() const { return {}; }
 
   // The loss that gradients are taken of.
   virtual Value scale_loss(Tracer& tracer, Value loss);

@@ -34,6 +34,8 @@ class Metrics {
     return metrics;
   }
 
+  const List& flat() const { return flat_; }
+  const PerOutput<List>& lists() const { return lists_; }
   std::vector<List> resolve(const std::vector<std::string>& outputs,
                             std::string_view argument) const;
 
