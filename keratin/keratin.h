@@ -17,6 +17,7 @@
 #include "keratin/model/clone.h"
 #include "keratin/model/model.h"
 #include "keratin/model/plot.h"
+#include "keratin/model/saving.h"
 #include "keratin/model/summary.h"
 #include "keratin/ops/ops.h"
 #include "keratin/tensor/tensor.h"

@@ -208,36 +208,30 @@ TEST(SwapEMAWeights, EvaluatesWithAveragesAndTrainsOn) {
 }
 
 TEST(ModelCheckpoint, SavesTheBest) {
-  const auto folder = scratch("checkpoints");
-  Model model = one_dense();
-  model.fit(
-      x, y,
-      {.epochs = 4,
-       .verbose = 0,
-       .callbacks = {pretend("val_loss", {4, 2.5, 3, 1}),
-                     ModelCheckpoint(
-                         {.filepath = (folder / "{epoch:02d}-{val_loss:.1f}.weights.npz").string(),
-                          .save_best_only = true})}});
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"01-4.0.weights.npz", "02-2.5.weights.npz",
-                                             "04-1.0.weights.npz"}));
-  Model other = one_dense();
-  load_weights_npz(*other.layer(), folder / "04-1.0.weights.npz");
-  EXPECT_EQ(other.get_weights(), model.get_weights());
+  for (const std::string suffix : {".keras", ".weights.h5", ".npz", ".safetensors"}) {
+    SCOPED_TRACE(suffix);
+    const auto folder = scratch("checkpoints" + suffix);
+    Model model = one_dense();
+    model.fit(x, y,
+              {.epochs = 4,
+               .verbose = 0,
+               .callbacks = {
+                   pretend("val_loss", {4, 2.5, 3, 1}),
+                   ModelCheckpoint({.filepath = (folder / "{epoch:02d}-{val_loss:.1f}") += suffix,
+                                    .save_best_only = true})}});
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"01-4.0" + suffix, "02-2.5" + suffix, "04-1.0" + suffix}));
+    const std::filesystem::path last = folder / ("04-1.0" + suffix);
+    Model other = suffix == ".keras" ? load_model(last) : one_dense();
+    if (suffix != ".keras") other.load_weights(last);
+    EXPECT_EQ(other.get_weights(), model.get_weights());
+    EXPECT_EQ(other.optimizer().iterations(), model.optimizer().iterations());
+  }
   EXPECT_THROW(ModelCheckpoint({.filepath = "model.txt"}), UserError);
-}
-
-TEST(LoadWeights, RefusesOthers) {
-  const auto path = scratch("other.npz");
-  const Tensor kernel = Tensor::zeros(DType::f32, {2, 1}), wrong = Tensor::zeros(DType::f32, {2});
-  write_npz(path, {{"000000/a", kernel}, {"000001/b", wrong}});
-  Model model = one_dense();
-  const auto before = model.get_weights();
-  EXPECT_THROW(load_weights_npz(*model.layer(), path), UserError);
-  EXPECT_EQ(model.get_weights(), before);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include "keratin/callbacks/monitor.h"
 #include "keratin/data/npy.h"
+#include "keratin/io/keras_file.h"
+#include "keratin/io/weights_file.h"
 
 namespace keratin {
 namespace {
@@ -102,9 +104,9 @@ class ModelCheckpointCallback final : public Callback {
       : options_(std::move(options)),
         monitor_("ModelCheckpoint", options_.monitor, options_.mode, 0),
         best_(options_.initial_value_threshold) {
-    require(options_.filepath.ends_with(".weights.npz"),
-            "ModelCheckpoint: the filepath must end in .weights.npz. Received: filepath=",
-            options_.filepath);
+    require(saves_model() || io::is_weights_file(options_.filepath),
+            "ModelCheckpoint: the filepath must end in .keras for a whole model, or in ",
+            io::weights_suffixes, " for its weights. Received: filepath=", options_.filepath);
     require(options_.save_freq.value_or(1) > 0,
             "ModelCheckpoint: expected a positive save_freq, got ", options_.save_freq.value_or(1));
   }
@@ -133,8 +135,13 @@ class ModelCheckpointCallback final : public Callback {
     }
     if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
       std::filesystem::create_directories(folder);
-    save_weights_npz(*training.model(), path);
+    const OptimizerState& optimizer = training.optimizer();
+    if (saves_model())
+      io::write_keras(path, *training.model(), &training.trainer);
+    else
+      io::write_weights_file(path, *training.model(), optimizer.built() ? &optimizer : nullptr);
   }
+  bool saves_model() const { return options_.filepath.ends_with(".keras"); }
 
   // {epoch}, {epoch:02d}, {val_loss:.2f}: Python's formats of integers and fixed numbers.
   std::string filled(int64_t epoch, const Logs& logs) const {
@@ -187,18 +194,6 @@ CallbackPtr BackupAndRestore(BackupAndRestoreOptions options) {
 
 CallbackPtr ModelCheckpoint(ModelCheckpointOptions options) {
   return std::make_shared<ModelCheckpointCallback>(std::move(options));
-}
-
-void save_weights_npz(const Layer& model, const std::filesystem::path& path) {
-  write_npz(path, gathered(model.weights()));
-}
-
-void load_weights_npz(Layer& model, const std::filesystem::path& path) {
-  const auto saved = read_npz(path);
-  const auto weights = model.weights();
-  require(saved.size() == weights.size(), path.string(), ": expected ", weights.size(),
-          " weights, got ", saved.size());
-  restore(weights, saved, path.string());
 }
 
 }  // namespace keratin

@@ -18,7 +18,8 @@ struct BackupAndRestoreOptions {
 CallbackPtr BackupAndRestore(BackupAndRestoreOptions options);
 
 struct ModelCheckpointOptions {
-  // Ends in .weights.npz; {epoch} and the names of logs are filled in: "{epoch}-{val_loss}…".
+  // A whole model where it ends in .keras, weights where it ends in .weights.h5, .npz or
+  // .safetensors; {epoch} and the names of logs are filled in: "{epoch:02d}-{val_loss:.2f}.keras".
   std::string filepath;
   std::string monitor = "val_loss";
   int verbose = 0;
@@ -27,12 +28,8 @@ struct ModelCheckpointOptions {
   std::optional<int64_t> save_freq = {};  // every so many steps; every epoch by default
   std::optional<double> initial_value_threshold = {};
 };
-// Saves the weights while the model trains.
+// Saves the model, or its weights, while it trains.
 CallbackPtr ModelCheckpoint(ModelCheckpointOptions options);
-
-// Weights by their paths, in NumPy's .npz.
-void save_weights_npz(const Layer& model, const std::filesystem::path& path);
-void load_weights_npz(Layer& model, const std::filesystem::path& path);
 
 }  // namespace keratin
 

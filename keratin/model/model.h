@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include "keratin/graph/functional.h"
 #include "keratin/graph/sequential.h"
 #include "keratin/model/program.h"
@@ -21,6 +23,14 @@ struct PredictOptions {
   std::optional<int64_t> steps = {};  // batches to take; all of them by default
   bool training = false;
   CompileOptions compile = {};
+};
+
+struct SaveOptions {
+  bool overwrite = true;
+};
+
+struct LoadWeightsOptions {
+  bool skip_mismatch = false;  // warn of layers that do not fit, and leave them as they are
 };
 
 // A model: a graph of layers, a sequence of layers, or a layer of the user's. Copies are the same
@@ -84,6 +94,14 @@ class Model {
   void reset_metrics() { trainer().reset_metrics(); }
   Trainer& trainer() const;  // or an error: the model was not compiled
   OptimizerState& optimizer() const { return trainer().optimizer(); }
+
+  // Files, by Keras's suffixes; see saving.h for `load_model`. They appear whole or not at all.
+  // The whole model: config, weights, and, once compiled, how it is trained.
+  void save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // Weights alone, the optimizer's too once it has some: .weights.h5, .npz or .safetensors.
+  void save_weights(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // All or nothing: a file that does not fit changes nothing.
+  void load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options = {});
 
   Json get_config() const { return layer_->get_config(); }
   // Keras's envelope of the whole model, as text.

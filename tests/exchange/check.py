@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check.py WRITE_EXCHANGE: opens in real Keras what Keratin wrote, and compares what it computes.
+"""check.py EXCHANGE: opens in real Keras what Keratin saved, compares what it computes, saves it
+again, and lets Keratin open that.
 
 Keras lives in the virtual environment that `scripts/setup keras` makes. Without it the test is
 skipped, unless KERATIN_REQUIRE_KERAS is set."""
@@ -46,16 +47,10 @@ def check(path):
     import numpy as np
 
     told, arrays = json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
-    tolerance = HALF_TOLERANCE if "float16" in path.read_text() else TOLERANCE
-    model = keras.models.model_from_json(json.dumps(told["model"]))
+    model = keras.models.load_model(path.with_suffix(".keras"))
+    model.save(path.with_suffix(".back.keras"))
+    tolerance = HALF_TOLERANCE if "float16" in model.to_json() else TOLERANCE
     inputs = structure(told["inputs"], arrays)
-    if not model.built:
-        model.build(inputs.shape)
-    names = [weight.name for weight in model.weights]
-    if names != [name for name, _ in told["weights"]]:
-        yield f"weights: {told['weights']}, Keras has {names}"
-        return
-    model.set_weights([arrays[name] for _, name in told["weights"]])
     outputs, expected = model(inputs, training=False), structure(told["outputs"], arrays)
     try:
         keras.tree.assert_same_structure(expected, outputs)
@@ -70,16 +65,17 @@ def check(path):
 def check_all(program):
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, folder], check=True)
+        subprocess.run([program, "write", folder], check=True)
         paths = sorted(pathlib.Path(folder).glob("*.json"))
         for path in paths:
             try:
                 wrong += [f"{path.stem}: {line}" for line in check(path)]
             except Exception as error:  # whatever Keras raises is what we want to see
                 wrong.append(f"{path.stem}: {type(error).__name__}: {error}")
+        back = subprocess.run([program, "read", folder]).returncode
     print("\n".join(wrong))
-    print(f"{len(paths)} models, {len(wrong)} differences")
-    return bool(wrong) or not paths
+    print(f"Keras opened {len(paths)} models of Keratin, {len(wrong)} differences")
+    return bool(wrong) or not paths or back != 0
 
 
 def main():

@@ -1,11 +1,15 @@
-// write_exchange FOLDER: writes every model of models.cpp, with data and what it makes of them. For
-// each, <name>.json holds the config and the structures of inputs and outputs, in which arrays of
-// <name>.npz stand by name. check.py reads them.
+// exchange write FOLDER: writes every model of models.cpp as <name>.keras, with data and what it
+// makes of them: <name>.json holds the structures of inputs and outputs, in which arrays of
+// <name>.npz stand by name. check.py opens them in real Keras, and saves each as <name>.back.keras.
+// exchange read FOLDER: opens those, and compares what they make of the same data.
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "keratin/data/npy.h"
+#include "keratin/model/saving.h"
 #include "keratin/testing/check_op.h"
 #include "tests/exchange/models.h"
 
@@ -23,14 +27,10 @@ class Writer {
     uint64_t seed = 1;
     const auto inputs =
         model.input().map<Tensor>([&](const SymbolicTensor& t) { return data_for(t, ++seed); });
-    Json weights = Json::array();
-    for (const Variable& v : model.weights())
-      weights.push_back(Json::Array{v.name(), keep("weight", v.value())});
-    const Json file = Json::Object{{"model", serialize_layer(*model.layer())},
-                                   {"weights", weights},
-                                   {"inputs", kept("input", inputs)},
+    const Json file = Json::Object{{"inputs", kept("input", inputs)},
                                    {"outputs", kept("output", model.predict(inputs))}};
     std::ofstream(folder_ / (exchange.name + ".json")) << file.dump();
+    model.save(folder_ / (exchange.name + ".keras"));
     write_npz(folder_ / (exchange.name + ".npz"), arrays_);
   }
 
@@ -67,14 +67,75 @@ class Writer {
   std::map<std::string, Tensor> arrays_;
 };
 
+Tree<Tensor> with_arrays(const Json& names, const std::map<std::string, Tensor>& arrays) {
+  if (names.is_string()) return arrays.at(names.as_string());
+  if (names.is_array()) {
+    Tree<Tensor>::List items;
+    for (const Json& item : names.as_array()) items.push_back(with_arrays(item, arrays));
+    return items;
+  }
+  if (!names.is_object()) return names;
+  Tree<Tensor>::Dict items;
+  for (const auto& [key, item] : names.as_object()) items.emplace(key, with_arrays(item, arrays));
+  return items;
+}
+
+// The largest difference, relative to 1 or to the larger number.
+double difference(const Tensor& a, const Tensor& b) {
+  require(a.shape() == b.shape(), "expected shape ", a.shape(), ", got ", b.shape());
+  double largest = 0;
+  for (int64_t i = 0; i < a.count(); ++i)
+    if (!(a.at(i) == b.at(i)) && !(std::isnan(a.at(i)) && std::isnan(b.at(i))))
+      largest = std::max(largest, std::fabs(a.at(i) - b.at(i)) / std::max(1.0, std::fabs(a.at(i))));
+  return largest;
+}
+
+// Opens what Keras saved of a model of ours; says what is wrong with it.
+void read_back(const std::filesystem::path& path) {
+  const std::string stem = path.string().substr(0, path.string().size() - 11);  // .back.keras
+  std::stringstream told;
+  told << std::ifstream(stem + ".json").rdbuf();
+  const Json file = Json::parse(told.str());
+  const auto arrays = read_npz(stem + ".npz");
+  const Model model = load_model(path);
+  const auto outputs = model.predict(with_arrays(file.at("inputs"), arrays)).flat();
+  const auto wanted = with_arrays(file.at("outputs"), arrays).flat();
+  require(outputs.size() == wanted.size(), "expected ", wanted.size(), " outputs, got ",
+          outputs.size());
+  const bool half = model.to_json().find("float16") != std::string::npos;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const double far = difference(wanted[i], outputs[i]);
+    require(far <= (half ? 1e-2 : 1e-5), "output ", i, " differs by ", far);
+  }
+}
+
+int read_all(const std::filesystem::path& folder) {
+  int read = 0, wrong = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".back.keras")) continue;
+    ++read;
+    try {
+      read_back(entry.path());
+    } catch (const std::exception& error) {
+      ++wrong;
+      std::cout << name << ": " << error.what() << '\n';
+    }
+  }
+  std::cout << "Keratin opened " << read << " models of Keras, " << wrong << " differ\n";
+  return read == 0 || wrong > 0 ? 1 : 0;
+}
+
 }  // namespace
 }  // namespace keratin
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: write_exchange FOLDER\n";
+  const std::string command = argc == 3 ? argv[1] : "";
+  if (command == "read") return keratin::read_all(argv[2]);
+  if (command != "write") {
+    std::cerr << "usage: exchange write|read FOLDER\n";
     return 2;
   }
-  keratin::Writer writer(argv[1]);
+  keratin::Writer writer(argv[2]);
   for (const auto& model : keratin::exchange_models()) writer.write(model);
 }

@@ -1,0 +1,129 @@
+#include "keratin/io/compile_config.h"
+
+namespace keratin::io {
+namespace {
+
+// Keras's envelope of a function that whoever opens the file must know.
+Json function_json(const std::string& name) {
+  return Json::Object{{"module", "builtins"},
+                      {"class_name", "function"},
+                      {"config", name},
+                      {"registered_name", "function"}};
+}
+
+Json written(double number) { return number; }
+Json written(const Loss& loss) {
+  return loss && loss.class_name().empty() ? function_json(loss.name()) : loss.to_json();
+}
+Json written(const Metric& metric) {
+  return metric.state().class_name().empty() ? function_json(metric.name()) : metric.to_json();
+}
+template <class T>
+Json written(const std::vector<T>& list) {
+  Json json = Json::array();
+  for (const T& item : list) json.push_back(written(item));
+  return json;
+}
+template <class T>
+Json written(const PerOutput<T>& said) {
+  if (said.one()) return written(*said.one());
+  if (said.each()) return written(*said.each());
+  if (!said.by_name()) return {};
+  Json json = Json::object();
+  for (const auto& [name, value] : *said.by_name()) json[name] = written(value);
+  return json;
+}
+Json written(const Metrics& metrics) {
+  return metrics.flat().empty() ? written(metrics.lists()) : written(metrics.flat());
+}
+
+// What the file calls it: "my_loss", or the function or class in an envelope.
+std::string name_in(const Json& json) {
+  if (json.is_string()) return json.as_string();
+  const Named named = Named::from_json(json);
+  return named.class_name == "function" && named.config.is_string() ? named.config.as_string()
+                                                                    : named.class_name;
+}
+
+template <class T>
+T one_of(const Json& json, const std::map<std::string, T, std::less<>>& custom) {
+  if (!json.is_null())
+    if (const auto found = custom.find(name_in(json)); found != custom.end()) return found->second;
+  return T::from_json(json);
+}
+
+bool is_envelope(const Json& json) {
+  return json.is_object() && json.find("class_name") != nullptr && json.find("config") != nullptr;
+}
+
+// One for all outputs, a list, or by name; `read` makes one.
+template <class T, class Read>
+PerOutput<T> per_output(const Json& json, const Read& read) {
+  if (json.is_null()) return {};
+  if (json.is_array()) {
+    std::vector<T> each;
+    for (const Json& item : json.as_array()) each.push_back(read(item));
+    return each;
+  }
+  if (!json.is_object() || is_envelope(json)) return read(json);
+  typename PerOutput<T>::ByName by_name;
+  for (const auto& [name, item] : json.as_object()) by_name.emplace(name, read(item));
+  return by_name;
+}
+
+Metrics metrics_from(const Json& json, const CustomTraining& custom) {
+  const auto one = [&](const Json& item) { return one_of(item, custom.metrics); };
+  const auto list = [&](const Json& item) {
+    Metrics::List metrics;
+    if (item.is_null()) return metrics;
+    if (!item.is_array()) return Metrics::List{one(item)};
+    for (const Json& metric : item.as_array()) metrics.push_back(one(metric));
+    return metrics;
+  };
+  if (json.is_null()) return {};
+  if (json.is_object() && !is_envelope(json)) {
+    std::map<std::string, Metrics::List> by_name;
+    for (const auto& [name, item] : json.as_object()) by_name.emplace(name, list(item));
+    return by_name;
+  }
+  if (!json.is_array()) return Metrics::List{one(json)};
+  const Json::Array& items = json.as_array();
+  if (std::none_of(items.begin(), items.end(), [](const Json& i) { return i.is_array(); }))
+    return list(json);
+  std::vector<Metrics::List> each;
+  for (const Json& item : items) each.push_back(list(item));
+  return Metrics::each(std::move(each));
+}
+
+}  // namespace
+
+Json compile_config(const TrainingOptions& options) {
+  return Json::Object{{"optimizer", options.optimizer.to_json()},
+                      {"loss", written(options.loss)},
+                      {"loss_weights", written(options.loss_weights)},
+                      {"metrics", written(options.metrics)},
+                      {"weighted_metrics", written(options.weighted_metrics)},
+                      {"run_eagerly", false},
+                      {"steps_per_execution", options.steps_per_execution},
+                      {"jit_compile", "auto"}};
+}
+
+TrainingOptions training_options(const Json& config, const CustomTraining& custom) {
+  const auto at = [&](std::string_view key) {
+    const Json* found = config.find(key);
+    return found == nullptr ? Json() : *found;
+  };
+  TrainingOptions options;
+  if (!at("optimizer").is_null()) options.optimizer = Optimizer::from_json(at("optimizer"));
+  options.loss =
+      per_output<Loss>(at("loss"), [&](const Json& j) { return one_of(j, custom.losses); });
+  options.loss_weights =
+      per_output<double>(at("loss_weights"), [](const Json& j) { return j.as_double(); });
+  options.metrics = metrics_from(at("metrics"), custom);
+  options.weighted_metrics = metrics_from(at("weighted_metrics"), custom);
+  if (!at("steps_per_execution").is_null())
+    options.steps_per_execution = at("steps_per_execution").as_int();
+  return options;
+}
+
+}  // namespace keratin::io

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "keratin/train/options.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// Losses and metrics of the program's own, by the names that files know them by.
+struct CustomTraining {
+  std::map<std::string, Loss, std::less<>> losses = {};
+  std::map<std::string, Metric, std::less<>> metrics = {};
+};
+
+namespace io {
+
+// How a model is trained, as Keras's `compile_config` says it. A loss or metric that is a function
+// of the program is written by its name.
+Json compile_config(const TrainingOptions& options);
+TrainingOptions training_options(const Json& config, const CustomTraining& custom = {});
+
+}  // namespace io
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,141 @@
+#include "keratin/io/keras_file.h"
+
+#include <ctime>
+
+#include "keratin/files/zip.h"
+#include "keratin/io/weights_h5.h"
+
+namespace keratin::io {
+namespace {
+
+// The version whose layout we write.
+constexpr const char* keras_version = "3.15.1";
+
+// The files of an archive, wherever they lie.
+class Members {
+ public:
+  explicit Members(const std::filesystem::path& path) : name_(path.string()) {
+    if (std::filesystem::is_directory(path))
+      folder_ = path;
+    else
+      zip_.emplace(files::map_file(path));
+  }
+  const std::string& name() const { return name_; }
+  bool has(const std::string& member) const {
+    return zip_ ? zip_->find(member) != nullptr : std::filesystem::exists(folder_ / member);
+  }
+  files::FileView read(const std::string& member) const {
+    require(has(member), name_, ": expected a Keras model, but there is no '", member, "' in it",
+            member == "model.weights.h5" && has("model.weights.npz")
+                ? "; weights in model.weights.npz are pickled, and pickles are not opened"
+                : "");
+    return zip_ ? zip_->read(member) : files::map_file(folder_ / member);
+  }
+  Json json(const std::string& member) const {
+    const files::FileView view = read(member);
+    try {
+      return Json::parse({reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()});
+    } catch (const UserError& error) {
+      fail(view.name(), ": ", error.what());
+    }
+  }
+
+ private:
+  std::string name_;
+  std::filesystem::path folder_;
+  std::optional<files::ZipReader> zip_;
+};
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&seconds, &parts);
+  char buffer[32];
+  std::strftime(buffer, sizeof buffer, "%Y-%m-%d@%H:%M:%S", &parts);
+  return buffer;
+}
+
+// The name of a Python function, where a config has one: "scale_by_two".
+std::string function_name(const Json& config) {
+  const Json* function = config.find("function");
+  if (function == nullptr) return {};
+  if (function->is_string()) return function->as_string();
+  const Json* inner = function->is_object() ? function->find("config") : nullptr;
+  return inner != nullptr && inner->is_string() ? inner->as_string() : std::string();
+}
+
+// A Lambda of a file with the function that the caller gave for it.
+LayerPtr bound_lambda(const Json& config, const ConfigContext& context,
+                      const LoadOptions& options) {
+  const LayerPtr layer = LambdaLayer::from_config(config, context);
+  auto found = options.lambdas.find(layer->name());
+  if (found == options.lambdas.end()) found = options.lambdas.find(function_name(config));
+  require(found != options.lambdas.end(), "Lambda layer '", layer->name(),
+          "' holds a Python function, which is never run here. Say in C++ what it computes: "
+          "load_model(path, {.lambdas = {{\"",
+          layer->name(), "\", your function}}})");
+  static_cast<LambdaLayer&>(*layer).bind(found->second);
+  return layer;
+}
+
+// A model whose layers wait for their input was built with the shape that the file tells.
+void build_as_saved(Layer& layer, const Json& envelope) {
+  const Json* build = envelope.find("build_config");
+  const Json* shape = build != nullptr && build->is_object() ? build->find("input_shape") : nullptr;
+  if (layer.built() || shape == nullptr || !shape->is_array()) return;
+  layer.ensure_built({shape_from_json(*shape)});
+}
+
+}  // namespace
+
+LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect) {
+  CustomLayers layers = options.layers;
+  layers.try_emplace("Lambda", [&](const Json& json, const ConfigContext& context) {
+    return bound_lambda(json, context, options);
+  });
+  LayerPtr layer = layer_from_json(config, layers, dialect);
+  build_as_saved(*layer, config);
+  return layer;
+}
+
+SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& options) {
+  const Members members(path);
+  const Json config = members.json("config.json");
+  SavedModel saved;
+  saved.dialect = options.dialect.value_or(Dialect::keras3);
+  saved.layer = model_from(config, options, saved.dialect);
+  const Json* compiled = config.find("compile_config");
+  OptimizerState* optimizer = nullptr;
+  const files::FileView file = members.read("model.weights.h5");
+  file.forget();  // its checksum was made of all of it
+  const H5Weights weights(file);
+  if (options.compile && compiled != nullptr && compiled->is_object() &&
+      !compiled->as_object().empty()) {
+    saved.training = training_options(*compiled, options.training);
+    // A file that was never trained has no state for its optimizer.
+    if (weights.count("optimizer/vars") > 0) {
+      optimizer = &*saved.training->optimizer;
+      optimizer->build(saved.layer->trainable_weights());
+    }
+  }
+  read_weights(weights, saved_objects(*saved.layer, optimizer), members.name());
+  return saved;
+}
+
+void write_keras(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
+  Json config = serialize_layer(model);
+  if (trainer != nullptr) config["compile_config"] = compile_config(trainer->options());
+  const OptimizerState* optimizer =
+      trainer != nullptr && trainer->optimizer().built() ? &trainer->optimizer() : nullptr;
+  hdf5::Writer weights;
+  write_weights(weights.root(), saved_objects(model, optimizer));
+
+  files::ZipWriter zip(path, 64);
+  zip.add("metadata.json",
+          Json(Json::Object{{"keras_version", keras_version}, {"date_saved", now()}}).dump());
+  zip.add("config.json", config.dump());
+  weights.write(zip.begin("model.weights.h5"));
+  zip.commit();
+}
+
+}  // namespace keratin::io

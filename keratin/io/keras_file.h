@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+
+#include "keratin/io/compile_config.h"
+#include "keratin/layers/lambda.h"
+#include "keratin/layers/registry.h"
+#include "keratin/train/trainer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct LoadOptions {
+  // Classes of the program's own that the file names; nothing else is ever made from a file.
+  CustomLayers layers = {};
+  // For Lambda layers, by the layer's name or by that of its Python function: what a file holds of
+  // them is kept, and never run.
+  std::map<std::string, LambdaFunction, std::less<>> lambdas = {};
+  CustomTraining training = {};
+  bool compile = true;  // as it was when it was saved, optimizer included
+  // Whose rules masks follow; by the version of Keras that wrote the file unless given.
+  std::optional<Dialect> dialect = {};
+};
+
+namespace io {
+
+// What a file holds: a model with its weights and, where it was compiled, how it is trained.
+struct SavedModel {
+  LayerPtr layer;
+  Dialect dialect = Dialect::keras3;
+  std::optional<TrainingOptions> training = {};
+};
+
+// Keras 3's .keras: a zip, or a folder with the same files.
+SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& options = {});
+// Appears whole or not at all. With a trainer, how it trains and the optimizer's state too.
+void write_keras(const std::filesystem::path& path, const Layer& model,
+                 const Trainer* trainer = nullptr);
+
+// A model from Keras's envelope, Lambdas bound.
+LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect);
+
+}  // namespace io
+}  // namespace keratin
+
+#pragma GCC visibility pop

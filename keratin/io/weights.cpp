@@ -1,0 +1,65 @@
+#include "keratin/io/weights.h"
+
+#include "keratin/base/warning.h"
+
+namespace keratin::io {
+namespace {
+
+struct Assignment {
+  Variable variable;
+  Tensor value;
+};
+
+std::string shown(const SavedObject& object) {
+  return text("'", object.name, "' (", object.path.empty() ? "the model" : object.path, ")");
+}
+
+// The values of one object, in the order of its variables; an error says what does not fit.
+std::vector<Assignment> values_of(const WeightSource& source, const SavedObject& object) {
+  std::vector<Assignment> out;
+  if (object.variables.empty()) return out;
+  // A layer that a model shares with a model inside it is written once, and Keras's config does
+  // not say that the two are one: its name does.
+  std::string group = object.group();
+  if (source.count(group) == 0)
+    if (const std::string other = source.group_of(object.name); !other.empty()) group = other;
+  const size_t count = source.count(group);
+  require(count == object.variables.size(), "Layer ", shown(object), " expected ",
+          object.variables.size(), " variables, but received ", count,
+          " variables during loading.");
+  for (size_t i = 0; i < object.variables.size(); ++i) {
+    const Variable& variable = object.variables[i];
+    const std::string name = std::to_string(i);
+    require(source.has(group, name), "Layer ", shown(object), ": there is no variable '", name,
+            "' in '", group, "'");
+    // The model fixes the shape, so nothing is read that the model did not ask for.
+    const Shape shape(source.dims(group, name));
+    require(shape == variable.shape(), "Layer ", shown(object), ": '", variable.name(),
+            "' expected shape ", variable.shape(), ", got ", shape, " from '", group, '/', name,
+            "'");
+    out.push_back({variable, source.read(group, name)});
+  }
+  return out;
+}
+
+}  // namespace
+
+void read_weights(const WeightSource& source, const std::vector<SavedObject>& objects,
+                  const std::string& where, const ReadOptions& options) {
+  std::vector<Assignment> all;
+  std::vector<std::string> failures;
+  for (const SavedObject& object : objects) {
+    try {
+      for (Assignment& one : values_of(source, object)) all.push_back(std::move(one));
+    } catch (const UserError& error) {
+      failures.push_back(error.what());
+      if (options.skip_mismatch) warn(text(where, ": ", error.what(), " It is left as it was."));
+    }
+  }
+  if (!failures.empty() && !options.skip_mismatch)
+    fail(where, ": A total of ", failures.size(),
+         " objects could not be loaded. The first: ", failures.front());
+  for (const Assignment& one : all) one.variable.take(one.value);
+}
+
+}  // namespace keratin::io

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "keratin/io/saved_objects.h"
+
+namespace keratin::io {
+
+// Where weights come from: tensors by name, in groups "layers/dense/vars".
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+  // How many tensors a group has; 0 where there is none.
+  virtual size_t count(const std::string& group) const = 0;
+  virtual bool has(const std::string& group, const std::string& name) const = 0;
+  virtual Dims dims(const std::string& group, const std::string& name) const = 0;
+  virtual Tensor read(const std::string& group, const std::string& name) const = 0;
+  // The only group of an object of that name; "" where names are not kept, or not told apart.
+  virtual std::string group_of(const std::string& object) const {
+    (void)object;
+    return {};
+  }
+};
+
+struct ReadOptions {
+  bool skip_mismatch = false;  // warn of objects that do not fit, and leave them as they are
+};
+// All or nothing: everything is compared with the objects before anything is changed. `where` is
+// the file, for errors.
+void read_weights(const WeightSource& source, const std::vector<SavedObject>& objects,
+                  const std::string& where, const ReadOptions& options = {});
+
+}  // namespace keratin::io

@@ -1,0 +1,114 @@
+#include "keratin/io/weights_file.h"
+
+#include "keratin/data/npy.h"
+#include "keratin/files/safetensors.h"
+#include "keratin/io/weights_h5.h"
+
+namespace keratin::io {
+namespace {
+
+enum class Format { unknown, h5, npz, safetensors };
+
+Format format_of(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  if (name.ends_with(".weights.h5")) return Format::h5;
+  if (name.ends_with(".npz")) return Format::npz;
+  if (name.ends_with(".safetensors")) return Format::safetensors;
+  return Format::unknown;
+}
+
+Format known_format(const std::filesystem::path& path) {
+  const Format format = format_of(path);
+  require(format != Format::unknown, "The filename must end in ", weights_suffixes,
+          ". Received: filepath=", path.string());
+  return format;
+}
+
+using ByName = std::map<std::string, Tensor>;
+
+class NamedWeights final : public WeightSource {
+ public:
+  explicit NamedWeights(ByName tensors) : tensors_(std::move(tensors)) {}
+  size_t count(const std::string& group) const override {
+    size_t found = 0;
+    for (auto it = tensors_.lower_bound(group + '/');
+         it != tensors_.end() && it->first.starts_with(group + '/'); ++it)
+      ++found;
+    return found;
+  }
+  bool has(const std::string& group, const std::string& name) const override {
+    return tensors_.contains(group + '/' + name);
+  }
+  Dims dims(const std::string& group, const std::string& name) const override {
+    return read(group, name).shape().dims();
+  }
+  Tensor read(const std::string& group, const std::string& name) const override {
+    return tensors_.at(group + '/' + name);
+  }
+
+ private:
+  ByName tensors_;
+};
+
+ByName by_name(const std::vector<SavedObject>& objects) {
+  ByName out;
+  for (const SavedObject& object : objects)
+    for (size_t i = 0; i < object.variables.size(); ++i)
+      out.emplace(text(object.group(), '/', i), object.variables[i].value());
+  return out;
+}
+
+// NumPy has no bfloat16; f32 holds all of it.
+ByName storable(ByName tensors) {
+  for (auto& [name, tensor] : tensors)
+    if (tensor.dtype() == DType::bf16) tensor = tensor.cast(DType::f32);
+  return tensors;
+}
+
+ByName read_named(const std::filesystem::path& path, Format format) {
+  if (format == Format::npz) return read_npz(path);
+  ByName out;
+  for (auto& [name, tensor] : files::read_safetensors(path).tensors) out.emplace(name, tensor);
+  return out;
+}
+
+}  // namespace
+
+bool is_weights_file(const std::filesystem::path& path) {
+  return format_of(path) != Format::unknown;
+}
+
+void write_weights_file(const std::filesystem::path& path, const Layer& model,
+                        const OptimizerState* optimizer) {
+  const Format format = known_format(path);
+  const std::vector<SavedObject> objects = saved_objects(model, optimizer);
+  if (format == Format::h5) {
+    hdf5::Writer file;
+    write_weights(file.root(), objects);
+    file.save(path);
+  } else if (format == Format::npz) {
+    write_npz(path, storable(by_name(objects)));
+  } else {
+    files::Safetensors file;
+    for (const auto& [name, tensor] : by_name(objects)) file.tensors.emplace_back(name, tensor);
+    file.metadata = {{"format", "keras"}};
+    files::write_safetensors(path, file);
+  }
+}
+
+void read_weights_file(const std::filesystem::path& path, const Layer& model,
+                       OptimizerState* optimizer, const ReadOptions& options) {
+  const Format format = known_format(path);
+  const auto read = [&](const WeightSource& source) {
+    // A file of a model that was never trained has nothing for the optimizer.
+    const bool both = optimizer != nullptr && source.count("optimizer/vars") > 0;
+    if (both) optimizer->build(model.trainable_weights());
+    read_weights(source, saved_objects(model, both ? optimizer : nullptr), path.string(), options);
+  };
+  if (format == Format::h5)
+    read(H5Weights(files::map_file(path)));
+  else
+    read(NamedWeights(read_named(path, format)));
+}
+
+}  // namespace keratin::io

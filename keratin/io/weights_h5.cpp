@@ -1,0 +1,56 @@
+#include "keratin/io/weights_h5.h"
+
+namespace keratin::io {
+
+size_t H5Weights::count(const std::string& group) const {
+  return root_.has_group(group) ? root_.group(group).names().size() : 0;
+}
+bool H5Weights::has(const std::string& group, const std::string& name) const {
+  return root_.has_dataset(group + '/' + name);
+}
+Dims H5Weights::dims(const std::string& group, const std::string& name) const {
+  return root_.dataset(group + '/' + name).dims();
+}
+Tensor H5Weights::read(const std::string& group, const std::string& name) const {
+  Tensor copy = root_.dataset(group + '/' + name).read();
+  // Else the file would be in memory twice, mapped and copied.
+  constexpr uint64_t enough = 16 << 20;
+  seen_ += copy.bytes();
+  if (seen_ >= enough) {
+    file_.forget();
+    seen_ = 0;
+  }
+  return copy;
+}
+
+std::string H5Weights::group_of(const std::string& object) const {
+  std::vector<std::string> found, pending{""};
+  while (!pending.empty()) {
+    const std::string path = std::move(pending.back());
+    pending.pop_back();
+    const hdf5::Group group = path.empty() ? root_ : root_.group(path);
+    const bool of_object = path.ends_with("vars") && group.has_attribute("name");
+    if (of_object && !group.names().empty() && group.attribute("name").text() == object)
+      found.push_back(path);
+    for (const std::string& name : group.names()) {
+      const std::string below = path.empty() ? name : path + '/' + name;
+      if (root_.has_group(below)) pending.push_back(below);
+    }
+  }
+  return found.size() == 1 ? found.front() : std::string();
+}
+
+void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects) {
+  for (const SavedObject& object : objects) {
+    hdf5::NewGroup& group = root.group(object.group());
+    group.attribute("name", object.name);
+    for (size_t i = 0; i < object.variables.size(); ++i) {
+      const Tensor& value = object.variables[i].value();
+      hdf5::NewDataset& dataset = group.dataset(std::to_string(i), value);
+      // HDF5 has no such type: Keras writes raw bytes and says here what they are.
+      if (value.dtype() == DType::bf16) dataset.attribute("dtype", "bfloat16");
+    }
+  }
+}
+
+}  // namespace keratin::io

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "keratin/files/hdf5.h"
+#include "keratin/files/hdf5_writer.h"
+#include "keratin/io/weights.h"
+
+namespace keratin::io {
+
+// Keras 3's tree of weights in HDF5: a group of numbered variables for every object.
+class H5Weights final : public WeightSource {
+ public:
+  explicit H5Weights(files::FileView file)
+      : file_(std::move(file)), root_(hdf5::File(file_).root()) {}
+  size_t count(const std::string& group) const override;
+  bool has(const std::string& group, const std::string& name) const override;
+  Dims dims(const std::string& group, const std::string& name) const override;
+  // A copy: weights must outlive whatever others do to the file.
+  Tensor read(const std::string& group, const std::string& name) const override;
+  std::string group_of(const std::string& object) const override;
+
+ private:
+  files::FileView file_;
+  hdf5::Group root_;
+  mutable uint64_t seen_ = 0;  // bytes read since the file was last forgotten
+};
+
+void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects);
+
+}  // namespace keratin::io

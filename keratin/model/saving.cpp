@@ -1,0 +1,69 @@
+#include "keratin/model/saving.h"
+
+#include "keratin/io/weights_file.h"
+
+namespace keratin {
+namespace {
+
+bool is_keras(const std::filesystem::path& path) { return path.extension() == ".keras"; }
+
+// Keras 3 says where its classes live; Keras 2 before 2.12 says which version wrote it.
+Dialect dialect_of(const Json& envelope) {
+  const Json* version = envelope.find("keras_version");
+  const bool old = version != nullptr && version->is_string() &&
+                   (version->as_string().starts_with("2") || version->as_string().starts_with("1"));
+  return old ? Dialect::keras2 : Dialect::keras3;
+}
+
+Model opened(const LayerPtr& layer, Dialect dialect) {
+  if (const auto functional = std::dynamic_pointer_cast<ModelLayer>(layer))
+    functional->set_dialect(dialect);
+  return Model(layer);
+}
+
+}  // namespace
+
+Model load_model(const std::filesystem::path& path, const LoadOptions& options) {
+  require(std::filesystem::exists(path), "File not found: filepath=", path.string(),
+          ". Please ensure the file is an accessible `.keras` zip file.");
+  require(is_keras(path) || std::filesystem::is_directory(path),
+          "File format not supported: filepath=", path.string(),
+          ". Keratin opens `.keras` files and folders.");
+  io::SavedModel saved = io::read_keras(path, options);
+  Model model = opened(saved.layer, saved.dialect);
+  if (saved.training) model.compile(std::move(*saved.training));
+  return model;
+}
+
+Model model_from_json(const std::string& json, const LoadOptions& options) {
+  const Json envelope = Json::parse(json);
+  const Dialect dialect = options.dialect.value_or(dialect_of(envelope));
+  return opened(io::model_from(envelope, options, dialect), dialect);
+}
+
+void Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
+  require(is_keras(path),
+          "The filename to save a model must end in .keras. Received: filepath=", path.string());
+  require(options.overwrite || !std::filesystem::exists(path), "save: '", path.string(),
+          "' is there already; `overwrite` allows to replace it");
+  io::write_keras(path, *layer_, trainer_->get());
+}
+
+void Model::save_weights(const std::filesystem::path& path, const SaveOptions& options) const {
+  require(options.overwrite || !std::filesystem::exists(path), "save_weights: '", path.string(),
+          "' is there already; `overwrite` allows to replace it");
+  const Trainer* trainer = trainer_->get();
+  io::write_weights_file(
+      path, *layer_,
+      trainer != nullptr && trainer->optimizer().built() ? &trainer->optimizer() : nullptr);
+}
+
+void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options) {
+  require(layer_->built(), "You are loading weights into the model '", name(),
+          "', which has not been built. Call it on data first, or give it an Input.");
+  Trainer* trainer = trainer_->get();
+  io::read_weights_file(path, *layer_, trainer != nullptr ? &trainer->optimizer() : nullptr,
+                        {.skip_mismatch = options.skip_mismatch});
+}
+
+}  // namespace keratin
