@@ -17,7 +17,7 @@ TEST(GroupQueryAttention, BehavesAsInKeras) { check_layer("GroupQueryAttention")
 
 std::string attributes(const Layer& layer) {
   std::string all;
-  for (const auto& [attribute, sublayer] : layer.sublayers())
+  for (const auto& [attribute, sublayer, in_list] : layer.sublayers())
     all += text(attribute, ":", sublayer->name(), " ");
   return all;
 }
