@@ -31,6 +31,7 @@ struct SaveOptions {
 
 struct LoadWeightsOptions {
   bool skip_mismatch = false;  // warn of layers that do not fit, and leave them as they are
+  bool by_name = false;        // pair layers by name, in legacy .h5 files
 };
 
 // A model: a graph of layers, a sequence of layers, or a layer of the user's. Copies are the same

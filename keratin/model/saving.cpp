@@ -1,11 +1,15 @@
 #include "keratin/model/saving.h"
 
+#include "keratin/io/legacy_h5.h"
 #include "keratin/io/weights_file.h"
 
 namespace keratin {
 namespace {
 
 bool is_keras(const std::filesystem::path& path) { return path.extension() == ".keras"; }
+bool is_legacy(const std::filesystem::path& path) {
+  return path.extension() == ".h5" || path.extension() == ".hdf5";
+}
 
 // Keras 3 says where its classes live; Keras 2 before 2.12 says which version wrote it.
 Dialect dialect_of(const Json& envelope) {
@@ -26,10 +30,11 @@ Model opened(const LayerPtr& layer, Dialect dialect) {
 Model load_model(const std::filesystem::path& path, const LoadOptions& options) {
   require(std::filesystem::exists(path), "File not found: filepath=", path.string(),
           ". Please ensure the file is an accessible `.keras` zip file.");
-  require(is_keras(path) || std::filesystem::is_directory(path),
+  require(is_keras(path) || is_legacy(path) || std::filesystem::is_directory(path),
           "File format not supported: filepath=", path.string(),
-          ". Keratin opens `.keras` files and folders.");
-  io::SavedModel saved = io::read_keras(path, options);
+          ". Keratin opens `.keras` files and folders, and the legacy `.h5`.");
+  io::SavedModel saved =
+      is_legacy(path) ? io::read_legacy(path, options) : io::read_keras(path, options);
   Model model = opened(saved.layer, saved.dialect);
   if (saved.training) model.compile(std::move(*saved.training));
   return model;
@@ -61,6 +66,10 @@ void Model::save_weights(const std::filesystem::path& path, const SaveOptions& o
 void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options) {
   require(layer_->built(), "You are loading weights into the model '", name(),
           "', which has not been built. Call it on data first, or give it an Input.");
+  if (is_legacy(path) && !io::is_weights_file(path))
+    return io::read_legacy_weights(
+        path, *layer_, {.by_name = options.by_name, .skip_mismatch = options.skip_mismatch});
+  require(!options.by_name, "load_weights: `by_name` is for legacy .h5 files, got ", path.string());
   Trainer* trainer = trainer_->get();
   io::read_weights_file(path, *layer_, trainer != nullptr ? &trainer->optimizer() : nullptr,
                         {.skip_mismatch = options.skip_mismatch});

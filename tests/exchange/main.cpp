@@ -1,6 +1,7 @@
 // exchange write FOLDER: writes every model of models.cpp as <name>.keras, with data and what it
 // makes of them: <name>.json holds the structures of inputs and outputs, in which arrays of
-// <name>.npz stand by name. check.py opens them in real Keras, and saves each as <name>.back.keras.
+// <name>.npz stand by name. check.py opens them in real Keras, and saves each as <name>.back.keras
+// and, where Keras can, as <name>.back.h5.
 // exchange read FOLDER: opens those, and compares what they make of the same data.
 #include <cmath>
 #include <filesystem>
@@ -92,7 +93,7 @@ double difference(const Tensor& a, const Tensor& b) {
 
 // Opens what Keras saved of a model of ours; says what is wrong with it.
 void read_back(const std::filesystem::path& path) {
-  const std::string stem = path.string().substr(0, path.string().size() - 11);  // .back.keras
+  const std::string stem = path.string().substr(0, path.string().rfind(".back."));
   std::stringstream told;
   told << std::ifstream(stem + ".json").rdbuf();
   const Json file = Json::parse(told.str());
@@ -113,7 +114,7 @@ int read_all(const std::filesystem::path& folder) {
   int read = 0, wrong = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (!name.ends_with(".back.keras")) continue;
+    if (name.find(".back.") == std::string::npos) continue;
     ++read;
     try {
       read_back(entry.path());
@@ -122,7 +123,7 @@ int read_all(const std::filesystem::path& folder) {
       std::cout << name << ": " << error.what() << '\n';
     }
   }
-  std::cout << "Keratin opened " << read << " models of Keras, " << wrong << " differ\n";
+  std::cout << "Keratin opened " << read << " files of Keras, " << wrong << " differ\n";
   return read == 0 || wrong > 0 ? 1 : 0;
 }
 

@@ -1,0 +1,194 @@
+#include "keratin/io/legacy_h5.h"
+
+#include "keratin/base/warning.h"
+#include "keratin/files/hdf5.h"
+
+namespace keratin::io {
+namespace {
+
+struct Assignment {
+  Variable variable;
+  Tensor value;
+};
+
+// What a file keeps of one layer, in its order.
+struct StoredLayer {
+  std::string name;
+  std::vector<hdf5::Dataset> weights;
+};
+
+// What a model has, with Keras's order of weights: those that train first.
+struct OwnLayer {
+  std::string name;
+  std::vector<Variable> weights;
+};
+
+std::vector<Variable> legacy_order(const Layer& layer) {
+  std::vector<Variable> all = layer.trainable_weights();
+  for (const Variable& v : layer.non_trainable_weights()) all.push_back(v);
+  return all;
+}
+
+std::vector<OwnLayer> layers_with_weights(const Layer& model) {
+  std::vector<OwnLayer> out;
+  for (const Layer::Sublayer& sub : model.sublayers())
+    if (auto weights = legacy_order(*sub.layer); !weights.empty())
+      out.push_back({sub.layer->name(), std::move(weights)});
+  return out;
+}
+
+// An empty list of names is stored as numbers.
+std::vector<std::string> names_in(const hdf5::Object& object, const std::string& attribute) {
+  if (object.has_attribute(attribute) && !object.attribute(attribute).is_text()) {
+    require(object.attribute(attribute).tensor().count() == 0, object.path(), ": '", attribute,
+            "' should be a list of names");
+    return {};
+  }
+  return object.texts(attribute);
+}
+
+std::vector<StoredLayer> stored_layers(const hdf5::Group& weights) {
+  std::vector<StoredLayer> out;
+  for (const std::string& name : names_in(weights, "layer_names")) {
+    const hdf5::Group group = weights.group(name);
+    StoredLayer layer{name, {}};
+    for (const std::string& weight : names_in(group, "weight_names"))
+      layer.weights.push_back(group.dataset(weight));
+    if (!layer.weights.empty()) out.push_back(std::move(layer));
+  }
+  return out;
+}
+
+std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& own) {
+  require(stored.weights.size() == own.weights.size(), "Weight count mismatch for layer '",
+          own.name, "': the model has ", own.weights.size(), " weights there, the file's layer '",
+          stored.name, "' has ", stored.weights.size());
+  std::vector<Assignment> out;
+  for (size_t i = 0; i < own.weights.size(); ++i) {
+    const Shape shape(stored.weights[i].dims());
+    require(shape == own.weights[i].shape(), "Shape mismatch in layer '", own.name,
+            "' for weight '", own.weights[i].name(), "': expected ", own.weights[i].shape(),
+            ", got ", shape, " from '", stored.weights[i].path(), "'");
+    out.push_back({own.weights[i], stored.weights[i].read()});
+  }
+  return out;
+}
+
+std::vector<Assignment> in_order(const std::vector<StoredLayer>& stored,
+                                 const std::vector<OwnLayer>& own) {
+  require(stored.size() == own.size(),
+          "Layer count mismatch when loading weights from file. Model expected ", own.size(),
+          " layers, found ", stored.size(), " saved layers.");
+  std::vector<Assignment> out;
+  for (size_t i = 0; i < own.size(); ++i)
+    for (Assignment& one : paired(stored[i], own[i])) out.push_back(std::move(one));
+  return out;
+}
+
+std::vector<Assignment> by_name(const std::vector<StoredLayer>& stored,
+                                const std::vector<OwnLayer>& own, bool skip_mismatch) {
+  std::vector<Assignment> out;
+  for (const StoredLayer& layer : stored)
+    for (const OwnLayer& mine : own) {
+      if (mine.name != layer.name) continue;
+      try {
+        for (Assignment& one : paired(layer, mine)) out.push_back(std::move(one));
+      } catch (const UserError& error) {
+        if (!skip_mismatch) throw;
+        warn(text("Skipping loading weights for layer '", mine.name, "': ", error.what()));
+      }
+    }
+  return out;
+}
+
+// A whole model has its weights in a group of their own.
+hdf5::Group weights_in(const hdf5::Group& root, const std::string& where) {
+  const bool whole = !root.has_attribute("layer_names") && !root.has_attribute("layer_names0");
+  require(!whole || root.has_group("model_weights"), where,
+          ": expected weights that Keras saved by layer, but there are no 'layer_names'");
+  return whole ? root.group("model_weights") : root;
+}
+
+void assign(const hdf5::Group& weights, const Layer& model, const std::string& where,
+            const LegacyOptions& options) {
+  std::vector<Assignment> all;
+  try {
+    const auto stored = stored_layers(weights);
+    const auto own = layers_with_weights(model);
+    all = options.by_name ? by_name(stored, own, options.skip_mismatch) : in_order(stored, own);
+  } catch (const UserError& error) {
+    fail(where, ": ", error.what());
+  }
+  for (const Assignment& one : all) one.variable.take(one.value);
+}
+
+Dialect dialect_of(const hdf5::Group& root) {
+  if (!root.has_attribute("keras_version")) return Dialect::keras2;  // Keras 1 has none
+  return root.attribute("keras_version").text() < "3" ? Dialect::keras2 : Dialect::keras3;
+}
+
+Json json_of(const hdf5::Group& root, const std::string& attribute, const std::string& where) {
+  try {
+    return Json::parse(root.attribute(attribute).text());
+  } catch (const UserError& error) {
+    fail(where, ": '", attribute, "': ", error.what());
+  }
+}
+
+// Keras calls the optimizer differently here.
+TrainingOptions training_of(const Json& config, const CustomTraining& custom) {
+  Json renamed = config;
+  if (const Json* optimizer = config.find("optimizer_config")) renamed["optimizer"] = *optimizer;
+  return training_options(renamed, custom);
+}
+
+// Its state, where the file's is of the same kind; older Keras kept other things in other orders.
+void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState& optimizer,
+                    const std::string& where) {
+  if (!root.has_group("optimizer_weights")) return;
+  const hdf5::Group group = root.group("optimizer_weights");
+  optimizer.build(model.trainable_weights());
+  const std::vector<Variable> variables = optimizer.variables();
+  const std::vector<std::string> names = names_in(group, "weight_names");
+  std::vector<Assignment> all;
+  for (size_t i = 0; i < names.size() && names.size() == variables.size(); ++i) {
+    const hdf5::Dataset dataset = group.dataset(names[i]);
+    if (Shape(dataset.dims()) == variables[i].shape())
+      all.push_back({variables[i], dataset.read()});
+  }
+  if (all.size() != variables.size()) {
+    warn(text(where, ": the optimizer's state does not fit ", optimizer.class_name(),
+              "; it starts anew"));
+    return;
+  }
+  for (const Assignment& one : all) one.variable.assign(one.value);
+}
+
+}  // namespace
+
+void read_legacy_weights(const std::filesystem::path& path, const Layer& model,
+                         const LegacyOptions& options) {
+  const hdf5::File file(path);
+  assign(weights_in(file.root(), path.string()), model, path.string(), options);
+}
+
+SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options) {
+  const std::string where = path.string();
+  const hdf5::File file(path);
+  const hdf5::Group root = file.root();
+  require(root.has_attribute("model_config"), where,
+          ": No model config found in the file. It may hold weights alone: `load_weights` reads "
+          "those into a model.");
+  SavedModel saved;
+  saved.dialect = options.dialect.value_or(dialect_of(root));
+  const Json config = json_of(root, "model_config", where);
+  saved.layer = model_from(config, options, saved.dialect);
+  assign(weights_in(root, where), *saved.layer, where, {});
+  if (options.compile && root.has_attribute("training_config")) {
+    saved.training = training_of(json_of(root, "training_config", where), options.training);
+    read_optimizer(root, *saved.layer, *saved.training->optimizer, where);
+  }
+  return saved;
+}
+
+}  // namespace keratin::io
