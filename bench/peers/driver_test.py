@@ -1,6 +1,7 @@
 """Tests of the driver. Needs no peer: `python3 bench/peers/driver_test.py`."""
 
 import fcntl
+import json
 import os
 import sys
 import tempfile
@@ -146,6 +147,22 @@ class Numbers(unittest.TestCase):
         text = report.target_table(report.targets([row("matmul_d1", 1.0, torch_eager=0.5)]),
                                    {"matmul_d1": "because"})
         self.assertIn("because", text)
+
+
+class Updates(unittest.TestCase):
+    def test_rows_of_other_workloads_stay(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "results.json")
+            before = [dict(row("matmul_d1", 1.0), date="old"), dict(row("mlp_train", 2.0), date="old"),
+                      dict(row("matmul_d1", 3.0, threads=1), date="old")]
+            with open(path, "w") as f:
+                json.dump(before, f)
+            rows = report.merged([dict(row("matmul_d1", 9.0), date="new")], path)
+        self.assertEqual([(r["workload"], r["threads"], r["keratin_ms"]) for r in rows],
+                         [("matmul_d1", 1, 3.0), ("mlp_train", 2, 2.0), ("matmul_d1", 2, 9.0)])
+        self.assertEqual(report.dates(rows), ["- Measured on new: matmul_d1",
+                                              "- Measured on old: matmul_d1, mlp_train"])
+        self.assertEqual(report.dates(rows[:2]), [])
 
 
 if __name__ == "__main__":

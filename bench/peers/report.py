@@ -117,6 +117,23 @@ def target_table(found, notes):
     return table(["workload", "target", "got", "verdict", "why"], lines)
 
 
+def merged(rows, path):
+    """These rows, and those of other workloads and thread counts that the file has."""
+    with open(path) as f:
+        before = json.load(f)
+    new = {(row["workload"], row["threads"]) for row in rows}
+    place = {name: i for i, name in enumerate(WORKLOADS)}
+    kept = [row for row in before if (row["workload"], row["threads"]) not in new]
+    return sorted(kept + rows, key=lambda row: (row["threads"], place.get(row["workload"], len(place))))
+
+
+def dates(rows):
+    """Which rows are of which day, where they are of several."""
+    days = sorted({row.get("date", "") for row in rows})
+    return [f"- Measured on {day}: " + ", ".join(r["workload"] for r in rows if r.get("date", "") == day)
+            for day in days] if len(days) > 1 else []
+
+
 def read_notes(path):
     """`- workload: reason` lines, written by hand after looking into a miss."""
     if not os.path.exists(path):
@@ -157,6 +174,7 @@ def markdown(rows, run, notes):
     parts += [f"- Peak, {t} thread{'s' if t > 1 else ''}: {p['gflops']:.0f} GF/s FMA, {p['l2_gbs']:.0f} GB/s L2, {p['l3_gbs']:.0f} GB/s L3, "
               f"{p['dram_gbs']:.1f} GB/s DRAM" for t, p in run["peaks"].items()]
     parts += [f"- {name}: {version}" for name, version in run["versions"].items()]
+    parts += dates(rows)
     parts += ["", "## Targets (two threads)", ""]
     if found:
         parts += [f"{len(found) - missed} of {len(found)} met.", "", target_table(found, notes)]

@@ -95,6 +95,9 @@ def parse_args():
     p.add_argument("--keratin", default=KERATIN, help="path of Keratin's worker")
     p.add_argument("--out", help="folder for RESULTS.md and results.json (default: bench/ for a full run, "
                                  "nothing written for a partial one)")
+    p.add_argument("--update", action="store_true",
+                   help="write this run's rows into bench/ and leave those of other workloads there, "
+                        "each with the date it was measured on")
     p.add_argument("--spec", action="store_true", help="print the workloads as JSON and stop")
     options = p.parse_args()
     if options.quick:
@@ -155,12 +158,12 @@ def measure_peak(found, threads, log_dir, run):
         process.stop()
 
 
-def make_row(workload, threads, outcome):
+def make_row(workload, threads, outcome, date):
     ms = {name: figure.ms for name, figure in outcome.figures.items()}
     spread = {name: dict(best=f.best, median=f.median, variant=f.variant, cores=round(f.cores, 2),
                          **({"peak_mib": round(f.peak_mib, 1)} if f.peak_mib else {}))
               for name, f in outcome.figures.items()}
-    return dict(workload=workload.name, threads=threads, keratin_ms=ms.pop("keratin", None), peers=ms,
+    return dict(workload=workload.name, threads=threads, date=date, keratin_ms=ms.pop("keratin", None), peers=ms,
                 floor_ms=None, spread=spread)
 
 
@@ -182,7 +185,7 @@ def run_all(found, selected, options, log_dir, run):
                 outcome = measure.measure(
                     workload, threads, found, options, pool,
                     beside=lambda: measure_peak(found, threads, log_dir, run))
-                rows.append(make_row(workload, threads, outcome))
+                rows.append(make_row(workload, threads, outcome, run["date"]))
                 loads.append(outcome.other_cores)
                 run["failures"] += [(f"{workload.name}, {threads} threads, {n}", why)
                                     for n, why in outcome.failures.items()]
@@ -220,9 +223,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="keratin-peers-") as log_dir:
         found = [c for c in contestants(keratin) if c.name == "keratin" or matches(c.name, options.peers)]
         rows = run_all(introduce(found, log_dir, run), selected, options, log_dir, run)
+    if options.update:
+        rows = report.merged(rows, os.path.join(BENCH, "results.json"))
     notes = report.read_notes(os.path.join(HERE, "notes.md"))
     print("\n" + report.markdown(rows, run, notes))
-    folder = options.out or (BENCH if is_full(options) and not run["interrupted"] else None)
+    whole = is_full(options) and not run["interrupted"]
+    folder = options.out or (BENCH if whole or options.update else None)
     if folder:
         os.makedirs(folder, exist_ok=True)
         report.save(rows, run, notes, folder)
