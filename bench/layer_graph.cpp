@@ -32,6 +32,19 @@ void clone_of_model(benchmark::State& state) {
   report(state);
 }
 
+// As many layers in models of 1,000, all of them kept: as much memory as one large model has, so
+// that caches are no better off. What is left between the two is due to the size of a model.
+void clone_of_many_models(benchmark::State& state) {
+  std::vector<Model> models;
+  for (int64_t i = 0; i < state.range(0); i += 1000) models.push_back(chain(1000));
+  for (auto _ : state) {
+    std::vector<Model> clones;
+    for (const Model& model : models) clones.push_back(clone_model(model));
+    benchmark::DoNotOptimize(clones.data());
+  }
+  report(state);
+}
+
 void model_to_config(benchmark::State& state) {
   const Model model = chain(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(model.to_json());
@@ -44,6 +57,7 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
 
 BENCHMARK(build_model)->Apply(sizes);
 BENCHMARK(clone_of_model)->Apply(sizes);
+BENCHMARK(clone_of_many_models)->Arg(100000)->Unit(benchmark::kMillisecond);
 BENCHMARK(model_to_config)->Apply(sizes);
 
 }  // namespace
