@@ -26,4 +26,5 @@ int main() {
                  .metrics = {"accuracy"}});
   const History history = model.fit(x, y, {.epochs = 15, .verbose = 2});
   std::cout << "learnt: " << history["accuracy"].back() << '\n';
+  model.save("words.keras");  // Python opens it, and load_model("words.keras") here
 }

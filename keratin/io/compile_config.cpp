@@ -12,11 +12,15 @@ Json function_json(const std::string& name) {
 }
 
 Json written(double number) { return number; }
-Json written(const Loss& loss) {
-  return loss && loss.class_name().empty() ? function_json(loss.name()) : loss.to_json();
-}
-Json written(const Metric& metric) {
-  return metric.state().class_name().empty() ? function_json(metric.name()) : metric.to_json();
+// A loss or a metric; a function of the program has no config and goes by its name.
+template <class T>
+requires requires(const T& t) { t.to_json(), t.name(); }
+Json written(const T& said) {
+  try {
+    return said.to_json();
+  } catch (const UserError&) {
+    return function_json(said.name());
+  }
 }
 template <class T>
 Json written(const std::vector<T>& list) {

@@ -83,7 +83,8 @@ TEST_F(Saving, TrainingGoesOnWhereItStopped) {
   const Tensor x = random({16, 3}, 2), y = random({16, 2}, 3);
   const auto in = Input({3});
   Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
-  model.compile({.optimizer = Adam({.learning_rate = 0.01}), .loss = "mse", .metrics = {"mae"}});
+  model.compile(
+      {.optimizer = Adam({.learning_rate = 0.01}), .loss = "mse", .metrics = {"mae", "accuracy"}});
   const FitOptions quietly{.batch_size = 4, .verbose = 0, .shuffle = false};
   model.fit(x, y, quietly);
   model.save(at("model.keras"));
@@ -93,6 +94,17 @@ TEST_F(Saving, TrainingGoesOnWhereItStopped) {
   EXPECT_EQ(ours["loss"], theirs["loss"]);
   EXPECT_EQ(ours["mae"], theirs["mae"]);
   expect_same(back.get_weights(), model.get_weights());
+}
+
+TEST(CompileConfig, NamesWhatWasAskedForByName) {
+  const Json config = io::compile_config(
+      {.loss = Loss([](Value t, Value p) { return ops::mean(t - p, {-1}); }, {.name = "mine"}),
+       .metrics = {"accuracy", "mae"}});
+  EXPECT_EQ(config.at("metrics").dump(), R"(["accuracy", "mae"])");
+  EXPECT_EQ(config.at("loss").at("config"), Json("mine"));
+  expect_user_error([&] { io::training_options(config); }, "mine");
+  const CustomTraining custom{.losses = {{"mine", "mse"}}};
+  EXPECT_EQ(io::training_options(config, custom).loss.one()->name(), Loss("mse").name());
 }
 
 TEST_F(Saving, SaysHowSeveralOutputsAreTrained) {

@@ -17,6 +17,9 @@
 namespace keratin {
 namespace {
 
+// With a batch that is not full. check.py trains in the same way.
+const FitOptions in_order{.batch_size = 2, .epochs = 3, .verbose = 0, .shuffle = false};
+
 class Writer {
  public:
   explicit Writer(const std::filesystem::path& folder) : folder_(folder) {}
@@ -24,14 +27,25 @@ class Writer {
   void write(const ExchangeModel& exchange) {
     clear_session();
     arrays_.clear();
-    const Model model = exchange.make();
+    Model model = exchange.make();
     uint64_t seed = 1;
     const auto inputs =
         model.input().map<Tensor>([&](const SymbolicTensor& t) { return data_for(t, ++seed); });
-    const Json file = Json::Object{{"inputs", kept("input", inputs)},
-                                   {"outputs", kept("output", model.predict(inputs))}};
-    std::ofstream(folder_ / (exchange.name + ".json")) << file.dump();
+    Tree<Tensor> targets;
+    if (exchange.trained) {
+      targets = model.predict(inputs).map<Tensor>([&](const Tensor& t) {
+        return testing::random_tensor({DType::i32, t.shape()}, 0, 2, ++seed).cast(DType::f32);
+      });
+      model.fit(inputs, targets, in_order);
+    }
+    Json file = Json::Object{{"inputs", kept("input", inputs)},
+                             {"outputs", kept("output", model.predict(inputs))}};
     model.save(folder_ / (exchange.name + ".keras"));
+    if (exchange.trained) {
+      file["targets"] = kept("target", targets);
+      file["losses"] = config::write(model.fit(inputs, targets, in_order)["loss"]);
+    }
+    std::ofstream(folder_ / (exchange.name + ".json")) << file.dump();
     write_npz(folder_ / (exchange.name + ".npz"), arrays_);
   }
 
@@ -98,8 +112,9 @@ void read_back(const std::filesystem::path& path) {
   told << std::ifstream(stem + ".json").rdbuf();
   const Json file = Json::parse(told.str());
   const auto arrays = read_npz(stem + ".npz");
-  const Model model = load_model(path);
-  const auto outputs = model.predict(with_arrays(file.at("inputs"), arrays)).flat();
+  Model model = load_model(path);
+  const Tree<Tensor> inputs = with_arrays(file.at("inputs"), arrays);
+  const auto outputs = model.predict(inputs).flat();
   const auto wanted = with_arrays(file.at("outputs"), arrays).flat();
   require(outputs.size() == wanted.size(), "expected ", wanted.size(), " outputs, got ",
           outputs.size());
@@ -107,6 +122,12 @@ void read_back(const std::filesystem::path& path) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const double far = difference(wanted[i], outputs[i]);
     require(far <= (half ? 1e-2 : 1e-5), "output ", i, " differs by ", far);
+  }
+  if (const Json* losses = file.find("losses")) {
+    const auto ours = model.fit(inputs, with_arrays(file.at("targets"), arrays), in_order)["loss"];
+    for (size_t i = 0; i < ours.size(); ++i)
+      require(std::fabs(ours[i] - (*losses)[i].as_double()) <= 1e-5, "epoch ", i, ": loss ",
+              ours[i], ", expected ", (*losses)[i].as_double());
   }
 }
 

@@ -107,6 +107,40 @@ Model nested_twice() {
   return Model({.inputs = x, .outputs = {out["all"] + 1, out["parts"][0]}, .name = "outside"});
 }
 
+Model trained_dense() {
+  const auto x = Input({.shape = {4}, .name = "x"});
+  const SymbolicTensor h = Dense({.units = 8, .activation = "relu"})(x);
+  Model model({.inputs = x, .outputs = Dense({.units = 2, .activation = "sigmoid"})(h)});
+  model.compile({.optimizer = Adam({.learning_rate = 0.01}),
+                 .loss = "binary_crossentropy",
+                 .metrics = {"accuracy", "mae"}});
+  return model;
+}
+
+Model trained_outputs() {
+  const auto x = Input({.shape = {3}, .name = "x"});
+  const SymbolicTensor h = BatchNormalization()(Dense({.units = 5})(x));
+  Model model({.inputs = x,
+               .outputs = Symbols::Dict{{"a", Dense({.units = 2}, "a")(h)},
+                                        {"b", Dense({.units = 1}, "b")(h)}}});
+  model.compile({.optimizer = SGD({.learning_rate = 0.05, .momentum = 0.9, .nesterov = true},
+                                  {.clipnorm = 0.5}),
+                 .loss = PerOutput<Loss>::ByName{{"a", "mse"}, {"b", "mae"}},
+                 .loss_weights = PerOutput<double>::ByName{{"a", 0.5}, {"b", 2}},
+                 .metrics = std::map<std::string, Metrics::List>{{"a", {"mae"}}}});
+  return model;
+}
+
+Model trained_lstm() {
+  const auto words = Input({.shape = {6}, .dtype = i32, .name = "words"});
+  const SymbolicTensor h = Embedding({.input_dim = 6, .output_dim = 4, .mask_zero = true})(words);
+  Model model({.inputs = words, .outputs = Dense({.units = 1})(LSTM({.units = 5})(h))});
+  // Without slots: those of rows that a batch does not look up differ between Keras on TensorFlow
+  // and Keras on JAX, and Keratin is with JAX.
+  model.compile({.optimizer = SGD({.learning_rate = 0.1}, {.use_ema = true}), .loss = "mse"});
+  return model;
+}
+
 // Python has neither the function of a Lambda nor the classes of tests, which say "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
@@ -122,6 +156,9 @@ std::vector<ExchangeModel> exchange_models() {
       {"products", products},     {"structures", structures},       {"shared", shared},
       {"masked", masked},         {"nested_twice", nested_twice},
   };
+  models.push_back({"trained_dense", trained_dense, true});
+  models.push_back({"trained_outputs", trained_outputs, true});
+  models.push_back({"trained_lstm", trained_lstm, true});
   for (const std::string& name : testing::zoo_names())
     if (const testing::ZooModel zoo = testing::load_zoo_model(name); only_of_keras(zoo))
       models.push_back({"zoo_" + name, [zoo] { return zoo.model; }});

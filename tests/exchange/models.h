@@ -12,6 +12,7 @@ namespace keratin {
 struct ExchangeModel {
   std::string name;
   std::function<Model()> make;
+  bool trained = false;  // it comes compiled: it is saved half trained, and training must go on
 };
 
 std::vector<ExchangeModel> exchange_models();
