@@ -86,7 +86,20 @@ void build_as_saved(Layer& layer, const Json& envelope) {
   layer.ensure_built({shape_from_json(*shape)});
 }
 
+// Keras 2.12 and later wrote .keras files too.
+Dialect dialect_of(const Members& members) {
+  if (!members.has("metadata.json")) return Dialect::keras3;
+  const Json metadata = members.json("metadata.json");
+  const Json* version = metadata.find("keras_version");
+  return version != nullptr && version->is_string() ? dialect_of_version(version->as_string())
+                                                    : Dialect::keras3;
+}
+
 }  // namespace
+
+Dialect dialect_of_version(const std::string& version) {
+  return version.starts_with('1') || version.starts_with('2') ? Dialect::keras2 : Dialect::keras3;
+}
 
 LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect) {
   CustomLayers layers = options.layers;
@@ -102,7 +115,7 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
   const Members members(path);
   const Json config = members.json("config.json");
   SavedModel saved;
-  saved.dialect = options.dialect.value_or(Dialect::keras3);
+  saved.dialect = options.dialect ? *options.dialect : dialect_of(members);
   saved.layer = model_from(config, options, saved.dialect);
   const Json* compiled = config.find("compile_config");
   OptimizerState* optimizer = nullptr;

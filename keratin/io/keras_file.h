@@ -38,6 +38,9 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
 void write_keras(const std::filesystem::path& path, const Layer& model,
                  const Trainer* trainer = nullptr);
 
+// The mask rules of the Keras that wrote a file: "2.2.5", "3.15.1".
+Dialect dialect_of_version(const std::string& version);
+
 // A model from Keras's envelope, Lambdas bound.
 LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect);
 

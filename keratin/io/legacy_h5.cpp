@@ -6,11 +6,6 @@
 namespace keratin::io {
 namespace {
 
-struct Assignment {
-  Variable variable;
-  Tensor value;
-};
-
 // What a file keeps of one layer, in its order.
 struct StoredLayer {
   std::string name;
@@ -109,8 +104,8 @@ hdf5::Group weights_in(const hdf5::Group& root, const std::string& where) {
   return whole ? root.group("model_weights") : root;
 }
 
-void assign(const hdf5::Group& weights, const Layer& model, const std::string& where,
-            const LegacyOptions& options) {
+void read_layers(const hdf5::Group& weights, const Layer& model, const std::string& where,
+                 const LegacyOptions& options) {
   std::vector<Assignment> all;
   try {
     const auto stored = stored_layers(weights);
@@ -119,12 +114,7 @@ void assign(const hdf5::Group& weights, const Layer& model, const std::string& w
   } catch (const UserError& error) {
     fail(where, ": ", error.what());
   }
-  for (const Assignment& one : all) one.variable.take(one.value);
-}
-
-Dialect dialect_of(const hdf5::Group& root) {
-  if (!root.has_attribute("keras_version")) return Dialect::keras2;  // Keras 1 has none
-  return root.attribute("keras_version").text() < "3" ? Dialect::keras2 : Dialect::keras3;
+  assign(all);
 }
 
 Json json_of(const hdf5::Group& root, const std::string& attribute, const std::string& where) {
@@ -161,7 +151,7 @@ void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState&
               "; it starts anew"));
     return;
   }
-  for (const Assignment& one : all) one.variable.assign(one.value);
+  assign(all);
 }
 
 }  // namespace
@@ -169,7 +159,7 @@ void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState&
 void read_legacy_weights(const std::filesystem::path& path, const Layer& model,
                          const LegacyOptions& options) {
   const hdf5::File file(path);
-  assign(weights_in(file.root(), path.string()), model, path.string(), options);
+  read_layers(weights_in(file.root(), path.string()), model, path.string(), options);
 }
 
 SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options) {
@@ -180,10 +170,12 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
           ": No model config found in the file. It may hold weights alone: `load_weights` reads "
           "those into a model.");
   SavedModel saved;
-  saved.dialect = options.dialect.value_or(dialect_of(root));
+  // Keras 1 does not say its version.
+  saved.dialect = options.dialect.value_or(dialect_of_version(
+      root.has_attribute("keras_version") ? root.attribute("keras_version").text() : "1"));
   const Json config = json_of(root, "model_config", where);
   saved.layer = model_from(config, options, saved.dialect);
-  assign(weights_in(root, where), *saved.layer, where, {});
+  read_layers(weights_in(root, where), *saved.layer, where, {});
   if (options.compile && root.has_attribute("training_config")) {
     saved.training = training_of(json_of(root, "training_config", where), options.training);
     read_optimizer(root, *saved.layer, *saved.training->optimizer, where);

@@ -63,7 +63,7 @@ void add_layers(const Layer& model, std::vector<SavedObject>& out) {
 
 void add_optimizer(const OptimizerState& optimizer, const std::string& path,
                    std::vector<SavedObject>& out) {
-  out.push_back({path, optimizer.name(), optimizer.variables()});
+  out.push_back({path, optimizer.name(), optimizer.variables(), true});
   for (const OptimizerState::Part& part : optimizer.parts())
     add_optimizer(*part.optimizer, joined(path, part.attribute), out);
 }

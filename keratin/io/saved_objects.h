@@ -10,6 +10,7 @@ struct SavedObject {
   std::string path;  // "layers/lstm/cell"; "" is the model itself
   std::string name;
   std::vector<Variable> variables;
+  bool is_optimizer = false;
 
   // The group of its variables: "layers/lstm/cell/vars".
   std::string group() const { return path.empty() ? "vars" : path + "/vars"; }

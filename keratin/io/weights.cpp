@@ -5,11 +5,6 @@
 namespace keratin::io {
 namespace {
 
-struct Assignment {
-  Variable variable;
-  Tensor value;
-};
-
 std::string shown(const SavedObject& object) {
   return text("'", object.name, "' (", object.path.empty() ? "the model" : object.path, ")");
 }
@@ -52,13 +47,19 @@ void read_weights(const WeightSource& source, const std::vector<SavedObject>& ob
     try {
       for (Assignment& one : values_of(source, object)) all.push_back(std::move(one));
     } catch (const UserError& error) {
-      failures.push_back(error.what());
-      if (options.skip_mismatch) warn(text(where, ": ", error.what(), " It is left as it was."));
+      if (options.skip_mismatch || object.is_optimizer)
+        warn(text(where, ": ", error.what(), " It is left as it was."));
+      else
+        failures.push_back(error.what());
     }
   }
-  if (!failures.empty() && !options.skip_mismatch)
+  if (!failures.empty())
     fail(where, ": A total of ", failures.size(),
          " objects could not be loaded. The first: ", failures.front());
+  assign(all);
+}
+
+void assign(const std::vector<Assignment>& all) {
   for (const Assignment& one : all) one.variable.take(one.value);
 }
 

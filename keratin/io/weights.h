@@ -20,11 +20,19 @@ class WeightSource {
   }
 };
 
+// A value that was read for a variable, to be given to it once all are known to fit.
+struct Assignment {
+  Variable variable;
+  Tensor value;
+};
+void assign(const std::vector<Assignment>& all);
+
 struct ReadOptions {
   bool skip_mismatch = false;  // warn of objects that do not fit, and leave them as they are
 };
-// All or nothing: everything is compared with the objects before anything is changed. `where` is
-// the file, for errors.
+// All or nothing: everything is compared with the objects before anything is changed. Only the
+// state of an optimizer of another kind is left out, with a warning. `where` is the file, for
+// errors.
 void read_weights(const WeightSource& source, const std::vector<SavedObject>& objects,
                   const std::string& where, const ReadOptions& options = {});
 

@@ -24,20 +24,25 @@ Tensor H5Weights::read(const std::string& group, const std::string& name) const 
 }
 
 std::string H5Weights::group_of(const std::string& object) const {
-  std::vector<std::string> found, pending{""};
-  while (!pending.empty()) {
-    const std::string path = std::move(pending.back());
-    pending.pop_back();
-    const hdf5::Group group = path.empty() ? root_ : root_.group(path);
-    const bool of_object = path.ends_with("vars") && group.has_attribute("name");
-    if (of_object && !group.names().empty() && group.attribute("name").text() == object)
-      found.push_back(path);
-    for (const std::string& name : group.names()) {
-      const std::string below = path.empty() ? name : path + '/' + name;
-      if (root_.has_group(below)) pending.push_back(below);
+  if (!by_name_) {
+    by_name_.emplace();
+    std::vector<std::string> pending{""};
+    while (!pending.empty()) {
+      const std::string path = std::move(pending.back());
+      pending.pop_back();
+      const hdf5::Group group = path.empty() ? root_ : root_.group(path);
+      if (path.ends_with("vars") && group.has_attribute("name") && !group.names().empty()) {
+        const auto [place, added] = by_name_->emplace(group.attribute("name").text(), path);
+        if (!added) place->second.clear();
+      }
+      for (const std::string& name : group.names()) {
+        const std::string below = path.empty() ? name : path + '/' + name;
+        if (root_.has_group(below)) pending.push_back(below);
+      }
     }
   }
-  return found.size() == 1 ? found.front() : std::string();
+  const auto found = by_name_->find(object);
+  return found == by_name_->end() ? std::string() : found->second;
 }
 
 void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects) {

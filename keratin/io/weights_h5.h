@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <unordered_map>
+
 #include "keratin/files/hdf5.h"
 #include "keratin/files/hdf5_writer.h"
 #include "keratin/io/weights.h"
@@ -21,6 +24,8 @@ class H5Weights final : public WeightSource {
  private:
   files::FileView file_;
   hdf5::Group root_;
+  // Groups by the names of their objects, "" where two share one; made when first asked for.
+  mutable std::optional<std::unordered_map<std::string, std::string>> by_name_;
   mutable uint64_t seen_ = 0;  // bytes read since the file was last forgotten
 };
 

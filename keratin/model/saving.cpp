@@ -14,9 +14,8 @@ bool is_legacy(const std::filesystem::path& path) {
 // Keras 3 says where its classes live; Keras 2 before 2.12 says which version wrote it.
 Dialect dialect_of(const Json& envelope) {
   const Json* version = envelope.find("keras_version");
-  const bool old = version != nullptr && version->is_string() &&
-                   (version->as_string().starts_with("2") || version->as_string().starts_with("1"));
-  return old ? Dialect::keras2 : Dialect::keras3;
+  return version != nullptr && version->is_string() ? io::dialect_of_version(version->as_string())
+                                                    : Dialect::keras3;
 }
 
 Model opened(const LayerPtr& layer, Dialect dialect) {

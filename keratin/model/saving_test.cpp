@@ -167,6 +167,38 @@ TEST_F(Saving, AFileThatDoesNotFitChangesNothing) {
                     {"has not been built"});
 }
 
+// As in Keras: weights move between models that are trained differently.
+TEST_F(Saving, WeightsComeWithoutTheStateOfAnotherOptimizer) {
+  const auto compiled = [](const Optimizer& optimizer) {
+    const auto in = Input({3});
+    Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
+    model.compile({.optimizer = optimizer, .loss = "mse"});
+    model.fit(random({4, 3}), random({4, 2}), {.verbose = 0});
+    return model;
+  };
+  const Model model = compiled(Adam());
+  model.save_weights(at("a.weights.h5"));
+  Model other = compiled(SGD());
+  other.load_weights(at("a.weights.h5"));
+  expect_same(other.get_weights(), model.get_weights());
+}
+
+// Keras 2.12 and later wrote .keras files too; masks follow who wrote it.
+TEST_F(Saving, TheDialectIsThatOfTheWriter) {
+  const Model model = of_many_parts();
+  model.save(at("model.keras"));
+  EXPECT_EQ(load_model(at("model.keras")).dialect(), Dialect::keras3);
+  EXPECT_EQ(load_model(at("model.keras"), {.dialect = Dialect::keras2}).dialect(), Dialect::keras2);
+  // The same parts in a folder.
+  fs::create_directory(at("folder"));
+  std::ofstream(at("folder/metadata.json")) << R"({"keras_version": "2.15.0"})";
+  std::ofstream(at("folder/config.json")) << model.to_json();
+  model.save_weights(at("folder/model.weights.h5"));
+  const Model back = load_model(at("folder"));
+  EXPECT_EQ(back.dialect(), Dialect::keras2);
+  expect_same(back.get_weights(), model.get_weights());
+}
+
 TEST_F(Saving, ALambdaOfPythonIsBoundByTheCaller) {
   const auto in = Input({.shape = {3}, .name = "in"});
   const Model model(
