@@ -135,8 +135,8 @@ Model trained_lstm() {
   const auto words = Input({.shape = {6}, .dtype = i32, .name = "words"});
   const SymbolicTensor h = Embedding({.input_dim = 6, .output_dim = 4, .mask_zero = true})(words);
   Model model({.inputs = words, .outputs = Dense({.units = 1})(LSTM({.units = 5})(h))});
-  // Without slots: those of rows that a batch does not look up differ between Keras on TensorFlow
-  // and Keras on JAX, and Keratin is with JAX.
+  // SGD, for where a batch has a word twice, Keras on TensorFlow squares its gradients before they
+  // are summed and Keras on JAX after; Keratin is with JAX.
   model.compile({.optimizer = SGD({.learning_rate = 0.1}, {.use_ema = true}), .loss = "mse"});
   return model;
 }
