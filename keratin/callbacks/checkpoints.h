@@ -18,8 +18,9 @@ struct BackupAndRestoreOptions {
 CallbackPtr BackupAndRestore(BackupAndRestoreOptions options);
 
 struct ModelCheckpointOptions {
-  // A whole model where it ends in .keras, weights where it ends in .weights.h5, .npz or
-  // .safetensors; {epoch} and the names of logs are filled in: "{epoch:02d}-{val_loss:.2f}.keras".
+  // A whole model where it ends in .keras, weights where it ends in .weights.h5, .weights.json,
+  // .npz or .safetensors; {epoch} and the names of logs are filled in:
+  // "{epoch:02d}-{val_loss:.2f}.keras".
   std::string filepath;
   std::string monitor = "val_loss";
   int verbose = 0;

@@ -162,8 +162,9 @@ LayerPtr operation_from_json(const Json& envelope) {
   const Json& config = envelope.at("config");
   const Json* name = config.find("name");
   const std::string called = name != nullptr && name->is_string() ? name->as_string() : "";
-  require(def != nullptr, "Could not find the operation '", class_name, "' of module '",
-          envelope.at("module").as_string(), "' that '", called, "' is.");
+  if (def == nullptr)
+    fail("Could not find the operation '", class_name, "' of module '",
+         envelope.at("module").as_string(), "' that '", called, "' is.");
   Json options = Json::object();
   for (const auto& [key, value] : config.as_object())
     if (key != "name") options[key] = value;

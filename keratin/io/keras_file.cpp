@@ -8,9 +8,6 @@
 namespace keratin::io {
 namespace {
 
-// The version whose layout we write.
-constexpr const char* keras_version = "3.15.1";
-
 // The files of an archive, wherever they lie.
 class Members {
  public:

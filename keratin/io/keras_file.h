@@ -32,6 +32,9 @@ struct SavedModel {
   std::optional<TrainingOptions> training = {};
 };
 
+// The version of Keras whose layout is written.
+inline constexpr const char* keras_version = "3.15.1";
+
 // Keras 3's .keras: a zip, or a folder with the same files.
 SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& options = {});
 // Appears whole or not at all. With a trainer, how it trains and the optimizer's state too.

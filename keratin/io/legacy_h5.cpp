@@ -12,17 +12,11 @@ struct StoredLayer {
   std::vector<hdf5::Dataset> weights;
 };
 
-// What a model has, with Keras's order of weights: those that train first.
+// What a model has.
 struct OwnLayer {
   std::string name;
   std::vector<Variable> weights;
 };
-
-std::vector<Variable> legacy_order(const Layer& layer) {
-  std::vector<Variable> all = layer.trainable_weights();
-  for (const Variable& v : layer.non_trainable_weights()) all.push_back(v);
-  return all;
-}
 
 std::vector<OwnLayer> layers_with_weights(const Layer& model) {
   std::vector<OwnLayer> out;
@@ -155,6 +149,12 @@ void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState&
 }
 
 }  // namespace
+
+std::vector<Variable> legacy_order(const Layer& layer) {
+  std::vector<Variable> all = layer.trainable_weights();
+  for (const Variable& v : layer.non_trainable_weights()) all.push_back(v);
+  return all;
+}
 
 void read_legacy_weights(const std::filesystem::path& path, const Layer& model,
                          const LegacyOptions& options) {

@@ -6,8 +6,14 @@
 namespace keratin::io {
 
 // Whole models in HDF5, as Keras wrote them before .keras: config, weights by layer, and how the
-// model is trained. Files of Keras 2 and of Keras 3's legacy format.
+// model is trained. Files of Keras 2 and of Keras 3's legacy format are read, the latter written.
 SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options = {});
+// Appears whole or not at all. With a trainer, how it trains and the optimizer's state too.
+void write_legacy(const std::filesystem::path& path, const Layer& model,
+                  const Trainer* trainer = nullptr);
+
+// A layer's weights in the order of these files: those that train first.
+std::vector<Variable> legacy_order(const Layer& layer);
 
 // Weights alone, from such a file or from one that holds nothing else. Layers are paired in order,
 // or by their names.

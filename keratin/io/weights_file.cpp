@@ -3,15 +3,18 @@
 #include "keratin/data/npy.h"
 #include "keratin/files/safetensors.h"
 #include "keratin/io/weights_h5.h"
+#include "keratin/io/weights_sharded.h"
 
 namespace keratin::io {
 namespace {
 
-enum class Format { unknown, h5, npz, safetensors };
+enum class Format { unknown, h5, sharded, npz, safetensors };
+constexpr double default_shard_size = 5, gib = 1 << 30;
 
 Format format_of(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   if (name.ends_with(".weights.h5")) return Format::h5;
+  if (name.ends_with(".weights.json")) return Format::sharded;
   if (name.ends_with(".npz")) return Format::npz;
   if (name.ends_with(".safetensors")) return Format::safetensors;
   return Format::unknown;
@@ -79,13 +82,21 @@ bool is_weights_file(const std::filesystem::path& path) {
 }
 
 void write_weights_file(const std::filesystem::path& path, const Layer& model,
-                        const OptimizerState* optimizer) {
+                        const OptimizerState* optimizer, const WeightsFileOptions& options) {
   const Format format = known_format(path);
+  const double shard_size = options.max_shard_size.value_or(default_shard_size);
+  require(format == Format::sharded || !options.max_shard_size,
+          "The filename must end in .weights.json when `max_shard_size` is given. Received: "
+          "filepath=",
+          path.string());
+  require(shard_size > 0, "save_weights: expected a positive `max_shard_size`, got ", shard_size);
   const std::vector<SavedObject> objects = saved_objects(model, optimizer);
   if (format == Format::h5) {
     hdf5::Writer file;
     write_weights(file.root(), objects);
     file.save(path);
+  } else if (format == Format::sharded) {
+    write_sharded(path, objects, shard_size * gib);
   } else if (format == Format::npz) {
     write_npz(path, storable(by_name(objects)));
   } else {
@@ -107,6 +118,8 @@ void read_weights_file(const std::filesystem::path& path, const Layer& model,
   };
   if (format == Format::h5)
     read(H5Weights(files::map_file(path)));
+  else if (format == Format::sharded)
+    read(ShardedWeights(path));
   else
     read(NamedWeights(read_named(path, format)));
 }

@@ -23,6 +23,12 @@ Tensor H5Weights::read(const std::string& group, const std::string& name) const 
   return copy;
 }
 
+std::string H5Weights::name_in(const std::string& group) const {
+  if (!root_.has_group(group)) return {};
+  const hdf5::Group found = root_.group(group);
+  return found.has_attribute("name") ? found.attribute("name").text() : std::string();
+}
+
 std::string H5Weights::group_of(const std::string& object) const {
   if (!by_name_) {
     by_name_.emplace();
@@ -45,16 +51,18 @@ std::string H5Weights::group_of(const std::string& object) const {
   return found == by_name_->end() ? std::string() : found->second;
 }
 
+void write_variable(hdf5::NewGroup& group, const std::string& name, const Tensor& value) {
+  hdf5::NewDataset& dataset = group.dataset(name, value);
+  // HDF5 has no such type: Keras writes raw bytes and says here what they are.
+  if (value.dtype() == DType::bf16) dataset.attribute("dtype", "bfloat16");
+}
+
 void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects) {
   for (const SavedObject& object : objects) {
     hdf5::NewGroup& group = root.group(object.group());
     group.attribute("name", object.name);
-    for (size_t i = 0; i < object.variables.size(); ++i) {
-      const Tensor& value = object.variables[i].value();
-      hdf5::NewDataset& dataset = group.dataset(std::to_string(i), value);
-      // HDF5 has no such type: Keras writes raw bytes and says here what they are.
-      if (value.dtype() == DType::bf16) dataset.attribute("dtype", "bfloat16");
-    }
+    for (size_t i = 0; i < object.variables.size(); ++i)
+      write_variable(group, std::to_string(i), object.variables[i].value());
   }
 }
 

@@ -20,6 +20,8 @@ class H5Weights final : public WeightSource {
   // A copy: weights must outlive whatever others do to the file.
   Tensor read(const std::string& group, const std::string& name) const override;
   std::string group_of(const std::string& object) const override;
+  // What the object of a group is called; "" where names are not kept.
+  std::string name_in(const std::string& group) const;
 
  private:
   files::FileView file_;
@@ -30,5 +32,6 @@ class H5Weights final : public WeightSource {
 };
 
 void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects);
+void write_variable(hdf5::NewGroup& group, const std::string& name, const Tensor& value);
 
 }  // namespace keratin::io

@@ -118,6 +118,23 @@ MakeLayer find_known(std::string_view name) {
   return found == std::end(known_layers) ? nullptr : found->make;
 }
 
+bool is_operation_class(std::string_view name) {
+  const auto all = all_operations();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const OperationDef& def) { return def.class_name == name; });
+}
+
+// An operation says so by its module. Keras 3's .h5 has no modules: there, the configs of layers
+// say whether they are trainable, and those of operations do not.
+bool names_operation(const Json& json) {
+  if (const Json* module = json.find("module"); module != nullptr && !module->is_null())
+    return module->is_string() && is_operation_module(module->as_string());
+  const Json* calls = json.find("inbound_nodes");
+  return calls != nullptr && calls->is_array() && calls->size() > 0 && (*calls)[0].is_object() &&
+         !json.at("config").contains("trainable") && !json.at("config").contains("dtype") &&
+         is_operation_class(json.at("class_name").as_string());
+}
+
 }  // namespace
 
 LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Dialect dialect) {
@@ -131,11 +148,10 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
     if (theirs != custom.end()) return theirs->second(json.at("config"), context);
     const auto by_class = custom.find(name);
     if (by_class != custom.end()) return by_class->second(json.at("config"), context);
-    const Json* module = json.find("module");
-    if (module != nullptr && module->is_string() && is_operation_module(module->as_string()))
-      return operation_from_json(json);
+    if (names_operation(json)) return operation_from_json(json);
     const MakeLayer make = find_known(name);
     if (make == nullptr) {
+      const Json* module = json.find("module");
       const Json* layer = json.at("config").find("name");
       fail("Could not find the class '", name, "'",
            module != nullptr && module->is_string() ? " of module '" + module->as_string() + "'"

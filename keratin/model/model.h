@@ -29,6 +29,12 @@ struct SaveOptions {
   bool overwrite = true;
 };
 
+struct SaveWeightsOptions {
+  bool overwrite = true;
+  // In GiB: .weights.json is written with files of at most this size beside it; 5 unless given.
+  std::optional<double> max_shard_size = {};
+};
+
 struct LoadWeightsOptions {
   bool skip_mismatch = false;  // warn of layers that do not fit, and leave them as they are
   bool by_name = false;        // pair layers by name, in legacy .h5 files
@@ -97,10 +103,13 @@ class Model {
   OptimizerState& optimizer() const { return trainer().optimizer(); }
 
   // Files, by Keras's suffixes; see saving.h for `load_model`. They appear whole or not at all.
-  // The whole model: config, weights, and, once compiled, how it is trained.
+  // The whole model: config, weights, and, once compiled, how it is trained. A .keras file, or
+  // Keras 3's legacy .h5.
   void save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
-  // Weights alone, the optimizer's too once it has some: .weights.h5, .npz or .safetensors.
-  void save_weights(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // Weights alone, the optimizer's too once it has some: .weights.h5, .weights.json (in several
+  // files), .npz or .safetensors.
+  void save_weights(const std::filesystem::path& path,
+                    const SaveWeightsOptions& options = {}) const;
   // All or nothing: a file that does not fit changes nothing.
   void load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options = {});
 

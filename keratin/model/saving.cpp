@@ -46,20 +46,27 @@ Model model_from_json(const std::string& json, const LoadOptions& options) {
 }
 
 void Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
-  require(is_keras(path),
-          "The filename to save a model must end in .keras. Received: filepath=", path.string());
+  require(is_keras(path) || (is_legacy(path) && !io::is_weights_file(path)),
+          "The filename to save a model must end in .keras, or in .h5 for the legacy format; "
+          "`save_weights` saves weights alone. Received: filepath=",
+          path.string());
   require(options.overwrite || !std::filesystem::exists(path), "save: '", path.string(),
           "' is there already; `overwrite` allows to replace it");
-  io::write_keras(path, *layer_, trainer_->get());
+  if (is_keras(path))
+    io::write_keras(path, *layer_, trainer_->get());
+  else
+    io::write_legacy(path, *layer_, trainer_->get());
 }
 
-void Model::save_weights(const std::filesystem::path& path, const SaveOptions& options) const {
+void Model::save_weights(const std::filesystem::path& path,
+                         const SaveWeightsOptions& options) const {
   require(options.overwrite || !std::filesystem::exists(path), "save_weights: '", path.string(),
           "' is there already; `overwrite` allows to replace it");
   const Trainer* trainer = trainer_->get();
   io::write_weights_file(
       path, *layer_,
-      trainer != nullptr && trainer->optimizer().built() ? &trainer->optimizer() : nullptr);
+      trainer != nullptr && trainer->optimizer().built() ? &trainer->optimizer() : nullptr,
+      {.max_shard_size = options.max_shard_size});
 }
 
 void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options) {

@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "keratin/files/hdf5.h"
+#include "keratin/graph/symbolic_ops.h"
 #include "keratin/layers/layers.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
@@ -79,6 +81,67 @@ TEST_F(Saving, ALayerSharedWithAModelInsideComesBackTwice) {
   expect_same(load_model(at("model.keras")).predict(x).leaf(), model.predict(x).leaf());
 }
 
+// Its groups and names are those that Keras 3.15.1 wrote of the same model.
+TEST_F(Saving, TheLegacyFormatIsWrittenToo) {
+  const auto in = Input({.shape = {4}, .name = "x"}), inner_in = Input({.shape = {3}, .name = "y"});
+  const SymbolicTensor hidden = Dense({.units = 3}, "inside")(inner_in);
+  const Model inner(
+      {.inputs = inner_in, .outputs = BatchNormalization({}, "norm")(hidden), .name = "inner"});
+  const SymbolicTensor out = inner(Dense({.units = 3}, "first")(in));
+  Model model({.inputs = in, .outputs = out + 1});
+  model.compile({.optimizer = SGD({.momentum = 0.9}, {.name = "sgd"}), .loss = "mse"});
+  model.fit(random({4, 4}), random({4, 3}), {.verbose = 0});
+  model.save(at("a.h5"));
+
+  const hdf5::Group root = hdf5::File(at("a.h5")).root(), weights = root.group("model_weights");
+  EXPECT_EQ(root.attribute("keras_version").text(), "3.15.1");
+  EXPECT_EQ(weights.texts("layer_names"), (std::vector<std::string>{"x", "first", "inner"}));
+  EXPECT_EQ(weights.group("x").attribute("weight_names").tensor().dtype(), DType::f64);
+  EXPECT_TRUE(weights.has_group("top_level_model_weights"));
+  EXPECT_EQ(weights.group("inner").texts("weight_names"),
+            (std::vector<std::string>{"inside/kernel", "inside/bias", "norm/gamma", "norm/beta",
+                                      "norm/moving_mean", "norm/moving_variance"}));
+  EXPECT_EQ(root.group("optimizer_weights").texts("weight_names"),
+            (std::vector<std::string>{"sgd/iteration", "sgd/learning_rate",
+                                      "sgd/first_kernel_momentum", "sgd/first_bias_momentum",
+                                      "sgd/inside_kernel_momentum", "sgd/inside_bias_momentum",
+                                      "sgd/norm_gamma_momentum", "sgd/norm_beta_momentum"}));
+  const Json training = Json::parse(root.attribute("training_config").text());
+  EXPECT_EQ(training.at("optimizer_config"),
+            Json(Json::Object{{"class_name", "SGD"}, {"config", model.optimizer().get_config()}}));
+  EXPECT_EQ(training.at("loss"), Json("mean_squared_error"));  // Keras cannot open "mse"
+
+  Model back = load_model(at("a.h5"));
+  EXPECT_EQ(back.to_json(), model.to_json());
+  const Tensor x = random({4, 4}, 7), y = random({4, 3}, 8);
+  expect_same(back.predict(x).leaf(), model.predict(x).leaf());
+  const FitOptions in_order{.verbose = 0, .shuffle = false};
+  EXPECT_EQ(back.fit(x, y, in_order)["loss"], model.fit(x, y, in_order)["loss"]);
+}
+
+// More names than an attribute holds, and a name used twice in a model within.
+TEST_F(Saving, TheLegacyFormatTakesManyNames) {
+  const auto in = Input({1});
+  SymbolicTensor h = in;
+  const std::string prefix(400, 'n');
+  for (int i = 0; i < 200; ++i) h = Dense({.units = 1}, text(prefix, i))(h);
+  const Model model({.inputs = in, .outputs = h});
+  model.save(at("a.h5"));
+  const hdf5::Group weights = hdf5::File(at("a.h5")).root().group("model_weights");
+  EXPECT_FALSE(weights.has_attribute("layer_names"));
+  EXPECT_TRUE(weights.has_attribute("layer_names0") && weights.has_attribute("layer_names1"));
+  expect_same(load_model(at("a.h5")).get_weights(), model.get_weights());
+
+  const auto one = Input({2}), two = Input({2}), out = Input({2});
+  const Model first({.inputs = one, .outputs = Dense({.units = 2}, "same")(one)});
+  const Model second({.inputs = two, .outputs = Dense({.units = 2}, "same")(two)});
+  const Model both({.inputs = out, .outputs = first(second(out))});
+  const auto outer = Input({2});
+  const Model twice({.inputs = outer, .outputs = both(outer)});
+  twice.save(at("b.h5"));
+  expect_same(load_model(at("b.h5")).get_weights(), twice.get_weights());
+}
+
 TEST_F(Saving, TrainingGoesOnWhereItStopped) {
   const Tensor x = random({16, 3}, 2), y = random({16, 2}, 3);
   const auto in = Input({3});
@@ -137,7 +200,7 @@ TEST_F(Saving, LossScalesAreKeptToo) {
 }
 
 TEST_F(Saving, WeightsAloneInEveryFormat) {
-  for (const std::string name : {"a.weights.h5", "a.npz", "a.safetensors"}) {
+  for (const std::string name : {"a.weights.h5", "a.weights.json", "a.npz", "a.safetensors"}) {
     SCOPED_TRACE(name);
     const Model model = of_many_parts();
     model.save_weights(at(name));
@@ -145,6 +208,67 @@ TEST_F(Saving, WeightsAloneInEveryFormat) {
     other.load_weights(at(name));
     expect_same(other.get_weights(), model.get_weights());
   }
+}
+
+std::string read_text(const fs::path& path) {
+  std::stringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+// The index and the shards that Keras 3.15.1 wrote of the same model with the same size.
+TEST_F(Saving, WeightsInSeveralFiles) {
+  const auto make = [] {
+    const auto in = Input({4});
+    const SymbolicTensor h = Dense({.units = 3}, "first")(in);
+    return Model({.inputs = in,
+                  .outputs = Dense({.units = 2}, "second")(BatchNormalization({}, "norm")(h))});
+  };
+  const Model model = make();
+  model.save_weights(at("a.weights.json"), {.max_shard_size = 60.0 / (1 << 30)});
+  const Json index = Json::parse(read_text(at("a.weights.json")));
+  EXPECT_EQ(index, Json::parse(R"({"metadata": {"total_size": 140.0}, "weight_map": {
+      "/layers/dense/vars": ["a_00000.weights.h5"],
+      "/layers/batch_normalization/vars": ["a_00001.weights.h5"],
+      "/layers/dense_1/vars": ["a_00002.weights.h5"]}})"));
+  Model other = make();
+  other.load_weights(at("a.weights.json"));
+  expect_same(other.get_weights(), model.get_weights());
+  // One group over several files.
+  model.save_weights(at("b.weights.json"), {.max_shard_size = 48.0 / (1 << 30)});
+  EXPECT_TRUE(fs::exists(at("b_00002.weights.h5")));
+  Model third = make();
+  third.load_weights(at("b.weights.json"));
+  expect_same(third.get_weights(), model.get_weights());
+
+  expect_user_error([&] { model.save_weights(at("c.weights.json"), {.max_shard_size = 1e-9}); },
+                    {"'first/kernel' is 48 bytes", "`max_shard_size`"});
+  EXPECT_FALSE(fs::exists(at("c_00000.weights.h5")));
+  expect_user_error([&] { model.save_weights(at("c.weights.h5"), {.max_shard_size = 1}); },
+                    {".weights.json", "c.weights.h5"});
+  expect_user_error([&] { model.save_weights(at("c.weights.json"), {.max_shard_size = 0}); },
+                    "positive");
+  fs::remove(at("b_00001.weights.h5"));
+  expect_user_error([&] { third.load_weights(at("b.weights.json")); },
+                    {"b.weights.json", "'b_00001.weights.h5'", "not beside it"});
+}
+
+TEST_F(Saving, ShardsLieBesideTheirIndex) {
+  const auto in = Input({3});
+  Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
+  for (const std::string name :
+       {"../x.h5", "/etc/passwd", "a/b.h5", "a\\\\b.h5", "..", "", "a\\u0000"}) {
+    SCOPED_TRACE(name);
+    std::ofstream(at("a.weights.json"))
+        << R"({"weight_map": {"/layers/dense/vars": [")" << name << R"("]}})";
+    expect_user_error([&] { model.load_weights(at("a.weights.json")); },
+                      {"a.weights.json", "a file beside it"});
+  }
+  std::ofstream(at("a.weights.json")) << R"({"weight_map": {"/layers/dense/vars": 3}})";
+  expect_user_error([&] { model.load_weights(at("a.weights.json")); }, "a.weights.json");
+  std::ofstream(at("a.weights.json")) << R"({"weight_map": {}})";
+  expect_user_error([&] { model.load_weights(at("a.weights.json")); },
+                    {"'dense", "expected 2 variables, but received 0"});
 }
 
 TEST_F(Saving, AFileThatDoesNotFitChangesNothing) {
@@ -215,6 +339,7 @@ TEST_F(Saving, BadPathsAndFilesAreSaid) {
   const auto in = Input({3});
   const Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
   expect_user_error([&] { model.save(at("model.pickle")); }, {".keras", "model.pickle"});
+  expect_user_error([&] { model.save(at("model.weights.h5")); }, {"`save_weights`", ".keras"});
   expect_user_error([&] { model.save_weights(at("model.txt")); }, {".weights.h5", "model.txt"});
   expect_user_error([&] { load_model(at("none.keras")); }, {"File not found", "none.keras"});
   std::ofstream(at("bad.keras")) << "this is no zip";

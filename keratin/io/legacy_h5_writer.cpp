@@ -1,0 +1,94 @@
+// Keras 3's legacy layout: the model as JSON in attributes, weights by layer and by their paths.
+#include <set>
+
+#include "keratin/files/hdf5_writer.h"
+#include "keratin/graph/named.h"
+#include "keratin/io/legacy_h5.h"
+
+namespace keratin::io {
+namespace {
+
+// Keras's name for who lays weights out as we do.
+constexpr const char* backend = "tensorflow";
+
+// Variables of nested models may have one path; here each needs a name of its own.
+std::string unused(std::set<std::string>& used, const std::string& path) {
+  std::string name = path;
+  for (size_t i = 1; !used.insert(name).second; ++i) name = text(path, '_', i);
+  return name;
+}
+
+void write_variables(hdf5::NewGroup& group, const std::vector<Variable>& variables) {
+  std::set<std::string> used;
+  std::vector<std::string> names;
+  for (const Variable& variable : variables) {
+    names.push_back(unused(used, variable.path()));
+    const Tensor& value = variable.value();
+    // This layout has no bfloat16; f32 holds all of it.
+    group.dataset(names.back(), value.dtype() == DType::bf16 ? value.cast(DType::f32) : value);
+  }
+  group.texts("weight_names", names);
+}
+
+void write_layers(hdf5::NewGroup& group, const Layer& model) {
+  std::vector<std::string> names;
+  for (const Layer::Sublayer& sub : model.sublayers()) {
+    names.push_back(sub.layer->name());
+    write_variables(group.group(names.back()), legacy_order(*sub.layer));
+  }
+  group.texts("layer_names", names);
+  group.attribute("backend", backend);
+  group.attribute("keras_version", keras_version);
+  write_variables(group.group("top_level_model_weights"), model.own_weights());
+}
+
+Json class_and_config(const Json& envelope) {
+  return Json::Object{{"class_name", envelope.at("class_name")}, {"config", envelope.at("config")}};
+}
+
+// Losses by their whole names: of an .h5, Keras cannot open "mse".
+Json spelled_out(const Json& losses) {
+  if (losses.is_string()) {
+    const std::string known = snake_case(Loss(losses.as_string()).class_name());
+    return known.empty() ? losses : Json(known);
+  }
+  Json out = losses;
+  if (losses.is_array()) {
+    out = Json::array();
+    for (const Json& loss : losses.as_array()) out.push_back(spelled_out(loss));
+  } else if (losses.is_object() && !losses.contains("class_name")) {
+    for (const auto& [output, loss] : losses.as_object()) out[output] = spelled_out(loss);
+  }
+  return out;
+}
+
+// The optimizer comes last, under another name.
+Json training_config(const TrainingOptions& options) {
+  Json config = Json::object();
+  const Json written = compile_config(options);
+  for (const auto& [key, value] : written.as_object())
+    if (key != "optimizer") config[key] = key == "loss" ? spelled_out(value) : value;
+  config["optimizer_config"] = class_and_config(written.at("optimizer"));
+  return config;
+}
+
+}  // namespace
+
+void write_legacy(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
+  hdf5::Writer file;
+  hdf5::NewGroup& root = file.root();
+  root.attribute("keras_version", keras_version);
+  root.attribute("backend", backend);
+  // Keras leaves the modules of layers out, and then cannot open operations between them; it
+  // follows modules where they are.
+  root.attribute("model_config", class_and_config(serialize_layer(model)).dump());
+  write_layers(root.group("model_weights"), model);
+  if (trainer != nullptr) {
+    root.attribute("training_config", training_config(trainer->options()).dump());
+    if (trainer->optimizer().built())
+      write_variables(root.group("optimizer_weights"), trainer->optimizer().variables());
+  }
+  file.save(path);
+}
+
+}  // namespace keratin::io

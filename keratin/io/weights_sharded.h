@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+
+#include "keratin/io/weights_h5.h"
+
+namespace keratin::io {
+
+// Keras 3's weights in several files: x.weights.json says which of x_00000.weights.h5, … beside it
+// hold the variables of a group. Shards are opened when something in them is asked for.
+class ShardedWeights final : public WeightSource {
+ public:
+  explicit ShardedWeights(const std::filesystem::path& index);
+  size_t count(const std::string& group) const override;
+  bool has(const std::string& group, const std::string& name) const override;
+  Dims dims(const std::string& group, const std::string& name) const override;
+  Tensor read(const std::string& group, const std::string& name) const override;
+  std::string group_of(const std::string& object) const override;
+
+ private:
+  const H5Weights& shard(const std::string& name) const;
+  // The shard with that variable, or nothing.
+  const H5Weights* find(const std::string& group, const std::string& name) const;
+  const H5Weights& holder(const std::string& group, const std::string& name) const;
+
+  std::filesystem::path index_;
+  std::map<std::string, std::vector<std::string>> shards_of_;  // by group
+  mutable std::map<std::string, H5Weights> opened_;
+  mutable std::optional<std::map<std::string, std::string>> by_name_;  // as that of H5Weights
+};
+
+// `max_shard` is in bytes. Nothing is replaced before all shards are written in full.
+void write_sharded(const std::filesystem::path& index, const std::vector<SavedObject>& objects,
+                   double max_shard);
+
+}  // namespace keratin::io
