@@ -28,6 +28,13 @@ Tree<Tensor> joined(const std::vector<Tree<Tensor>>& parts) {
   });
 }
 
+Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs) {
+  Arguments<MaskedTensor> arguments;
+  arguments.positional.push_back(
+      inputs.map<MaskedTensor>([](const Tensor& t) { return MaskedTensor{t}; }));
+  return arguments;
+}
+
 }  // namespace
 
 Model::Model(ModelOptions options) {
@@ -66,14 +73,21 @@ std::vector<LayerPtr> Model::layers() const {
   return layers;
 }
 
-RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) const {
-  Arguments<MaskedTensor> arguments;
-  arguments.positional.push_back(
-      inputs.map<MaskedTensor>([](const Tensor& t) { return MaskedTensor{t}; }));
-  const auto program = programs_->find(
-      *layer_, arguments,
+std::shared_ptr<const Program> Model::program(const Tree<Tensor>& inputs,
+                                              const PredictOptions& options) const {
+  return programs_->find(
+      *layer_, arguments_of(inputs),
       {.training = options.training, .dialect = dialect(), .compile = options.compile});
-  return program->run(arguments);
+}
+
+std::vector<Executable::StepTime> Model::profile(const Tree<Tensor>& inputs, int runs,
+                                                 const PredictOptions& options) const {
+  require(runs > 0, "profile: `runs` must be positive, got ", runs);
+  return program(inputs, options)->profile(arguments_of(inputs), runs);
+}
+
+RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) const {
+  return program(inputs, options)->run(arguments_of(inputs));
 }
 
 Tree<Tensor> Model::predict(const Tree<Tensor>& inputs, const PredictOptions& options) const {

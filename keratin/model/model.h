@@ -83,6 +83,12 @@ class Model {
                                 const PredictOptions& options = {}) const {
     return run(inputs, options).outputs;
   }
+  // What runs such a batch: its plan and costs. Made when first asked for.
+  std::shared_ptr<const Program> program(const Tree<Tensor>& inputs,
+                                         const PredictOptions& options = {}) const;
+  // Runs a batch several times, and says where the time went, step by step of the plan.
+  std::vector<Executable::StepTime> profile(const Tree<Tensor>& inputs, int runs = 10,
+                                            const PredictOptions& options = {}) const;
   // One batch, with the masks of the outputs and the losses that layers added.
   RunResult run(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
 
@@ -99,6 +105,7 @@ class Model {
   Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
                      const BatchOptions& options = {});
   void reset_metrics() { trainer().reset_metrics(); }
+  bool compiled() const { return *trainer_ != nullptr; }
   Trainer& trainer() const;  // or an error: the model was not compiled
   OptimizerState& optimizer() const { return trainer().optimizer(); }
 

@@ -71,14 +71,25 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
   executable_.emplace(compile(std::move(module), options.compile));
 }
 
-RunResult Program::run(const Arguments<MaskedTensor>& arguments) const {
+std::vector<Tensor> Program::all_inputs(const Arguments<MaskedTensor>& arguments) const {
   std::vector<Tensor> inputs;
   arguments.each([&](const MaskedTensor& t) {
     inputs.push_back(t.value);
     if (t.mask) inputs.push_back(*t.mask);
   });
   for (const Variable& v : variables_) inputs.push_back(v.value());
-  const std::vector<Tensor> results = (*executable_)(inputs);
+  return inputs;
+}
+
+std::vector<Executable::StepTime> Program::profile(const Arguments<MaskedTensor>& arguments,
+                                                   int runs) const {
+  const std::vector<Tensor> inputs = all_inputs(arguments);
+  const std::vector<Tensor> outputs = (*executable_)(inputs);
+  return executable_->profile(inputs, outputs, runs);
+}
+
+RunResult Program::run(const Arguments<MaskedTensor>& arguments) const {
+  const std::vector<Tensor> results = (*executable_)(all_inputs(arguments));
   RunResult out;
   out.outputs = outputs_.map<Tensor>([&](size_t i) { return results[i]; });
   for (const auto& mask : masks_)

@@ -37,9 +37,14 @@ class Program {
   Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options);
 
   RunResult run(const Arguments<MaskedTensor>& arguments) const;
+  // Runs it several times, and says what each step of the plan took.
+  std::vector<Executable::StepTime> profile(const Arguments<MaskedTensor>& arguments,
+                                            int runs) const;
   const Executable& executable() const { return *executable_; }
 
  private:
+  std::vector<Tensor> all_inputs(const Arguments<MaskedTensor>& arguments) const;
+
   std::optional<Executable> executable_;
   std::vector<Variable> variables_;
   Tree<size_t> outputs_;  // where each output is among the results

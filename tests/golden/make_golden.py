@@ -23,11 +23,11 @@ ON_JAX = ("losses", "metrics", "optimizers")
 
 
 def make(folder, only):
-    from maker import (errors, files, functions, images, layers, models, operations, tensorboard,
-                       topology, training)
+    from maker import (errors, files, functions, images, layers, models, operations, program,
+                       tensorboard, topology, training)
 
     for part in (layers, functions, operations, models, topology, errors, training, tensorboard,
-                 files, images):
+                 files, images, program):
         part.write(folder, only)
     wanted = [name for name in ON_JAX if only is None or name in only]
     if wanted and os.environ["KERAS_BACKEND"] == "jax":

@@ -1,0 +1,26 @@
+#include "keratin/cli/commands.h"
+
+namespace keratin::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      summary_command(),
+      inspect_command(),
+      completion_command(),
+      manual_command(),
+  };
+  return all;
+}
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : commands())
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
+const Option& help_option() {
+  static const Option option{.name = "help", .help = "this help", .letter = 'h'};
+  return option;
+}
+
+}  // namespace keratin::cli

@@ -1,0 +1,93 @@
+#include "keratin/cli/models.h"
+
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+namespace keratin::cli {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<SymbolicTensor>& tensors, char prefix) {
+  std::vector<std::string> names;
+  for (const SymbolicTensor& tensor : tensors) names.push_back(tensor.layer()->name());
+  if (std::set(names.begin(), names.end()).size() == names.size()) return names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = text(prefix, '_', i);
+  return names;
+}
+
+}  // namespace
+
+Positional model_argument() {
+  return {.name = "MODEL", .help = "a .keras file or folder, an .h5, or a config in .json"};
+}
+Option json_option() { return {.name = "json", .help = "print JSON, for programs"}; }
+Option batch_size_option() {
+  return {.name = "batch-size",
+          .value = "N",
+          .help = "samples at a time",
+          .letter = 'b',
+          .otherwise = "32",
+          .kind = Kind::integer,
+          .least = 1};
+}
+
+bool is_weights_file(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  for (const char* suffix : {".weights.h5", ".weights.json", ".npz", ".safetensors"})
+    if (name.ends_with(suffix)) return true;
+  return false;
+}
+
+bool is_config_file(const std::filesystem::path& path) {
+  return path.extension() == ".json" && !is_weights_file(path);
+}
+
+Model open_model(const std::filesystem::path& path, const LoadOptions& options) {
+  require(!is_weights_file(path) || !std::filesystem::exists(path), path.string(),
+          ": weights alone, by its name, where a model was expected");
+  if (!is_config_file(path)) return load_model(path, options);
+  try {
+    return model_from_json(read_text(path), options);
+  } catch (const UserError& error) {
+    fail(path.string(), ": ", error.what());
+  }
+}
+
+std::vector<std::string> input_names(const Model& model) {
+  if (model.functional() == nullptr) return {"x"};
+  return names_of(model.inputs(), 'x');
+}
+
+std::vector<std::string> output_names(const Model& model) {
+  if (model.functional() == nullptr) return {"y"};
+  return names_of(model.outputs(), 'y');
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  require(file.good() && !std::filesystem::is_directory(path), path.string(),
+          ": the file cannot be read");
+  return text.str();
+}
+
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  if (path.empty() || path == "-") {
+    std::cout << text;
+    return;
+  }
+  const std::filesystem::path beside = path.string() + ".part";
+  std::ofstream file(beside, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file.good()) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    fail(path.string(), ": the file cannot be written");
+  }
+  std::filesystem::rename(beside, path);
+}
+
+}  // namespace keratin::cli

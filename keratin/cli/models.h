@@ -1,0 +1,29 @@
+#pragma once
+
+#include "keratin/cli/command.h"
+
+namespace keratin::cli {
+
+// Arguments and options that several commands share.
+Positional model_argument();
+Option json_option();
+Option batch_size_option();
+
+// A model of any file that holds one: a saved model, or a config in JSON, whose weights are new.
+Model open_model(const std::filesystem::path& path, const LoadOptions& options = {});
+// Is it a config alone?
+bool is_config_file(const std::filesystem::path& path);
+// Does the suffix say that weights alone are in it?
+bool is_weights_file(const std::filesystem::path& path);
+
+// What the inputs and outputs are called: by their layers, or x_0, x_1, … and y_0, y_1, … where
+// those do not tell them apart. A model without a graph has one of each.
+std::vector<std::string> input_names(const Model& model);
+std::vector<std::string> output_names(const Model& model);
+
+// The whole of a text file.
+std::string read_text(const std::filesystem::path& path);
+// Written beside the path first and then moved there; "" and "-" are the standard output.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace keratin::cli
