@@ -20,6 +20,7 @@
 #include "keratin/layers/identity.h"
 #include "keratin/layers/lambda.h"
 #include "keratin/layers/layer_normalization.h"
+#include "keratin/layers/layer_scale.h"
 #include "keratin/layers/lstm.h"
 #include "keratin/layers/masking.h"
 #include "keratin/layers/merging.h"

@@ -69,6 +69,7 @@ constexpr Known known_layers[] = {
     {"LSTMCell", LSTMCellLayer::from_config},
     {"Lambda", LambdaLayer::from_config},
     {"LayerNormalization", LayerNormalizationLayer::from_config},
+    {"LayerScale", LayerScaleLayer::from_config},
     {"LeakyReLU", LeakyReLULayer::from_config},
     {"Masking", MaskingLayer::from_config},
     {"MaxPooling1D", PoolingLayer<1, Pool::max>::from_config},

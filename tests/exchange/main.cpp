@@ -1,28 +1,39 @@
-// exchange write FOLDER: writes every model of models.cpp as <name>.keras, with data and what it
-// makes of them: <name>.json holds the structures of inputs and outputs, in which arrays of
-// <name>.npz stand by name. check.py opens them in real Keras, and saves each as <name>.back.keras
-// and, where Keras can, as <name>.back.h5.
-// exchange read FOLDER: opens those, and compares what they make of the same data.
+// What one side makes is a file <name>.keras or <name>.h5, and beside it what the model does:
+// <name>.json has the structures of inputs and outputs, in which arrays of <name>.npz stand by
+// name. The other side opens it, compares, and saves it again as <name>.back.keras for the first to
+// open.
+//
+// exchange write FOLDER: writes every model of models.cpp.
+// exchange read FOLDER SUFFIX: opens every <name>SUFFIX and compares.
+// exchange answer FOLDER SUFFIX: the same, and saves each as <name>.back.keras.
+// exchange layers: the names of all layers.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
+#include "keratin/base/warning.h"
 #include "keratin/data/npy.h"
 #include "keratin/model/saving.h"
 #include "keratin/testing/check_op.h"
+#include "keratin/testing/golden_layers.h"
 #include "tests/exchange/models.h"
 
 namespace keratin {
 namespace {
 
-// With a batch that is not full. check.py trains in the same way.
-const FitOptions in_order{.batch_size = 2, .epochs = 3, .verbose = 0, .shuffle = false};
+namespace fs = std::filesystem;
+
+// As judge.py trains. The last batch may not be full.
+FitOptions in_order(int64_t batch_size) {
+  return {.batch_size = batch_size, .epochs = 3, .verbose = 0, .shuffle = false};
+}
 
 class Writer {
  public:
-  explicit Writer(const std::filesystem::path& folder) : folder_(folder) {}
+  explicit Writer(const fs::path& folder) : folder_(folder) {}
 
   void write(const ExchangeModel& exchange) {
     clear_session();
@@ -36,14 +47,21 @@ class Writer {
       targets = model.predict(inputs).map<Tensor>([&](const Tensor& t) {
         return testing::random_tensor({DType::i32, t.shape()}, 0, 2, ++seed).cast(DType::f32);
       });
-      model.fit(inputs, targets, in_order);
+      model.fit(inputs, targets, in_order(2));
     }
+    const auto outputs = model.predict(inputs);
+    const bool half = model.to_json().find("float16") != std::string::npos;
+    Json dtypes = Json::array();
+    outputs.each([&](const Tensor& t) { dtypes.push_back(keras_name(t.dtype())); });
     Json file = Json::Object{{"inputs", kept("input", inputs)},
-                             {"outputs", kept("output", model.predict(inputs))}};
+                             {"outputs", kept("output", outputs)},
+                             {"dtypes", dtypes},
+                             {"tolerance", half ? 1e-2 : 1e-5}};
     model.save(folder_ / (exchange.name + ".keras"));
     if (exchange.trained) {
       file["targets"] = kept("target", targets);
-      file["losses"] = config::write(model.fit(inputs, targets, in_order)["loss"]);
+      file["batch_size"] = 2;
+      file["losses"] = config::write(model.fit(inputs, targets, in_order(2))["loss"]);
     }
     std::ofstream(folder_ / (exchange.name + ".json")) << file.dump();
     write_npz(folder_ / (exchange.name + ".npz"), arrays_);
@@ -61,7 +79,8 @@ class Writer {
 
   std::string keep(const std::string& what, const Tensor& tensor) {
     const std::string name = text(what, "_", arrays_.size());
-    arrays_.emplace(name, tensor);
+    // NumPy has no bfloat16.
+    arrays_.emplace(name, tensor.dtype() == DType::bf16 ? tensor.cast(DType::f32) : tensor);
     return name;
   }
 
@@ -78,86 +97,162 @@ class Writer {
     return items;
   }
 
-  std::filesystem::path folder_;
+  fs::path folder_;
   std::map<std::string, Tensor> arrays_;
 };
 
-Tree<Tensor> with_arrays(const Json& names, const std::map<std::string, Tensor>& arrays) {
-  if (names.is_string()) return arrays.at(names.as_string());
-  if (names.is_array()) {
-    Tree<Tensor>::List items;
-    for (const Json& item : names.as_array()) items.push_back(with_arrays(item, arrays));
+// What the other side says of a model.
+class Told {
+ public:
+  explicit Told(const std::string& stem) : arrays_(read_npz(stem + ".npz")) {
+    std::stringstream text;
+    text << std::ifstream(stem + ".json").rdbuf();
+    json_ = Json::parse(text.str());
+  }
+
+  const Json* find(const std::string& key) const { return json_.find(key); }
+  const Json& at(const std::string& key) const { return json_.at(key); }
+  Tree<Tensor> tree(const std::string& key) const { return with_arrays(json_.at(key)); }
+
+ private:
+  Tree<Tensor> with_arrays(const Json& names) const {
+    if (names.is_string()) return arrays_.at(names.as_string());
+    if (names.is_array()) {
+      Tree<Tensor>::List items;
+      for (const Json& item : names.as_array()) items.push_back(with_arrays(item));
+      return items;
+    }
+    if (!names.is_object()) return names;
+    Tree<Tensor>::Dict items;
+    for (const auto& [key, item] : names.as_object()) items.emplace(key, with_arrays(item));
     return items;
   }
-  if (!names.is_object()) return names;
-  Tree<Tensor>::Dict items;
-  for (const auto& [key, item] : names.as_object()) items.emplace(key, with_arrays(item, arrays));
-  return items;
-}
 
-// The largest difference, relative to 1 or to the larger number.
-double difference(const Tensor& a, const Tensor& b) {
-  require(a.shape() == b.shape(), "expected shape ", a.shape(), ", got ", b.shape());
-  double largest = 0;
-  for (int64_t i = 0; i < a.count(); ++i)
-    if (!(a.at(i) == b.at(i)) && !(std::isnan(a.at(i)) && std::isnan(b.at(i))))
-      largest = std::max(largest, std::fabs(a.at(i) - b.at(i)) / std::max(1.0, std::fabs(a.at(i))));
+  Json json_;
+  std::map<std::string, Tensor> arrays_;
+};
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// The largest difference, relative to the largest number of all or to 1 + the number itself,
+// whichever is stricter; judge.py has the same rule.
+double difference(const Tensor& ours, const Tensor& theirs) {
+  require(ours.shape() == theirs.shape(), "shape ", ours.shape(), ", expected ", theirs.shape());
+  double scale = 0, largest = 0;
+  for (int64_t i = 0; i < theirs.count(); ++i)
+    if (std::isfinite(theirs.at(i))) scale = std::max(scale, std::fabs(theirs.at(i)));
+  for (int64_t i = 0; i < ours.count(); ++i) {
+    const double a = ours.at(i), b = theirs.at(i);
+    if (same(a, b)) continue;
+    const double far = std::fabs(a - b) / std::min(scale, 1 + std::fabs(b));
+    largest = std::isnan(far) ? INFINITY : std::max(largest, far);
+  }
   return largest;
 }
 
-// Opens what Keras saved of a model of ours; says what is wrong with it.
-void read_back(const std::filesystem::path& path) {
-  const std::string stem = path.string().substr(0, path.string().rfind(".back."));
-  std::stringstream told;
-  told << std::ifstream(stem + ".json").rdbuf();
-  const Json file = Json::parse(told.str());
-  const auto arrays = read_npz(stem + ".npz");
-  Model model = load_model(path);
-  const Tree<Tensor> inputs = with_arrays(file.at("inputs"), arrays);
-  const auto outputs = model.predict(inputs).flat();
-  const auto wanted = with_arrays(file.at("outputs"), arrays).flat();
-  require(outputs.size() == wanted.size(), "expected ", wanted.size(), " outputs, got ",
-          outputs.size());
-  const bool half = model.to_json().find("float16") != std::string::npos;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const double far = difference(wanted[i], outputs[i]);
-    require(far <= (half ? 1e-2 : 1e-5), "output ", i, " differs by ", far);
-  }
-  if (const Json* losses = file.find("losses")) {
-    const auto ours = model.fit(inputs, with_arrays(file.at("targets"), arrays), in_order)["loss"];
-    for (size_t i = 0; i < ours.size(); ++i)
-      require(std::fabs(ours[i] - (*losses)[i].as_double()) <= 1e-5, "epoch ", i, ": loss ",
-              ours[i], ", expected ", (*losses)[i].as_double());
-  }
+// By path, so that messages name outputs as the model does.
+void flatten(const Tree<Tensor>& tree, const std::string& path,
+             std::vector<std::pair<std::string, Tensor>>& out) {
+  if (tree.is_leaf()) out.emplace_back(path, tree.leaf());
+  if (tree.is_list())
+    for (size_t i = 0; i < tree.list().size(); ++i)
+      flatten(tree.list()[i], text(path, '[', i, ']'), out);
+  if (tree.is_dict())
+    for (const auto& [key, item] : tree.dict()) flatten(item, text(path, '[', key, ']'), out);
 }
 
-int read_all(const std::filesystem::path& folder) {
-  int read = 0, wrong = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.find(".back.") == std::string::npos) continue;
-    ++read;
-    try {
-      read_back(entry.path());
-    } catch (const std::exception& error) {
-      ++wrong;
-      std::cout << name << ": " << error.what() << '\n';
+class Reader {
+ public:
+  explicit Reader(bool answers) : answers_(answers) {}
+
+  // Complains of what differs.
+  void read(const fs::path& path, const std::string& stem) {
+    const Told told(stem);
+    LoadOptions options;
+    if (const Json* lambdas = told.find("lambdas"))
+      options.layers = testing::golden_layers(*lambdas);
+    Model model = load_model(path, options);
+    if (answers_) model.save(stem + ".back.keras");
+    const auto inputs = told.tree("inputs");
+    const double tolerance = told.at("tolerance").as_double();
+    compare(model.predict(inputs), told, tolerance);
+    if (const Json* losses = told.find("losses")) {
+      const auto ours =
+          model.fit(inputs, told.tree("targets"), in_order(told.at("batch_size").as_int()))["loss"];
+      for (size_t i = 0; i < ours.size(); ++i) {
+        const double wanted = (*losses)[i].as_double();
+        const bool near = std::fabs(ours[i] - wanted) <= tolerance * std::max(1.0, wanted);
+        if (!near) complain(text("epoch ", i, ": loss ", ours[i], ", expected ", wanted));
+      }
     }
   }
-  std::cout << "Keratin opened " << read << " files of Keras, " << wrong << " differ\n";
+
+  const std::vector<std::string>& complaints() const { return complaints_; }
+  void complain(const std::string& what) { complaints_.push_back(what); }
+
+ private:
+  void compare(const Tree<Tensor>& outputs, const Told& told, double tolerance) {
+    const auto expected = told.tree("outputs");
+    require(outputs.outline() == expected.outline(), "outputs ", outputs.outline(), ", expected ",
+            expected.outline());
+    std::vector<std::pair<std::string, Tensor>> ours, theirs;
+    flatten(outputs, "output", ours);
+    flatten(expected, "output", theirs);
+    const Json& dtypes = told.at("dtypes");
+    for (size_t i = 0; i < ours.size(); ++i) {
+      const auto& [path, tensor] = ours[i];
+      if (keras_name(tensor.dtype()) != dtypes[i].as_string())
+        complain(text(path, ": ", keras_name(tensor.dtype()), ", expected ", dtypes[i]));
+      const double far = difference(tensor, theirs[i].second);
+      if (!(far <= tolerance)) complain(text(path, " differs by ", far));
+    }
+  }
+
+  bool answers_;
+  std::vector<std::string> complaints_;
+};
+
+int read_all(const fs::path& folder, const std::string& suffix, bool answers) {
+  int read = 0, wrong = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    const std::string stem = entry.path().parent_path() / entry.path().stem();
+    if (!fs::exists(stem + suffix)) continue;
+    ++read;
+    clear_session();
+    Reader reader(answers);
+    try {
+      reader.read(stem + suffix, stem);
+    } catch (const std::exception& error) {
+      reader.complain(error.what());
+    }
+    for (const auto& what : reader.complaints())
+      std::cout << entry.path().stem().string() << suffix << ": " << what << '\n';
+    wrong += reader.complaints().empty() ? 0 : 1;
+  }
+  std::cout << "Keratin opened " << read << " *" << suffix << ", " << wrong << " differ\n";
   return read == 0 || wrong > 0 ? 1 : 0;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  set_warning_handler({});  // models that lose a mask say so
+  const std::string command = arguments.empty() ? "" : arguments[0];
+  if (command == "layers" && arguments.size() == 1) {
+    for (const auto name : layer_names()) std::cout << name << '\n';
+    return 0;
+  }
+  if (command == "write" && arguments.size() == 2) {
+    Writer writer(arguments[1]);
+    for (const auto& model : exchange_models()) writer.write(model);
+    return 0;
+  }
+  if ((command == "read" || command == "answer") && arguments.size() == 3)
+    return read_all(arguments[1], arguments[2], command == "answer");
+  std::cerr << "usage: exchange write FOLDER | read|answer FOLDER SUFFIX | layers\n";
+  return 2;
 }
 
 }  // namespace
 }  // namespace keratin
 
-int main(int argc, char** argv) {
-  const std::string command = argc == 3 ? argv[1] : "";
-  if (command == "read") return keratin::read_all(argv[2]);
-  if (command != "write") {
-    std::cerr << "usage: exchange write|read FOLDER\n";
-    return 2;
-  }
-  keratin::Writer writer(argv[2]);
-  for (const auto& model : keratin::exchange_models()) writer.write(model);
-}
+int main(int argc, char** argv) { return keratin::run({argv + 1, argv + argc}); }

@@ -138,6 +138,14 @@ CORE = {
         calls("masks of a list", "sum_and_product",
               [F(2, 4, 3, mask=TIMES), F(2, 4, 3, mask=OTHER)], mask="mask_of_first"),
     ],
+    "LayerScale": [
+        Case("vectors", dict(init_values=0.5, projection_dim=3), F(2, 3)),
+        Case("images", dict(init_values=1e-6, projection_dim=2), F(2, 3, 4, 2)),
+        Case("as made", dict(init_values=0.25, projection_dim=3), F(2, 3), noise=False),
+        Case("mask is lost", dict(init_values=1.0, projection_dim=3), F(2, 4, 3, mask=TIMES)),
+        Case("mixed_bfloat16", dict(init_values=1.0, projection_dim=3, dtype="mixed_bfloat16"),
+             F(2, 3)),
+    ],
     "Masking": [
         Case("zeros", {}, Given([[[1, 2], [0, 0], [0, 3]], [[0, 0], [4, 0], [0, 0]]])),
         Case("another value", dict(mask_value=-1.0),

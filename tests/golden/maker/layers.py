@@ -4,6 +4,7 @@ import warnings
 
 import keras
 import numpy as np
+from keras.src.applications import convnext
 
 from maker import cases_core, cases_image, cases_sequence, encode
 from maker.spec import SAME, Draw, Given, bits, make
@@ -106,10 +107,15 @@ def outcome(call, layer, before):
     ), after
 
 
+def class_of(name):
+    """A layer of Keras, or the one that an application has for itself."""
+    return getattr(convnext if name == "LayerScale" else keras.layers, name)
+
+
 def record(cls, case):
     keras.utils.clear_session()
     rng = encode.generator(cls, case.name)
-    layer = getattr(keras.layers, cls)(**make(case.args))
+    layer = class_of(cls)(**make(case.args))
     result = {"name": case.name, "config": None} | case.notes
     if cls == "InputLayer":
         spec = layer.output

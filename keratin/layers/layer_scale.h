@@ -1,0 +1,37 @@
+#pragma once
+
+#include "keratin/graph/config.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct LayerScaleConfig {
+  double init_values = 1e-6;
+  int64_t projection_dim = 0;
+
+  static constexpr std::string_view keras_name = "LayerScale";
+  static constexpr auto fields =
+      std::tuple{field("init_values", &LayerScaleConfig::init_values),
+                 field("projection_dim", &LayerScaleConfig::projection_dim)};
+};
+
+// y = x · gamma, a weight for each feature. No layer of keras.layers: ConvNeXt brings its own, and
+// its files name it by where it lives.
+class LayerScaleLayer final : public LayerOf<LayerScaleLayer, LayerScaleConfig> {
+ public:
+  LayerScaleLayer(LayerScaleConfig config, LayerOptions options);
+  std::string_view module() const override { return "keras.src.applications.convnext"; }
+  std::string_view registered_name() const override { return LayerScaleConfig::keras_name; }
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+
+ private:
+  Variable gamma_;
+};
+
+using LayerScale = Shared<LayerScaleLayer>;
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,109 @@
+"""How real Keras tells what a model does, and compares what another side told: see main.cpp."""
+
+import json
+
+import keras
+import numpy as np
+
+TOLERANCE, HALF_TOLERANCE = 1e-5, 1e-2
+EPOCHS = 3
+
+
+def structure(names, arrays):
+    if isinstance(names, dict):
+        return {key: structure(value, arrays) for key, value in names.items()}
+    if isinstance(names, list):
+        return [structure(value, arrays) for value in names]
+    return names if names is None else arrays[names]
+
+
+def kept(what, tree, arrays):
+    """The same structure with names, under which the arrays are kept."""
+    if isinstance(tree, dict):
+        return {key: kept(what, value, arrays) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return [kept(what, value, arrays) for value in tree]
+    if tree is None:
+        return None
+    name = f"{what}_{len(arrays)}"
+    array = keras.ops.convert_to_numpy(tree)
+    arrays[name] = array.astype("float32") if array.dtype.name == "bfloat16" else array
+    return name
+
+
+def tolerance_of(model):
+    return HALF_TOLERANCE if "float16" in model.to_json() else TOLERANCE
+
+
+def run(model, inputs, compiled=False):
+    """TensorFlow runs convolutions of channels_first on a CPU only when XLA compiles them."""
+    tensors = keras.tree.map_structure(
+        lambda x: None if x is None else keras.ops.convert_to_tensor(x), inputs)
+    call = lambda: model(tensors, training=False)
+    if compiled:
+        import tensorflow
+
+        return tensorflow.function(call, jit_compile=True, autograph=False)()
+    return call()
+
+
+def train(model, inputs, targets, batch_size):
+    # Single steps are run one by one: to compile a graph takes longer than all of them.
+    model.run_eagerly = True
+    return model.fit(inputs, targets, batch_size=batch_size, epochs=EPOCHS, verbose=0,
+                     shuffle=False).history["loss"]
+
+
+def tell(path, model, inputs, targets=None, batch_size=None, **more):
+    """Writes what a model does, and trains it on if there is something to learn."""
+    arrays = {}
+    outputs = run(model, inputs, more.get("compiled", False))
+    told = {"inputs": kept("input", inputs, arrays), "outputs": kept("output", outputs, arrays),
+            "dtypes": [keras.backend.standardize_dtype(x.dtype) for x in keras.tree.flatten(outputs)],
+            "tolerance": tolerance_of(model)} | more
+    if targets is not None:
+        told |= {"targets": kept("target", targets, arrays), "batch_size": batch_size,
+                 "losses": train(model, inputs, targets, batch_size)}
+    path.with_suffix(".json").write_text(json.dumps(told))
+    np.savez(path.with_suffix(".npz"), **arrays)
+
+
+def differences(name, ours, theirs, tolerance):
+    """The rule of main.cpp."""
+    ours, theirs = (np.asarray(x).astype("float64") for x in (ours, theirs))
+    if ours.shape != theirs.shape:
+        yield f"{name}: shape {ours.shape}, expected {theirs.shape}"
+        return
+    finite = np.abs(theirs[np.isfinite(theirs)])
+    scale = finite.max(initial=0)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(ours - theirs) <= tolerance * np.minimum(scale, 1 + np.abs(theirs))
+    near |= (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    if not near.all():
+        worst = np.abs(ours - theirs)[~near].max()
+        yield f"{name} differs by {worst}, where the largest number is {scale}"
+
+
+def check(path, told_at, save=None):
+    """What is wrong with a model in a file, in lines. `save` is called with the opened model."""
+    told, arrays = json.loads(told_at.read_text()), np.load(told_at.with_suffix(".npz"))
+    model = keras.models.load_model(path, safe_mode=False)
+    if save:
+        save(model)
+    inputs, expected = structure(told["inputs"], arrays), structure(told["outputs"], arrays)
+    outputs = run(model, inputs, told.get("compiled", False))
+    try:
+        keras.tree.assert_same_structure(expected, outputs)
+    except (TypeError, ValueError) as error:
+        yield f"outputs: {error}"
+        return
+    flat = zip(keras.tree.flatten_with_path(expected), keras.tree.flatten(outputs), told["dtypes"])
+    for (at, theirs), ours, dtype in flat:
+        name = "output" + "".join(f"[{key}]" for key in at)
+        if keras.backend.standardize_dtype(ours.dtype) != dtype:
+            yield f"{name}: {ours.dtype}, expected {dtype}"
+        ours = keras.ops.convert_to_numpy(ours)
+        yield from differences(name, ours, theirs, told["tolerance"])
+    if "losses" in told:
+        losses = train(model, inputs, structure(told["targets"], arrays), told["batch_size"])
+        yield from differences("losses", losses, told["losses"], told["tolerance"])
