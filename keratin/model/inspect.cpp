@@ -1,5 +1,7 @@
 #include "keratin/model/inspect.h"
 
+#include <set>
+
 #include "keratin/data/npy.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/files/safetensors.h"
@@ -54,12 +56,9 @@ std::string owner_of(const hdf5::Group& group, const std::string& path) {
   return path.substr(legacy.size(), path.find('/', legacy.size()) - legacy.size());
 }
 
-// Groups may be linked to from many places, so that a small file has more paths than any walk ends.
-constexpr size_t most_objects = 1 << 20;
-
-void add_datasets(FileContents& out, const hdf5::Group& root, const std::string& where) {
+// The reader has seen to it that groups are a tree, and not too many.
+void add_datasets(FileContents& out, const hdf5::Group& root) {
   std::vector<std::string> pending{""};
-  size_t seen = 0;
   while (!pending.empty()) {
     const std::string path = std::move(pending.back());
     pending.pop_back();
@@ -67,7 +66,6 @@ void add_datasets(FileContents& out, const hdf5::Group& root, const std::string&
     const std::string owner = owner_of(group, path);
     std::vector<std::string> below;
     for (const std::string& name : group.names()) {
-      require(++seen <= most_objects, where, ": more than ", most_objects, " objects in HDF5");
       const std::string child = path.empty() ? name : path + '/' + name;
       if (root.has_group(child)) {
         below.push_back(child);
@@ -103,13 +101,13 @@ FileContents hdf5_contents(const files::FileView& file) {
   if (!config.empty()) set_config(out, json_of(config, file.name() + ": model_config"));
   if (const std::string training = attribute_text(root, "training_config"); !training.empty())
     out.training = json_of(training, file.name() + ": training_config");
-  add_datasets(out, root, file.name());
+  add_datasets(out, root);
   return out;
 }
 
 void take_weights(FileContents& out, const files::FileView& file) {
   FileContents weights = hdf5_contents(file);
-  out.tensors = std::move(weights.tensors);
+  for (StoredTensor& tensor : weights.tensors) out.tensors.push_back(std::move(tensor));
   for (std::string& other : weights.others) out.others.push_back(std::move(other));
 }
 
@@ -184,9 +182,34 @@ FileContents safetensors_contents(const files::FileView& file) {
   return out;
 }
 
-FileContents json_contents(const files::FileView& file) {
+// The files beside an index that hold its weights. A name that leads elsewhere is not followed.
+FileContents shard_contents(const Json& shards_of, const std::filesystem::path& index) {
+  FileContents out;
+  out.format = "sharded HDF5 weights";
+  std::set<std::string> names;
+  for (const auto& [group, shards] : shards_of.as_object())
+    for (const Json& shard : shards.is_string() ? Json::Array{shards} : shards.as_array())
+      names.insert(shard.as_string());
+  for (const std::string& name : names) {
+    if (std::filesystem::path(name).filename() == name &&
+        std::filesystem::exists(index.parent_path() / name))
+      take_weights(out, files::map_file(index.parent_path() / name));
+    else
+      out.others.push_back("a shard that is not beside it: " + name);
+  }
+  return out;
+}
+
+FileContents json_contents(const files::FileView& file, const std::filesystem::path& path) {
   FileContents out;
   Json json = json_of(text_of(file), file.name());
+  if (const Json* shards = json.find("weight_map")) {
+    try {
+      return shard_contents(*shards, path);
+    } catch (const UserError& error) {
+      fail(file.name(), ": ", error.what());
+    }
+  }
   require(json.is_object() && json.contains("class_name"), file.name(),
           ": JSON, but not a model's config: it names no class");
   out.format = "model config";
@@ -210,7 +233,7 @@ FileContents inspect_file(const std::filesystem::path& path) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (text.starts_with("PK")) return zip_contents(file, path);
   if (text.starts_with("\x89HDF")) return hdf5_contents(file);
-  if (first != std::string_view::npos && text[first] == '{') return json_contents(file);
+  if (first != std::string_view::npos && text[first] == '{') return json_contents(file, path);
   if (text.size() > 9 && text[8] == '{') return safetensors_contents(file);
   fail(path.string(), ": not a Keras model, HDF5, .npz, safetensors or JSON file");
 }

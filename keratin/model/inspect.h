@@ -35,7 +35,7 @@ struct FileContents {
 };
 
 // Looks into a .keras file or folder, an HDF5 file (whole models or weights), an .npz, a
-// safetensors file or a JSON config, by its contents and not its suffix.
+// safetensors file, the index of shards or a JSON config, by its contents and not its suffix.
 FileContents inspect_file(const std::filesystem::path& path);
 
 }  // namespace keratin

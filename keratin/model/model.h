@@ -110,8 +110,8 @@ class Model {
   OptimizerState& optimizer() const { return trainer().optimizer(); }
 
   // Files, by Keras's suffixes; see saving.h for `load_model`. They appear whole or not at all.
-  // The whole model: config, weights, and, once compiled, how it is trained. A .keras file, or
-  // Keras 3's legacy .h5.
+  // The whole model: config, weights, and, once compiled, how it is trained. A .keras file,
+  // a folder of its parts where the path ends in /, or Keras 3's legacy .h5.
   void save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
   // Weights alone, the optimizer's too once it has some: .weights.h5, .weights.json (in several
   // files), .npz or .safetensors.

@@ -1,5 +1,6 @@
 #include "keratin/model/saving.h"
 
+#include "keratin/files/zip.h"
 #include "keratin/io/legacy_h5.h"
 #include "keratin/io/weights_file.h"
 
@@ -24,6 +25,50 @@ Model opened(const LayerPtr& layer, Dialect dialect) {
   return Model(layer);
 }
 
+// "model/": a folder with the parts of a .keras.
+bool is_folder(const std::filesystem::path& path) { return path.filename().empty(); }
+
+void unpack(const std::filesystem::path& zip, const std::filesystem::path& folder) {
+  const files::ZipReader reader(files::map_file(zip));
+  std::filesystem::create_directory(folder);
+  for (const files::ZipEntry& entry : reader.entries()) {
+    files::AtomicFile file(folder / entry.name);
+    file.write(reader.read(entry).bytes());
+    file.commit();
+  }
+}
+
+// Folders cannot be replaced in one step: the old one is moved aside until the new one is there.
+void replace_folder(const std::filesystem::path& folder, const std::filesystem::path& by) {
+  const std::filesystem::path aside = folder.string() + ".old";
+  const bool there = std::filesystem::exists(folder);
+  if (there) std::filesystem::rename(folder, aside);
+  std::filesystem::rename(by, folder);
+  if (there) std::filesystem::remove_all(aside);
+}
+
+void write_folder(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
+  const std::filesystem::path folder = path.parent_path();  // without the slash
+  require(!std::filesystem::exists(folder) || std::filesystem::exists(folder / "config.json"),
+          "save: '", folder.string(), "' is there already, and is no folder of a model");
+  const std::filesystem::path zip = folder.string() + ".part.keras",
+                              parts = folder.string() + ".part";
+  const auto clean = [&] {
+    std::error_code ignored;
+    std::filesystem::remove(zip, ignored);
+    std::filesystem::remove_all(parts, ignored);
+  };
+  try {
+    io::write_keras(zip, model, trainer);
+    unpack(zip, parts);
+    replace_folder(folder, parts);
+  } catch (...) {
+    clean();
+    throw;
+  }
+  clean();
+}
+
 }  // namespace
 
 Model load_model(const std::filesystem::path& path, const LoadOptions& options) {
@@ -46,14 +91,16 @@ Model model_from_json(const std::string& json, const LoadOptions& options) {
 }
 
 void Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
-  require(is_keras(path) || (is_legacy(path) && !io::is_weights_file(path)),
-          "The filename to save a model must end in .keras, or in .h5 for the legacy format; "
-          "`save_weights` saves weights alone. Received: filepath=",
+  require(is_keras(path) || is_folder(path) || (is_legacy(path) && !io::is_weights_file(path)),
+          "The filename to save a model must end in .keras, in .h5 for the legacy format, or in / "
+          "for a folder; `save_weights` saves weights alone. Received: filepath=",
           path.string());
   require(options.overwrite || !std::filesystem::exists(path), "save: '", path.string(),
           "' is there already; `overwrite` allows to replace it");
   if (is_keras(path))
     io::write_keras(path, *layer_, trainer_->get());
+  else if (is_folder(path))
+    write_folder(path, *layer_, trainer_->get());
   else
     io::write_legacy(path, *layer_, trainer_->get());
 }
