@@ -4,10 +4,9 @@ namespace keratin::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      summary_command(),
-      inspect_command(),
-      completion_command(),
-      manual_command(),
+      summary_command(),  inspect_command(), plot_command(),       predict_command(),
+      evaluate_command(), train_command(),   convert_command(),    diff_command(),
+      verify_command(),   bench_command(),   completion_command(), manual_command(),
   };
   return all;
 }

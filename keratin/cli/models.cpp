@@ -1,5 +1,6 @@
 #include "keratin/cli/models.h"
 
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -15,6 +16,8 @@ std::vector<std::string> names_of(const std::vector<SymbolicTensor>& tensors, ch
   for (size_t i = 0; i < names.size(); ++i) names[i] = text(prefix, '_', i);
   return names;
 }
+
+bool is_folder_name(const std::filesystem::path& path) { return path.filename().empty(); }
 
 }  // namespace
 
@@ -62,6 +65,34 @@ std::vector<std::string> input_names(const Model& model) {
 std::vector<std::string> output_names(const Model& model) {
   if (model.functional() == nullptr) return {"y"};
   return names_of(model.outputs(), 'y');
+}
+
+void check_model_output(const std::filesystem::path& path) {
+  const std::string suffix = path.extension().string();
+  if (suffix != ".keras" && suffix != ".h5" && suffix != ".hdf5" && suffix != ".json" &&
+      !is_weights_file(path) && !is_folder_name(path))
+    throw UsageError(
+        text("the output must end in .keras, .h5, .json, .weights.h5, .weights.json, "
+             ".npz, .safetensors or / for a folder, got '",
+             path.string(), "'"));
+  const std::filesystem::path folder =
+      is_folder_name(path) ? path.parent_path().parent_path() : path.parent_path();
+  require(folder.empty() || std::filesystem::is_directory(folder), path.string(),
+          ": there is no folder '", folder.string(), "'");
+}
+
+void save_as(const Model& model, const std::filesystem::path& path) {
+  if (is_weights_file(path))
+    model.save_weights(path);
+  else if (is_config_file(path))
+    write_text(path, model.to_json(2) + '\n');
+  else
+    model.save(path);
+}
+
+Json finite_json(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 }
 
 std::string read_text(const std::filesystem::path& path) {

@@ -21,6 +21,15 @@ bool is_weights_file(const std::filesystem::path& path);
 std::vector<std::string> input_names(const Model& model);
 std::vector<std::string> output_names(const Model& model);
 
+// Writes a model, its weights or its config, by the suffix of the path.
+void save_as(const Model& model, const std::filesystem::path& path);
+// Can save_as write there? A UsageError when the suffix is not known, a UserError when there is no
+// such folder: said before the work begins.
+void check_model_output(const std::filesystem::path& path);
+
+// A number in JSON, which has no NaN: that and the infinities are words.
+Json finite_json(double value);
+
 // The whole of a text file.
 std::string read_text(const std::filesystem::path& path);
 // Written beside the path first and then moved there; "" and "-" are the standard output.

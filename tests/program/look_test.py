@@ -128,6 +128,7 @@ class Inspect(ProgramTest):
             path = self.folder / name
             path.write_bytes(data)
             self.refuses("inspect", path, saying=str(path))
+        self.refuses("inspect", MODELS / "maze.h5", saying="two links lead to the group")
         self.refuses("inspect", self.folder / "none", saying="no such file")
         self.refuses("inspect", self.folder, saying="config.json")
         self.refuses("inspect", GOLDEN / "files/python.zip", saying="neither a Keras model")

@@ -5,7 +5,8 @@ import subprocess
 import program
 from program import MODELS, USAGE, ProgramTest
 
-COMMANDS = ["summary", "inspect", "completion", "manual"]
+COMMANDS = ["summary", "inspect", "plot", "predict", "evaluate", "train", "convert", "diff",
+            "verify", "bench", "completion", "manual"]
 
 
 class Usage(ProgramTest):

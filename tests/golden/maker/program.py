@@ -2,6 +2,7 @@
 
 import pathlib
 
+import h5py
 import keras
 import numpy as np
 
@@ -76,10 +77,20 @@ def python_lambda(folder):
     model.save(folder / "lambda.keras")
 
 
+def maze(folder):
+    """Forty groups with two links each to the next: more paths than any walk ends."""
+    with h5py.File(folder / "maze.h5", "w", libver="latest") as file:
+        group = file
+        for _ in range(40):
+            group["left"] = following = file.create_group(None)
+            group["right"] = following
+            group = following
+
+
 def write(folder, only):
     if only is not None and FOLDER not in only:
         return
     folder = folder / FOLDER
     folder.mkdir(exist_ok=True)
-    for make in (classifier, two_ends, seeing, python_lambda):
+    for make in (classifier, two_ends, seeing, python_lambda, maze):
         make(folder)

@@ -1,0 +1,62 @@
+#include <iostream>
+
+#include "keratin/cli/arguments.h"
+#include "keratin/cli/commands.h"
+#include "keratin/cli/models.h"
+
+namespace keratin::cli {
+namespace {
+
+// The model that FILE is, or whose weights it is.
+Model opened(const Arguments& arguments) {
+  const std::string& file = arguments.file("FILE");
+  const std::string of = arguments.text("model");
+  const LoadOptions options{.compile = !arguments.flag("no-training")};
+  if (!is_weights_file(file) && of.empty()) return open_model(file, options);
+  if (of.empty())
+    throw UsageError(text("'", file, "' is weights alone: say by --model MODEL of which model"));
+  require(std::filesystem::exists(file), file, ": no such file");
+  Model model = open_model(of, options);
+  model.load_weights(file);
+  return model;
+}
+
+Status run(const Arguments& arguments) {
+  const std::string& output = arguments.file("OUTPUT");
+  check_model_output(output);
+  if (arguments.flag("no-overwrite"))
+    require(!std::filesystem::exists(output), output, ": is there already");
+  save_as(opened(arguments), output);
+  return success;
+}
+
+}  // namespace
+
+Command convert_command() {
+  return {
+      .name = "convert",
+      .summary = "write a model in another format",
+      .description =
+          "Writes a model, its weights or its config in the format that the suffix of OUTPUT says: "
+          ".keras, .h5 (legacy), .json (the config alone), .weights.h5, .weights.json (with shards "
+          "beside it), .npz or .safetensors (weights alone); a name that ends in / is the folder "
+          "of a .keras. How the model is trained and the optimizer's state go along where the "
+          "format has a place for them.\n\n"
+          "OUTPUT appears whole or not at all: when something fails, what was there is untouched.",
+      .positionals = {{.name = "FILE", .help = "a model, or weights together with --model"},
+                      {.name = "OUTPUT", .help = "the file to write"}},
+      .options = {{.name = "model",
+                   .value = "MODEL",
+                   .help = "the model that FILE holds the weights of",
+                   .letter = 'm'},
+                  {.name = "no-training",
+                   .help = "leave out how it is trained, and the optimizer's state"},
+                  {.name = "no-overwrite", .help = "fail where OUTPUT is there already"}},
+      .examples = {"keratin convert old.h5 new.keras",
+                   "keratin convert model.keras weights.safetensors",
+                   "keratin convert weights.npz model.keras --model config.json"},
+      .run = run,
+  };
+}
+
+}  // namespace keratin::cli

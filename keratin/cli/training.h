@@ -1,0 +1,15 @@
+#pragma once
+
+#include "keratin/cli/arguments.h"
+
+namespace keratin::cli {
+
+// How a model is trained, where its file does not say or the user wants it otherwise.
+std::vector<Option> loss_options();       // --loss, --metric
+std::vector<Option> optimizer_options();  // --optimizer, --learning-rate
+
+// Compiles a model as the file and the options say; a UsageError when neither gives a loss.
+void compile_for(Model& model, const Arguments& arguments);
+Json logs_json(const Logs& logs);
+
+}  // namespace keratin::cli

@@ -1,0 +1,322 @@
+"""predict, evaluate, train and verify: models on data."""
+
+import json
+import math
+import re
+import signal
+import subprocess
+
+import program
+from program import DIFFERENT, GOLDEN, MODELS, USAGE, ProgramTest, read_npy, read_npz, write_npy
+from program import write_npz
+
+CLASSIFIER, TWO_ENDS, SEEING = (MODELS / f"{name}.keras"
+                                for name in ("classifier", "two_ends", "seeing"))
+IMAGE = GOLDEN / "images/cats/young/rgb.png"
+
+
+def rows(flat, width):
+    return [flat[i:i + width] for i in range(0, len(flat), width)]
+
+
+class Near(ProgramTest):
+    def near(self, got, want, tolerance=1e-5):
+        self.assertEqual(len(got), len(want))
+        for a, b in zip(got, want):
+            self.assertTrue(math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-6), (a, b))
+
+
+class Predict(Near):
+    def setUp(self):
+        super().setUp()
+        golden = read_npz(MODELS / "classifier.npz")
+        self.x, self.y = golden["x"], golden["y"]
+
+    def csv(self, header=None):
+        lines = [header] if header else []
+        lines += [",".join(map(repr, row)) for row in rows(self.x[2], 4)]
+        return self.write_text("x.csv", "\n".join(lines) + "\n")
+
+    def test_npy_to_npy(self):
+        x = write_npy(self.folder / "x.npy", *self.x)
+        out = self.folder / "y.npy"
+        self.assertEqual(self.succeeds("predict", CLASSIFIER, x, "-o", out).out, "")
+        dtype, shape, values = read_npy(out)
+        self.assertEqual((dtype, shape), ("<f4", (24, 3)))
+        self.near(values, self.y[2])
+
+    def test_npz_by_name_and_as_x(self):
+        for name in ("x", "x_0"):
+            x = write_npz(self.folder / "x.npz", {name: self.x})
+            out = self.folder / "y.npz"
+            self.succeeds("predict", CLASSIFIER, x, "--output", out, "--batch-size=5")
+            self.near(read_npz(out)["scores"][2], self.y[2])
+
+    def test_csv_to_csv_with_and_without_a_header(self):
+        for header in (None, "a,b,c,d"):
+            lines = self.succeeds("predict", CLASSIFIER, self.csv(header)).out.splitlines()
+            self.assertEqual(lines[0], "scores_0,scores_1,scores_2")
+            self.near([float(cell) for line in lines[1:] for cell in line.split(",")], self.y[2])
+
+    def test_json(self):
+        said = self.succeeds("predict", "--json", CLASSIFIER, self.csv()).json
+        self.near(sum(said["outputs"]["scores"], []), self.y[2])
+        out = self.folder / "y.json"
+        self.succeeds("predict", CLASSIFIER, self.csv(), "-o", out)
+        self.assertEqual(json.loads(out.read_text()), said)
+
+    def test_doubles_and_integers_become_what_the_model_takes(self):
+        x = write_npy(self.folder / "x.npy", "<f8", self.x[1], self.x[2])
+        said = self.succeeds("predict", "--json", CLASSIFIER, x).json
+        self.near(sum(said["outputs"]["scores"], []), self.y[2])
+
+    def test_several_inputs_and_outputs(self):
+        golden = read_npz(MODELS / "two_ends.npz")
+        words = write_npy(self.folder / "words.npy", *golden["words"])
+        facts = self.write_text("facts.csv", "".join(
+            ",".join(map(repr, row)) + "\n" for row in rows(golden["facts"][2], 3)))
+        out = self.folder / "y.npz"
+        self.succeeds("predict", TWO_ENDS, "-i", f"words={words}", "-i", f"facts={facts}",
+                      "-o", out)
+        for name in ("topic", "score"):
+            self.near(read_npz(out)[name][2], golden[name][2])
+        lines = self.succeeds("predict", TWO_ENDS, MODELS / "two_ends.npz").out.splitlines()
+        self.assertEqual(lines[0], "topic_0,topic_1,score")
+        self.refuses("predict", TWO_ENDS, MODELS / "two_ends.npz", "-o", self.folder / "y.npy",
+                     saying="write an .npz")
+
+    def test_images_are_resized(self):
+        want = read_npz(MODELS / "seeing.npz")["gather"][2]
+        said = self.succeeds("predict", "--json", SEEING, IMAGE).json
+        self.near(said["outputs"]["gather"][0], want, 1e-4)
+        said = self.succeeds("predict", "--json", SEEING, IMAGE, IMAGE).json
+        self.assertEqual(len(said["outputs"]["gather"]), 2)
+        self.near(said["outputs"]["gather"][1], want, 1e-4)
+        dtype, shape, pixels = read_npz(MODELS / "seeing.npz")["picture"]
+        half = write_npy(self.folder / "half.npy", dtype, shape, [pixel / 2 for pixel in pixels])
+        want = self.succeeds("predict", "--json", SEEING, half).json["outputs"]["gather"][0]
+        said = self.succeeds("predict", "--json", SEEING, IMAGE, "--scale", "0.5").json
+        self.near(said["outputs"]["gather"][0], want, 1e-4)
+
+    def test_bad_data(self):
+        x = write_npy(self.folder / "x.npy", "<f4", (2, 3), [0] * 6)
+        self.refuses("predict", CLASSIFIER, x, saying="'x' takes (None, 4), got (2, 3)")
+        self.refuses("predict", CLASSIFIER, self.folder / "none.npy", saying="none.npy")
+        self.refuses("predict", CLASSIFIER, self.write_text("x.txt", "1"),
+                     saying="expected data in .npy, .npz, .csv or an image")
+        self.refuses("predict", CLASSIFIER, self.write_text("b.npy", "hello"), saying="b.npy")
+        self.refuses("predict", CLASSIFIER, self.write_text("b.csv", "1,2,3,4\n1,2,x,4\n"),
+                     saying="b.csv, line 2")
+        self.refuses("predict", CLASSIFIER, self.write_text("c.csv", "1,2\n3,4\n"),
+                     saying="got (2, 2)")
+        self.refuses("predict", CLASSIFIER, IMAGE, saying="not images")
+        self.refuses("predict", SEEING, self.write_text("b.png", "hello"), saying="b.png")
+        z = write_npz(self.folder / "z.npz", {"z": self.x})
+        self.refuses("predict", CLASSIFIER, z, saying="no data for the input 'x'")
+
+    def test_bad_usage(self):
+        self.refuses("predict", CLASSIFIER, status=USAGE, saying="DATA is missing")
+        self.refuses("predict", CLASSIFIER, "a.npy", "b.npy", status=USAGE, saying="images alone")
+        self.refuses("predict", CLASSIFIER, "a.npy", "-o", "y.txt", status=USAGE,
+                     saying="--output must end in .npy, .npz, .csv or .json")
+        self.refuses("predict", TWO_ENDS, "a.npy", status=USAGE, saying="the model has 2 inputs")
+        self.refuses("predict", TWO_ENDS, "-i", "wrds=a.npy", status=USAGE,
+                     saying="did you mean 'words'?")
+        self.refuses("predict", CLASSIFIER, "a.npy", "--batch-size", "0", status=USAGE,
+                     saying="--batch-size takes a whole number of at least 1, got '0'")
+
+    def test_what_fails_leaves_the_old_file(self):
+        out = self.write_text("y.csv", "precious")
+        self.refuses("predict", CLASSIFIER, self.folder / "none.npy", "-o", out, saying="none.npy")
+        self.assertEqual(out.read_text(), "precious")
+
+    def test_never_runs_a_python_lambda(self):
+        self.refuses("predict", MODELS / "lambda.keras", "x.npy", saying="is never run here")
+
+
+class Evaluate(Near):
+    DATA = MODELS / "classifier_data.npz"
+
+    def test_says_what_keras_said(self):
+        want = read_npz(self.DATA)
+        said = self.succeeds("evaluate", "--json", CLASSIFIER, self.DATA).json
+        self.near([said["loss"], said["accuracy"]], [want["loss"][2][0], want["accuracy"][2][0]])
+        lines = self.succeeds("evaluate", CLASSIFIER, self.DATA).out.splitlines()
+        self.assertEqual([line.split(":")[0] for line in lines], ["accuracy", "loss"])
+
+    def test_a_table(self):
+        data = read_npz(self.DATA)
+        lines = ["kind,a,b,c,d"] + [",".join(map(repr, [label, *row])) for label, row in
+                                    zip(data["y"][2], rows(data["x"][2], 4))]
+        path = self.write_text("data.csv", "\n".join(lines))
+        said = self.succeeds("evaluate", "--json", CLASSIFIER, path, "--labels", "kind").json
+        self.near([said["loss"]], data["loss"][2])
+        said = self.succeeds("evaluate", "--json", CLASSIFIER, path, "--labels", "0").json
+        self.near([said["loss"]], data["loss"][2])
+        self.refuses("evaluate", CLASSIFIER, path, "--labels", "knd",
+                     saying="no column 'knd'; did you mean 'kind'?")
+
+    def test_inputs_and_targets_apart(self):
+        data = read_npz(self.DATA)
+        x, y = (write_npy(self.folder / f"{name}.npy", *data[name]) for name in "xy")
+        said = self.succeeds("evaluate", "--json", CLASSIFIER, x, "--target", y).json
+        self.near([said["loss"]], data["loss"][2])
+
+    def test_another_loss_and_metrics(self):
+        said = self.succeeds("evaluate", "--json", TWO_ENDS, MODELS / "two_ends.npz", "--loss",
+                             "mse", "--metric", "topic=mae").json
+        self.assertEqual(set(said), {"loss", "score_loss", "topic_loss", "topic_mae"})
+        self.assertLess(max(said.values()), 1e-6)
+        said = self.succeeds("evaluate", "--json", TWO_ENDS, MODELS / "two_ends.npz", "--loss",
+                             "topic=mse", "--loss", "score=bce", "--metric", "mae").json
+        self.assertEqual(set(said), {"loss", "score_loss", "topic_loss", "topic_mae", "score_mae"})
+        self.assertGreater(said["score_loss"], 0.1)
+        said = self.succeeds("evaluate", "--json", CLASSIFIER, self.DATA, "--metric",
+                             "sparse_top_k_categorical_accuracy").json
+        self.assertEqual(said["sparse_top_k_categorical_accuracy"], 1)
+        self.assertNotIn("accuracy", said)
+
+    def test_bad_usage(self):
+        self.refuses("evaluate", TWO_ENDS, MODELS / "two_ends.npz", status=USAGE,
+                     saying="give --loss NAME")
+        self.refuses("evaluate", CLASSIFIER, self.DATA, "--loss", "msee", status=USAGE,
+                     saying="--loss 'msee'")
+        x = write_npy(self.folder / "x.npy", *read_npz(self.DATA)["x"])
+        self.refuses("evaluate", CLASSIFIER, x, status=USAGE, saying="no targets")
+        self.refuses("evaluate", CLASSIFIER, MODELS / "two_ends.npz", saying="no array for")
+
+
+class Train(Near):
+    DATA = MODELS / "classifier_data.npz"
+
+    def test_learns_and_goes_on(self):
+        first, second = self.folder / "a.keras", self.folder / "b.keras"
+        said = self.succeeds("train", "--json", CLASSIFIER, self.DATA, "-o", first, "--epochs", "8",
+                             "--validation-split", "0.25", "--learning-rate", "0.05", "--seed",
+                             "1").json
+        self.assertEqual(said["epochs"], 8)
+        self.assertFalse(said["interrupted"])
+        self.assertEqual(set(said["history"]), {"loss", "accuracy", "val_loss", "val_accuracy"})
+        self.assertLess(said["history"]["loss"][-1], said["history"]["loss"][0])
+        self.succeeds("train", "-q", first, self.DATA, "-o", second)
+        iterations = [self.succeeds("inspect", "--json", path).json for path in (first, second)]
+        self.assertEqual([len(i["optimizer"]) for i in iterations], [10, 10])
+        self.run_program("diff", first, second, status=DIFFERENT)
+
+    def test_a_seed_repeats(self):
+        outs = [self.succeeds("train", "--json", CLASSIFIER, self.DATA, "--seed", "3", "-b", "8",
+                              "-o", self.folder / f"{i}.keras").json["history"] for i in range(2)]
+        self.assertEqual(outs[0], outs[1])
+
+    def test_from_a_config(self):
+        config = self.folder / "config.json"
+        self.succeeds("convert", CLASSIFIER, config)
+        out = self.folder / "new.weights.h5"
+        done = self.succeeds("train", config, self.DATA, "-o", out, "--optimizer", "sgd", "--loss",
+                             "sparse_categorical_crossentropy", "--metric", "accuracy")
+        self.assertRegex(done.out, r"Epoch 1/1\n.*accuracy: .*loss: ")
+        self.assertEqual(self.succeeds("inspect", "--json", out).json["format"], "HDF5 weights")
+
+    def test_ctrl_c_writes_what_was_learnt(self):
+        out = self.folder / "out.keras"
+        running = subprocess.Popen([program.PROGRAM, "train", CLASSIFIER, self.DATA, "-o", out,
+                                    "--epochs", "100000000"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        for line in running.stdout:
+            if line.startswith("Epoch 3/"):
+                break
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 130, err)
+        self.assertIn("interrupted; what was learnt until then is in", err)
+        self.succeeds("summary", out)
+
+    def test_bad_usage_is_told_before_the_work(self):
+        for words, saying in (
+                (["-o", "a.txt"], "the output must end in .keras"),
+                ([], "--output FILE is missing"),
+                (["-o", "a.keras", "--optimizer", "adm"], "--optimizer 'adm'"),
+                (["-o", "a.keras", "--validation-split", "1"], "less than 1"),
+                (["-o", "a.keras", "--epochs", "0"], "--epochs takes a whole number")):
+            self.refuses("train", CLASSIFIER, self.DATA, *words, status=USAGE, saying=saying)
+        self.refuses("train", CLASSIFIER, self.DATA, "-o", self.folder / "no/where.keras",
+                     saying="there is no folder")
+
+    def test_samples_that_do_not_pair(self):
+        data = read_npz(self.DATA)
+        y = write_npy(self.folder / "y.npy", "<i8", (3,), [0, 1, 2])
+        x = write_npy(self.folder / "x.npy", *data["x"])
+        out = self.write_text("out.keras", "precious")
+        self.refuses("train", "-q", CLASSIFIER, x, "-t", y, "-o", out, saying="24")
+        self.assertEqual(out.read_text(), "precious")
+
+
+class Verify(ProgramTest):
+    def test_golden_outputs_of_keras(self):
+        for name in ("classifier", "two_ends", "seeing"):
+            said = self.succeeds("verify", MODELS / f"{name}.keras", MODELS / f"{name}.npz").out
+            self.assertTrue(all(line.startswith("ok ") for line in said.splitlines()), said)
+
+    def spoilt(self, place, value):
+        golden = read_npz(MODELS / "classifier.npz")
+        golden["y"][2][place] = value
+        return write_npz(self.folder / "golden.npz", golden)
+
+    def test_says_where_the_worst_element_is(self):
+        path = self.spoilt(3 * 7 + 2, 5.0)
+        said = self.run_program("verify", CLASSIFIER, path, status=DIFFERENT).out
+        self.assertRegex(said, r"^WRONG scores: 1 of 72 elements .* worst at \[7,2\]: expected 5,")
+        said = self.run_program("verify", "--json", CLASSIFIER, path, status=DIFFERENT).json
+        self.assertFalse(said["ok"])
+        self.assertEqual(said["outputs"][0]["outside"], 1)
+        self.assertEqual(said["outputs"][0]["worst"]["index"], [7, 2])
+        self.assertEqual(said["outputs"][0]["worst"]["expected"], 5)
+
+    def test_not_a_number_is_wrong(self):
+        said = self.run_program("verify", "--json", CLASSIFIER, self.spoilt(0, math.nan),
+                                status=DIFFERENT).json
+        self.assertEqual(said["outputs"][0]["worst"]["expected"], "NaN")
+        self.assertEqual(said["outputs"][0]["max_abs_difference"], "Infinity")
+
+    def test_tolerance(self):
+        want = read_npz(MODELS / "classifier.npz")["y"][2][0]
+        path = self.spoilt(0, want + 1e-3)
+        self.run_program("verify", CLASSIFIER, path, status=DIFFERENT)
+        self.succeeds("verify", CLASSIFIER, path, "--atol", "2e-3")
+        self.succeeds("verify", CLASSIFIER, path, f"--rtol={2e-3 / want}")
+        self.refuses("verify", CLASSIFIER, path, "--atol", "-1", status=USAGE,
+                     saying="--atol takes a number of at least 0")
+
+    def test_other_shapes_and_names(self):
+        golden = read_npz(MODELS / "classifier.npz")
+        golden["y"] = ("<f4", (2, 3), golden["y"][2][:6])
+        path = write_npz(self.folder / "a.npz", golden)
+        said = self.run_program("verify", CLASSIFIER, path, status=DIFFERENT).out
+        self.assertIn("expected shape (2, 3), got (24, 3)", said)
+        path = write_npz(self.folder / "b.npz", {"x": golden["x"]})
+        self.refuses("verify", CLASSIFIER, path, saying="no array for an output")
+        path = write_npz(self.folder / "c.npz", {"y": golden["y"]})
+        self.refuses("verify", CLASSIFIER, path, saying="no array for the input 'x'")
+
+
+class Bench(ProgramTest):
+    def test_table(self):
+        said = self.succeeds("bench", TWO_ENDS, "-b", "1,4", "-n", "5").out
+        self.assertRegex(said, r"^ +batch +compile ms +p50 ms +p90 ms +p99 ms +samples/s")
+        self.assertEqual(len(re.findall(r"steps of the plan for a batch of [14]\n", said)), 2)
+        self.assertIn("in all", said)
+
+    def test_json(self):
+        said = self.succeeds("bench", "--json", SEEING, "-b", "2", "-n", "20").json
+        self.assertEqual(said["model"], "seeing")
+        batch = said["batches"][0]
+        self.assertEqual((batch["batch_size"], batch["runs"]), (2, 20))
+        self.assertLessEqual(batch["p50_ms"], batch["p90_ms"])
+        self.assertLessEqual(batch["p90_ms"], batch["p99_ms"])
+        self.assertGreater(batch["samples_per_second"], 0)
+        self.assertTrue(batch["steps"])
+        self.assertGreater(sum(step["flops"] for step in batch["steps"]), 0)
+
+    def test_bad_usage(self):
+        self.refuses("bench", SEEING, "-b", "1,x", status=USAGE, saying="got '1,x'")
+        self.refuses("bench", self.folder / "none.keras", saying="File not found")

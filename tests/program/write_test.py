@@ -1,0 +1,178 @@
+"""convert, diff and plot: files in, files out."""
+
+import json
+import shutil
+import unittest
+import xml.dom.minidom
+import zipfile
+
+from program import BAD_FILE, DIFFERENT, GOLDEN, MODELS, USAGE, ProgramTest, read_npz
+
+CLASSIFIER, LAMBDA = MODELS / "classifier.keras", MODELS / "lambda.keras"
+GOLDEN_OUTPUTS = MODELS / "classifier.npz"
+
+
+class Convert(ProgramTest):
+    def convert(self, source, name, *words):
+        path = f"{self.folder}/{name}"
+        self.succeeds("convert", source, path, *words)
+        return path
+
+    def test_models_through_every_format_and_back(self):
+        for name in ("a.keras", "a.h5", "folder/"):
+            path = self.convert(CLASSIFIER, name)
+            self.assertEqual(self.succeeds("diff", CLASSIFIER, path).out, "", name)
+            self.succeeds("verify", path, GOLDEN_OUTPUTS)
+            again = self.convert(path, "again.keras")
+            self.assertEqual(self.succeeds("diff", CLASSIFIER, again).out, "", name)
+        self.assertEqual({p.name for p in (self.folder / "folder").iterdir()},
+                         {"config.json", "metadata.json", "model.weights.h5"})
+
+    def test_weights_through_every_format_and_back(self):
+        config = self.convert(CLASSIFIER, "config.json")
+        for name in ("a.weights.h5", "a.weights.json", "a.npz", "a.safetensors"):
+            weights = self.convert(CLASSIFIER, name)
+            model = self.convert(weights, "back.keras", "--model", config)
+            self.succeeds("verify", model, GOLDEN_OUTPUTS)
+            self.succeeds("diff", CLASSIFIER, weights)
+            other = self.convert(weights, "other.npz", "-m", CLASSIFIER)
+            self.assertEqual(read_npz(other)["layers/dense/vars/0"][1], (4, 5))
+
+    def test_a_legacy_file(self):
+        for name in ("keras2.h5", "keras3.h5"):
+            path = self.convert(GOLDEN / "files" / name, "new.keras", "--no-training")
+            config = self.convert(GOLDEN / "files" / name, "config.json", "--no-training")
+            self.succeeds("diff", path, config, "--ignore=weights")
+            said = self.succeeds("inspect", "--json", path).json
+            self.assertEqual(sum(weight["bytes"] for weight in said["weights"]), 35 * 4)
+        self.succeeds("diff", GOLDEN / "files/keras3.h5",
+                      self.convert(GOLDEN / "files/keras3.h5", "new.keras"))
+
+    def test_the_config_alone(self):
+        path = self.convert(CLASSIFIER, "config.json")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["class_name"], "Sequential")
+        self.assertIn("Total params: 43", self.succeeds("summary", path).out)
+
+    def test_without_training(self):
+        path = self.convert(CLASSIFIER, "bare.keras", "--no-training")
+        said = self.succeeds("inspect", "--json", path).json
+        self.assertEqual(said["optimizer"], [])
+        self.assertIsNone(said["training"])
+
+    def test_over_itself(self):
+        path = self.folder / "m.keras"
+        shutil.copy(CLASSIFIER, path)
+        self.succeeds("convert", path, path)
+        self.succeeds("verify", path, GOLDEN_OUTPUTS)
+
+    def test_what_fails_leaves_the_old_file(self):
+        old = self.write_text("old.keras", "precious")
+        damaged = self.folder / "damaged.keras"
+        damaged.write_bytes(CLASSIFIER.read_bytes()[:9000])
+        weights = self.convert(MODELS / "two_ends.keras", "other.npz")
+        for words in ((damaged, old), (self.folder / "none.keras", old), (LAMBDA, old),
+                      (weights, old, "--model", CLASSIFIER), (CLASSIFIER, old, "--no-overwrite")):
+            done = self.run_program("convert", *words, status=BAD_FILE)
+            self.assertTrue(done.err.startswith("keratin convert: "), done.err)
+            self.assertEqual(old.read_text(), "precious", words)
+        folder = self.folder / "mine"
+        folder.mkdir()
+        self.refuses("convert", CLASSIFIER, f"{folder}/", saying="no folder of a model")
+        left = {p.name for p in self.folder.iterdir()}
+        self.assertEqual(left, {"old.keras", "damaged.keras", "other.npz", "mine"})
+
+    def test_bad_usage(self):
+        self.refuses("convert", CLASSIFIER, status=USAGE, saying="OUTPUT is missing")
+        self.refuses("convert", CLASSIFIER, "a.onnx", status=USAGE,
+                     saying="the output must end in .keras")
+        self.refuses("convert", self.convert(CLASSIFIER, "a.npz"), "a.keras", status=USAGE,
+                     saying="say by --model MODEL")
+
+
+class Diff(ProgramTest):
+    def changed(self, name, change):
+        path = self.folder / name
+        with zipfile.ZipFile(CLASSIFIER) as old, zipfile.ZipFile(path, "w") as new:
+            for member in old.namelist():
+                data = old.read(member)
+                if member == "config.json":
+                    data = change(data.decode()).encode()
+                new.writestr(member, data)
+        return path
+
+    def test_the_same(self):
+        self.assertEqual(self.succeeds("diff", CLASSIFIER, CLASSIFIER).out, "")
+        self.assertEqual(self.succeeds("diff", "--json", CLASSIFIER, CLASSIFIER).json,
+                         {"same": True, "differences": []})
+
+    def test_a_config(self):
+        other = self.changed("b.keras", lambda text: text.replace('"relu"', '"tanh"'))
+        said = self.run_program("diff", CLASSIFIER, other, status=DIFFERENT).out
+        self.assertEqual(said, "config  layer 'hidden': config.activation: \"relu\", \"tanh\"\n")
+        said = self.run_program("diff", "--raw", CLASSIFIER, other, status=DIFFERENT).out
+        self.assertIn("layer 'hidden': config.activation", said)
+        self.succeeds("diff", CLASSIFIER, other, "--ignore", "config")
+
+    def test_weights_and_training(self):
+        other = self.folder / "b.keras"
+        self.succeeds("train", "-q", CLASSIFIER, MODELS / "classifier_data.npz", "-o", other)
+        said = self.run_program("diff", "--json", CLASSIFIER, other, status=DIFFERENT).json
+        self.assertFalse(said["same"])
+        by_place = {d["place"]: d for d in said["differences"]}
+        self.assertEqual(by_place["hidden/kernel"]["kind"], "weights")
+        self.assertTrue(0 < by_place["hidden/kernel"]["max_abs_difference"] < 0.1)
+        self.assertEqual(by_place["optimizer: adam/iteration"]["max_abs_difference"], 1)
+        self.run_program("diff", CLASSIFIER, other, "--ignore=training", status=DIFFERENT)
+        self.succeeds("diff", CLASSIFIER, other, "--ignore=training", "--tolerance", "0.1")
+        self.succeeds("diff", CLASSIFIER, other, "--ignore=training", "--ignore=weights")
+
+    def test_weights_alone(self):
+        first, second = self.folder / "a.npz", self.folder / "b.safetensors"
+        self.succeeds("convert", CLASSIFIER, first)
+        self.succeeds("convert", CLASSIFIER, second)
+        self.succeeds("diff", first, second)
+        other = self.folder / "c.npz"
+        self.succeeds("convert", MODELS / "two_ends.keras", other)
+        said = self.run_program("diff", first, other, status=DIFFERENT).out
+        self.assertIn("weights  layers/dense/vars/0: f32 (4, 5), f32 (8, 2)", said)
+        self.assertIn("only in the second", said)
+
+    def test_another_model(self):
+        said = self.run_program("diff", CLASSIFIER, MODELS / "two_ends.keras", status=DIFFERENT).out
+        self.assertIn("config  layer 'hidden': only in the first\n", said)
+        self.assertIn("weights  reader/lstm_cell/kernel: only in the second\n", said)
+
+    def test_a_lambda_needs_raw(self):
+        self.refuses("diff", LAMBDA, LAMBDA, saying="is never run here")
+        self.succeeds("diff", "--raw", LAMBDA, LAMBDA)
+
+    def test_bad_usage(self):
+        self.refuses("diff", CLASSIFIER, status=USAGE, saying="SECOND is missing")
+        self.refuses("diff", CLASSIFIER, self.folder / "none.keras", saying="File not found")
+        self.refuses("diff", CLASSIFIER, CLASSIFIER, "--ignore", "weight", status=USAGE,
+                     saying="did you mean 'weights'?")
+
+
+class Plot(ProgramTest):
+    def test_svg_and_dot(self):
+        svg, dot = self.folder / "m.svg", self.folder / "m.dot"
+        self.succeeds("plot", MODELS / "two_ends.keras", "-o", svg, "--shapes", "--direction=LR")
+        drawing = xml.dom.minidom.parse(str(svg))
+        self.assertEqual(drawing.documentElement.tagName, "svg")
+        self.assertIn("reader", svg.read_text())
+        self.succeeds("plot", MODELS / "two_ends.keras", "-o", dot)
+        self.assertTrue(dot.read_text().startswith("digraph"))
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_png(self):
+        png = self.folder / "m.png"
+        self.succeeds("plot", CLASSIFIER, "--output", png)
+        self.assertTrue(png.read_bytes().startswith(b"\x89PNG"))
+
+    def test_bad_usage(self):
+        self.refuses("plot", CLASSIFIER, status=USAGE, saying="--output FILE is missing")
+        self.refuses("plot", CLASSIFIER, "-o", "m.jpg", status=USAGE, saying=".svg, .png or .dot")
+        self.refuses("plot", CLASSIFIER, "-o", "m.svg", "--direction", "XY", status=USAGE,
+                     saying="--direction is one of TB, LR; got 'XY'")
+        self.refuses("plot", LAMBDA, "-o", self.folder / "m.svg", saying="is never run here")
