@@ -1,26 +1,33 @@
 #include "keratin/graph/activation.h"
 
-#include <algorithm>
+#include <unordered_map>
 
 #include "keratin/graph/named.h"
 #include "keratin/ops/activations.h"
 
 namespace keratin {
 
-Activation::Activation(const std::string& name) : name_(name) {
-  const auto known = ops::activation_names();
-  require(std::find(known.begin(), known.end(), name) != known.end(),
-          "Could not interpret activation function identifier: ", name);
-  if (name_ == "swish") name_ = "silu";
-  if (name_ == "hard_swish") name_ = "hard_silu";
+Activation::Activation(const std::string& name) {
+  // Large models are full of the same few.
+  static const auto known = [] {
+    std::unordered_map<std::string, SharedValue<Named>> all;
+    for (const std::string_view each : ops::activation_names())
+      all[std::string(each)] = Named{std::string(each)};
+    all.at("swish") = all.at("silu");
+    all.at("hard_swish") = all.at("hard_silu");
+    return all;
+  }();
+  const auto found = known.find(name);
+  require(found != known.end(), "Could not interpret activation function identifier: ", name);
+  named_ = found->second;
 }
 
 Activation::Activation(std::string name, Function function)
-    : name_(std::move(name)), function_(std::move(function)) {}
+    : named_(Named{std::move(name), std::move(function)}) {}
 
 Value Activation::operator()(Value x) const {
-  if (function_) return function_(x);
-  return name_ == "linear" ? x : ops::activation(name_, x);
+  if (named_->function) return named_->function(x);
+  return name() == "linear" ? x : ops::activation(name(), x);
 }
 
 Activation Activation::from_json(const Json& json) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "keratin/base/json.h"
+#include "keratin/base/shared_value.h"
 #include "keratin/ir/node.h"
 
 #pragma GCC visibility push(default)
@@ -22,16 +23,21 @@ class Activation {
   Activation(std::string name, Function function);
 
   Value operator()(Value x) const;
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return named_->name; }
 
-  Json to_json() const { return name_; }
+  Json to_json() const { return name(); }
   // A name, null (linear), or an envelope of a function or of an activation layer.
   static Activation from_json(const Json& json);
-  bool operator==(const Activation& other) const { return name_ == other.name_; }
+  bool operator==(const Activation&) const = default;
 
  private:
-  std::string name_;
-  Function function_;
+  // Shared by the configs of many layers.
+  struct Named {
+    std::string name;
+    Function function = {};
+    bool operator==(const Named& other) const { return name == other.name; }
+  };
+  SharedValue<Named> named_;
 };
 
 }  // namespace keratin

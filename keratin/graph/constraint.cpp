@@ -52,12 +52,12 @@ Constraint Constraint::from_json(const Json& json) {
 }
 
 Value Constraint::operator()(Value w) const {
-  const Json& c = named_.config;
-  if (named_.class_name == "NonNeg") return ops::relu(w);
+  const Json& c = named_->config;
+  if (named_->class_name == "NonNeg") return ops::relu(w);
   const Value norm = norm_of(w, c);
-  if (named_.class_name == "UnitNorm") return w / (norm + epsilon);
+  if (named_->class_name == "UnitNorm") return w / (norm + epsilon);
   const double high = c.at("max_value").as_double();
-  if (named_.class_name == "MaxNorm") return w * (ops::clip(norm, 0, high) / (norm + epsilon));
+  if (named_->class_name == "MaxNorm") return w * (ops::clip(norm, 0, high) / (norm + epsilon));
   const double low = c.at("min_value").as_double(), rate = c.at("rate").as_double();
   return w * ((ops::clip(norm, low, high) * rate + norm * (1 - rate)) / (norm + epsilon));
 }

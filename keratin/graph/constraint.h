@@ -15,15 +15,15 @@ class Constraint {
   Constraint(const char* name) : Constraint(Named{name}) {}  // NOLINT
   Constraint(Named named);                                   // NOLINT
 
-  explicit operator bool() const { return !named_.class_name.empty(); }
+  explicit operator bool() const { return static_cast<bool>(named_); }
   Value operator()(Value weight) const;
 
-  Json to_json() const { return *this ? named_.to_json("keras.constraints") : Json(); }
+  Json to_json() const { return *this ? named_->to_json("keras.constraints") : Json(); }
   static Constraint from_json(const Json& json);
   bool operator==(const Constraint&) const = default;
 
  private:
-  Named named_;
+  SharedValue<Named> named_;
 };
 
 namespace constraints {

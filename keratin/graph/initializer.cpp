@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <unordered_map>
 
 #include "keratin/graph/json_tensor.h"
 #include "keratin/ops/philox.h"
@@ -291,21 +292,28 @@ const std::vector<Known>& known_initializers() {
   return table;
 }
 
+// By every name that Keras knows it by.
+std::unordered_map<std::string, const Known*> names_of_initializers() {
+  std::unordered_map<std::string, const Known*> names;
+  for (const Known& known : known_initializers()) {
+    names[std::string(known.class_name)] = &known;
+    names[snake_case(known.class_name)] = &known;
+  }
+  names["IdentityInitializer"] = names.at("Identity");
+  names["OrthogonalInitializer"] = names.at("Orthogonal");
+  names["STFTInitializer"] = names.at("STFT");
+  names["normal"] = names.at("RandomNormal");
+  names["uniform"] = names.at("RandomUniform");
+  names["one"] = names.at("Ones");
+  names["zero"] = names.at("Zeros");
+  return names;
+}
+
 const Known& find_initializer(const std::string& name) {
-  static const std::vector<std::pair<std::string_view, std::string_view>> other_names = {
-      {"IdentityInitializer", "Identity"},
-      {"OrthogonalInitializer", "Orthogonal"},
-      {"STFTInitializer", "STFT"},
-      {"normal", "RandomNormal"},
-      {"uniform", "RandomUniform"},
-      {"one", "Ones"},
-      {"zero", "Zeros"}};
-  std::string_view wanted = name;
-  for (const auto& [other, usual] : other_names)
-    if (name == other) wanted = usual;
-  for (const Known& known : known_initializers())
-    if (known.class_name == wanted || snake_case(known.class_name) == wanted) return known;
-  fail("Could not interpret initializer identifier: ", name);
+  static const auto names = names_of_initializers();
+  const auto found = names.find(name);
+  require(found != names.end(), "Could not interpret initializer identifier: ", name);
+  return *found->second;
 }
 
 Json seeded(const initializers::Seed& seed) { return seed ? Json(*seed) : Json(); }
@@ -314,22 +322,34 @@ Json seeded(const initializers::Seed& seed) { return seed ? Json(*seed) : Json()
 
 Initializer::Initializer(Named named) {
   const Known& known = find_initializer(named.class_name);
-  named_ = {std::string(known.class_name), known.defaults};
-  for (const auto& [key, value] : named.config.as_object()) named_.config[key] = value;
+  const auto recipe = [](const Named& given, const Known& of) {
+    return Recipe{given.over(std::string(of.class_name), of.defaults)};
+  };
+  if (!named.config.as_object().empty()) {
+    recipe_ = recipe(named, known);
+    return;
+  }
+  // Large models are full of the same few.
+  static const auto plain = [&] {
+    std::vector<SharedValue<Recipe>> all;
+    for (const Known& each : known_initializers()) all.emplace_back(recipe({}, each));
+    return all;
+  }();
+  recipe_ = plain[static_cast<size_t>(&known - known_initializers().data())];
 }
 
-Initializer::Initializer(Make custom) : named_{"custom"}, custom_(std::move(custom)) {}
+Initializer::Initializer(Make custom) : recipe_(Recipe{{"custom"}, std::move(custom)}) {}
 
 Tensor Initializer::operator()(const Shape& shape, DType dtype, uint64_t seed) const {
-  if (custom_) return custom_(shape, dtype, seed);
-  const Json* given = named_.config.find("seed");
+  if (recipe_->custom) return recipe_->custom(shape, dtype, seed);
+  const Json* given = named().config.find("seed");
   if (given != nullptr && given->is_int()) seed = static_cast<uint64_t>(given->as_int());
-  return find_initializer(named_.class_name).make(named_.config, shape, dtype, seed);
+  return find_initializer(named().class_name).make(named().config, shape, dtype, seed);
 }
 
 Json Initializer::to_json() const {
-  require(!custom_, "Initializer: a custom callable cannot be written to a config");
-  return named_.to_json("keras.initializers");
+  require(!recipe_->custom, "Initializer: a custom callable cannot be written to a config");
+  return named().to_json("keras.initializers");
 }
 
 namespace initializers {

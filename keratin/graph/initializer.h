@@ -25,14 +25,19 @@ class Initializer {
   // The seed is used where the config has none.
   Tensor operator()(const Shape& shape, DType dtype, uint64_t seed) const;
 
-  const Named& named() const { return named_; }
+  const Named& named() const { return recipe_->named; }
   Json to_json() const;
   static Initializer from_json(const Json& json) { return Initializer(json); }
-  bool operator==(const Initializer& other) const { return named_ == other.named_; }
+  bool operator==(const Initializer&) const = default;
 
  private:
-  Named named_;
-  Make custom_;
+  // Shared by the configs and weights of many layers.
+  struct Recipe {
+    Named named;
+    Make custom = {};
+    bool operator==(const Recipe& other) const { return named == other.named; }
+  };
+  SharedValue<Recipe> recipe_;
 };
 
 namespace initializers {

@@ -5,6 +5,7 @@
 
 #include "keratin/base/error.h"
 #include "keratin/base/json.h"
+#include "keratin/base/shared_value.h"
 
 #pragma GCC visibility push(default)
 

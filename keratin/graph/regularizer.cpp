@@ -35,7 +35,7 @@ Regularizer::Regularizer(Named named) {
   const auto with = [&](std::string class_name, Json defaults) {
     named_ = named.over(std::move(class_name), std::move(defaults));
     for (const char* key : {"l1", "l2"}) {
-      const double strength = named_.number(key, 0);
+      const double strength = named_->number(key, 0);
       require(std::isfinite(strength) && strength >= 0, "Invalid value for argument ", key,
               ": expected a non-negative float.Received: ", key, "=", strength);
     }
@@ -59,8 +59,8 @@ Regularizer Regularizer::from_json(const Json& json) {
 }
 
 Value Regularizer::operator()(Value x) const {
-  if (named_.class_name == "OrthogonalRegularizer") return orthogonality(x, named_);
-  const double l1 = named_.number("l1", 0), l2 = named_.number("l2", 0);
+  if (named_->class_name == "OrthogonalRegularizer") return orthogonality(x, *named_);
+  const double l1 = named_->number("l1", 0), l2 = named_->number("l2", 0);
   Value penalty;
   if (l1 != 0) penalty = ops::sum(ops::abs(x)) * l1;
   if (l2 != 0) {

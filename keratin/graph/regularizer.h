@@ -15,15 +15,15 @@ class Regularizer {
   Regularizer(const char* name) : Regularizer(Named{name}) {}  // NOLINT
   Regularizer(Named named);                                    // NOLINT
 
-  explicit operator bool() const { return !named_.class_name.empty(); }
+  explicit operator bool() const { return static_cast<bool>(named_); }
   Value operator()(Value x) const;  // a scalar of the dtype of x
 
-  Json to_json() const { return *this ? named_.to_json("keras.regularizers") : Json(); }
+  Json to_json() const { return *this ? named_->to_json("keras.regularizers") : Json(); }
   static Regularizer from_json(const Json& json);
   bool operator==(const Regularizer&) const = default;
 
  private:
-  Named named_;
+  SharedValue<Named> named_;
 };
 
 namespace regularizers {
