@@ -1,7 +1,8 @@
 #include "keratin/graph/topology.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
+#include <string_view>
 #include <unordered_set>
 
 #include "keratin/graph/input.h"
@@ -13,20 +14,20 @@ namespace {
 // with the number of ops in between that Keras counts.
 struct Parent {
   const SymbolicTensor* tensor = nullptr;  // of arguments
-  NodePtr node;
+  const NodePtr* node = nullptr;
   int64_t hops = 0;
 };
 
 std::vector<Parent> parents_of(const CallNode& node) {
   std::vector<Parent> parents;
-  for (const SymbolicTensor& t : node.inputs()) parents.push_back({&t, t.node_ptr(), 0});
+  for (const SymbolicTensor& t : node.inputs()) parents.push_back({&t, &t.node_ptr(), 0});
   if (!node.layer()->takes_mask()) return parents;
   // Keras fills in the mask of the only argument that holds tensors.
   const auto& arguments = node.arguments();
   if (arguments.with_tensors() != 1 || arguments.positional.empty()) return parents;
   arguments.positional[0].each([&](const SymbolicTensor& t) {
     for (const MaskSource& source : t.spec().mask_sources)
-      parents.push_back({nullptr, source.node, source.hops});
+      parents.push_back({nullptr, &source.node, source.hops});
   });
   return parents;
 }
@@ -74,8 +75,21 @@ class Mapper {
   }
 
  private:
+  // What is known of a call, and of a layer. Each lies in one place: large graphs are looked up in
+  // memory, not in a cache.
+  struct CallInfo {
+    const NodePtr& node;
+    bool finished = false;  // its parents were visited
+    bool stopped = false;   // it has none that matter: it is an input
+    bool computed = false;
+    std::optional<int64_t> depth = {};
+  };
+  struct LayerInfo {
+    int64_t index = 0;  // in the order of the visit; -1 for inputs nobody uses
+    std::optional<int64_t> depth = {};
+  };
   struct Frame {
-    NodePtr node;
+    CallInfo* call;
     std::vector<Parent> parents;
     size_t next = 0;
   };
@@ -88,50 +102,46 @@ class Mapper {
       Frame& frame = stack.back();
       if (frame.next < frame.parents.size()) {
         const Parent parent = frame.parents[frame.next++];
-        enter(stack, parent.node, parent.tensor, frame.node->layer()->name());
+        enter(stack, *parent.node, parent.tensor, frame.call->node->layer()->name());
         continue;
       }
-      finished_[frame.node.get()] = true;
-      post_order_.push_back(frame.node);
+      frame.call->finished = true;
+      post_order_.push_back(frame.call);
       stack.pop_back();
     }
   }
 
   void enter(std::vector<Frame>& stack, const NodePtr& node, const SymbolicTensor* tensor,
              const std::string& from) {
-    const auto [known, added] = finished_.emplace(node.get(), false);
-    if (!added && known->second) return;
+    const auto [known, added] = calls_.try_emplace(node.get(), CallInfo{node});
+    CallInfo& call = known->second;
+    if (!added && call.finished) return;
     require(added, "Tensor ", from, " from operation '", node->layer()->name(),
             "' is part of a cycle.");
-    layer_indices_.emplace(node->layer().get(), layer_indices_.size());
-    const bool stops = node->is_input() || (tensor != nullptr ? input_tensors_.contains(*tensor)
-                                                              : input_nodes_.contains(node.get()));
-    stack.push_back({node, stops ? std::vector<Parent>() : parents_of(*node)});
-    if (stops) stopped_.insert(node.get());
+    layers_.try_emplace(node->layer().get(), LayerInfo{static_cast<int64_t>(layers_.size())});
+    call.stopped = node->is_input() || (tensor != nullptr ? input_tensors_.contains(*tensor)
+                                                          : input_nodes_.contains(node.get()));
+    stack.push_back({&call, call.stopped ? std::vector<Parent>() : parents_of(*node)});
   }
 
-  int64_t& depth_of(const NodePtr& node) {
-    const auto [found, added] = depths_.emplace(node.get(), 0);
-    if (added) by_depth_order_.push_back(node);
-    return found->second;
+  int64_t& depth_of(CallInfo& call) {
+    if (!call.depth) by_depth_order_.push_back(&call);
+    return call.depth ? *call.depth : call.depth.emplace(0);
   }
 
   // From the outputs back. A layer that is called several times pulls all its calls to the greatest
   // depth of any.
   void set_depths() {
-    depths_.reserve(post_order_.size());
-    layer_depths_.reserve(layer_indices_.size());
     for (auto it = post_order_.rbegin(); it != post_order_.rend(); ++it) {
-      const NodePtr& node = *it;
-      const Layer* layer = node->layer().get();
-      const auto [known, added] = layer_depths_.emplace(layer, 0);
-      if (added) layers_.push_back(node->layer());
-      const int64_t depth = std::max(depth_of(node), known->second);
-      known->second = depth;
-      depth_of(node) = depth;
-      if (stopped_.contains(node.get())) continue;
-      for (const Parent& parent : parents_of(*node)) {
-        int64_t& theirs = depth_of(parent.node);
+      CallInfo& call = **it;
+      LayerInfo& layer = layers_.at(call.node->layer().get());
+      if (!layer.depth) layer_order_.push_back({call.node->layer(), &layer});
+      const int64_t depth = std::max(depth_of(call), layer.depth.value_or(0));
+      layer.depth = depth;
+      call.depth = depth;
+      if (call.stopped) continue;
+      for (const Parent& parent : parents_of(*call.node)) {
+        int64_t& theirs = depth_of(calls_.at(parent.node->get()));
         theirs = std::max(theirs, depth + 1 + parent.hops);
       }
     }
@@ -140,44 +150,36 @@ class Mapper {
   void add_unused_inputs() {
     for (const SymbolicTensor& t : inputs_) {
       const LayerPtr& layer = t.layer();
-      if (layer_depths_.contains(layer.get())) continue;
-      layer_depths_.emplace(layer.get(), 0);
-      layers_.push_back(layer);
-      unused_.insert(layer.get());
-      depth_of(t.node_ptr()) = 0;
+      const auto [known, added] = layers_.try_emplace(layer.get(), LayerInfo{-1, 0});
+      if (!added) continue;
+      layer_order_.push_back({layer, &known->second});
+      depth_of(calls_.try_emplace(&t.node(), CallInfo{t.node_ptr()}).first->second) = 0;
     }
   }
 
   Topology ordered() {
     Topology topology;
-    topology.nodes = by_depth_order_;
-    topology.slots.reserve(topology.nodes.size());
-    const auto depth = [&](const NodePtr& n) { return depths_.at(n.get()); };
-    std::stable_sort(topology.nodes.begin(), topology.nodes.end(),
-                     [&](const NodePtr& a, const NodePtr& b) { return depth(a) > depth(b); });
-    for (const NodePtr& node : topology.nodes) {
-      topology.depths.push_back(depth(node));
-      topology.slots.emplace(node.get(), topology.slot_count);
-      topology.slot_count += node->outputs().size();
+    std::stable_sort(by_depth_order_.begin(), by_depth_order_.end(),
+                     [](const CallInfo* a, const CallInfo* b) { return *a->depth > *b->depth; });
+    topology.slots.reserve(by_depth_order_.size());
+    for (const CallInfo* call : by_depth_order_) {
+      topology.nodes.push_back(call->node);
+      topology.depths.push_back(*call->depth);
+      topology.slots.emplace(call->node.get(), topology.slot_count);
+      topology.slot_count += call->node->outputs().size();
     }
-    const auto index = [&](const Layer* layer) {
-      return unused_.contains(layer) ? int64_t{-1} : static_cast<int64_t>(layer_indices_.at(layer));
-    };
-    topology.layers = layers_;
-    std::stable_sort(topology.layers.begin(), topology.layers.end(),
-                     [&](const LayerPtr& a, const LayerPtr& b) {
-                       const int64_t deep_a = layer_depths_.at(a.get());
-                       const int64_t deep_b = layer_depths_.at(b.get());
-                       return deep_a != deep_b ? deep_a > deep_b : index(a.get()) < index(b.get());
-                     });
+    std::stable_sort(layer_order_.begin(), layer_order_.end(), [](const auto& a, const auto& b) {
+      const LayerInfo &one = *a.second, &other = *b.second;
+      return one.depth != other.depth ? one.depth > other.depth : one.index < other.index;
+    });
+    for (const auto& [layer, info] : layer_order_) topology.layers.push_back(layer);
     return topology;
   }
 
-  void check_connected(const Topology& topology) const {
-    std::unordered_set<const CallNode*> computed;
-    computed.reserve(topology.nodes.size());
+  void check_connected(const Topology& topology) {
     const auto computable = [&](const SymbolicTensor& t) {
-      return computed.contains(&t.node()) || input_tensors_.contains(t);
+      const auto call = calls_.find(&t.node());
+      return (call != calls_.end() && call->second.computed) || input_tensors_.contains(t);
     };
     std::string problem, seen;  // the first, and what came before it
     const auto note = [&](const SymbolicTensor& missing, const std::string& operation) {
@@ -187,7 +189,8 @@ class Mapper {
                  operation, "'. The following previous operations were accessed without issue: [",
                  seen, "]");
     };
-    for (const NodePtr& node : topology.nodes) {
+    for (CallInfo* call : by_depth_order_) {
+      const NodePtr& node = call->node;
       if (node->is_input()) {
         if (!input_nodes_.contains(node.get()))
           note(SymbolicTensor::output(node, 0), consumer_of(topology, *node));
@@ -195,12 +198,12 @@ class Mapper {
       }
       const auto& needed = node->inputs();
       const auto missing = std::find_if_not(needed.begin(), needed.end(), computable);
-      if (missing != needed.end() && !stopped_.contains(node.get())) {
+      if (missing != needed.end() && !call->stopped) {
         note(*missing, node->layer()->name());
         continue;
       }
       if (seen.size() < 2000) seen += (seen.empty() ? "'" : ", '") + node->layer()->name() + "'";
-      computed.insert(node.get());
+      call->computed = true;
     }
     for (size_t i = 0; i < outputs_.size(); ++i)
       require(computable(outputs_[i]), "Output with path `", path_to(structure_, i),
@@ -216,8 +219,10 @@ class Mapper {
   }
 
   static void check_names(const Topology& topology) {
-    std::unordered_map<std::string, size_t> counts;
+    std::unordered_map<std::string_view, size_t> counts;
+    counts.reserve(topology.layers.size());
     for (const LayerPtr& layer : topology.layers) ++counts[layer->name()];
+    if (counts.size() == topology.layers.size()) return;
     for (const LayerPtr& layer : topology.layers)
       require(counts[layer->name()] == 1, "The name \"", layer->name(), "\" is used ",
               counts[layer->name()], " times in the model. All operation names should be unique.");
@@ -227,15 +232,12 @@ class Mapper {
   const Symbols& structure_;  // of the outputs
   const std::vector<SymbolicTensor> outputs_;
   std::unordered_set<SymbolicTensor, SymbolicHash> input_tensors_;
-  std::unordered_set<const CallNode*> input_nodes_, stopped_;
-  std::unordered_map<const CallNode*, bool> finished_;  // false while its parents are visited
-  std::vector<NodePtr> post_order_;
-  std::unordered_map<const Layer*, size_t> layer_indices_;
-  std::unordered_map<const CallNode*, int64_t> depths_;
-  std::vector<NodePtr> by_depth_order_;  // in the order in which depths became known
-  std::unordered_map<const Layer*, int64_t> layer_depths_;
-  std::vector<LayerPtr> layers_;
-  std::unordered_set<const Layer*> unused_;
+  std::unordered_set<const CallNode*> input_nodes_;
+  std::unordered_map<const CallNode*, CallInfo> calls_;
+  std::unordered_map<const Layer*, LayerInfo> layers_;
+  std::vector<CallInfo*> post_order_;
+  std::vector<CallInfo*> by_depth_order_;  // in the order in which depths became known
+  std::vector<std::pair<LayerPtr, const LayerInfo*>> layer_order_;
 };
 
 }  // namespace
