@@ -8,6 +8,7 @@ namespace keratin::cpu {
 namespace {
 
 constexpr int64_t cache_bytes = 1 << 20;  // the second level cache we plan for
+constexpr int64_t shortest_k = 256;       // below, loading and storing tiles of C costs too much
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -80,11 +81,17 @@ GemmPlan plan_gemm(const GemmDesc& desc, int threads, Level level) {
 
   const bool few_rows = plan.tiles <= 2 && desc.b_column == 1 && !half;
   plan.b = desc.packed_b ? GemmB::given : few_rows ? GemmB::direct : GemmB::strips;
-  const int64_t longest = plan.b == GemmB::direct ? desc.k : cache_bytes / (size * 256);
+  const int64_t step_bytes = size * (plan.tile_rows + 1);  // of one k of the rows of a tile
+  int64_t longest = plan.b == GemmB::direct ? desc.k : cache_bytes / (size * 256);
+  // With all rows of A in the cache at once, B needs no packing beforehand: each strip is packed
+  // where it is used. A shorter k that gets us there is worth more than a long one.
+  if (const int64_t all_rows = cache_bytes / 2 / (step_bytes * plan.tiles / plan.m_parts);
+      plan.b == GemmB::strips && items == 1 && all_rows >= shortest_k)
+    longest = std::min(longest, all_rows);
   plan.k_blocks = std::max<int64_t>(1, ceil_div(desc.k, std::max<int64_t>(longest, 1)));
   plan.k_block = std::max<int64_t>(1, ceil_div(desc.k, plan.k_blocks));
 
-  const int64_t tile_bytes = plan.k_block * size * (plan.tile_rows + 1);
+  const int64_t tile_bytes = plan.k_block * step_bytes;
   plan.block_tiles = std::clamp<int64_t>(cache_bytes / 2 / tile_bytes, 1, plan.tiles);
   if (plan.b == GemmB::strips && items == 1 && plan.block_tiles * plan.m_parts < plan.tiles) {
     plan.b = GemmB::panels;
