@@ -54,7 +54,11 @@ class EpilogueKernel : public Kernel {
                 const auto& blocks = *static_cast<const Blocks*>(self);
                 blocks.kernel->loop_->run(blocks.arrays.data(), row, rows, column, columns);
               },
-              this};
+              this,
+              [](const void* self, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+                const auto& blocks = *static_cast<const Blocks*>(self);
+                blocks.kernel->loop_->fetch(blocks.arrays.data(), row, rows, column, columns);
+              }};
     }
   };
 

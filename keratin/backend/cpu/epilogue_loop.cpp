@@ -34,4 +34,17 @@ void EpilogueLoop::run(char* const* arrays, int64_t row, int64_t rows, int64_t c
   }
 }
 
+void EpilogueLoop::fetch(char* const* arrays, int64_t row, int64_t rows, int64_t column,
+                         int64_t columns) const {
+  constexpr int64_t line = 64;
+  for (size_t i = 1; i < input_count(); ++i) {
+    const int64_t row_stride = nest_.row_stride(i), column_stride = nest_.column_stride(i);
+    if (row_stride == 0 || column_stride == 0) continue;  // repeated, so it is in the cache
+    const char* first = arrays[i] + row * row_stride + column * column_stride;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t byte = 0; byte < columns * column_stride; byte += line)
+        __builtin_prefetch(first + r * row_stride + byte);
+  }
+}
+
 }  // namespace keratin::cpu

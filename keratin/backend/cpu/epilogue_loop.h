@@ -16,6 +16,9 @@ class EpilogueLoop {
 
   // `arrays` are those of the inputs, then the output.
   void run(char* const* arrays, int64_t row, int64_t rows, int64_t column, int64_t columns) const;
+  // Fetches what `run` will read beside the first input, which a product is just making: parts of
+  // rows far apart, which no processor guesses.
+  void fetch(char* const* arrays, int64_t row, int64_t rows, int64_t column, int64_t columns) const;
   size_t input_count() const { return nest_.program.inputs.size(); }
 
  private:

@@ -289,13 +289,16 @@ void Gemm::run_strip(const GemmArgs& args, const Job& job, const TileArgs& commo
     const int64_t row = plan_.tile_begin(tile);
     const int64_t rows = plan_.tile_begin(tile + 1) - row;
     const int64_t at = c_item + (row * c_row + column) * wide_;
+    const bool hooked = desc_.hook && !halves_ && common.finish != 0;
+    if (hooked && args.hook.fetch != nullptr)
+      args.hook.fetch(args.hook.context, job.item.row + row, rows, column, strip_columns(strip));
     TileArgs tile_args = common;
     tile_args.a = moved(common.a, row * a_row * wide_);
     tile_args.c = moved(c, at);
     tile_args.bias = moved(bias, column * wide_);
     tile_args.addend = moved(addend, at);
     (*(copy ? copiers_ : tiles_)[tile < plan_.larger ? 1 : 0][last_strip])(tile_args);
-    if (desc_.hook && !halves_ && common.finish != 0) {
+    if (hooked) {
       args.hook.run(args.hook.context, job.item.row + row, rows, column, strip_columns(strip));
     }
   }

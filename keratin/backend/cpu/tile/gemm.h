@@ -14,6 +14,9 @@ struct BlockHook {
   void (*run)(const void* context, int64_t row, int64_t rows, int64_t column,
               int64_t columns) = nullptr;
   const void* context = nullptr;
+  // Called before a block is computed: what `run` will read of other arrays may be fetched.
+  void (*fetch)(const void* context, int64_t row, int64_t rows, int64_t column,
+                int64_t columns) = nullptr;
 };
 
 // C = post([C +] A B) for each item of a batch. Steps count elements.
