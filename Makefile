@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-peers fuzz format fresh clean
+.PHONY: help demo test bench bench-growth bench-peers fuzz format fresh clean
 
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
@@ -30,6 +30,12 @@ bench:  ## run the benchmarks (BENCH_FLAGS are Google Benchmark's)
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release --target keratin_bench
 	@$(RELEASE)/bin/keratin_bench $(BENCH_FLAGS)
+
+bench-growth:  ## count how compiling and cloning grow with size, into bench/GROWTH.md
+	@scripts/setup build bench growth
+	@cmake --preset release -DKERATIN_BENCH=ON
+	@cmake --build --preset release --target keratin_bench
+	@python3 bench/growth.py
 
 bench-peers:  ## compare with other frameworks, into bench/RESULTS.md
 	@scripts/setup build bench peers
