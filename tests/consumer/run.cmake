@@ -17,7 +17,19 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${scratch}/build -G ${GENERATOR}
     -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_CXX_FLAGS=${flags} -DVERSION=${VERSION})
 run(${CMAKE_COMMAND} --build ${scratch}/build)
 
-execute_process(COMMAND ${scratch}/build/consumer OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
-if(NOT said STREQUAL "keratin ${VERSION}\n")
-  message(FATAL_ERROR "consumer: expected 'keratin ${VERSION}', got '${said}'")
-endif()
+function(expect_version)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT said STREQUAL "keratin ${VERSION}\n")
+    message(FATAL_ERROR "${ARGN}: expected 'keratin ${VERSION}', got '${said}'")
+  endif()
+endfunction()
+expect_version(${scratch}/build/consumer)
+
+# The program finds its library, and its texts are beside it.
+expect_version(${scratch}/prefix/bin/keratin --version)
+foreach(text IN ITEMS man/man1/keratin.1 bash-completion/completions/keratin
+        fish/vendor_completions.d/keratin.fish)
+  if(NOT EXISTS ${scratch}/prefix/share/${text})
+    message(FATAL_ERROR "share/${text} was not installed")
+  endif()
+endforeach()

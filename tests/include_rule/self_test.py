@@ -73,6 +73,12 @@ class IncludeRule(unittest.TestCase):
     def test_refuses_the_umbrella_inside_the_library(self):
         self.refuses("keratin/ops/helper.h", '#include "keratin/keratin.h"\n', "only users")
 
+    def test_the_program_sees_what_users_see(self):
+        status, said = run(CLEAN | {"keratin/cli/main.cpp": '#include "keratin/keratin.h"\n'})
+        self.assertEqual(status, 0, said)
+        self.refuses("keratin/cli/main.cpp", '#include "keratin/ops/ops.h"\n',
+                     "cli may not include ops")
+
     def test_refuses_a_third_party_header_outside_its_folder(self):
         self.refuses("keratin/engine/threads.cpp", "#include <omp.h>\n",
                      "only backend/cpu may include <omp.h>")
