@@ -8,6 +8,8 @@ SHELL := /bin/bash
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
+# Half a gigabyte of small objects in pages of 4 KiB measures the operating system's page tables.
+HUGE_PAGES := GLIBC_TUNABLES=glibc.malloc.hugetlb=1
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,13 +31,13 @@ bench:  ## run the benchmarks (BENCH_FLAGS are Google Benchmark's)
 	@scripts/setup build bench
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release --target keratin_bench
-	@$(RELEASE)/bin/keratin_bench $(BENCH_FLAGS)
+	@$(HUGE_PAGES) $(RELEASE)/bin/keratin_bench $(BENCH_FLAGS)
 
 bench-growth:  ## count how compiling and cloning grow with size, into bench/GROWTH.md
 	@scripts/setup build bench growth
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release --target keratin_bench
-	@python3 bench/growth.py
+	@$(HUGE_PAGES) python3 bench/growth.py
 
 bench-peers:  ## compare with other frameworks, into bench/RESULTS.md
 	@scripts/setup build bench peers

@@ -6,6 +6,7 @@ So the work is counted apart, as instructions under valgrind's callgrind: those 
 caches, on other programs, or on luck.
 """
 import argparse
+import os
 import pathlib
 import platform
 import re
@@ -69,6 +70,7 @@ def main():
     for name in BENCHMARKS:
         work[name] = {size: instructions(options.program, name, size) / size for size in SIZES}
         print(name, *(f"{count:,.0f}" for count in work[name].values()), flush=True)
+    tunables = os.environ.get("GLIBC_TUNABLES", "")
     options.out.write_text(f"""# How costs grow with size
 
 Made by `bench/growth.py` (`make bench-growth`) on {platform.machine()}. Sizes are operations of the
@@ -83,7 +85,7 @@ The same at every size: nothing in the compiler or in the layer graph is worse t
 ## Time: microseconds per node or layer
 
 What time grows by beyond the work is memory: a small program lies in the processor's caches, a large
-one is fetched anew by every pass.
+one is fetched anew by every pass. Huge pages for malloc ({tunables or "not asked for"}).
 
 {table(times, 2)}
 """)
