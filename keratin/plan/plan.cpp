@@ -9,6 +9,7 @@
 #include "keratin/ops/records.h"
 #include "keratin/plan/arena.h"
 #include "keratin/plan/control_flow.h"
+#include "keratin/plan/waits.h"
 
 namespace keratin {
 
@@ -50,6 +51,7 @@ class Planner {
       plan_.arena_bytes += plan_.queues[i].arena_bytes = arenas_[i].size();
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       plan_.queues[queue_of(plan_.steps[i].device)].steps.push_back(i);
+    find_waits(plan_);
     return std::move(plan_);
   }
 
@@ -99,7 +101,7 @@ class Planner {
 
   Slot allocate(Device device, size_t bytes) {
     const size_t queue = queue_of(device);
-    return {Slot::Kind::arena, queue, arenas_[queue].allocate(bytes)};
+    return {Slot::Kind::arena, queue, arenas_[queue].allocate(bytes), bytes};
   }
   void release(const Slot& slot) { arenas_[slot.index].release(slot.offset); }
 
@@ -145,10 +147,11 @@ class Planner {
   void place_parameters_and_constants() {
     const auto& parameters = plan_.module.block().parameters();
     for (size_t i = 0; i < parameters.size(); ++i)
-      home(parameters[i]->out()).slot = {Slot::Kind::input, i};
+      home(parameters[i]->out()).slot = {Slot::Kind::input, i, 0, bytes_of(parameters[i]->type())};
     for (const auto& node : plan_.module.block().nodes()) {
       if (&node->op() != &ops::constant_op) continue;
-      home(node->out()).slot = {Slot::Kind::constant, plan_.constants.size()};
+      home(node->out()).slot = {Slot::Kind::constant, plan_.constants.size(), 0,
+                                bytes_of(node->type())};
       plan_.constants.push_back(node->attr<ops::ConstantAttrs>().value);
     }
   }
@@ -157,7 +160,7 @@ class Planner {
   void place_results() {
     for (size_t i = 0; i < plan_.results().size(); ++i) {
       const Value result = plan_.results()[i];
-      const Slot slot{Slot::Kind::output, i};
+      const Slot slot{Slot::Kind::output, i, 0, bytes_of(result.type())};
       if (home(result).slot.kind == Slot::Kind::none) {
         home(result).slot = slot;
       } else {
@@ -335,14 +338,17 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     out << "  " << i << ": " << step.device << ' ' << step.kernel->describe() << " (";
-    const size_t inputs = step.node != nullptr ? step.node->input_count() : 1;
     for (size_t s = 0; s < step.slots.size(); ++s)
       out << (s == 0                       ? ""
-              : s == inputs                ? " -> "
+              : s == step.input_count()    ? " -> "
               : s + 1 == step.slots.size() ? " ~ "
                                            : " ")
           << step.slots[s];
-    out << ")\n";
+    out << ')';
+    for (const Wait& wait : step.waits)
+      out << (&wait == step.waits.data() ? " after " : ", ")
+          << plan.queues[wait.queue].steps[wait.steps - 1];
+    out << '\n';
   }
   return out;
 }

@@ -21,7 +21,15 @@ struct Slot {
   Kind kind = Kind::none;
   size_t index = 0;   // of the queue, constant, input or output
   size_t offset = 0;  // in the arena
+  size_t bytes = 0;
   bool operator==(const Slot&) const = default;
+};
+
+// Another queue that must have come so far.
+struct Wait {
+  size_t queue = 0;
+  size_t steps = 0;  // of that queue, from its first
+  bool operator==(const Wait&) const = default;
 };
 
 struct PlanStep {
@@ -29,6 +37,10 @@ struct PlanStep {
   std::unique_ptr<Kernel> kernel;
   std::vector<Slot> slots;  // inputs, outputs, scratch
   Device device;
+  std::vector<Wait> waits = {};  // before it starts
+  bool signals = false;          // does a wait end with it?
+
+  size_t input_count() const { return node != nullptr ? node->input_count() : 1; }
 };
 
 // What one device does, in order, and the memory it needs for it.
@@ -45,7 +57,8 @@ struct PlanOptions : KernelOptions {
 
 // The order of the steps, and the place of every value: one arena per device, offsets fixed by
 // lifetimes. A plan owns its module, whose nodes the kernels refer to. The order of `steps` is one
-// in which all queues may run, one step after the other.
+// in which all queues may run, one step after the other; queues that run side by side keep to the
+// waits.
 struct Plan {
   Module module;
   std::vector<PlanStep> steps;
@@ -72,6 +85,7 @@ class Session {
   // For a plan inside a plan, on one device: `set_arena` comes before the first launch.
   struct BorrowedArena {};
   Session(const Plan& plan, BorrowedArena);
+  ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -83,13 +97,16 @@ class Session {
   void set_output(size_t index, void* address) { assign(output_uses_[index], address); }
   void set_arena(std::byte* arena) { set_arena(0, arena); }
   void launch() const {
+    if (queues_) return launch_queues();
     for (const Launch& step : launches_) step();
   }
   // The same, adding to each step's entry the seconds it took.
   void launch_timed(std::span<double> seconds) const;
 
  private:
+  struct Queues;  // one thread for each device but the first
   void bind_steps();
+  void launch_queues() const;
   void set_arena(size_t queue, std::byte* arena);
   void assign(const std::vector<size_t>& uses, void* address) {
     for (size_t use : uses) pointers_[use] = address;
@@ -100,6 +117,7 @@ class Session {
   std::vector<void*> pointers_;                                // of all steps, one after the other
   std::vector<std::vector<size_t>> input_uses_, output_uses_;  // positions in pointers_
   std::vector<Launch> launches_;
+  std::unique_ptr<Queues> queues_;  // of a plan with several
 };
 
 }  // namespace keratin

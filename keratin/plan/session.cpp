@@ -1,8 +1,10 @@
 #include <chrono>
 
-#include "keratin/plan/plan.h"
+#include "keratin/plan/queues.h"
 
 namespace keratin {
+
+Session::~Session() = default;
 
 Session::Session(const Plan& plan) : plan_(plan) {
   bind_steps();
@@ -10,6 +12,7 @@ Session::Session(const Plan& plan) : plan_(plan) {
     arenas_.push_back(Buffer::allocate(plan.queues[i].arena_bytes));
     set_arena(i, arenas_.back().data());
   }
+  if (plan.queues.size() > 1) queues_ = std::make_unique<Queues>(plan, launches_);
 }
 
 Session::Session(const Plan& plan, BorrowedArena) : plan_(plan) { bind_steps(); }
@@ -55,6 +58,8 @@ void Session::run(std::span<void* const> inputs, std::span<void* const> outputs)
   for (size_t i = 0; i < outputs.size(); ++i) set_output(i, outputs[i]);
   launch();
 }
+
+void Session::launch_queues() const { queues_->run(); }
 
 void Session::launch_timed(std::span<double> seconds) const {
   using Clock = std::chrono::steady_clock;

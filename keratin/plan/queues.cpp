@@ -1,0 +1,120 @@
+#include "keratin/plan/queues.h"
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace keratin {
+namespace {
+
+void pause() {
+#if defined(__SSE__)
+  _mm_pause();
+#endif
+}
+
+// Waits for a value to change: a short while awake, since what is waited for is often near.
+template <class T>
+void wait_while(const std::atomic<T>& value, T old) {
+  constexpr int looks = 4000;
+  for (int i = 0; i < looks; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches)
+    : plan_(plan), launches_(launches), queues_(new Queue[plan.queues.size()]) {
+  for (size_t q = 1; q < plan.queues.size(); ++q) threads_.emplace_back([this, q] { serve(q); });
+}
+
+Session::Queues::~Queues() {
+  ends_ = true;
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Session::Queues::serve(size_t queue) {
+  for (uint32_t seen = 0;;) {
+    wait_while(round_, seen);
+    seen = round_.load(std::memory_order_acquire);
+    if (ends_) return;
+    std::fesetenv(&environment_);
+    run_queue(queue);
+    if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
+  }
+}
+
+void Session::Queues::run() {
+  for (size_t q = 0; q < plan_.queues.size(); ++q) {
+    queues_[q].done.store(0, std::memory_order_relaxed);
+    queues_[q].error = nullptr;
+  }
+  failed_.store(false, std::memory_order_relaxed);
+  std::fegetenv(&environment_);
+  working_.store(static_cast<uint32_t>(threads_.size()), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  run_queue(0);
+  for (uint32_t left; (left = working_.load(std::memory_order_acquire)) != 0;)
+    wait_while(working_, left);
+  const Queue* first = nullptr;
+  for (size_t q = 0; q < plan_.queues.size(); ++q)
+    if (queues_[q].error && (first == nullptr || queues_[q].failed < first->failed))
+      first = &queues_[q];
+  if (first != nullptr) rethrow(*first);
+}
+
+void Session::Queues::run_queue(size_t queue) {
+  Queue& mine = queues_[queue];
+  const std::vector<size_t>& steps = plan_.queues[queue].steps;
+  const auto finish = [&mine](uint32_t done) {
+    mine.done.store(done, std::memory_order_release);
+    mine.done.notify_all();
+  };
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const PlanStep& step = plan_.steps[steps[i]];
+    for (const Wait& wait : step.waits)
+      if (!wait_for(wait)) return finish(stopped);
+    if (failed_.load(std::memory_order_relaxed)) return finish(stopped);
+    try {
+      launches_[steps[i]]();
+    } catch (...) {
+      mine.error = std::current_exception();
+      mine.failed = steps[i];
+      failed_.store(true, std::memory_order_relaxed);
+      return finish(stopped);
+    }
+    if (step.signals) finish(static_cast<uint32_t>(i + 1));
+  }
+}
+
+bool Session::Queues::wait_for(const Wait& wait) const {
+  const std::atomic<uint32_t>& done = queues_[wait.queue].done;
+  uint32_t now;
+  while ((now = done.load(std::memory_order_acquire)) < wait.steps) wait_while(done, now);
+  return now != stopped;
+}
+
+void Session::Queues::rethrow(const Queue& queue) const {
+  const PlanStep& step = plan_.steps[queue.failed];
+  const auto told = [&](const std::exception& error) {
+    return text(step.device, ": step ", queue.failed, ", ", step.kernel->describe(), ": ",
+                error.what());
+  };
+  try {
+    std::rethrow_exception(queue.error);
+  } catch (const UserError& error) {
+    throw UserError(told(error));
+  } catch (const InternalError& error) {
+    throw InternalError(told(error));
+  } catch (const std::exception& error) {
+    throw BackendError(told(error));
+  }
+}
+
+}  // namespace keratin

@@ -1,0 +1,82 @@
+#include "keratin/plan/waits.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/backend/reference/reference.h"
+#include "keratin/ops/registry.h"
+
+namespace keratin {
+namespace {
+
+Plan plan_of(std::string_view text) {
+  PlanOptions options;
+  options.backends = {&reference_backend()};
+  return make_plan(ops::parse(text), options);
+}
+
+// "1: 0" for a step 1 that waits for step 0, in order.
+std::string waits_of(const Plan& plan) {
+  std::string out;
+  for (size_t i = 0; i < plan.steps.size(); ++i)
+    for (const Wait& wait : plan.steps[i].waits)
+      out += text(out.empty() ? "" : ", ", i, ": ", plan.queues[wait.queue].steps[wait.steps - 1]);
+  return out;
+}
+
+TEST(Waits, OneQueueHasNone) {
+  EXPECT_EQ(waits_of(plan_of("module(%x: f32[2]) { %a = neg(%x) %b = exp(%a) return %b }")), "");
+}
+
+TEST(Waits, ReadersWaitForWriters) {
+  const Plan plan = plan_of(R"(module(%x: f32[2]) {
+    %a = neg(%x)
+    %t = transfer(%a) {device = cpu:1}
+    %b = exp(%t)
+    return %b
+  })");
+  ASSERT_EQ(plan.queues.size(), 2u);
+  EXPECT_EQ(waits_of(plan), "1: 0");
+  EXPECT_TRUE(plan.steps[0].signals);
+  EXPECT_FALSE(plan.steps[1].signals);
+}
+
+TEST(Waits, WhatAnEarlierWaitImpliesIsNotSaidAgain) {
+  EXPECT_EQ(waits_of(plan_of(R"(module(%x: f32[2]) {
+    %a = neg(%x)
+    %b = exp(%a)
+    %s = transfer(%b) {device = cpu:1}
+    %t = transfer(%a) {device = cpu:1}
+    %c = add(%s, %t)
+    return %c
+  })")),
+            "2: 1");
+}
+
+// The memory of %a is used again for %c as soon as nobody needs %a: not before cpu:1 has read it.
+TEST(Waits, WritersWaitForReaders) {
+  const Plan plan = plan_of(R"(module(%x: f32[64]) {
+    %a = neg(%x)
+    %t = transfer(%a) {device = cpu:1}
+    %e = exp(%t)
+    %b = exp(%x)
+    %c = neg(%b)
+    %d = add(%b, %c)
+    return %d, %e
+  })");
+  ASSERT_EQ(plan.steps[0].slots[1], plan.steps[3].slots[1]) << plan;  // %a and %b share memory
+  EXPECT_EQ(waits_of(plan), "1: 0, 3: 1") << plan;
+}
+
+TEST(Waits, StateIsWrittenAfterOtherQueuesHaveReadIt) {
+  const Plan plan = plan_of(R"(module(%x: f32[2], state %s: f32[2]) {
+    %t = transfer(%s) {device = cpu:1}
+    %e = exp(%t)
+    %n = add(%s, %x)
+    update %s = %n
+    return %e
+  })");
+  EXPECT_EQ(waits_of(plan), "2: 0") << plan;
+}
+
+}  // namespace
+}  // namespace keratin
