@@ -4,6 +4,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "keratin/graph/saved_form.h"
+
 namespace keratin {
 namespace {
 
@@ -88,6 +90,7 @@ Json build_config(const Layer& layer) {
 }  // namespace
 
 Json serialize_layer(const Layer& layer) {
+  if (const auto other = saved_form(layer)) return serialize_layer(*other);
   const std::string_view registered = layer.registered_name();
   Json json = Json::Object{{"module", layer.module()},
                            {"class_name", layer.class_name()},

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "keratin/graph/functional.h"
+#include "keratin/graph/saved_form.h"
 
 namespace keratin {
 namespace {
@@ -78,7 +79,8 @@ class Writer {
   // Here Keras counts the calls of a nested functional model from one.
   Json ends(const Symbols& tree) const {
     return structure(tree, [&](const SymbolicTensor& t) -> Json {
-      const int64_t first = is_functional(*t.layer()) ? 1 : 0;
+      const auto other = saved_form(*t.layer());
+      const int64_t first = is_functional(other ? *other : *t.layer()) ? 1 : 0;
       return Json::Array{t.layer()->name(), numbers_.at(&t.node()) + first,
                          static_cast<int64_t>(t.index())};
     });

@@ -52,13 +52,16 @@ std::string now() {
   return buffer;
 }
 
-// The name of a Python function, where a config has one: "scale_by_two".
+// The name of a Python function, where a config has one: "scale_by_two". Keras writes one that is
+// registered with its package: "my_package>scale_by_two".
 std::string function_name(const Json& config) {
   const Json* function = config.find("function");
   if (function == nullptr) return {};
   if (function->is_string()) return function->as_string();
   const Json* inner = function->is_object() ? function->find("config") : nullptr;
-  return inner != nullptr && inner->is_string() ? inner->as_string() : std::string();
+  if (inner == nullptr || !inner->is_string()) return {};
+  const std::string& name = inner->as_string();
+  return name.substr(name.find('>') + 1);
 }
 
 // A Lambda of a file with the function that the caller gave for it.

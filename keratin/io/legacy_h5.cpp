@@ -2,6 +2,8 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
+#include "keratin/io/keras1_config.h"
+#include "keratin/io/legacy_convert.h"
 
 namespace keratin::io {
 namespace {
@@ -14,6 +16,7 @@ struct StoredLayer {
 
 // What a model has.
 struct OwnLayer {
+  LayerPtr layer;
   std::string name;
   std::vector<Variable> weights;
 };
@@ -22,7 +25,7 @@ std::vector<OwnLayer> layers_with_weights(const Layer& model) {
   std::vector<OwnLayer> out;
   for (const Layer::Sublayer& sub : model.sublayers())
     if (auto weights = legacy_order(*sub.layer); !weights.empty())
-      out.push_back({sub.layer->name(), std::move(weights)});
+      out.push_back({sub.layer, sub.layer->name(), std::move(weights)});
   return out;
 }
 
@@ -48,40 +51,63 @@ std::vector<StoredLayer> stored_layers(const hdf5::Group& weights) {
   return out;
 }
 
-std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& own) {
-  require(stored.weights.size() == own.weights.size(), "Weight count mismatch for layer '",
-          own.name, "': the model has ", own.weights.size(), " weights there, the file's layer '",
-          stored.name, "' has ", stored.weights.size());
+bool fits(const StoredLayer& stored, const OwnLayer& own) {
+  if (stored.weights.size() != own.weights.size()) return false;
+  for (size_t i = 0; i < own.weights.size(); ++i)
+    if (Shape(stored.weights[i].dims()) != own.weights[i].shape()) return false;
+  return true;
+}
+
+// What the file has for a layer, in today's layout. What fits already is not touched.
+std::vector<Tensor> values_of(const StoredLayer& stored, const OwnLayer& own,
+                              const Origin& origin) {
+  std::vector<Tensor> values;
+  for (const hdf5::Dataset& weight : stored.weights) values.push_back(weight.view());
+  if (!origin.keras1 && !origin.theano && fits(stored, own)) return values;
+  try {
+    return converted_weights(*own.layer, std::move(values), origin);
+  } catch (const UserError& error) {
+    fail("Layer '", own.name, "': ", error.what());
+  }
+}
+
+std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& own,
+                               const Origin& origin) {
+  const std::vector<Tensor> values = values_of(stored, own, origin);
+  require(values.size() == own.weights.size(), "Weight count mismatch for layer '", own.name,
+          "': the model has ", own.weights.size(), " weights there, the file's layer '",
+          stored.name, "' has ", values.size());
   std::vector<Assignment> out;
   for (size_t i = 0; i < own.weights.size(); ++i) {
-    const Shape shape(stored.weights[i].dims());
-    require(shape == own.weights[i].shape(), "Shape mismatch in layer '", own.name,
+    require(values[i].shape() == own.weights[i].shape(), "Shape mismatch in layer '", own.name,
             "' for weight '", own.weights[i].name(), "': expected ", own.weights[i].shape(),
-            ", got ", shape, " from '", stored.weights[i].path(), "'");
-    out.push_back({own.weights[i], stored.weights[i].read()});
+            ", got ", values[i].shape(), " from layer '", stored.name, "' of the file");
+    // A copy: weights must outlive whatever others do to the file.
+    out.push_back({own.weights[i], values[i].clone()});
   }
   return out;
 }
 
 std::vector<Assignment> in_order(const std::vector<StoredLayer>& stored,
-                                 const std::vector<OwnLayer>& own) {
+                                 const std::vector<OwnLayer>& own, const Origin& origin) {
   require(stored.size() == own.size(),
           "Layer count mismatch when loading weights from file. Model expected ", own.size(),
           " layers, found ", stored.size(), " saved layers.");
   std::vector<Assignment> out;
   for (size_t i = 0; i < own.size(); ++i)
-    for (Assignment& one : paired(stored[i], own[i])) out.push_back(std::move(one));
+    for (Assignment& one : paired(stored[i], own[i], origin)) out.push_back(std::move(one));
   return out;
 }
 
 std::vector<Assignment> by_name(const std::vector<StoredLayer>& stored,
-                                const std::vector<OwnLayer>& own, bool skip_mismatch) {
+                                const std::vector<OwnLayer>& own, const Origin& origin,
+                                bool skip_mismatch) {
   std::vector<Assignment> out;
   for (const StoredLayer& layer : stored)
     for (const OwnLayer& mine : own) {
       if (mine.name != layer.name) continue;
       try {
-        for (Assignment& one : paired(layer, mine)) out.push_back(std::move(one));
+        for (Assignment& one : paired(layer, mine, origin)) out.push_back(std::move(one));
       } catch (const UserError& error) {
         if (!skip_mismatch) throw;
         warn(text("Skipping loading weights for layer '", mine.name, "': ", error.what()));
@@ -98,13 +124,24 @@ hdf5::Group weights_in(const hdf5::Group& root, const std::string& where) {
   return whole ? root.group("model_weights") : root;
 }
 
+// Keras 1 does not say its version.
+Origin origin_of(const hdf5::Group& weights) {
+  const auto says = [&](const char* attribute, const std::string& otherwise) {
+    return weights.has_attribute(attribute) ? weights.attribute(attribute).text() : otherwise;
+  };
+  return {.keras1 = says("keras_version", "1").starts_with("1"),
+          .theano = says("backend", "") == "theano"};
+}
+
 void read_layers(const hdf5::Group& weights, const Layer& model, const std::string& where,
                  const LegacyOptions& options) {
   std::vector<Assignment> all;
   try {
     const auto stored = stored_layers(weights);
     const auto own = layers_with_weights(model);
-    all = options.by_name ? by_name(stored, own, options.skip_mismatch) : in_order(stored, own);
+    const Origin origin = origin_of(weights);
+    all = options.by_name ? by_name(stored, own, origin, options.skip_mismatch)
+                          : in_order(stored, own, origin);
   } catch (const UserError& error) {
     fail(where, ": ", error.what());
   }
@@ -171,9 +208,11 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
           "those into a model.");
   SavedModel saved;
   // Keras 1 does not say its version.
-  saved.dialect = options.dialect.value_or(dialect_of_version(
-      root.has_attribute("keras_version") ? root.attribute("keras_version").text() : "1"));
-  const Json config = json_of(root, "model_config", where);
+  const std::string version =
+      root.has_attribute("keras_version") ? root.attribute("keras_version").text() : "1";
+  saved.dialect = options.dialect.value_or(dialect_of_version(version));
+  Json config = json_of(root, "model_config", where);
+  if (version.starts_with('1')) config = from_keras1(config);
   saved.layer = model_from(config, options, saved.dialect);
   read_layers(weights_in(root, where), *saved.layer, where, {});
   if (options.compile && root.has_attribute("training_config")) {

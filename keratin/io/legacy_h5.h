@@ -6,7 +6,7 @@
 namespace keratin::io {
 
 // Whole models in HDF5, as Keras wrote them before .keras: config, weights by layer, and how the
-// model is trained. Files of Keras 2 and of Keras 3's legacy format are read, the latter written.
+// model is trained. Files of Keras 1, 2 and 3 are read, those of Keras 3 written.
 SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options = {});
 // Appears whole or not at all. With a trainer, how it trains and the optimizer's state too.
 void write_legacy(const std::filesystem::path& path, const Layer& model,

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "keratin/graph/named.h"
+#include "keratin/graph/saved_form.h"
 
 namespace keratin::io {
 namespace {
@@ -41,21 +42,23 @@ std::vector<Layer::Sublayer> in_file_order(const Layer& layer) {
 // No recursion: a hostile config may nest models as deep as its file is long.
 void add_layers(const Layer& model, std::vector<SavedObject>& out) {
   struct Pending {
-    const Layer* layer;
+    std::shared_ptr<const Layer> layer;
     std::string path;
   };
   std::unordered_set<const Layer*> seen;
-  std::vector<Pending> stack{{&model, ""}};
+  std::vector<Pending> stack{{model.shared_from_this(), ""}};
   while (!stack.empty()) {
     const Pending now = std::move(stack.back());
     stack.pop_back();
-    if (!seen.insert(now.layer).second) continue;
+    if (!seen.insert(now.layer.get()).second) continue;
     out.push_back({now.path, now.layer->name(), now.layer->own_weights()});
     ListNames names;
     std::vector<Pending> children;
     for (const Layer::Sublayer& sub : in_file_order(*now.layer)) {
-      const std::string name = sub.in_list ? names.next(sub.attribute, *sub.layer) : sub.attribute;
-      children.push_back({sub.layer.get(), joined(now.path, name)});
+      std::shared_ptr<const Layer> layer = saved_form(*sub.layer);
+      if (layer == nullptr) layer = sub.layer;
+      const std::string name = sub.in_list ? names.next(sub.attribute, *layer) : sub.attribute;
+      children.push_back({std::move(layer), joined(now.path, name)});
     }
     std::move(children.rbegin(), children.rend(), std::back_inserter(stack));
   }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "keratin/graph/config.h"
+#include "keratin/graph/saved_form.h"
 
 #pragma GCC visibility push(default)
 
@@ -20,13 +21,16 @@ struct LambdaConfig {
 };
 
 // Any C++ function of values, traced when it is called: it differentiates, clones and moves to any
-// device like other layers.
-class LambdaLayer final : public Layer {
+// device like other layers. Files hold what it did in its calls as a model of Keras's operations,
+// or, where there are none for it, its name alone, with a warning.
+class LambdaLayer final : public Layer, public HasSavedForm {
  public:
   using ConfigType = LambdaConfig;
   LambdaLayer(LambdaConfig config, LayerOptions options);
+  ~LambdaLayer() override;
 
   std::string_view class_name() const override { return "Lambda"; }
+  Json get_config() const override;
   Json own_config() const override;
   // A file has no C++ in it: the function is bound later, by the layer's name.
   static LayerPtr from_config(const Json& config, const ConfigContext& context);
@@ -37,9 +41,14 @@ class LambdaLayer final : public Layer {
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return static_cast<bool>(cfg_.mask); }
   bool takes_mask() const override { return true; }
+  std::shared_ptr<const Layer> saved_form() const override;
 
  private:
+  void remember(const Call& c) const;
+
   LambdaConfig cfg_;
+  struct Calls;  // what it was called with while models were made
+  std::unique_ptr<Calls> calls_;
 };
 
 // What can be a Lambda: a function of the call, of one value, or of all of them.

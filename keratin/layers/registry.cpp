@@ -17,6 +17,15 @@ struct Known {
   MakeLayer make;
 };
 
+// Before Keras 2.1.3 there was one way to reset, and configs do not say which.
+LayerPtr gru_from_config(const Json& config, const ConfigContext& context) {
+  if (context.dialect == Dialect::keras3 || config.contains("reset_after"))
+    return GRULayer::from_config(config, context);
+  Json with_reset = config;
+  with_reset["reset_after"] = false;
+  return GRULayer::from_config(with_reset, context);
+}
+
 // Every class a file may name, and the other names Keras has had for some.
 constexpr Known known_layers[] = {
     {"Activation", ActivationLayer::from_config},
@@ -41,6 +50,8 @@ constexpr Known known_layers[] = {
     {"Cropping1D", CroppingLayer<1>::from_config},
     {"Cropping2D", CroppingLayer<2>::from_config},
     {"Cropping3D", CroppingLayer<3>::from_config},
+    {"CuDNNGRU", GRULayer::from_config},  // Keras 2: what GRU and LSTM are on a GPU
+    {"CuDNNLSTM", LSTMLayer::from_config},
     {"Dense", DenseLayer::from_config},
     {"DepthwiseConv1D", DepthwiseConvLayer<1>::from_config},
     {"DepthwiseConv2D", DepthwiseConvLayer<2>::from_config},
@@ -51,7 +62,7 @@ constexpr Known known_layers[] = {
     {"Embedding", EmbeddingLayer::from_config},
     {"Flatten", FlattenLayer::from_config},
     {"Functional", FunctionalLayer::from_config},
-    {"GRU", GRULayer::from_config},
+    {"GRU", gru_from_config},
     {"GRUCell", GRUCellLayer::from_config},
     {"GaussianDropout", GaussianDropoutLayer::from_config},
     {"GaussianNoise", GaussianNoiseLayer::from_config},

@@ -8,7 +8,7 @@
 namespace keratin {
 
 // A model that Python Keras or Keratin saved: a .keras file, a folder of the same parts, or a
-// legacy .h5 of Keras 2 or 3. It comes compiled as it was, with its optimizer's state, so that
+// legacy .h5 of Keras 1, 2 or 3. It comes compiled as it was, with its optimizer's state, so that
 // training goes on.
 Model load_model(const std::filesystem::path& path, const LoadOptions& options = {});
 

@@ -141,6 +141,79 @@ Model trained_lstm() {
   return model;
 }
 
+// Functions of C++, which Python gets as operations: alone, of several tensors, shared, in a
+// Sequential and for each step of a sequence.
+Model lambdas() {
+  const auto x = Input({.shape = {3, 4}, .name = "x"}), y = Input({.shape = {4}, .name = "y"});
+  const Lambda bend([](Value v) { return ops::tanh(v * 0.5 + 1.0) * v; }, "bend");
+  const Lambda mixed(
+      [](const Values& v) {
+        const Value top = ops::squeeze(ops::slice_axis(v[0], 1, 0, 1), 1);
+        return Values{ops::maximum(top, v[1]), ops::select(top > v[1], top, v[1] * v[1])};
+      },
+      "mixed");
+  const Symbols both = mixed({x, y});
+  const Lambda square([](Value v) { return v * v; }, "square");
+  const SymbolicTensor each = TimeDistributed({.layer = square}, "each")(x);
+  const Sequential within(
+      {Dense({.units = 4}, "inside"),
+       Lambda([](Value v) { return ops::softmax(v - ops::mean(v, {-1}, true), -1); }, "centred")},
+      "within");
+  return Model({.inputs = {x, y},
+                .outputs = {bend(x), bend(ops::concatenate({x, each}, 1)), both, within(both[1])},
+                .name = "lambdas"});
+}
+
+// What C++ can do with one tensor and Keras has operations for.
+Model lambda_functions() {
+  const auto x = Input({.shape = {3, 4}, .name = "x"});
+  const Lambda reduced(
+      [](Value v) {
+        return Values{ops::sum(v, {1}),       ops::mean(v, {1, 2}, true),
+                      ops::max(v, {2}),       ops::variance(v, {1}),
+                      ops::logsumexp(v, {2}), ops::prod(v, {1}),
+                      ops::any(v > 0, {1}),   ops::argmax(v, 2),
+                      ops::min(v, {2}, true), ops::cumsum(v, {.axis = 1})};
+      },
+      "reduced");
+  const Lambda moved(
+      [](Value v) {
+        return Values{ops::reshape(v, {ops::keep_size, 12}),
+                      ops::transpose(v, {0, 2, 1}),
+                      ops::reverse(v, {1, 2}),
+                      ops::roll(v, 1, 2),
+                      ops::slice_axis(v, 2, 1, 4, 2),
+                      ops::concat({v, v * 2.0}, 2),
+                      ops::pad(v, {.lo = {0, 1, 0}, .hi = {0, 0, 2}, .value = 7}),
+                      ops::pad_reflect(v, {0, 1, 0}, {0, 0, 1}),
+                      ops::tile(v, {1, 2, 1}),
+                      ops::repeat(v, 2, 1),
+                      ops::expand_dims(v, 1)};
+      },
+      "moved");
+  const Lambda found(
+      [](Value v) {
+        const Value at = ops::constant(v.block(), Tensor::of<int32_t>(i32, {2}, {2, 0}));
+        const Value row =
+            ops::constant(v.block(), Tensor::of<float>(DType::f32, {4}, {1, -2, 3, 4}));
+        const ops::TopK best = ops::top_k(v, 2);
+        return Values{ops::gather(v, at, 1),
+                      v * row,
+                      ops::sort(v, {.axis = 2}),
+                      best.values,
+                      best.indices,
+                      ops::matmul(v, v, {.transpose_b = true}),
+                      ops::einsum("bij,bkj->bik", {v, v}),
+                      ops::log_softmax(v, 1),
+                      ops::gelu(v, true),
+                      ops::cast(ops::round(v), i32),
+                      ops::select(v > 0, ops::scalar_like(v, 1), ops::scalar_like(v, -1)),
+                      ops::bit_or(v > 1.0, !(v > -1.0))};
+      },
+      "found");
+  return Model({.inputs = x, .outputs = {reduced(x), moved(x), found(x)}});
+}
+
 // Python has neither the function of a Lambda nor the classes of tests, which say "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
@@ -156,6 +229,8 @@ std::vector<ExchangeModel> exchange_models() {
       {"products", products},     {"structures", structures},       {"shared", shared},
       {"masked", masked},         {"nested_twice", nested_twice},
   };
+  models.push_back({"lambdas", lambdas});
+  models.push_back({"lambda_functions", lambda_functions});
   models.push_back({"trained_dense", trained_dense, true});
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "keratin/graph/layer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// A layer that files know as another one: Python has no C++ functions, but it has models of
+// operations.
+class HasSavedForm {
+ public:
+  virtual ~HasSavedForm() = default;
+  // The other layer, of the same name; nothing where the layer is saved as it is.
+  virtual std::shared_ptr<const Layer> saved_form() const = 0;
+};
+
+inline std::shared_ptr<const Layer> saved_form(const Layer& layer) {
+  const auto* other = dynamic_cast<const HasSavedForm*>(&layer);
+  return other == nullptr ? nullptr : other->saved_form();
+}
+
+}  // namespace keratin
+
+#pragma GCC visibility pop

@@ -1,0 +1,223 @@
+#include "keratin/io/legacy_convert.h"
+
+#include <cstring>
+
+#include "keratin/graph/functional.h"
+#include "keratin/layers/bidirectional.h"
+#include "keratin/layers/time_distributed.h"
+
+namespace keratin::io {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+constexpr size_t lstm_gates = 4, gru_gates = 3;
+
+// out[i…] = in[source(i…)], where `source` gives the place of an element in the input.
+template <class Source>
+Tensor moved(const Tensor& in, const Shape& shape, const Source& source) {
+  Tensor out(in.dtype(), shape);
+  const size_t size = size_of(in.dtype());
+  const auto* from = static_cast<const char*>(in.raw());
+  auto* to = static_cast<char*>(out.raw());
+  for (int64_t i = 0; i < out.count(); ++i)
+    std::memcpy(to + static_cast<size_t>(i) * size, from + static_cast<size_t>(source(i)) * size,
+                size);
+  return out;
+}
+
+Tensor transposed(const Tensor& in, const Dims& permutation) {
+  const auto rank = static_cast<int64_t>(permutation.size());
+  require(in.shape().rank() == rank, "expected a kernel of ", rank, " axes, got ", in.shape());
+  Dims strides(permutation.size(), 1), shape;
+  for (size_t i = permutation.size() - 1; i-- > 0;)
+    strides[i] = strides[i + 1] * in.shape()[static_cast<int64_t>(i) + 1];
+  for (const int64_t axis : permutation) shape.push_back(in.shape()[axis]);
+  return moved(in, Shape(shape), [&](int64_t i) {
+    int64_t at = 0;
+    for (size_t axis = shape.size(); axis-- > 0; i /= shape[axis])
+      at += i % shape[axis] * strides[static_cast<size_t>(permutation[axis])];
+    return at;
+  });
+}
+
+// The spatial axes, all but the last two, the other way round.
+Tensor turned(const Tensor& kernel) {
+  require(kernel.shape().rank() > 2, "expected the kernel of a convolution, got ", kernel.shape());
+  const int64_t rank = kernel.shape().rank();
+  const int64_t channels = kernel.shape()[rank - 1] * kernel.shape()[rank - 2];
+  const int64_t places = channels == 0 ? 0 : kernel.count() / channels;
+  return moved(kernel, kernel.shape(),
+               [&](int64_t i) { return (places - 1 - i / channels) * channels + i % channels; });
+}
+
+// Side by side along the last axis.
+Tensor joined(const Tensors& parts) {
+  Dims dims = parts[0].shape().dims();
+  require(!dims.empty(), "expected the weights of a gate, got a number");
+  const int64_t width = dims.back();
+  for (const Tensor& part : parts)
+    require(part.shape() == parts[0].shape() && part.dtype() == parts[0].dtype(),
+            "expected weights of one shape for all gates, got ", parts[0].shape(), " and ",
+            part.shape());
+  dims.back() = width * static_cast<int64_t>(parts.size());
+  Tensor out(parts[0].dtype(), Shape(dims));
+  const size_t bytes = static_cast<size_t>(width) * size_of(out.dtype());
+  const size_t rows = bytes == 0 ? 0 : parts[0].bytes() / bytes;
+  auto* to = static_cast<char*>(out.raw());
+  for (size_t row = 0; row < rows; ++row)
+    for (const Tensor& part : parts) {
+      std::memcpy(to, static_cast<const char*>(part.raw()) + row * bytes, bytes);
+      to += bytes;
+    }
+  return out;
+}
+
+// Keras 1: kernel, recurrent kernel and bias of one gate after the other, in their order.
+Tensors by_gate(const Tensors& weights, const std::vector<size_t>& order) {
+  Tensors out;
+  for (size_t kind = 0; kind < 3; ++kind) {
+    Tensors gates;
+    for (const size_t gate : order) gates.push_back(weights[3 * gate + kind]);
+    out.push_back(joined(gates));
+  }
+  return out;
+}
+
+void convert_keras1_kernel(const Layer& layer, Tensor& kernel) {
+  const std::string_view kind = layer.class_name();
+  const Json config = layer.get_config();
+  const Json* format = config.find("data_format");
+  const bool first = format != nullptr && *format == Json("channels_first");
+  if (kind == "Conv1D") {
+    const int64_t filters = config.at("filters").as_int();
+    require(kernel.shape().rank() == 4, "expected a kernel of 4 axes, got ", kernel.shape());
+    // 1.1: (filters, channels, length, 1); later (length, 1, channels, filters).
+    if (kernel.shape()[1] != 1 || kernel.shape()[3] != filters)
+      kernel = transposed(kernel, {2, 3, 1, 0});
+    require(kernel.shape()[1] == 1, "expected a kernel over one axis, got ", kernel.shape());
+    kernel = kernel.reshape({kernel.shape()[0], kernel.shape()[2], kernel.shape()[3]});
+  } else if (kind == "Conv2D" && first) {
+    kernel = transposed(kernel, {2, 3, 1, 0});
+  } else if (kind == "Conv2DTranspose") {
+    kernel = transposed(kernel, first ? Dims{2, 3, 0, 1} : Dims{0, 1, 3, 2});
+  } else if (kind == "Conv3D" && first) {
+    kernel = transposed(kernel, {2, 3, 4, 1, 0});
+  }
+}
+
+bool is_convolution(std::string_view kind) {
+  return kind == "Conv1D" || kind == "Conv2D" || kind == "Conv3D" || kind == "Conv2DTranspose";
+}
+
+// One gate of a kernel [rows, gates · units]: the block, and where it goes.
+Tensor per_gate(const Tensor& in, size_t gates, bool recurrent) {
+  require(in.shape().rank() == 2 && in.shape()[1] % static_cast<int64_t>(gates) == 0,
+          "expected the kernel of ", gates, " gates, got ", in.shape());
+  const int64_t rows = in.shape()[0], width = in.shape()[1];
+  const int64_t units = width / static_cast<int64_t>(gates);
+  require(!recurrent || rows == units, "expected a square recurrent kernel per gate, got ",
+          in.shape());
+  return moved(in, in.shape(), [&](int64_t i) {
+    const int64_t row = i / width, gate = i % width / units, column = i % units;
+    // CuDNN keeps kernels column by column, and recurrent ones transposed.
+    const int64_t flat = recurrent ? column * units + row : column * rows + row;
+    return flat / units * width + gate * units + flat % units;
+  });
+}
+
+Tensor sum_of_halves(const Tensor& bias) {
+  const Tensor in = bias.cast(DType::f64);
+  const int64_t half = in.count() / 2;
+  Tensor out(DType::f64, {half});
+  const auto from = in.data<double>();
+  const auto to = out.data<double>();
+  for (size_t i = 0; i < to.size(); ++i) to[i] = from[i] + from[i + to.size()];
+  return out.cast(bias.dtype());
+}
+
+// What CuDNNLSTM and CuDNNGRU keep for an LSTM or GRU: told by their two biases in a row.
+void convert_cudnn(const Layer& layer, Tensors& weights) {
+  const bool lstm = layer.class_name() == "LSTM", gru = layer.class_name() == "GRU";
+  if ((!lstm && !gru) || weights.size() != 3) return;
+  const size_t gates = lstm ? lstm_gates : gru_gates;
+  const Shape &recurrent = weights[1].shape(), &bias = weights[2].shape();
+  if (recurrent.rank() != 2 || bias.rank() != 1 ||
+      bias[0] != 2 * recurrent[0] * static_cast<int64_t>(gates))
+    return;
+  weights[0] = per_gate(weights[0], gates, /*recurrent=*/false);
+  weights[1] = per_gate(weights[1], gates, /*recurrent=*/true);
+  weights[2] = lstm ? sum_of_halves(weights[2]) : weights[2].reshape({2, bias[0] / 2});
+}
+
+struct Counts {
+  size_t trained = 0, others = 0;
+};
+
+Counts stored_counts(const Layer& layer, bool gates_apart) {
+  Counts counts{layer.trainable_weights().size(), layer.non_trainable_weights().size()};
+  if (!gates_apart) return counts;
+  if (layer.class_name() == "LSTM" || layer.class_name() == "GRU") {
+    const size_t gates = layer.class_name() == "LSTM" ? lstm_gates : gru_gates;
+    return {counts.trained * gates, counts.others * gates};
+  }
+  if (layer.weights().empty() || layer.sublayers().empty()) return counts;
+  counts = {};
+  for (const Layer::Sublayer& sub : layer.sublayers()) {
+    const Counts part = stored_counts(*sub.layer, true);
+    counts.trained += part.trained;
+    counts.others += part.others;
+  }
+  return counts;
+}
+
+// Of a model: what trains in all of its layers, then the rest of all.
+Tensors convert_nested(const Layer& model, const Tensors& weights, const Origin& origin) {
+  Counts all = stored_counts(model, origin.keras1);
+  const bool gates_apart = origin.keras1 && all.trained + all.others == weights.size();
+  if (!gates_apart) all = stored_counts(model, false);
+  if (all.trained + all.others != weights.size()) return weights;
+  size_t next = 0, next_other = all.trained;
+  Tensors trained, others;
+  for (const Layer::Sublayer& sub : model.sublayers()) {
+    const Counts counts = stored_counts(*sub.layer, gates_apart);
+    Tensors own;
+    for (size_t i = 0; i < counts.trained; ++i) own.push_back(weights[next++]);
+    for (size_t i = 0; i < counts.others; ++i) own.push_back(weights[next_other++]);
+    own = converted_weights(*sub.layer, std::move(own), origin);
+    const size_t training = sub.layer->trainable_weights().size();
+    for (size_t i = 0; i < own.size(); ++i) (i < training ? trained : others).push_back(own[i]);
+  }
+  for (Tensor& other : others) trained.push_back(std::move(other));
+  return trained;
+}
+
+}  // namespace
+
+std::vector<Tensor> converted_weights(const Layer& layer, std::vector<Tensor> weights,
+                                      const Origin& origin) {
+  const std::string_view kind = layer.class_name();
+  if (const auto* both = dynamic_cast<const BidirectionalLayer*>(&layer)) {
+    const auto middle = weights.begin() + static_cast<std::ptrdiff_t>(weights.size() / 2);
+    Tensors out = converted_weights(*both->forward_layer(), {weights.begin(), middle}, origin);
+    for (Tensor& w : converted_weights(*both->backward_layer(), {middle, weights.end()}, origin))
+      out.push_back(std::move(w));
+    return out;
+  }
+  if (dynamic_cast<const TimeDistributedLayer*>(&layer) != nullptr)
+    return converted_weights(*layer.sublayers()[0].layer, std::move(weights), origin);
+  if (dynamic_cast<const ModelLayer*>(&layer) != nullptr)
+    return convert_nested(layer, weights, origin);
+  if (weights.empty()) return weights;
+  if (origin.keras1) {
+    convert_keras1_kernel(layer, weights[0]);
+    // Its gates are i, c, f, o; ours i, f, c, o.
+    if (kind == "LSTM" && weights.size() == 3 * lstm_gates)
+      weights = by_gate(weights, {0, 2, 1, 3});
+    if (kind == "GRU" && weights.size() == 3 * gru_gates) weights = by_gate(weights, {0, 1, 2});
+  }
+  if (is_convolution(kind) && origin.theano) weights[0] = turned(weights[0]);
+  convert_cudnn(layer, weights);
+  return weights;
+}
+
+}  // namespace keratin::io

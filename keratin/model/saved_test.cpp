@@ -1,0 +1,94 @@
+// Files that real Keras saved: tests/golden/saved.
+#include <gtest/gtest.h>
+
+#include "keratin/files/zip.h"
+#include "keratin/layers/layers.h"
+#include "keratin/model/saving.h"
+#include "keratin/ops/ops.h"
+#include "keratin/testing/expect_error.h"
+#include "keratin/testing/golden.h"
+
+namespace keratin {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_user_error;
+
+fs::path saved(const std::string& file) { return testing::golden_path("saved/" + file); }
+
+Json entry_of(const std::string& file) {
+  for (const Json& entry : testing::read_golden("saved/saved.json").as_array())
+    if (entry.at("file") == Json(file)) return entry;
+  fail("no golden file is named ", file);
+}
+
+void expect_outputs(const Model& model, const Json& entry) {
+  const auto ours = model.predict(testing::golden_structure(entry.at("inputs"))).flat();
+  const auto theirs = testing::golden_structure(entry.at("outputs")).flat();
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (size_t i = 0; i < ours.size(); ++i) {
+    ASSERT_EQ(ours[i].shape(), theirs[i].shape());
+    for (int64_t k = 0; k < ours[i].count(); ++k)
+      ASSERT_NEAR(ours[i].at(k), theirs[i].at(k), 1e-5 * (1 + std::abs(theirs[i].at(k))))
+          << "output " << i << ", element " << k;
+  }
+}
+
+const LoadOptions bound{.lambdas = {
+                            {"double", lambda_function([](const Call& c) {
+                               return c.input() * c.argument("by").constant().as_double();
+                             })},
+                            {"add_three", lambda_function([](Value x) { return x + 3.0; })},
+                        }};
+
+// By the layer's name, or by that of its function; the code in the file is never looked at.
+TEST(SavedByKeras, ALambdaIsBoundByName) {
+  const std::string file = "python_lambda.keras";
+  expect_user_error([&] { load_model(saved(file)); },
+                    {"Lambda layer 'double'", "never run", ".lambdas"});
+  expect_outputs(load_model(saved(file), bound), entry_of(file));
+}
+
+std::string config_in(const fs::path& path) {
+  const files::FileView view = files::ZipReader(files::map_file(path)).read("config.json");
+  return {reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()};
+}
+
+TEST(SavedByKeras, ALambdaIsSavedAgainByteForByte) {
+  const fs::path back = fs::path(::testing::TempDir()) / text("keratin_saved_", getpid(), ".keras");
+  load_model(saved("python_lambda.keras"), bound).save(back);
+  const std::string before = config_in(saved("python_lambda.keras")), after = config_in(back);
+  fs::remove(back);
+  size_t lambdas = 0;
+  const Json config = Json::parse(after);
+  for (const Json& layer : config.at("config").at("layers").as_array()) {
+    if (layer.at("class_name") != Json("Lambda")) continue;
+    ++lambdas;
+    EXPECT_NE(before.find(layer.at("config").dump()), std::string::npos) << layer;
+  }
+  EXPECT_EQ(lambdas, 2U);
+}
+
+TEST(SavedByKeras, OperationsAreKnownWithoutTheirModules) {
+  expect_outputs(load_model(saved("operations.h5")), entry_of("operations.h5"));
+}
+
+// Files with everything as older versions had it; what they compute is that of the same models
+// in Keras 3.
+TEST(SavedByKeras, OldFilesAreConverted) {
+  for (const std::string file : {"keras1.h5", "keras1_theano.h5", "cudnn.h5"}) {
+    SCOPED_TRACE(file);
+    const Model model = load_model(saved(file));
+    expect_outputs(model, entry_of(file));
+    EXPECT_EQ(model.dialect(), Dialect::keras2);
+  }
+}
+
+TEST(SavedByKeras, WeightsInSeveralFiles) {
+  Model model = load_model(saved("sharded.keras"));
+  model.load_weights(saved("sharded.weights.json"));
+  expect_outputs(model, entry_of("sharded.keras"));
+}
+
+}  // namespace
+}  // namespace keratin
