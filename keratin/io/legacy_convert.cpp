@@ -153,28 +153,36 @@ struct Counts {
   size_t trained = 0, others = 0;
 };
 
+Counts stored_counts(const Layer& layer, bool gates_apart);
+
+Counts counts_within(const Layer& layer, bool gates_apart) {
+  Counts all;
+  for (const Layer::Sublayer& sub : layer.sublayers()) {
+    const Counts part = stored_counts(*sub.layer, gates_apart);
+    all.trained += part.trained;
+    all.others += part.others;
+  }
+  return all;
+}
+
+// How many arrays a file has for a layer; Keras 1 has those of each gate.
 Counts stored_counts(const Layer& layer, bool gates_apart) {
-  Counts counts{layer.trainable_weights().size(), layer.non_trainable_weights().size()};
+  const Counts counts{layer.trainable_weights().size(), layer.non_trainable_weights().size()};
   if (!gates_apart) return counts;
   if (layer.class_name() == "LSTM" || layer.class_name() == "GRU") {
     const size_t gates = layer.class_name() == "LSTM" ? lstm_gates : gru_gates;
     return {counts.trained * gates, counts.others * gates};
   }
   if (layer.weights().empty() || layer.sublayers().empty()) return counts;
-  counts = {};
-  for (const Layer::Sublayer& sub : layer.sublayers()) {
-    const Counts part = stored_counts(*sub.layer, true);
-    counts.trained += part.trained;
-    counts.others += part.others;
-  }
-  return counts;
+  return counts_within(layer, true);
 }
 
 // Of a model: what trains in all of its layers, then the rest of all.
 Tensors convert_nested(const Layer& model, const Tensors& weights, const Origin& origin) {
-  Counts all = stored_counts(model, origin.keras1);
+  Counts all = counts_within(model, origin.keras1);
   const bool gates_apart = origin.keras1 && all.trained + all.others == weights.size();
-  if (!gates_apart) all = stored_counts(model, false);
+  if (!gates_apart) all = counts_within(model, false);
+  // Layers that share weights have fewer in the file; those are left as they are.
   if (all.trained + all.others != weights.size()) return weights;
   size_t next = 0, next_other = all.trained;
   Tensors trained, others;

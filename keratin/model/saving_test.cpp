@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/graph/symbolic_ops.h"
 #include "keratin/layers/layers.h"
@@ -337,6 +338,61 @@ TEST_F(Saving, ALambdaComesBackAsWhatItDoes) {
     const Tensor x = random({2, 3});
     expect_same(back.predict(x).flat(), model.predict(x).flat());
     EXPECT_EQ(back.to_json(), model.to_json());
+  }
+}
+
+// HDF5 and NumPy have no bfloat16; the same numbers come back all the same.
+TEST_F(Saving, WeightsOfHalfPrecisionInEveryFormat) {
+  for (const char* policy : {"float16", "bfloat16"}) {
+    SCOPED_TRACE(policy);
+    const LayerOptions half{.name = "d", .dtype = policy};
+    const auto make = [&] {
+      const auto in = Input({3});
+      return Model({.inputs = in, .outputs = Dense({.units = 2}, half)(in)});
+    };
+    const Model model = make();
+    ASSERT_EQ(size_of(model.get_weights()[0].dtype()), 2U);
+    for (const std::string file : {"a.keras", "a.h5"}) {
+      SCOPED_TRACE(file);
+      model.save(at(file));
+      const std::vector<Tensor> back = load_model(at(file)).get_weights();
+      expect_same(back, model.get_weights());
+      EXPECT_EQ(back[0].dtype(), model.get_weights()[0].dtype());
+    }
+    for (const std::string file : {"a.weights.h5", "a.weights.json", "a.npz", "a.safetensors"}) {
+      SCOPED_TRACE(file);
+      model.save_weights(at(file));
+      Model other = make();
+      other.load_weights(at(file));
+      expect_same(other.get_weights(), model.get_weights());
+    }
+  }
+}
+
+TEST_F(Saving, WhatAConfigHasTooMuchIsAWarning) {
+  const auto in = Input({3});
+  std::string json = Model({.inputs = in, .outputs = Dense({.units = 2}, "d")(in)}).to_json();
+  json.replace(json.find(R"("units")"), 7, R"("colour": "red", "units")");
+  std::vector<std::string> warnings;
+  const auto before = set_warning_handler([&](const std::string& w) { warnings.push_back(w); });
+  model_from_json(json);
+  set_warning_handler(before);
+  EXPECT_EQ(warnings, std::vector<std::string>{
+                          "Dense: the config key 'colour' is not known and was ignored"});
+}
+
+TEST_F(Saving, AClassThatIsMissingIsNamed) {
+  const Json json = Json::parse(R"({"class_name": "Swirl", "module": "my_package.layers",
+      "registered_name": "my_package>Swirl", "config": {"name": "swirl_3", "units": 2}})");
+  expect_user_error([&] { model_from_json(json.dump()); },
+                    {"class 'Swirl'", "module 'my_package.layers'", "layer 'swirl_3'",
+                     "register it", R"({"Swirl", YourLayer::from_config})"});
+  // By the class, or by the name it is registered under.
+  for (const std::string name : {"Swirl", "my_package>Swirl"}) {
+    const auto make = [](const Json& config, const ConfigContext&) -> LayerPtr {
+      return Dense({.units = config.at("units").as_int()}, config.at("name").as_string());
+    };
+    EXPECT_EQ(model_from_json(json.dump(), {.layers = {{name, make}}}).name(), "swirl_3");
   }
 }
 
