@@ -2,8 +2,10 @@
 
 #include <unordered_map>
 
+#include "keratin/graph/keras2_activation.h"
 #include "keratin/graph/named.h"
 #include "keratin/ops/activations.h"
+#include "keratin/ops/ops.h"
 
 namespace keratin {
 
@@ -15,6 +17,8 @@ Activation::Activation(const std::string& name) {
       all[std::string(each)] = Named{std::string(each)};
     all.at("swish") = all.at("silu");
     all.at("hard_swish") = all.at("hard_silu");
+    const std::string old(keras2_hard_sigmoid);
+    all[old] = Named{old, [](Value x) { return ops::clip(x * 0.2 + 0.5, 0, 1); }};
     return all;
   }();
   const auto found = known.find(name);
@@ -33,6 +37,7 @@ Value Activation::operator()(Value x) const {
 Activation Activation::from_json(const Json& json) {
   if (json.is_null()) return {};
   if (json.is_string()) return {json.as_string()};
+  if (is_keras2_hard_sigmoid(json)) return {std::string(keras2_hard_sigmoid)};
   const Json& config = json.at("config");
   if (config.is_string()) return {config.as_string()};
   return {snake_case(json.at("class_name").as_string())};

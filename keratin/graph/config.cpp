@@ -4,6 +4,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "keratin/graph/keras2_activation.h"
 #include "keratin/graph/saved_form.h"
 
 namespace keratin {
@@ -87,6 +88,15 @@ Json build_config(const Layer& layer) {
   return Json::Object{{"shapes_dict", by_name}};
 }
 
+// A layer's config, in words that Keras 3 knows.
+Json portable_config(const Layer& layer) {
+  Json config = layer.get_config();
+  for (const char* key : {"activation", "recurrent_activation"})
+    if (const Json* name = config.find(key); name != nullptr && *name == Json(keras2_hard_sigmoid))
+      config[key] = keras2_hard_sigmoid_json();
+  return config;
+}
+
 }  // namespace
 
 Json serialize_layer(const Layer& layer) {
@@ -94,7 +104,7 @@ Json serialize_layer(const Layer& layer) {
   const std::string_view registered = layer.registered_name();
   Json json = Json::Object{{"module", layer.module()},
                            {"class_name", layer.class_name()},
-                           {"config", layer.get_config()},
+                           {"config", portable_config(layer)},
                            {"registered_name", registered.empty() ? Json() : Json(registered)}};
   if (layer.built() && !layer.built_with().empty()) json["build_config"] = build_config(layer);
   return json;

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "keratin/files/zip.h"
+#include "keratin/io/keras2_config.h"
 #include "keratin/io/weights_h5.h"
 
 namespace keratin::io {
@@ -113,9 +114,11 @@ LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dial
 
 SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& options) {
   const Members members(path);
-  const Json config = members.json("config.json");
+  Json config = members.json("config.json");
+  const Dialect written_by = dialect_of(members);
+  if (written_by == Dialect::keras2) config = from_keras2(config);
   SavedModel saved;
-  saved.dialect = options.dialect ? *options.dialect : dialect_of(members);
+  saved.dialect = options.dialect.value_or(written_by);
   saved.layer = model_from(config, options, saved.dialect);
   const Json* compiled = config.find("compile_config");
   OptimizerState* optimizer = nullptr;

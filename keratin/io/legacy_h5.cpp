@@ -3,6 +3,7 @@
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/io/keras1_config.h"
+#include "keratin/io/keras2_config.h"
 #include "keratin/io/legacy_convert.h"
 
 namespace keratin::io {
@@ -210,9 +211,11 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
   // Keras 1 does not say its version.
   const std::string version =
       root.has_attribute("keras_version") ? root.attribute("keras_version").text() : "1";
-  saved.dialect = options.dialect.value_or(dialect_of_version(version));
+  const Dialect written_by = dialect_of_version(version);
+  saved.dialect = options.dialect.value_or(written_by);
   Json config = json_of(root, "model_config", where);
   if (version.starts_with('1')) config = from_keras1(config);
+  if (written_by == Dialect::keras2) config = from_keras2(config);
   saved.layer = model_from(config, options, saved.dialect);
   read_layers(weights_in(root, where), *saved.layer, where, {});
   if (options.compile && root.has_attribute("training_config")) {

@@ -1,6 +1,7 @@
 #include "keratin/model/saving.h"
 
 #include "keratin/files/zip.h"
+#include "keratin/io/keras2_config.h"
 #include "keratin/io/legacy_h5.h"
 #include "keratin/io/weights_file.h"
 
@@ -13,10 +14,10 @@ bool is_legacy(const std::filesystem::path& path) {
 }
 
 // Keras 3 says where its classes live; Keras 2 before 2.12 says which version wrote it.
-Dialect dialect_of(const Json& envelope) {
+Dialect dialect_of(const Json& envelope, Dialect otherwise) {
   const Json* version = envelope.find("keras_version");
   return version != nullptr && version->is_string() ? io::dialect_of_version(version->as_string())
-                                                    : Dialect::keras3;
+                                                    : otherwise;
 }
 
 Model opened(const LayerPtr& layer, Dialect dialect) {
@@ -85,8 +86,10 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
 }
 
 Model model_from_json(const std::string& json, const LoadOptions& options) {
-  const Json envelope = Json::parse(json);
-  const Dialect dialect = options.dialect.value_or(dialect_of(envelope));
+  Json envelope = Json::parse(json);
+  const Dialect written_by = dialect_of(envelope, options.dialect.value_or(Dialect::keras3));
+  if (written_by == Dialect::keras2) envelope = io::from_keras2(envelope);
+  const Dialect dialect = options.dialect.value_or(written_by);
   return opened(io::model_from(envelope, options, dialect), dialect);
 }
 

@@ -214,6 +214,16 @@ Model lambda_functions() {
   return Model({.inputs = x, .outputs = {reduced(x), moved(x), found(x)}});
 }
 
+// Keras 3 calls another function by the name of this one.
+Model old_hard_sigmoid() {
+  const auto x = Input({4, 3});
+  const char* old = "keras2_hard_sigmoid";
+  const auto y = LSTM({.units = 5, .recurrent_activation = old, .return_sequences = true})(x);
+  const GRU gru({.units = 2, .recurrent_activation = old});
+  const auto z = Dense({.units = 3, .activation = old})(Bidirectional({.layer = gru})(y));
+  return Model({.inputs = x, .outputs = {z, layers::Activation({.activation = old})(z * 5.0)}});
+}
+
 // Python has neither the function of a Lambda nor the classes of tests, which say "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
@@ -231,6 +241,7 @@ std::vector<ExchangeModel> exchange_models() {
   };
   models.push_back({"lambdas", lambdas});
   models.push_back({"lambda_functions", lambda_functions});
+  models.push_back({"old_hard_sigmoid", old_hard_sigmoid});
   models.push_back({"trained_dense", trained_dense, true});
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});

@@ -259,6 +259,29 @@ def cudnn(path):
     return inputs, model.predict(inputs, verbose=0)
 
 
+def keras2_hard_sigmoid(path):
+    """What Keras 2 calls hard_sigmoid, wherever an activation stands."""
+    import tf_keras
+
+    layers = tf_keras.layers
+    hard = dict(recurrent_activation="hard_sigmoid")
+    x = tf_keras.Input((4, 3), name="x")
+    y = layers.LSTM(5, return_sequences=True, name="lstm", **hard)(x)
+    y = layers.RNN(layers.LSTMCell(3, **hard), return_sequences=True, name="rnn")(y)
+    y = layers.Bidirectional(layers.GRU(2, name="gru", **hard), name="both")(y)
+    y = layers.Dense(3, activation="hard_sigmoid", name="dense")(y)
+    y = layers.Activation("hard_sigmoid", name="last")(layers.Rescaling(5, -2.5, name="more")(y))
+    model = tf_keras.Model(x, y, name="model")
+    fill(model)
+    model.save(path)
+    inputs = data(path.stem, 3, 4, 3)
+    return inputs, model.predict(inputs, verbose=0)
+
+
+case("keras2_hard_sigmoid.h5")(keras2_hard_sigmoid)
+case("keras2_hard_sigmoid.keras")(keras2_hard_sigmoid)
+
+
 def settle(path):
     """The same archive without the time at which it was made, and without memory addresses."""
     with zipfile.ZipFile(path) as archive:

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "keratin/base/json.h"
+
+namespace keratin::io {
+
+// A config of Keras 1 or 2 with the functions that it means where a name means another today:
+// "hard_sigmoid". Lambdas are left alone.
+Json from_keras2(const Json& config);
+
+}  // namespace keratin::io
