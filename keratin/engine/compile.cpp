@@ -1,9 +1,11 @@
 #include "keratin/engine/compile.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "keratin/backend/cpu/cpu.h"
 #include "keratin/backend/reference/reference.h"
+#include "keratin/engine/devices.h"
 #include "keratin/engine/pipeline.h"
 #include "keratin/ops/constant.h"
 #include "keratin/passes/canonicalize.h"
@@ -57,11 +59,25 @@ std::vector<Tensor> evaluate(const Node& node) {
   return compile(std::move(module), {.backend = "reference"})(inputs);
 }
 
+// How many devices a program runs on; all of them must be there.
+int count_devices(const Module& module) {
+  std::vector<Device> used;
+  for (const auto& node : module.block().nodes())
+    if (std::find(used.begin(), used.end(), node->device()) == used.end())
+      used.push_back(node->device());
+  const std::vector<Device> here = devices();
+  for (const Device device : used)
+    require(std::find(here.begin(), here.end(), device) != here.end(),
+            "compile: there is no device ", device, "; there are ", here.size(), ", the last is ",
+            here.back());
+  return static_cast<int>(std::max<size_t>(used.size(), 1));
+}
+
 }  // namespace
 
 // The whole compiler, top to bottom.
 Executable compile(Module module, const CompileOptions& options) {
-  const PlanOptions plan = plan_options(options);
+  PlanOptions plan = plan_options(options);
   const auto claimed = [&](const Node& node) {
     if (options.decompose_all) return false;
     for (const Backend* backend : plan.backends)
@@ -100,7 +116,9 @@ Executable compile(Module module, const CompileOptions& options) {
     passes.run("decompose_unclaimed", decompose);
   }
   passes.run("eliminate_dead", eliminate_dead).run("schedule_updates", schedule_updates);
-  return Executable(make_plan(passes.take(), plan), options.backend == "cpu");
+  Module lowered = passes.take();
+  plan.threads = std::max(1, plan.threads / count_devices(lowered));
+  return Executable(make_plan(std::move(lowered), plan), options.backend == "cpu");
 }
 
 }  // namespace keratin

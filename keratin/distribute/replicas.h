@@ -1,0 +1,29 @@
+#pragma once
+
+#include "keratin/graph/layer.h"
+
+namespace keratin {
+
+// Calls a model once per device, each time on a part of the batch. Parts are as Keras's: all of one
+// size but for the last, which has what is left; a part without samples is not run.
+class ReplicasLayer final : public Layer {
+ public:
+  ReplicasLayer(LayerPtr model, std::vector<Device> devices, Device merge);
+
+  std::string_view class_name() const override { return "Replicas"; }
+  const LayerPtr& model() const { return model_; }
+
+  LayerPtr fresh_copy() const override;
+  Results call(const Call& c) const override;
+  Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
+  bool supports_masking() const override { return true; }
+  bool takes_mask() const override { return true; }
+  bool autocasts() const override { return false; }
+
+ private:
+  LayerPtr model_;
+  std::vector<Device> devices_;
+  Device merge_;
+};
+
+}  // namespace keratin

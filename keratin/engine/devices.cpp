@@ -1,0 +1,39 @@
+#include "keratin/engine/devices.h"
+
+#include <atomic>
+
+#include "keratin/base/error.h"
+
+namespace keratin {
+namespace {
+
+std::atomic<int>& count_of(Device::Kind kind) {
+  static std::atomic<int> cpus = 1, gpus = 0;
+  return kind == Device::Kind::cpu ? cpus : gpus;
+}
+
+}  // namespace
+
+std::vector<Device> devices(Device::Kind kind) {
+  std::vector<Device> all;
+  for (int i = 0; i < count_of(kind); ++i) all.push_back({kind, static_cast<int16_t>(i)});
+  return all;
+}
+
+std::vector<Device> devices() {
+  std::vector<Device> all = devices(Device::Kind::cpu);
+  for (const Device gpu : devices(Device::Kind::gpu)) all.push_back(gpu);
+  return all;
+}
+
+void set_logical_devices(std::string_view kind, int count) {
+  constexpr int most = 1024;
+  require(kind == "cpu" || kind == "gpu",
+          "set_logical_devices: the kind must be 'cpu' or 'gpu', got '", kind, "'");
+  const int least = kind == "cpu" ? 1 : 0;
+  require(count >= least && count <= most, "set_logical_devices: expected ", least, " to ", most,
+          " devices of kind '", kind, "', got ", count);
+  count_of(kind == "cpu" ? Device::Kind::cpu : Device::Kind::gpu) = count;
+}
+
+}  // namespace keratin

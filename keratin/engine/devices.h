@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "keratin/tensor/device.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// Where programs can run: cpu:0, further logical CPU devices, GPUs.
+std::vector<Device> devices();
+std::vector<Device> devices(Device::Kind kind);
+
+// How many devices of a kind there are, until the program says otherwise. "cpu" splits the
+// processor: a program on n devices gives each an n-th of its threads. "gpu" lets CPU devices
+// answer to the names gpu:0, gpu:1, …, so that programs for several GPUs can be tried and tested on
+// any machine; this happens here and nowhere else.
+void set_logical_devices(std::string_view kind, int count);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
