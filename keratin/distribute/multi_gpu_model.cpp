@@ -17,10 +17,11 @@ std::string python_list(const std::vector<std::string>& items) {
 
 std::string quoted(Device device) { return text("'/", device, "'"); }
 
-// Keras's names of the outputs: those of the layers that made them; where a layer made several,
-// each gets a number.
+// Keras's names of the outputs: those of the layers that made them; where a layer made several, or
+// is an input, each gets a number.
 std::vector<std::string> output_names(const Model& model) {
   std::map<std::string, int> counts, next;
+  for (const SymbolicTensor& t : model.inputs()) ++counts[t.layer()->name()];
   for (const SymbolicTensor& t : model.outputs()) ++counts[t.layer()->name()];
   std::vector<std::string> names;
   for (const SymbolicTensor& t : model.outputs()) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/layers/layers.h"
+#include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
@@ -104,6 +105,32 @@ TEST_F(MultiGpu, TrainsTheTemplate) {
             EXPECT_NEAR(got[w].at(i), expected[w].at(i), 1e-5)
                 << "weight " << w << ", batch " << batch;
       }
+}
+
+TEST_F(MultiGpu, SavesAndLoadsTheTemplate) {
+  const Model model = small_model();
+  Model parallel = multi_gpu_model(model, {.gpus = 2});
+  parallel.compile({.optimizer = "adam", .loss = "mse"});
+  const Tensor x = ramp({10, 3}, 0, 0.7), y = ramp({10, 2}, 1, 0.3);
+  parallel.train_on_batch(x, y);
+  const auto folder = std::filesystem::temp_directory_path() / "keratin_multi_gpu";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"model.keras", "model.h5"}) {
+    parallel.save(folder / name);
+    Model again = load_model(folder / name);
+    EXPECT_EQ(again.to_json(), model.to_json()) << name;
+    EXPECT_EQ(again.predict(x).leaf().to_vector(), model.predict(x).leaf().to_vector()) << name;
+    EXPECT_EQ(again.optimizer().iterations(), 1) << name;
+  }
+  // Weights go both ways between the two.
+  parallel.save_weights(folder / "w.weights.h5");
+  const Model other = small_model();
+  Model(other).load_weights(folder / "w.weights.h5");
+  EXPECT_EQ(other.predict(x).leaf().to_vector(), model.predict(x).leaf().to_vector());
+  Model many = multi_gpu_model(small_model(), {.gpus = 2});
+  many.load_weights(folder / "w.weights.h5");
+  EXPECT_EQ(many.predict(x).leaf().to_vector(), model.predict(x).leaf().to_vector());
+  std::filesystem::remove_all(folder);
 }
 
 // The report that started it: a Lambda with two outputs, relocated and replicated.

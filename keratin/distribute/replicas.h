@@ -1,17 +1,17 @@
 #pragma once
 
-#include "keratin/graph/layer.h"
+#include "keratin/graph/saved_form.h"
 
 namespace keratin {
 
 // Calls a model once per device, each time on a part of the batch. Parts are as Keras's: all of one
 // size but for the last, which has what is left; a part without samples is not run.
-class ReplicasLayer final : public Layer {
+class ReplicasLayer final : public Layer, public RunsAnotherModel {
  public:
   ReplicasLayer(LayerPtr model, std::vector<Device> devices, Device merge);
 
   std::string_view class_name() const override { return "Replicas"; }
-  const LayerPtr& model() const { return model_; }
+  const Layer& other_model() const override { return *model_; }
 
   LayerPtr fresh_copy() const override;
   Results call(const Call& c) const override;

@@ -20,6 +20,16 @@ inline std::shared_ptr<const Layer> saved_form(const Layer& layer) {
   return other == nullptr ? nullptr : other->saved_form();
 }
 
+// A layer that makes a model a way of running another one: files know the model as that other one.
+class RunsAnotherModel {
+ public:
+  virtual ~RunsAnotherModel() = default;
+  virtual const Layer& other_model() const = 0;
+};
+
+// What files keep of a model: itself, or the one that it runs.
+const Layer& saved_model(const Layer& model);
+
 }  // namespace keratin
 
 #pragma GCC visibility pop

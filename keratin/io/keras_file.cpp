@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "keratin/files/zip.h"
+#include "keratin/graph/saved_form.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/weights_h5.h"
 
@@ -138,7 +139,8 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
   return saved;
 }
 
-void write_keras(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
+void write_keras(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {
+  const Layer& model = saved_model(given);
   Json config = serialize_layer(model);
   if (trainer != nullptr) config["compile_config"] = compile_config(trainer->options());
   const OptimizerState* optimizer =

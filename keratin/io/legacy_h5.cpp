@@ -2,6 +2,7 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
+#include "keratin/graph/saved_form.h"
 #include "keratin/io/keras1_config.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/legacy_convert.h"
@@ -197,7 +198,7 @@ std::vector<Variable> legacy_order(const Layer& layer) {
 void read_legacy_weights(const std::filesystem::path& path, const Layer& model,
                          const LegacyOptions& options) {
   const hdf5::File file(path);
-  read_layers(weights_in(file.root(), path.string()), model, path.string(), options);
+  read_layers(weights_in(file.root(), path.string()), saved_model(model), path.string(), options);
 }
 
 SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options) {

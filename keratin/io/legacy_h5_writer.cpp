@@ -3,6 +3,7 @@
 
 #include "keratin/files/hdf5_writer.h"
 #include "keratin/graph/named.h"
+#include "keratin/graph/saved_form.h"
 #include "keratin/io/legacy_h5.h"
 
 namespace keratin::io {
@@ -74,7 +75,8 @@ Json training_config(const TrainingOptions& options) {
 
 }  // namespace
 
-void write_legacy(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
+void write_legacy(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {
+  const Layer& model = saved_model(given);
   hdf5::Writer file;
   hdf5::NewGroup& root = file.root();
   root.attribute("keras_version", keras_version);

@@ -75,7 +75,7 @@ void add_optimizer(const OptimizerState& optimizer, const std::string& path,
 
 std::vector<SavedObject> saved_objects(const Layer& model, const OptimizerState* optimizer) {
   std::vector<SavedObject> out;
-  add_layers(model, out);
+  add_layers(saved_model(model), out);
   if (optimizer != nullptr) add_optimizer(*optimizer, "optimizer", out);
   return out;
 }
