@@ -13,10 +13,9 @@ void pause() {
 #endif
 }
 
-// Waits for a value to change: a short while awake, since what is waited for is often near.
+// Waits for a value to change, at first awake: what is waited for is often near.
 template <class T>
-void wait_while(const std::atomic<T>& value, T old) {
-  constexpr int looks = 4000;
+void wait_while(const std::atomic<T>& value, T old, int looks) {
   for (int i = 0; i < looks; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     pause();
@@ -27,7 +26,11 @@ void wait_while(const std::atomic<T>& value, T old) {
 }  // namespace
 
 Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches)
-    : plan_(plan), launches_(launches), queues_(new Queue[plan.queues.size()]) {
+    : plan_(plan),
+      launches_(launches),
+      queues_(new Queue[plan.queues.size()]),
+      // Who waits awake takes a processor from those it waits for, unless there is one for each.
+      looks_(plan.queues.size() <= std::thread::hardware_concurrency() ? 4000 : 0) {
   for (size_t q = 1; q < plan.queues.size(); ++q) threads_.emplace_back([this, q] { serve(q); });
 }
 
@@ -40,7 +43,7 @@ Session::Queues::~Queues() {
 
 void Session::Queues::serve(size_t queue) {
   for (uint32_t seen = 0;;) {
-    wait_while(round_, seen);
+    wait_while(round_, seen, looks_);
     seen = round_.load(std::memory_order_acquire);
     if (ends_) return;
     std::fesetenv(&environment_);
@@ -61,7 +64,7 @@ void Session::Queues::run() {
   round_.notify_all();
   run_queue(0);
   for (uint32_t left; (left = working_.load(std::memory_order_acquire)) != 0;)
-    wait_while(working_, left);
+    wait_while(working_, left, looks_);
   const Queue* first = nullptr;
   for (size_t q = 0; q < plan_.queues.size(); ++q)
     if (queues_[q].error && (first == nullptr || queues_[q].failed < first->failed))
@@ -96,7 +99,7 @@ void Session::Queues::run_queue(size_t queue) {
 bool Session::Queues::wait_for(const Wait& wait) const {
   const std::atomic<uint32_t>& done = queues_[wait.queue].done;
   uint32_t now;
-  while ((now = done.load(std::memory_order_acquire)) < wait.steps) wait_while(done, now);
+  while ((now = done.load(std::memory_order_acquire)) < wait.steps) wait_while(done, now, looks_);
   return now != stopped;
 }
 

@@ -39,6 +39,7 @@ struct Session::Queues {
   const Plan& plan_;
   const std::vector<Launch>& launches_;
   std::unique_ptr<Queue[]> queues_;
+  const int looks_;
   std::atomic<uint32_t> round_ = 0;    // how often `run` was called
   std::atomic<uint32_t> working_ = 0;  // threads that have not finished this round
   std::atomic<bool> failed_ = false;
