@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/engine/devices.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/testing/check_op.h"
 
@@ -12,11 +13,13 @@ namespace {
 constexpr Device cpu1{Device::Kind::cpu, 1};
 
 TEST(Transfer, CopiesToTheDevice) {
+  set_logical_devices("cpu", 2);
   for (DType dtype : all_dtypes)
     testing::check_op({.name = text("transfer ", dtype),
                        .inputs = {{dtype, {3, 4}}},
                        .build = [](const Values& in) { return Values{transfer(in[0], cpu1)}; },
                        .gradient = dtype == DType::f32});
+  set_logical_devices("cpu", 1);
 }
 
 TEST(Transfer, TheGradientGoesBack) {
