@@ -158,7 +158,8 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
     const auto theirs = custom.find(
         registered != nullptr && registered->is_string() ? registered->as_string() : name);
     if (theirs != custom.end()) return theirs->second(json.at("config"), context);
-    const auto by_class = custom.find(name);
+    // A .h5 file has the registered name, "package>Class", for the class.
+    const auto by_class = custom.find(name.substr(name.rfind('>') + 1));
     if (by_class != custom.end()) return by_class->second(json.at("config"), context);
     if (names_operation(json)) return operation_from_json(json);
     const MakeLayer make = find_known(name);

@@ -112,6 +112,16 @@ TEST(OptimizerState, SparesSingleVariablesFromDecay) {
 }
 
 // What is not finite is skipped to the bit, the moments of the inner optimizer included.
+// As tf_keras writes them into .h5 files.
+TEST(OptimizerState, ComesFromAConfigOfKeras2) {
+  const Optimizer adam = Optimizer::from_json(Json::parse(R"({
+    "class_name": "Custom>Adam",
+    "config": {"name": "Adam", "learning_rate": 0.02, "decay": 0.0, "beta_1": 0.8,
+               "jit_compile": false, "is_legacy_optimizer": false}})"));
+  EXPECT_EQ(adam->class_name(), "Adam");
+  EXPECT_EQ(adam->get_config().at("beta_1"), Json(0.8));
+}
+
 TEST(LossScale, SkipsStepsThatAreNotFinite) {
   const Adam inner({.learning_rate = 0.1});
   const LossScaleOptimizer optimizer({.inner_optimizer = inner, .initial_scale = 8});

@@ -20,13 +20,18 @@ bool take(const std::string& key, const Json& value, Structs&... structs) {
   return known;
 }
 
+// What Keras 2 wrote beside; none of it changes a step.
+bool only_in_keras2(const std::string& key) {
+  return key == "decay" || key == "jit_compile" || key == "is_legacy_optimizer";
+}
+
 template <class O>
 Optimizer make(const Json& config) {
   typename O::Config own;
   OptimizerOptions options;
   for (const auto& [key, value] : config.as_object())
-    require(take(key, value, own, options) || key == "decay",  // Keras 2 wrote it
-            "Argument(s) not recognized: {'", key, "': ", value, '}');
+    require(take(key, value, own, options) || only_in_keras2(key), "Argument(s) not recognized: {'",
+            key, "': ", value, '}');
   return O(std::move(own), std::move(options));
 }
 
@@ -63,7 +68,9 @@ Optimizer optimizer_by_name(const Named& named) {
   static const auto classes =
       table<Adadelta, Adafactor, Adagrad, Adam, Adamax, AdamW, Ftrl, Lamb, Lion, LossScaleOptimizer,
             MultiOptimizer, Muon, Nadam, RMSprop, ScheduleFreeAdamW, SGD>();
-  const auto found = classes.find(lower(named.class_name));
+  std::string name = named.class_name;
+  if (name.starts_with("Custom>")) name.erase(0, 7);  // as Keras 2 has it in .h5 files
+  const auto found = classes.find(lower(name));
   require(found != classes.end(), "Could not interpret optimizer identifier: ", named.class_name);
   return found->second(named.config);
 }

@@ -12,10 +12,14 @@ class Plain : public Layer {
   explicit Plain(LayerOptions options) : Layer(Derived::keras_name, std::move(options)) {}
   std::string_view class_name() const override { return Derived::keras_name; }
   std::string_view module() const override { return "builtins"; }
+  std::string_view registered_name() const override { return registered_; }
   LayerPtr fresh_copy() const override { return std::make_shared<Derived>(options()); }
   static LayerPtr from_config(const Json& config, const ConfigContext&) {
     return std::make_shared<Derived>(read_options(config));
   }
+
+ private:
+  std::string registered_ = "golden>" + std::string(Derived::keras_name);
 };
 
 struct Swap final : Plain<Swap> {

@@ -11,15 +11,11 @@
 
 namespace keratin::testing {
 
-namespace {
-
 bool loses_masks(const std::string& name) {
   return name == "lambda_loses_mask.keras2" || name == "lambda_two_outputs_masked.keras2" ||
          name == "lambda_returns_its_input_masked.keras2" || name == "mask_destroyed.keras2" ||
          name == "attention_pooling.keras2";
 }
-
-}  // namespace
 
 std::vector<std::string> zoo_names() {
   std::vector<std::string> names;

@@ -1,0 +1,36 @@
+#include "keratin/layers/registry.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/layers/identity.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+// .keras files have the registered name beside the class, .h5 files in its place.
+TEST(Registry, FindsClassesOfPackages) {
+  const CustomLayers custom = {{"Mine", IdentityLayer::from_config}};
+  const char* const envelopes[] = {
+      R"({"class_name": "Mine", "registered_name": "golden>Mine", "config": {"name": "x"}})",
+      R"({"class_name": "golden>Mine", "config": {"name": "x"}})",
+      R"({"class_name": "Mine", "config": {"name": "x"}})"};
+  for (const char* envelope : envelopes)
+    EXPECT_EQ(layer_from_json(Json::parse(envelope), custom)->name(), "x") << envelope;
+  const CustomLayers whole = {{"golden>Mine", IdentityLayer::from_config}};
+  for (const char* envelope : {envelopes[0], envelopes[1]})
+    EXPECT_EQ(layer_from_json(Json::parse(envelope), whole)->name(), "x") << envelope;
+}
+
+// No package brings a name of Keras: the closed table is asked for the whole name.
+TEST(Registry, RefusesClassesThatNobodyRegistered) {
+  testing::expect_user_error(
+      [] {
+        layer_from_json(
+            Json::parse(R"({"class_name": "golden>Dense", "config": {"name": "x", "units": 2}})"));
+      },
+      "Could not find the class 'golden>Dense' for layer 'x'");
+}
+
+}  // namespace
+}  // namespace keratin
