@@ -1,7 +1,10 @@
 """How real Keras tells what a model does, and compares what another side told: see main.cpp."""
 
+import io
 import json
+import zipfile
 
+import h5py
 import keras
 import numpy as np
 
@@ -36,10 +39,11 @@ def tolerance_of(model):
 
 
 def run(model, inputs, compiled=False):
-    """TensorFlow runs convolutions of channels_first on a CPU only when XLA compiles them."""
+    """Without `training`, which would go before what calls of layers in the model say. TensorFlow
+    runs convolutions of channels_first on a CPU only when XLA compiles them."""
     tensors = keras.tree.map_structure(
         lambda x: None if x is None else keras.ops.convert_to_tensor(x), inputs)
-    call = lambda: model(tensors, training=False)
+    call = lambda: model(tensors)
     if compiled:
         import tensorflow
 
@@ -106,4 +110,48 @@ def check(path, told_at, save=None):
         yield from differences(name, ours, theirs, told["tolerance"])
     if "losses" in told:
         losses = train(model, inputs, structure(told["targets"], arrays), told["batch_size"])
-        yield from differences("losses", losses, told["losses"], told["tolerance"])
+        if not np.allclose(losses, told["losses"], told["tolerance"], told["tolerance"]):
+            yield f"losses: {losses}, expected {told['losses']}"
+
+
+def held(dataset):
+    """Keras counts steps in int64 on TensorFlow and in int32 on JAX; Keratin is with JAX."""
+    array = dataset[()]
+    array = array.astype("int64") if dataset.dtype.kind == "i" else array
+    return array.dtype.str, array.shape, array.tobytes()
+
+
+def walk(file):
+    """Every object of an HDF5 file as libhdf5 reads it: the attributes, and what a dataset holds.
+    Groups with nothing in them are left out: Keras has some for activations that are layers."""
+    found = {}
+
+    def visit(name, item):
+        attributes = {key: np.asarray(value).tolist() for key, value in item.attrs.items()}
+        found[name] = (attributes, held(item) if isinstance(item, h5py.Dataset) else None)
+
+    file.visititems(visit)
+    data = [name for name, (_, held) in found.items() if held]
+    return {name: item for name, item in found.items()
+            if any(at == name or at.startswith(name + "/") for at in data)}
+
+
+def weights_in(path):
+    """What the weights file is that a .keras file holds, or that stands for itself."""
+    if path.suffix != ".keras":
+        return walk(h5py.File(path))
+    with zipfile.ZipFile(path) as archive:
+        return walk(h5py.File(io.BytesIO(archive.read("model.weights.h5"))))
+
+
+def compare_weights(ours, theirs):
+    """Value for value."""
+    ours, theirs = weights_in(ours), weights_in(theirs)
+    for name in sorted(ours.keys() ^ theirs.keys()):
+        yield f"weights: '{name}' is only in the file of {'Keratin' if name in ours else 'Keras'}"
+    for name in sorted(ours.keys() & theirs.keys()):
+        (our_attributes, our_data), (their_attributes, their_data) = ours[name], theirs[name]
+        if our_attributes != their_attributes:
+            yield f"weights: attributes of '{name}' {our_attributes}, expected {their_attributes}"
+        if our_data != their_data:
+            yield f"weights: '{name}' {(our_data or ())[:2]} is not {(their_data or ())[:2]}"

@@ -8,7 +8,8 @@ import keras
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
-from maker import encode  # noqa: E402
+from maker import encode, models, training, zoo  # noqa: E402
+from maker.layers import add_noise, leaves  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -76,3 +77,106 @@ def application(name, size):
 def applications():
     for name, size in APPLICATIONS.items():
         yield application(name, size)
+
+
+# --- The zoo of the golden files: every topology, masks, nesting, sharing, structures, operations
+
+# A few of them with numbers of other kinds. TensorFlow cannot begin an LSTM in bfloat16.
+PLAIN = ("dense_chain", "structured_io", "op_nodes", "nested_multi", "transformer_block",
+         "residual_network")
+RECURRENT = ("padded_lstm", "sequential_masked")
+POLICIES = {"mixed_bfloat16": PLAIN + RECURRENT, "mixed_float16": PLAIN + RECURRENT,
+            "float64": PLAIN + RECURRENT, "float16": PLAIN, "bfloat16": PLAIN}
+
+
+# Keratin writes the shapes to build a layer by argument, and Layer.build, which the layer of these
+# inherits, takes no such names: Keras cannot open them again.
+ONE_WAY = ("optional_given", "optional_missing")
+
+
+def zoo_model(entry, policy="float32"):
+    keras.utils.clear_session()
+    rng = encode.generator("exchange", entry.name, policy)
+    data = leaves(lambda draw: draw(rng), entry.data)
+    keras.config.set_dtype_policy(policy)
+    model = models.build(entry, keras)
+    keras.config.set_dtype_policy("float32")
+    model(models.tensors(data))  # what is deferred is built
+    add_noise(model, rng)
+    name = f"zoo_{entry.name}" + ("" if policy == "float32" else f"_{policy}")
+    told = {"lambdas": entry.lambdas} | ({"one_way": True} if entry.name in ONE_WAY else {})
+    return Made(name, model, data, told=told)
+
+
+def zoo_models():
+    for entry in zoo.ZOO.values():
+        yield zoo_model(entry)
+    for policy, names in POLICIES.items():
+        for name in names:
+            yield zoo_model(zoo.ZOO[name], policy)
+
+
+# --- Models that are half trained
+
+
+def optimizers():
+    """Each with state of its own kind, in the middle of it."""
+    o = keras.optimizers
+    schedule = o.schedules.ExponentialDecay(0.05, 4, 0.8)
+    warmup = o.schedules.CosineDecay(0.01, 20, warmup_target=0.05, warmup_steps=7)
+    return {
+        "sgd": o.SGD(0.05), "momentum": o.SGD(0.05, momentum=0.9),
+        "nesterov": o.SGD(0.05, momentum=0.9, nesterov=True, clipnorm=0.5),
+        "rmsprop": o.RMSprop(0.01), "rmsprop_centered": o.RMSprop(0.01, momentum=0.5, centered=True),
+        "adam": o.Adam(0.02), "amsgrad": o.Adam(0.02, amsgrad=True, clipvalue=0.3),
+        "adamw": o.AdamW(0.02, weight_decay=0.1, global_clipnorm=0.7), "adamax": o.Adamax(0.02),
+        "nadam": o.Nadam(0.02), "adagrad": o.Adagrad(0.1), "adadelta": o.Adadelta(0.5),
+        "ftrl": o.Ftrl(0.1), "lion": o.Lion(0.01), "lamb": o.Lamb(0.02),
+        "adafactor": o.Adafactor(0.02), "muon": o.Muon(0.02),
+        "schedule": o.SGD(schedule, momentum=0.5), "warmup": o.Adam(warmup),
+        "averaged": o.Adam(0.02, use_ema=True, ema_momentum=0.8, ema_overwrite_frequency=5),
+        "accumulated": o.Adam(0.02, gradient_accumulation_steps=4),
+        "loss_scale": o.LossScaleOptimizer(o.Adam(0.02), initial_scale=64.0,
+                                           dynamic_growth_steps=5),
+    }
+
+
+def half_trained(name, model, inputs, targets, batch_size):
+    model.run_eagerly = True
+    model.fit(inputs, targets, batch_size=batch_size, epochs=2, verbose=0, shuffle=False)
+    return Made(name, model, inputs, targets, batch_size)
+
+
+def optimized(name, optimizer):
+    rng = encode.generator("exchange", "optimizer", name)
+    x = keras.Input((6,), name="x")
+    h = keras.layers.Dense(8, activation="tanh", name="hidden")(x)
+    y = keras.layers.Dense(2, name="out")(keras.layers.BatchNormalization(name="norm")(h))
+    model = keras.Model(x, y, name=name)
+    add_noise(model, rng)
+    model.compile(optimizer, "mse", metrics=["mae"])
+    inputs = rng.normal(size=(10, 6)).astype("float32")
+    return half_trained(f"optimizer_{name}", model, inputs, inputs[:, :2] * inputs[:, 2:4], 4)
+
+
+def case_of_training(name):
+    """A case of the golden files, without what belongs to a call of fit."""
+    keras.utils.clear_session()
+    keras.utils.set_random_seed(1)
+    made = training.CASES[name]()
+    model = made["model"]
+    add_noise(model, encode.generator("exchange", "training", name))
+    model.compile(**made["compile"])
+    result = half_trained(f"training_{name}", model, made["x"], made["y"], made["fit"]["batch_size"])
+    # Saved at once, Keratin leaves out the state of the optimizer that scales the loss by itself.
+    result.told = {"one_way": True} if name == "mixed_float16" else {}
+    return result
+
+
+def trained():
+    for name, optimizer in optimizers().items():
+        keras.utils.clear_session()
+        yield optimized(name, optimizer)
+    for name in training.CASES:
+        if name != "stateful":  # it takes one batch at a time, and here it would be given all rows
+            yield case_of_training(name)

@@ -19,6 +19,7 @@
 #include "keratin/model/saving.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/golden_layers.h"
+#include "keratin/testing/zoo.h"
 #include "tests/exchange/models.h"
 
 namespace keratin {
@@ -58,6 +59,7 @@ class Writer {
                              {"dtypes", dtypes},
                              {"tolerance", half ? 1e-2 : 1e-5}};
     model.save(folder_ / (exchange.name + ".keras"));
+    model.save_weights(folder_ / (exchange.name + ".weights.h5"));
     if (exchange.trained) {
       file["targets"] = kept("target", targets);
       file["batch_size"] = 2;
@@ -171,6 +173,8 @@ class Reader {
     LoadOptions options;
     if (const Json* lambdas = told.find("lambdas"))
       options.layers = testing::golden_layers(*lambdas);
+    const Json* zoo = told.find("zoo");
+    if (zoo != nullptr && testing::loses_masks(zoo->as_string())) options.dialect = Dialect::keras3;
     Model model = load_model(path, options);
     if (answers_) model.save(stem + ".back.keras");
     const auto inputs = told.tree("inputs");

@@ -224,6 +224,42 @@ Model old_hard_sigmoid() {
   return Model({.inputs = x, .outputs = {z, layers::Activation({.activation = old})(z * 5.0)}});
 }
 
+// Each with state of its own kind.
+std::vector<std::pair<std::string, Optimizer>> optimizers() {
+  const schedules::ExponentialDecay decay{
+      .initial_learning_rate = 0.05, .decay_steps = 4, .decay_rate = 0.8};
+  return {
+      {"momentum", SGD({.learning_rate = 0.05, .momentum = 0.9})},
+      {"rmsprop", RMSprop({.learning_rate = 0.01, .momentum = 0.5, .centered = true})},
+      {"adam", Adam({.learning_rate = 0.02, .amsgrad = true}, {.clipvalue = 0.3})},
+      {"adamw", AdamW({.learning_rate = 0.02, .weight_decay = 0.1}, {.global_clipnorm = 0.7})},
+      {"adamax", Adamax({.learning_rate = 0.02})},
+      {"nadam", Nadam({.learning_rate = 0.02})},
+      {"adagrad", Adagrad({.learning_rate = 0.1})},
+      {"adadelta", Adadelta({.learning_rate = 0.5})},
+      {"ftrl", Ftrl({.learning_rate = 0.1})},
+      {"lion", Lion({.learning_rate = 0.01})},
+      {"lamb", Lamb({.learning_rate = 0.02})},
+      {"adafactor", Adafactor({.learning_rate = 0.02})},
+      {"muon", Muon({.learning_rate = 0.02})},
+      {"schedule", SGD({.learning_rate = decay, .momentum = 0.5})},
+      {"averaged", Adam({}, {.use_ema = true, .ema_momentum = 0.8, .ema_overwrite_frequency = 5})},
+      {"accumulated", Adam({.learning_rate = 0.02}, {.gradient_accumulation_steps = 4})},
+      {"loss_scale", LossScaleOptimizer({.inner_optimizer = Adam({.learning_rate = 0.02}),
+                                         .initial_scale = 64,
+                                         .dynamic_growth_steps = 5})},
+  };
+}
+
+Model optimized(const Optimizer& optimizer) {
+  const auto x = Input({.shape = {6}, .name = "x"});
+  const SymbolicTensor h = Dense({.units = 8, .activation = "tanh"}, "hidden")(x);
+  Model model(
+      {.inputs = x, .outputs = Dense({.units = 2}, "out")(BatchNormalization({}, "norm")(h))});
+  model.compile({.optimizer = optimizer, .loss = "mse"});
+  return model;
+}
+
 // Python has neither the function of a Lambda nor the classes of tests, which say "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
@@ -245,6 +281,9 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"trained_dense", trained_dense, true});
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});
+  for (const auto& [name, optimizer] : optimizers())
+    models.push_back(
+        {"optimizer_" + name, [optimizer = optimizer] { return optimized(optimizer); }, true});
   for (const std::string& name : testing::zoo_names())
     if (const testing::ZooModel zoo = testing::load_zoo_model(name); only_of_keras(zoo))
       models.push_back({"zoo_" + name, [zoo] { return zoo.model; }});
