@@ -27,8 +27,14 @@ Json from_keras2(const Json& config) {
   if (!config.is_object()) return config;
   const Json* kind = config.find("class_name");
   if (kind != nullptr && *kind == Json("Lambda")) return config;
+  const bool is_loss = config.contains("reduction");
   Json::Object members;
   for (const auto& [key, value] : config.as_object()) {
+    if (is_loss && key == "fn") continue;  // the class says it
+    if (key == "reduction" && value == Json("auto")) {
+      members.emplace_back(key, "sum_over_batch_size");
+      continue;
+    }
     const bool old = holds_activation(key) && is_hard_sigmoid(value);
     members.emplace_back(key, old ? Json(keras2_hard_sigmoid) : from_keras2(value));
   }

@@ -5,6 +5,7 @@
 #include "keratin/files/zip.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/keras2_config.h"
+#include "keratin/io/keras2_optimizer.h"
 #include "keratin/io/weights_h5.h"
 
 namespace keratin::io {
@@ -97,6 +98,29 @@ Dialect dialect_of(const Members& members) {
                                                     : Dialect::keras3;
 }
 
+StoredState numbered(const hdf5::Group& group) {
+  StoredState stored;
+  for (size_t i = 0; group.has_dataset(std::to_string(i)); ++i)
+    stored.values.push_back(group.dataset(std::to_string(i)));
+  return stored;
+}
+
+// Weights, and the optimizer's state where there is one for it.
+void read_state(const Members& members, const Layer& model, OptimizerState* optimizer,
+                Dialect written_by, const ReadOptions& options = {}) {
+  const files::FileView file = members.read("model.weights.h5");
+  file.forget();  // its checksum was made of all of it
+  const H5Weights weights(file);
+  const std::string state = "optimizer/vars";
+  // A file that was never trained has no state for its optimizer.
+  if (weights.count(state) == 0) optimizer = nullptr;
+  if (optimizer != nullptr) optimizer->build(model.trainable_weights());
+  const bool old = written_by == Dialect::keras2;
+  read_weights(weights, saved_objects(model, old ? nullptr : optimizer), members.name(), options);
+  if (old && optimizer != nullptr)
+    read_keras2_state(numbered(hdf5::File(file).root().group(state)), *optimizer, members.name());
+}
+
 }  // namespace
 
 Dialect dialect_of_version(const std::string& version) {
@@ -123,20 +147,19 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
   saved.layer = model_from(config, options, saved.dialect);
   const Json* compiled = config.find("compile_config");
   OptimizerState* optimizer = nullptr;
-  const files::FileView file = members.read("model.weights.h5");
-  file.forget();  // its checksum was made of all of it
-  const H5Weights weights(file);
   if (options.compile && compiled != nullptr && compiled->is_object() &&
       !compiled->as_object().empty()) {
     saved.training = training_options(*compiled, options.training);
-    // A file that was never trained has no state for its optimizer.
-    if (weights.count("optimizer/vars") > 0) {
-      optimizer = &*saved.training->optimizer;
-      optimizer->build(saved.layer->trainable_weights());
-    }
+    optimizer = &*saved.training->optimizer;
   }
-  read_weights(weights, saved_objects(*saved.layer, optimizer), members.name());
+  read_state(members, *saved.layer, optimizer, written_by);
   return saved;
+}
+
+void read_keras_weights(const std::filesystem::path& path, const Layer& model,
+                        OptimizerState* optimizer, const ReadOptions& options) {
+  const Members members(path);
+  read_state(members, model, optimizer, dialect_of(members), options);
 }
 
 void write_keras(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {

@@ -41,6 +41,11 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
 void write_keras(const std::filesystem::path& path, const Layer& model,
                  const Trainer* trainer = nullptr);
 
+// Of a .keras the weights alone, and the state of an optimizer where there is one for it.
+struct ReadOptions;
+void read_keras_weights(const std::filesystem::path& path, const Layer& model,
+                        OptimizerState* optimizer, const ReadOptions& options);
+
 // The mask rules of the Keras that wrote a file: "2.2.5", "3.15.1".
 Dialect dialect_of_version(const std::string& version);
 

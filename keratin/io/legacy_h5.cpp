@@ -5,6 +5,7 @@
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/keras1_config.h"
 #include "keratin/io/keras2_config.h"
+#include "keratin/io/keras2_optimizer.h"
 #include "keratin/io/legacy_convert.h"
 
 namespace keratin::io {
@@ -165,25 +166,21 @@ TrainingOptions training_of(const Json& config, const CustomTraining& custom) {
   return training_options(renamed, custom);
 }
 
-// Its state, where the file's is of the same kind; older Keras kept other things in other orders.
+// Its state, where the file's is of the same kind.
 void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState& optimizer,
-                    const std::string& where) {
+                    Dialect written_by, const std::string& where) {
   if (!root.has_group("optimizer_weights")) return;
   const hdf5::Group group = root.group("optimizer_weights");
   optimizer.build(model.trainable_weights());
+  StoredState stored{.values = {}, .names = names_in(group, "weight_names")};
+  for (const std::string& name : stored.names) stored.values.push_back(group.dataset(name));
+  if (written_by == Dialect::keras2) return read_keras2_state(stored, optimizer, where);
   const std::vector<Variable> variables = optimizer.variables();
-  const std::vector<std::string> names = names_in(group, "weight_names");
   std::vector<Assignment> all;
-  for (size_t i = 0; i < names.size() && names.size() == variables.size(); ++i) {
-    const hdf5::Dataset dataset = group.dataset(names[i]);
-    if (Shape(dataset.dims()) == variables[i].shape())
-      all.push_back({variables[i], dataset.read()});
-  }
-  if (all.size() != variables.size()) {
-    warn(text(where, ": the optimizer's state does not fit ", optimizer.class_name(),
-              "; it starts anew"));
-    return;
-  }
+  for (size_t i = 0; i < stored.values.size() && stored.values.size() == variables.size(); ++i)
+    if (Shape(stored.values[i].dims()) == variables[i].shape())
+      all.push_back({variables[i], stored.values[i].read()});
+  if (all.size() != variables.size()) return warn_of_other_state(optimizer, where);
   assign(all);
 }
 
@@ -220,8 +217,10 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
   saved.layer = model_from(config, options, saved.dialect);
   read_layers(weights_in(root, where), *saved.layer, where, {});
   if (options.compile && root.has_attribute("training_config")) {
-    saved.training = training_of(json_of(root, "training_config", where), options.training);
-    read_optimizer(root, *saved.layer, *saved.training->optimizer, where);
+    Json training = json_of(root, "training_config", where);
+    if (written_by == Dialect::keras2) training = from_keras2(training);
+    saved.training = training_of(training, options.training);
+    read_optimizer(root, *saved.layer, *saved.training->optimizer, written_by, where);
   }
   return saved;
 }

@@ -110,6 +110,24 @@ TEST(SavedByKeras, HardSigmoidIsThatOfTheFilesKeras) {
   }
 }
 
+// Files of Keras 2, with the state of optimizers as it was from 2.11 on, and up to 2.10.
+TEST(SavedByKeras, TrainingOfKeras2GoesOn) {
+  for (const std::string file : {"keras2_adam.h5", "keras2_adam.keras", "keras2_sgd.keras",
+                                 "keras2_rmsprop.h5", "keras2_10_adam.h5", "keras2_10_sgd.h5"}) {
+    SCOPED_TRACE(file);
+    const Json entry = entry_of(file);
+    Model model = load_model(saved(file));
+    expect_outputs(model, entry);
+    const auto& losses = entry.at("losses").as_array();
+    const auto logs = model.fit(testing::golden_structure(entry.at("inputs")),
+                                testing::golden_structure(entry.at("targets")),
+                                {.batch_size = 6, .epochs = 3, .verbose = 0, .shuffle = false});
+    ASSERT_EQ(logs["loss"].size(), losses.size());
+    for (size_t i = 0; i < losses.size(); ++i)
+      EXPECT_NEAR(logs["loss"][i], losses[i].as_double(), 1e-5) << "epoch " << i;
+  }
+}
+
 TEST(SavedByKeras, WeightsInSeveralFiles) {
   Model model = load_model(saved("sharded.keras"));
   model.load_weights(saved("sharded.weights.json"));

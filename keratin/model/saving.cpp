@@ -127,8 +127,10 @@ void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOpt
         path, *layer_, {.by_name = options.by_name, .skip_mismatch = options.skip_mismatch});
   require(!options.by_name, "load_weights: `by_name` is for legacy .h5 files, got ", path.string());
   Trainer* trainer = trainer_->get();
-  io::read_weights_file(path, *layer_, trainer != nullptr ? &trainer->optimizer() : nullptr,
-                        {.skip_mismatch = options.skip_mismatch});
+  OptimizerState* optimizer = trainer != nullptr ? &trainer->optimizer() : nullptr;
+  const auto read = is_keras(path) || std::filesystem::is_directory(path) ? io::read_keras_weights
+                                                                          : io::read_weights_file;
+  read(path, *layer_, optimizer, {.skip_mismatch = options.skip_mismatch});
 }
 
 }  // namespace keratin

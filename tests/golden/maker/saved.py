@@ -282,6 +282,40 @@ case("keras2_hard_sigmoid.h5")(keras2_hard_sigmoid)
 case("keras2_hard_sigmoid.keras")(keras2_hard_sigmoid)
 
 
+def keras2_training(file, optimizer, loss_object=False):
+    """A model of Keras 2 that was trained for three steps, and the losses of the next three."""
+
+    def save(path):
+        import tf_keras
+
+        layers = tf_keras.layers
+        x = tf_keras.Input((4,), name="x")
+        y = layers.BatchNormalization(name="norm")(layers.Dense(3, name="first")(x))
+        model = tf_keras.Model(x, layers.Dense(2, name="second")(y), name="model")
+        fill(model)
+        loss = tf_keras.losses.MeanSquaredError() if loss_object else "mse"
+        model.compile(optimizer(tf_keras.optimizers), loss, metrics=["mae"])
+        inputs, targets = data("keras2 inputs", 6, 4), data("keras2 targets", 6, 2)
+        how = dict(batch_size=6, epochs=3, shuffle=False, verbose=0)
+        model.fit(inputs, targets, **how)
+        model.save(path)
+        outputs = model.predict(inputs, verbose=0)
+        again = tf_keras.models.load_model(path)
+        losses = again.fit(inputs, targets, **how).history["loss"]
+        np.testing.assert_allclose(losses, model.fit(inputs, targets, **how).history["loss"], 1e-5)
+        return inputs, outputs, {"targets": encode.structure(targets), "losses": losses}
+
+    case(file)(save)
+
+
+keras2_training("keras2_adam.h5", lambda all: all.Adam(0.01, amsgrad=True), True)
+keras2_training("keras2_adam.keras", lambda all: all.Adam(0.01, amsgrad=True), True)
+keras2_training("keras2_sgd.keras", lambda all: all.SGD(0.1))
+keras2_training("keras2_rmsprop.h5", lambda all: all.RMSprop(0.01, momentum=0.5, centered=True))
+keras2_training("keras2_10_adam.h5", lambda all: all.legacy.Adam(0.01, amsgrad=True))
+keras2_training("keras2_10_sgd.h5", lambda all: all.legacy.SGD(0.1, momentum=0.9))
+
+
 def settle(path):
     """The same archive without the time at which it was made, and without memory addresses."""
     with zipfile.ZipFile(path) as archive:
