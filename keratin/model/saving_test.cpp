@@ -6,6 +6,7 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
+#include "keratin/files/hdf5_writer.h"
 #include "keratin/graph/symbolic_ops.h"
 #include "keratin/layers/layers.h"
 #include "keratin/ops/ops.h"
@@ -209,6 +210,55 @@ TEST_F(Saving, WeightsAloneInEveryFormat) {
     other.load_weights(at(name));
     expect_same(other.get_weights(), model.get_weights());
   }
+}
+
+// As Keras allows: the weights of a whole model's file, with the state of training.
+TEST_F(Saving, WeightsOfAWholeModelsFile) {
+  const auto make = [](int64_t units = 2) {
+    const auto in = Input({3});
+    Model model({.inputs = in, .outputs = Dense({.units = units}, "d")(in)});
+    model.compile({.optimizer = "adam", .loss = "mse"});
+    return model;
+  };
+  const Tensor x = random({4, 3}), y = random({4, 2}, 2);
+  Model model = make();
+  const FitOptions how{.batch_size = 4, .epochs = 3, .verbose = 0, .shuffle = false};
+  model.fit(x, y, how);
+  for (const std::string name : {"a.keras", "a/"}) model.save(at(name));
+  const auto expected = model.fit(x, y, how)["loss"];
+  for (const std::string name : {"a.keras", "a/"}) {
+    SCOPED_TRACE(name);
+    Model other = make();
+    other.load_weights(at(name));
+    EXPECT_EQ(other.fit(x, y, how)["loss"], expected);
+    expect_user_error([&] { make(5).load_weights(at(name)); },
+                      {"'d'", "'kernel' expected shape [3,5], got [3,2]"});
+    expect_user_error([&] { make().load_weights(at(name), {.by_name = true}); },
+                      {"`by_name` is for legacy .h5 files"});
+  }
+}
+
+// Layers of a model inside count a weight each that they share; the file has it once.
+TEST_F(Saving, OldFilesHaveSharedWeightsOnce) {
+  const auto inside = Input({2, 3});
+  const Dense shared({.units = 3}, "shared");
+  const Model inner({.inputs = inside,
+                     .outputs = TimeDistributed({.layer = shared}, "each")(shared(inside)),
+                     .name = "inner"});
+  const auto in = Input({2, 3});
+  Model model({.inputs = in, .outputs = inner(in)});
+  const std::vector<Tensor> weights = {random({3, 3}, 3), random({3}, 4)};
+  hdf5::Writer file;
+  file.root().texts("layer_names", {"inner"});
+  file.root().attribute("keras_version", "2.2.4");
+  file.root().attribute("backend", "theano");  // so that weights are looked at one by one
+  hdf5::NewGroup& group = file.root().group("inner");
+  group.texts("weight_names", {"kernel", "bias"});
+  group.dataset("kernel", weights[0]);
+  group.dataset("bias", weights[1]);
+  file.save(at("old.h5"));
+  model.load_weights(at("old.h5"));
+  expect_same(model.get_weights(), weights);
 }
 
 std::string read_text(const fs::path& path) {
