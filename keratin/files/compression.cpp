@@ -39,9 +39,4 @@ bool inflate_into(Bytes packed, std::span<std::byte> out, Deflated form) {
   }
 }
 
-uint32_t crc32(Bytes bytes, uint32_t before) {
-  return static_cast<uint32_t>(
-      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
 }  // namespace keratin::files

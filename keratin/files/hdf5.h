@@ -76,7 +76,8 @@ class Dataset : public Object {
 
   // Over the file itself where the data lies there as Keratin wants it; else converted.
   Tensor view() const;
-  Tensor read() const { return view().clone(); }
+  // In memory of its own: what others do to the file later does not matter.
+  Tensor read() const;
   Value value() const;
 };
 

@@ -206,6 +206,16 @@ Tensor Dataset::view() const {
   return all.tensor();
 }
 
+Tensor Dataset::read() const {
+  const StoredDataset dataset =
+      parse_dataset(file_->source, node_->messages, in_quotes_path(*node_));
+  const bool as_it_lies = !dataset.chunked && dataset.type.native() && dataset.bytes() > 0;
+  if (!as_it_lies) return view();
+  Tensor copy(dataset.type.dtype(), dataset.space.dims);
+  file_->source.file().copy_to({copy.buffer().data(), copy.bytes()}, dataset.begin.value_or(0));
+  return copy;
+}
+
 Value Dataset::value() const {
   const Source& source = file_->source;
   const std::string who = in_quotes_path(*node_);

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 namespace keratin::files {
@@ -49,6 +51,16 @@ Tensor FileView::tensor(uint64_t begin, DType dtype, const Shape& shape) const {
   Tensor copy(dtype, shape);
   if (bytes > 0) std::memcpy(copy.raw(), data.memory_.get(), bytes);
   return copy;
+}
+
+void FileView::copy_to(std::span<std::byte> out, uint64_t begin) const {
+  constexpr size_t most = 16 << 20, least = 16 << 10;
+  const FileView all = part(begin, out.size(), "a tensor");
+  for (size_t done = 0; done < out.size(); done += most) {
+    const FileView piece = all.part(done, std::min(most, out.size() - done), name_);
+    std::memcpy(out.data() + done, piece.bytes().data(), piece.size());
+    if (piece.size() >= least) piece.forget();
+  }
 }
 
 void FileView::forget() const {

@@ -25,6 +25,10 @@ class FileView {
   // A tensor over the bytes from `begin`: without a copy where they are aligned for the dtype.
   Tensor tensor(uint64_t begin, DType dtype, const Shape& shape) const;
 
+  // Copies the bytes from `begin`. Of a map only a little is in memory meanwhile, else what is
+  // copied would be there twice; what was written into tensors over these bytes is lost.
+  void copy_to(std::span<std::byte> out, uint64_t begin) const;
+
   // Gives the memory of a map back; the file is looked at again when needed. What was written into
   // tensors over it is lost.
   void forget() const;

@@ -1,5 +1,6 @@
 #include "keratin/files/mapped_file.h"
 
+#include "keratin/files/folder.h"
 #include "keratin/files/scratch_testing.h"
 #include "keratin/testing/expect_error.h"
 
@@ -33,6 +34,36 @@ TEST(MappedFile, TensorsViewItAndKeepItAlive) {
   EXPECT_EQ(view, values);
   view.set(0, 9);  // a page of its own: the file stays
   EXPECT_EQ(map_file(path).tensor(8, DType::f32, {2, 2}), values);
+}
+
+// More than one piece of a copy, none of them at the start of a page.
+TEST(MappedFile, CopiesInPieces) {
+  std::string bytes((33 << 20) + 5, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 2654435761 >> 24);
+  write_bytes(scratch("large"), bytes);
+  for (const FileView& file : {map_file(scratch("large")), in_memory(bytes)}) {
+    std::string copy(bytes.size() - 3, '\0');
+    file.copy_to(std::as_writable_bytes(std::span(copy)), 3);
+    EXPECT_TRUE(copy == bytes.substr(3));
+    EXPECT_TRUE(as_text(file.bytes()) == bytes);  // the file is still there
+    expect_user_error([&] { file.copy_to(std::as_writable_bytes(std::span(copy)), 4); }, "outside");
+  }
+}
+
+TEST(Folder, LinksOutOfItAreNotFollowed) {
+  const auto folder = scratch("folder");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  write_bytes(folder / "inside", "inside");
+  write_bytes(scratch("outside"), "outside");
+  std::filesystem::create_symlink("inside", folder / "fine");
+  std::filesystem::create_symlink("../outside", folder / "out");
+  EXPECT_EQ(as_text(map_in_folder(folder, "inside").bytes()), "inside");
+  EXPECT_EQ(as_text(map_in_folder(folder, "fine").bytes()), "inside");
+  expect_user_error([&] { map_in_folder(folder, "out"); },
+                    {"folder/out", "link out of its folder"});
+  expect_user_error([&] { map_in_folder(folder, "../outside"); }, "link out of its folder");
+  expect_user_error([&] { map_in_folder(folder, "missing"); }, "No such file");
 }
 
 TEST(MappedFile, RefusesWhatIsNotThere) {

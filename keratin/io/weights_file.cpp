@@ -31,7 +31,9 @@ using ByName = std::map<std::string, Tensor>;
 
 class NamedWeights final : public WeightSource {
  public:
-  explicit NamedWeights(ByName tensors) : tensors_(std::move(tensors)) {}
+  // Tensors over a mapped file are copied: a variable must outlive what others do to the file.
+  NamedWeights(ByName tensors, bool over_the_file)
+      : tensors_(std::move(tensors)), over_the_file_(over_the_file) {}
   size_t count(const std::string& group) const override {
     size_t found = 0;
     for (auto it = tensors_.lower_bound(group + '/');
@@ -43,14 +45,16 @@ class NamedWeights final : public WeightSource {
     return tensors_.contains(group + '/' + name);
   }
   Dims dims(const std::string& group, const std::string& name) const override {
-    return read(group, name).shape().dims();
+    return tensors_.at(group + '/' + name).shape().dims();
   }
   Tensor read(const std::string& group, const std::string& name) const override {
-    return tensors_.at(group + '/' + name);
+    const Tensor& tensor = tensors_.at(group + '/' + name);
+    return over_the_file_ ? tensor.clone() : tensor;
   }
 
  private:
   ByName tensors_;
+  bool over_the_file_;
 };
 
 ByName by_name(const std::vector<SavedObject>& objects) {
@@ -121,7 +125,7 @@ void read_weights_file(const std::filesystem::path& path, const Layer& model,
   else if (format == Format::sharded)
     read(ShardedWeights(path));
   else
-    read(NamedWeights(read_named(path, format)));
+    read(NamedWeights(read_named(path, format), format == Format::safetensors));
 }
 
 }  // namespace keratin::io

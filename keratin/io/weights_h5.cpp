@@ -12,15 +12,7 @@ Dims H5Weights::dims(const std::string& group, const std::string& name) const {
   return root_.dataset(group + '/' + name).dims();
 }
 Tensor H5Weights::read(const std::string& group, const std::string& name) const {
-  Tensor copy = root_.dataset(group + '/' + name).read();
-  // Else the file would be in memory twice, mapped and copied.
-  constexpr uint64_t enough = 16 << 20;
-  seen_ += copy.bytes();
-  if (seen_ >= enough) {
-    file_.forget();
-    seen_ = 0;
-  }
-  return copy;
+  return root_.dataset(group + '/' + name).read();
 }
 
 std::string H5Weights::name_in(const std::string& group) const {

@@ -12,23 +12,19 @@ namespace keratin::io {
 // Keras 3's tree of weights in HDF5: a group of numbered variables for every object.
 class H5Weights final : public WeightSource {
  public:
-  explicit H5Weights(files::FileView file)
-      : file_(std::move(file)), root_(hdf5::File(file_).root()) {}
+  explicit H5Weights(files::FileView file) : root_(hdf5::File(std::move(file)).root()) {}
   size_t count(const std::string& group) const override;
   bool has(const std::string& group, const std::string& name) const override;
   Dims dims(const std::string& group, const std::string& name) const override;
-  // A copy: weights must outlive whatever others do to the file.
   Tensor read(const std::string& group, const std::string& name) const override;
   std::string group_of(const std::string& object) const override;
   // What the object of a group is called; "" where names are not kept.
   std::string name_in(const std::string& group) const;
 
  private:
-  files::FileView file_;
   hdf5::Group root_;
   // Groups by the names of their objects, "" where two share one; made when first asked for.
   mutable std::optional<std::unordered_map<std::string, std::string>> by_name_;
-  mutable uint64_t seen_ = 0;  // bytes read since the file was last forgotten
 };
 
 void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects);

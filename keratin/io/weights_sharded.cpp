@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "keratin/base/json.h"
+#include "keratin/files/folder.h"
 
 namespace keratin::io {
 namespace {
@@ -62,7 +63,7 @@ const H5Weights& ShardedWeights::shard(const std::string& name) const {
   const std::filesystem::path path = index_.parent_path() / name;
   require(std::filesystem::exists(path), index_.string(), ": its shard '", name,
           "' is not beside it");
-  return opened_.try_emplace(name, files::map_file(path)).first->second;
+  return opened_.try_emplace(name, files::map_in_folder(index_.parent_path(), name)).first->second;
 }
 
 size_t ShardedWeights::count(const std::string& group) const {
