@@ -141,9 +141,14 @@ class Reader {
  private:
   void check(bool fine, std::string_view wanted) const {
     if (fine) return;
-    const std::string got =
-        at_ < text_.size() ? "'" + std::string(1, text_[at_]) + "'" : std::string("the end");
-    fail("JSON: expected ", wanted, " at byte ", at_, ", got ", got);
+    fail("JSON: expected ", wanted, " at byte ", at_, ", got ", what_is_here());
+  }
+
+  std::string what_is_here() const {
+    if (at_ == text_.size()) return "the end";
+    const auto byte = static_cast<unsigned char>(text_[at_]);
+    if (byte < 0x20 || byte >= 0x7f) return text("the byte ", int{byte});
+    return text("'", text_[at_], "'");
   }
 
   void skip_space() {

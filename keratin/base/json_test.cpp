@@ -78,7 +78,7 @@ TEST(Json, RefusesWhatIsNotJson) {
   expect_refused("\"\\ud800\"", "surrogate");
   expect_refused("\"\\udc00\"", "surrogate");
   expect_refused("\"\\u12g4\"", "hexadecimal");
-  expect_refused("\"a\nb\"", "control character");
+  expect_refused("\"a\nb\"", "control character in a string at byte 2, got the byte 10");
   expect_refused("\"abc", "the end of a string");
   expect_refused("1e999", "a number that fits");
   expect_refused(R"({"a": 1, "a": 2})", "\"a\" twice");

@@ -88,6 +88,7 @@ Json Layer::get_config() const {
 
 void Layer::ensure_built(const Shapes& inputs) {
   if (built_) return;
+  require(!inputs.empty() || is_operation(), "layer '", name(), "': expected a tensor, got none");
   const BuildScope scope(*this);
   build(inputs);
   built_with_ = inputs;

@@ -47,8 +47,13 @@ Json Named::to_json(std::string_view module) const {
 Named Named::from_json(const Json& json) {
   if (json.is_string()) return {json.as_string()};
   Named named{json.at("class_name").as_string()};
-  if (const Json* config = json.find("config"); config != nullptr && !config->is_null())
+  if (const Json* config = json.find("config"); config != nullptr && !config->is_null()) {
+    constexpr size_t most = 1024;  // keys are looked up one by one
+    if (config->is_object() && config->size() > most)
+      fail(named.class_name, ": expected a config of at most ", most, " keys, got ",
+           config->size());
     named.config = *config;
+  }
   return named;
 }
 

@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "keratin/files/folder.h"
 #include "keratin/files/zip.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/keras2_config.h"
@@ -29,9 +30,10 @@ class Members {
             member == "model.weights.h5" && has("model.weights.npz")
                 ? "; weights in model.weights.npz are pickled, and pickles are not opened"
                 : "");
-    return zip_ ? zip_->read(member) : files::map_file(folder_ / member);
+    return zip_ ? zip_->read(member) : files::map_in_folder(folder_, member);
   }
   Json json(const std::string& member) const {
+    check_inflation(member);
     const files::FileView view = read(member);
     try {
       return Json::parse({reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()});
@@ -41,6 +43,15 @@ class Members {
   }
 
  private:
+  // Values in memory are many times larger than their text; a few bytes could unpack to all of it.
+  void check_inflation(const std::string& member) const {
+    constexpr uint64_t plenty = 16 << 20, ratio = 20;
+    const files::ZipEntry* entry = zip_ ? zip_->find(member) : nullptr;
+    if (entry == nullptr) return;
+    require(entry->size <= plenty || entry->size / ratio <= entry->stored, name_, ": '", member,
+            "' unpacks to ", entry->size, " bytes, more than ", ratio, " times its size");
+  }
+
   std::string name_;
   std::filesystem::path folder_;
   std::optional<files::ZipReader> zip_;

@@ -61,12 +61,28 @@ bool fits(const StoredLayer& stored, const OwnLayer& own) {
   return true;
 }
 
+// Other layouts have the same numbers, or twice as many where biases were kept apart. Nothing that
+// claims to be larger is read.
+void check_size(const StoredLayer& stored, const OwnLayer& own) {
+  double claimed = 0, wanted = 0;
+  for (const hdf5::Dataset& weight : stored.weights) {
+    double count = 1;
+    for (const int64_t size : weight.dims()) count *= static_cast<double>(size);
+    claimed += count;
+  }
+  for (const Variable& weight : own.weights) wanted += static_cast<double>(weight.shape().count());
+  require(claimed <= 2 * wanted, "Size mismatch for layer '", own.name, "': the model has ", wanted,
+          " numbers there, the file's layer '", stored.name, "' claims ", claimed);
+}
+
 // What the file has for a layer, in today's layout. What fits already is not touched.
 std::vector<Tensor> values_of(const StoredLayer& stored, const OwnLayer& own,
                               const Origin& origin) {
+  const bool as_it_is = !origin.keras1 && !origin.theano && fits(stored, own);
+  if (!as_it_is) check_size(stored, own);
   std::vector<Tensor> values;
-  for (const hdf5::Dataset& weight : stored.weights) values.push_back(weight.view());
-  if (!origin.keras1 && !origin.theano && fits(stored, own)) return values;
+  for (const hdf5::Dataset& weight : stored.weights) values.push_back(weight.read());
+  if (as_it_is) return values;
   try {
     return converted_weights(*own.layer, std::move(values), origin);
   } catch (const UserError& error) {
@@ -85,8 +101,7 @@ std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& own,
     require(values[i].shape() == own.weights[i].shape(), "Shape mismatch in layer '", own.name,
             "' for weight '", own.weights[i].name(), "': expected ", own.weights[i].shape(),
             ", got ", values[i].shape(), " from layer '", stored.name, "' of the file");
-    // A copy: weights must outlive whatever others do to the file.
-    out.push_back({own.weights[i], values[i].clone()});
+    out.push_back({own.weights[i], values[i]});
   }
   return out;
 }

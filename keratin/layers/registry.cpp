@@ -147,6 +147,20 @@ bool names_operation(const Json& json) {
          is_operation_class(json.at("class_name").as_string());
 }
 
+std::string text_under(const Json& envelope, std::string_view key) {
+  const Json* found = envelope.find(key);
+  return found != nullptr && found->is_string() ? found->as_string() : std::string();
+}
+
+// Keras's own class, or one of another package that has the same name? Old files do not say.
+bool is_of_keras(const Json& envelope) {
+  const std::string module = text_under(envelope, "module");
+  const std::string package = module.substr(0, module.find('.'));
+  const std::string registered = text_under(envelope, "registered_name");
+  const bool keras = package == "keras" || package == "tf_keras" || package == "tensorflow";
+  return (keras || module.empty()) && registered.find('>') == registered.npos;
+}
+
 }  // namespace
 
 LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Dialect dialect) {
@@ -154,22 +168,20 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
   context.dialect = dialect;
   context.make_layer = [&](const Json& json) -> LayerPtr {
     const std::string& name = json.at("class_name").as_string();
-    const Json* registered = json.find("registered_name");
-    const auto theirs = custom.find(
-        registered != nullptr && registered->is_string() ? registered->as_string() : name);
-    if (theirs != custom.end()) return theirs->second(json.at("config"), context);
+    const std::string registered = text_under(json, "registered_name");
     // A .h5 file has the registered name, "package>Class", for the class.
-    const auto by_class = custom.find(name.substr(name.rfind('>') + 1));
-    if (by_class != custom.end()) return by_class->second(json.at("config"), context);
+    for (const std::string& theirs : {registered, name, name.substr(name.rfind('>') + 1)})
+      if (const auto found = custom.find(theirs); found != custom.end())
+        return found->second(json.at("config"), context);
     if (names_operation(json)) return operation_from_json(json);
-    const MakeLayer make = find_known(name);
+    const MakeLayer make = is_of_keras(json) ? find_known(name) : nullptr;
     if (make == nullptr) {
-      const Json* module = json.find("module");
-      const Json* layer = json.at("config").find("name");
+      const std::string module = text_under(json, "module");
+      const std::string layer = text_under(json.at("config"), "name");
       fail("Could not find the class '", name, "'",
-           module != nullptr && module->is_string() ? " of module '" + module->as_string() + "'"
-                                                    : "",
-           layer != nullptr && layer->is_string() ? " for layer '" + layer->as_string() + "'" : "",
+           module.empty() ? "" : " of module '" + module + "'",
+           registered.find('>') == registered.npos ? "" : ", registered as '" + registered + "',",
+           layer.empty() ? "" : " for layer '" + layer + "'",
            ". If it is a layer of yours, register it: pass {\"", name,
            "\", YourLayer::from_config}.");
     }

@@ -28,6 +28,8 @@ Results FlattenLayer::call(const Call& c) const {
 
 ReshapeLayer::ReshapeLayer(ReshapeConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
+  require(cfg.target_shape.size() < max_rank, "Reshape: expected at most ", max_rank - 1,
+          " sizes in `target_shape`, got ", cfg.target_shape.size());
   const auto open = std::count(cfg.target_shape.begin(), cfg.target_shape.end(), -1);
   require(open <= 1,
           "There must be at most one unknown dimension (-1) in `target_shape`. Received: ",
@@ -53,6 +55,8 @@ Results ReshapeLayer::call(const Call& c) const {
 
 PermuteLayer::PermuteLayer(PermuteConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
+  require(cfg.dims.size() < max_rank, "Permute: expected at most ", max_rank - 1,
+          " axes in `dims`, got ", cfg.dims.size());
   Dims sorted = cfg.dims;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i)

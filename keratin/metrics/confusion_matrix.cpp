@@ -133,6 +133,9 @@ std::vector<double> parse_thresholds(const std::optional<Numbers>& given, double
 }
 
 std::vector<double> even_thresholds(int64_t count) {
+  constexpr int64_t most = 1 << 20;  // a config could ask for more than there is memory
+  require(count <= most, "Argument `num_thresholds` must be at most ", most,
+          ". Received: num_thresholds=", count);
   std::vector<double> thresholds;
   for (int64_t i = 0; i < count; ++i)
     thresholds.push_back(static_cast<double>(i) / static_cast<double>(count - 1));

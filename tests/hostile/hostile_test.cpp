@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <set>
+
+#include "keratin/base/warning.h"
+#include "keratin/layers/layers.h"
+#include "keratin/model/saving.h"
+#include "keratin/ops/ops.h"
+
+namespace keratin {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path folder = fs::path(KERATIN_SOURCE_DIR) / "tests/hostile";
+const fs::path hostile_files = folder / "files";
+
+// A row of the table in README.md: a file, and what Keratin answers to it.
+struct Row {
+  std::string file, answer;
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.file; }
+
+std::string trimmed(const std::string& cell) {
+  const size_t first = cell.find_first_not_of(' ');
+  return first == cell.npos ? "" : cell.substr(first, cell.find_last_not_of(' ') - first + 1);
+}
+
+std::vector<Row> table() {
+  std::ifstream readme(folder / "README.md");
+  std::vector<Row> rows;
+  for (std::string line; std::getline(readme, line);) {
+    if (!line.starts_with("| `")) continue;
+    std::vector<std::string> cells = {""};
+    for (size_t i = 1; i + 1 < line.size(); ++i) {
+      if (line[i] == '|' && line[i - 1] == '\\')
+        cells.back().back() = '|';
+      else if (line[i] == '|')
+        cells.emplace_back();
+      else
+        cells.back() += line[i];
+    }
+    for (std::string& cell : cells) cell = trimmed(cell);
+    if (cells.size() != 3) fail("README.md: expected three cells, got ", line);
+    rows.push_back({cells[0].substr(1, cells[0].size() - 2), cells[2]});
+  }
+  return rows;
+}
+
+bool holds_a_model(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return fs::is_directory(path) || path.extension() == ".keras" ||
+         (path.extension() == ".h5" && !name.ends_with(".weights.h5"));
+}
+
+// "loads", or what it complains of, without the folder's name.
+std::string answer_to(const fs::path& path) {
+  try {
+    if (holds_a_model(path))
+      load_model(path);
+    else
+      load_model(hostile_files / "good.keras").load_weights(path);
+    return "loads";
+  } catch (const UserError& error) {
+    std::string said = error.what();
+    const std::string prefix = hostile_files.string() + "/";
+    for (size_t at = said.find(prefix); at != said.npos; at = said.find(prefix))
+      said.erase(at, prefix.size());
+    return said;
+  }
+}
+
+// Memory that no file here has a reason to ask for is not there. The address sanitizer maps
+// terabytes for itself, and is told its limit by the environment instead.
+class Hostile : public ::testing::TestWithParam<Row> {
+ protected:
+  static void SetUpTestSuite() {
+    set_warning_handler([](const std::string&) {});
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    std::ifstream facts("/proc/self/statm");
+    uint64_t pages = 0;
+    facts >> pages;
+    constexpr uint64_t room = uint64_t{1} << 30;
+    if (pages < (uint64_t{1} << 30)) {
+      limit.rlim_cur = pages * 4096 + room;
+      setrlimit(RLIMIT_AS, &limit);
+    }
+  }
+};
+
+TEST_P(Hostile, IsAnsweredAsTheTableSays) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string answer = answer_to(hostile_files / GetParam().file);
+  constexpr std::string_view and_so_on = "…";
+  if (GetParam().answer.ends_with(and_so_on))
+    EXPECT_TRUE(answer.starts_with(
+        GetParam().answer.substr(0, GetParam().answer.size() - and_so_on.size())))
+        << answer;
+  else
+    EXPECT_EQ(answer, GetParam().answer);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(taken.count(), 10) << "seconds";
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Hostile, ::testing::ValuesIn(table()), [](const auto& info) {
+  std::string name = info.param.file;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
+
+TEST(HostileTable, HasEveryFile) {
+  std::set<std::string> there, told;
+  for (const auto& entry : fs::directory_iterator(hostile_files))
+    there.insert(entry.path().filename().string());
+  for (const Row& row : table()) EXPECT_TRUE(told.insert(row.file).second) << row.file;
+  EXPECT_EQ(there, told);
+}
+
+// What a file holds of a Python function is kept, and what runs is the caller's C++.
+TEST(HostileLambda, ComputesWhatTheCallerSays) {
+  for (const char* file : {"lambda_bytecode.keras", "legacy_lambda.h5"}) {
+    const auto doubled = lambda_function([](Value x) { return x + x; });
+    const Model model = load_model(hostile_files / file, {.lambdas = {{"hidden", doubled}}});
+    const Tensor y = model.predict(Tensor::of<float>(DType::f32, {1, 4}, {1, 2, 3, 4})).leaf();
+    // 2 x · kernel + bias, where both count up by tenths from zero.
+    EXPECT_FLOAT_EQ(static_cast<float>(y.at(0)), 2 * (2 * 0.2F + 3 * 0.4F + 4 * 0.6F)) << file;
+    EXPECT_FLOAT_EQ(static_cast<float>(y.at(1)), 2 * (0.1F + 2 * 0.3F + 3 * 0.5F + 4 * 0.7F) + 0.1F)
+        << file;
+    EXPECT_FALSE(fs::exists("keratin_was_here")) << file;
+  }
+}
+
+}  // namespace
+}  // namespace keratin
