@@ -13,12 +13,18 @@ std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + '/' + name;
 }
 
+// Keras exports one class by another name than it has, and files go by the latter.
+std::string_view python_class(const Layer& layer) {
+  const std::string_view name = layer.class_name();
+  return name == "GroupQueryAttention" ? "GroupedQueryAttention" : name;
+}
+
 // Names for the elements of one list: a class's second one is "dense_1". Layers that were met
 // before use up a name all the same.
 class ListNames {
  public:
   std::string next(const std::string& attribute, const Layer& layer) {
-    const std::string name = snake_case(layer.class_name());
+    const std::string name = snake_case(python_class(layer));
     const size_t before = used_[attribute + '/' + name]++;
     return attribute + '/' + (before == 0 ? name : text(name, '_', before));
   }

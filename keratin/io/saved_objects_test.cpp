@@ -43,6 +43,15 @@ TEST(SavedObjects, PutMembersOfAttentionByName) {
                                       "layers/multi_head_attention/value_dense/vars: 2"}));
 }
 
+// Keras exports the class by another name than it has.
+TEST(SavedObjects, KnowGroupQueryAttentionByItsOwnName) {
+  const auto in = Input({3, 4});
+  const GroupQueryAttention attention(
+      {.head_dim = 2, .num_query_heads = 2, .num_key_value_heads = 1});
+  const Model model({.inputs = in, .outputs = attention(in, in)});
+  EXPECT_EQ(places(model)[0], "layers/grouped_query_attention/_key_dense/vars: 2");
+}
+
 TEST(SavedObjects, PutOptimizersWithinOthers) {
   const auto in = Input({3});
   const Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});

@@ -74,6 +74,7 @@ constexpr Known known_layers[] = {
     {"GlobalMaxPooling3D", GlobalPoolingLayer<3, Pool::max>::from_config},
     {"GroupNormalization", GroupNormalizationLayer::from_config},
     {"GroupQueryAttention", GroupQueryAttentionLayer::from_config},
+    {"GroupedQueryAttention", GroupQueryAttentionLayer::from_config},
     {"Identity", IdentityLayer::from_config},
     {"InputLayer", InputLayer::from_config},
     {"LSTM", LSTMLayer::from_config},
