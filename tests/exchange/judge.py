@@ -38,6 +38,14 @@ def tolerance_of(model):
     return HALF_TOLERANCE if "float16" in model.to_json() else TOLERANCE
 
 
+def classes_of(config):
+    """Of every object in a config, however deep."""
+    if isinstance(config, dict):
+        own = {config["class_name"]} if "class_name" in config else set()
+        return own.union(*map(classes_of, config.values()))
+    return set().union(*map(classes_of, config)) if isinstance(config, list) else set()
+
+
 def run(model, inputs, compiled=False):
     """Without `training`, which would go before what calls of layers in the model say. TensorFlow
     runs convolutions of channels_first on a CPU only when XLA compiles them."""

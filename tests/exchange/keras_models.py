@@ -9,7 +9,8 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
 from maker import encode, models, training, zoo  # noqa: E402
-from maker.layers import add_noise, leaves  # noqa: E402
+from maker.layers import CASES, add_noise, class_of, leaves  # noqa: E402
+from maker.spec import SAME, Draw, bits, make  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -77,6 +78,115 @@ def application(name, size):
 def applications():
     for name, size in APPLICATIONS.items():
         yield application(name, size)
+
+
+# --- Every layer: all cases of a class that the golden files have, side by side in one model
+
+
+class Symbols:
+    """Makes an input for each drawn tensor of a case; one that has a mask goes through Masking."""
+
+    def __init__(self, rng, batch):
+        self.rng, self.batch = rng, batch
+        self.inputs, self.data = [], []
+
+    def __call__(self, draw):
+        value = draw(self.rng)
+        if draw.mask is not None:
+            value *= bits(draw.mask)[..., None].astype(value.dtype)
+        x = keras.Input(batch_shape=(self.batch, *value.shape[1:]), dtype=value.dtype.name)
+        self.inputs.append(x)
+        self.data.append(value)
+        return x if draw.mask is None else keras.layers.Masking()(x)
+
+
+def shape_of(draw):
+    return draw.shape if isinstance(draw, Draw) else np.shape(draw.values)
+
+
+NOT_IN_MODELS = {
+    # What Keras can call but not put into a functional model.
+    ("Lambda", "takes the mask"), ("Bidirectional", "stateful"),
+    ("GroupQueryAttention", "other features"),
+    # Keras computes another threshold: see ops/activations.h.
+    ("Activation", "sparsemax"),
+    # Keratin wants a mask for each output.
+    ("Lambda", "one mask, two outputs"), ("Lambda", "masks of a list"),
+}
+
+
+def rows(case):
+    """How many samples a case has, or None where its inputs do not agree."""
+    counts = set()
+    leaves(lambda draw: counts.add(shape_of(draw)[0]), [case.inputs, case.kwargs])
+    return counts.pop() if len(counts) == 1 else None
+
+
+def masks_are_of_steps(case):
+    """What Masking can make; other masks are recorded in the golden files."""
+    good = []
+    leaves(lambda draw: good.append(draw.mask is None or
+                                    bits(draw.mask).shape == shape_of(draw)[:-1]),
+           [case.inputs, case.kwargs])
+    return all(good)
+
+
+def group_of(cls, case):
+    """Cases of one group can stand in one model. A layer that is told to train would tell those
+    after it, in Keras."""
+    args = case.args
+    compiled = args.get("data_format") == "channels_first" and "kernel_size" in args
+    return (rows(case), args.get("stateful", False), compiled, args.get("dtype", "float32"),
+            case.kwargs.get("training"))
+
+
+# Where one is called by itself, with states, Keratin writes their shapes, too, for building it; Keras
+# cannot build it from those.
+CELLS = ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells")
+
+
+def layer_model(cls, cases, number, group):
+    keras.utils.clear_session()
+    batch, stateful, compiled, *_ = group
+    rng = encode.generator("exchange", cls, str(number))
+    inputs, data, outputs, lambdas, adapted = [], [], {}, {}, []
+    for case in cases:
+        layer = class_of(cls)(**make(case.args))
+        if case.adapt is not None:
+            layer.adapt(case.adapt(rng))
+            adapted.append(layer)
+        symbols = Symbols(rng, batch if stateful else None)
+        x = leaves(symbols, case.inputs)
+        kwargs = {key: x if value is SAME else leaves(symbols, value)
+                  for key, value in case.kwargs.items()}
+        outputs[case.name] = layer(x, **kwargs)
+        inputs += symbols.inputs
+        data += symbols.data
+        if "lambda" in case.notes:
+            mask = case.notes.get("mask_lambda")
+            lambdas[layer.name] = {"function": case.notes["lambda"]} | (
+                {"mask": mask} if mask else {})
+    model = keras.Model(inputs, outputs, name=f"all_{cls}")
+    for layer in model.layers:
+        if layer not in adapted:
+            add_noise(layer, rng)
+    told = ({"lambdas": lambdas} if lambdas else {}) | ({"compiled": True} if compiled else {})
+    # Nor can it open a Lambda whose function has default arguments, not even its own.
+    if cls in CELLS or (cls == "Lambda" and group[-1] is not None):
+        told["one_way"] = True
+    return Made(f"layer_{cls}_{number}", model, data, told=told)
+
+
+def layers():
+    for cls, cases in CASES.items():
+        if cls in ("InputLayer", "Wrapper"):  # every model has one; cannot be called
+            continue
+        groups = {}
+        for case in cases:
+            if (cls, case.name) not in NOT_IN_MODELS and rows(case) and masks_are_of_steps(case):
+                groups.setdefault(group_of(cls, case), []).append(case)
+        for number, (group, some) in enumerate(groups.items()):
+            yield layer_model(cls, some, number, group)
 
 
 # --- The zoo of the golden files: every topology, masks, nesting, sharing, structures, operations
@@ -147,12 +257,12 @@ def half_trained(name, model, inputs, targets, batch_size):
     return Made(name, model, inputs, targets, batch_size)
 
 
-def optimized(name, optimizer):
+def optimized(name, optimizer, k=keras):
     rng = encode.generator("exchange", "optimizer", name)
-    x = keras.Input((6,), name="x")
-    h = keras.layers.Dense(8, activation="tanh", name="hidden")(x)
-    y = keras.layers.Dense(2, name="out")(keras.layers.BatchNormalization(name="norm")(h))
-    model = keras.Model(x, y, name=name)
+    x = k.Input((6,), name="x")
+    h = k.layers.Dense(8, activation="tanh", name="hidden")(x)
+    y = k.layers.Dense(2, name="out")(k.layers.BatchNormalization(name="norm")(h))
+    model = k.Model(x, y, name=name)
     add_noise(model, rng)
     model.compile(optimizer, "mse", metrics=["mae"])
     inputs = rng.normal(size=(10, 6)).astype("float32")
@@ -180,3 +290,49 @@ def trained():
     for name in training.CASES:
         if name != "stateful":  # it takes one batch at a time, and here it would be given all rows
             yield case_of_training(name)
+
+
+# --- Keras 2
+
+
+def keras2_model(entry):
+    import tf_keras
+
+    tf_keras.backend.clear_session()
+    rng = encode.generator("exchange", "keras2", entry.name)
+    data = leaves(lambda draw: draw(rng), entry.data)
+    model = models.build(entry, tf_keras)
+    model(models.tensors(data))
+    add_noise(model, rng)
+    return Made(f"zoo_{entry.name}", model, data,
+                told={"lambdas": entry.lambdas, "zoo": f"{entry.name}.keras2"})
+
+
+def keras2_optimizers():
+    from tf_keras import optimizers as o
+
+    return {
+        "sgd": o.SGD(0.05), "momentum": o.SGD(0.05, momentum=0.9, nesterov=True),
+        "rmsprop": o.RMSprop(0.01), "adam": o.Adam(0.02), "amsgrad": o.Adam(0.02, amsgrad=True),
+        "adamw": o.AdamW(0.02, weight_decay=0.1), "adagrad": o.Adagrad(0.1),
+        "nadam": o.Nadam(0.02), "adamax": o.Adamax(0.02), "adadelta": o.Adadelta(0.5),
+        "ftrl": o.Ftrl(0.1), "lion": o.Lion(0.01),
+    }
+
+
+# tf_keras gives the one mask to the first of two outputs only, Keras 2.2, whose rules are ours, to
+# both. In .keras files of Keras 2 attention has its weights under names that Keratin does not know.
+NOT_OF_KERAS2 = ("fork_masked", "transformer_block")
+
+
+def keras2_models():
+    import tf_keras
+
+    for entry in zoo.ZOO.values():
+        if entry.keras2 and entry.name not in NOT_OF_KERAS2:
+            yield keras2_model(entry)
+    for name, optimizer in keras2_optimizers().items():
+        tf_keras.backend.clear_session()
+        made = optimized(name, optimizer, tf_keras)
+        made.targets = None  # the state of its optimizers is not read
+        yield made
