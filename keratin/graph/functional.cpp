@@ -21,7 +21,13 @@ void detach(Symbols& inputs, Symbols& outputs) {
       renewed.emplace(
           t,
           is_input(t) ? t : InputLayer::make(t.shape(), t.dtype(), t.name() + "CLONE")->output());
-  const auto lookup = [&](const SymbolicTensor& t) { return renewed.at(t); };
+  const auto lookup = [&](const SymbolicTensor& t) {
+    const auto found = renewed.find(t);
+    // A call that gives an input is not made, so its other outputs are not there.
+    require(found != renewed.end(), "`inputs` not connected to `outputs`: '", t.name(),
+            "' of layer '", t.layer()->name(), "' does not come from them");
+    return found->second;
+  };
   for (const NodePtr& node : topology.nodes) {
     if (node->is_input() || renewed.contains(SymbolicTensor::output(node, 0))) continue;
     const Symbols results =

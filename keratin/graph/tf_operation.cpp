@@ -320,8 +320,9 @@ Results TfOperationLayer::call(const Call& c) const {
       arguments.positional.push_back(index ? translated_index(constant_json(given)) : given);
     }
   for (const auto& [name, given] : c.arguments().named) {
-    const auto option = std::find_if(function_.options.begin(), function_.options.end(),
-                                     [&](const auto& names) { return names[0] == name; });
+    const auto option =
+        std::find_if(function_.options.begin(), function_.options.end(),
+                     [&name = name](const auto& names) { return names[0] == name; });
     const bool operand = std::find(function_.operands.begin(), function_.operands.end(), name) !=
                          function_.operands.end();
     if (option != function_.options.end()) {

@@ -64,6 +64,12 @@ Value pick(const MergeInputs& inputs, Op op) {
   return out;
 }
 
+Shapes shapes_of(const Values& values) {
+  Shapes shapes;
+  for (const Value& value : values) shapes.push_back(value.shape());
+  return shapes;
+}
+
 Value total(const Values& values) {
   Value sum = values[0];
   for (size_t i = 1; i < values.size(); ++i) sum = sum + values[i];
@@ -101,6 +107,8 @@ void check_count(std::string_view who, const Shapes& inputs, size_t count) {
 MergeInputs merge_inputs(const Call& c) {
   require_list(c, "A merge layer");
   MergeInputs inputs{ops::promote(c.inputs()), c.masks()};
+  require(!inputs.values.empty(),
+          "A merge layer should be called on a list of at least 1 input. Received none.");
   int64_t rank = 0;
   for (const Value x : inputs.values) rank = std::max(rank, x.rank());
   for (size_t i = 0; i < inputs.values.size(); ++i) {
@@ -127,7 +135,10 @@ std::optional<Value> merge_masks(const Call& c) {
 
 Value AddRule::merge(const MergeInputs& inputs) { return total(inputs.values); }
 
-Value SubtractRule::merge(const MergeInputs& inputs) { return inputs.values[0] - inputs.values[1]; }
+Value SubtractRule::merge(const MergeInputs& inputs) {
+  check_count(keras_name, shapes_of(inputs.values), count);
+  return inputs.values[0] - inputs.values[1];
+}
 
 Value MultiplyRule::merge(const MergeInputs& inputs) {
   Value out;
@@ -212,27 +223,38 @@ DotLayer::DotLayer(DotConfig config, LayerOptions options)
           cfg.axes.to_json());
 }
 
-std::pair<int64_t, int64_t> DotLayer::axes_for(const Shape& a, const Shape& b) const {
-  const Dims axes = cfg.axes.expand(2, "Dot");
-  const auto from_front = [&](int64_t axis, int64_t rank) {
-    require(axis >= -rank && axis < rank, "Dot '", name(), "': axis ", axis,
-            " is outside an input of rank ", rank);
-    return axis < 0 ? axis + rank : axis;
-  };
-  return {from_front(axes[0], a.rank()), from_front(axes[1], b.rank())};
-}
+namespace {
 
-void DotLayer::build(const Shapes& inputs) {
+// At every call: a later one may have other inputs than the one it was built for.
+void check_pair(const Shapes& inputs) {
   require(inputs.size() == 2,
           "A `Dot` layer should be called on a list of 2 inputs. Received: ", shapes_text(inputs));
   const Shape &a = inputs[0], &b = inputs[1];
   require(a.rank() >= 2 && b.rank() >= 2,
           "Cannot do batch_dot on inputs with rank < 2. Received inputs with shapes ",
           keras_shape(a), " and ", keras_shape(b));
+}
+
+}  // namespace
+
+std::pair<int64_t, int64_t> DotLayer::axes_for(const Shape& a, const Shape& b) const {
+  const Dims axes = cfg.axes.expand(2, "Dot");
+  const auto from_front = [&](int64_t axis, int64_t rank) {
+    require(axis >= -rank && axis < rank, "Dot '", name(), "': axis ", axis,
+            " is outside an input of rank ", rank);
+    const int64_t along = axis < 0 ? axis + rank : axis;
+    require(along != 0,
+            "Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy "
+            "batch dimension to your inputs using keras.ops.expand_dims(x, 0)");
+    return along;
+  };
+  return {from_front(axes[0], a.rank()), from_front(axes[1], b.rank())};
+}
+
+void DotLayer::build(const Shapes& inputs) {
+  check_pair(inputs);
+  const Shape &a = inputs[0], &b = inputs[1];
   const auto [along_a, along_b] = axes_for(a, b);
-  require(along_a != 0 && along_b != 0,
-          "Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy batch "
-          "dimension to your inputs using keras.ops.expand_dims(x, 0)");
   const int64_t size_a = a[along_a], size_b = b[along_b];
   require(size_a == size_b || size_a == unknown || size_b == unknown,
           "Incompatible input shapes: axis values ", size_a, " (at axis ", along_a, ") != ", size_b,
@@ -242,6 +264,7 @@ void DotLayer::build(const Shapes& inputs) {
 Results DotLayer::call(const Call& c) const {
   require_list(c, "A `Dot` layer");
   Values inputs = ops::promote(c.inputs());
+  check_pair(shapes_of(inputs));
   const auto [along_a, along_b] = axes_for(inputs[0].shape(), inputs[1].shape());
   if (cfg.normalize) inputs = {unit_length(inputs[0], along_a), unit_length(inputs[1], along_b)};
   // Letters: 'a' is the batch, 'z' is summed over, the others are the axes that stay.

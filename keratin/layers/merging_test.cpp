@@ -130,5 +130,16 @@ TEST(Merge, FunctionsMakeLayers) {
   EXPECT_EQ(layers::dot({a, b}, {.axes = 2}).shape(), Shape({unknown, 4, 4}));
 }
 
+// What a later call is given was not looked at when the layer was built.
+TEST(Merge, ALaterCallIsCheckedToo) {
+  const auto a = Input({3}), b = Input({3});
+  const Subtract minus;
+  minus({a, b});
+  expect_user_error([&] { minus({a, b, a}); }, "exactly 2 inputs");
+  const Dot dot({.axes = 1});
+  dot({a, b});
+  expect_user_error([&] { dot({a, b, a}); }, "a list of 2 inputs");
+}
+
 }  // namespace
 }  // namespace keratin
