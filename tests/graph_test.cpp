@@ -129,6 +129,23 @@ TEST(Graph, KeepsTheTrainingFlagOfACallOfAModel) {
   EXPECT_EQ(Tensor(outer.predict(Tensor::zeros(DType::f32, {1, 1}))).at(0), 1);
 }
 
+// Fine-tuning: what a call was told holds while the model around it trains.
+TEST(Graph, KeepsTheTrainingFlagOfACallInFit) {
+  const auto x = Input({2}), z = Input({2});
+  const BatchNormalization norm;
+  const Model base({.inputs = x, .outputs = norm(x)});
+  const Tensor batch = Tensor::of<float>(DType::f32, {2, 2}, {1, 2, 3, 6});
+  for (const std::optional<bool> flag : {std::optional<bool>(), std::optional(false)}) {
+    const Symbols y = flag ? base(z, {{"training", *flag}}) : base(z);
+    Model model({.inputs = z, .outputs = Dense({.units = 1})(y)});
+    model.compile({.optimizer = SGD(), .loss = "mse"});
+    const auto mean = [&] { return base.get_weights()[2].at(0); };
+    const double before = mean();
+    model.fit(batch, Tensor::zeros(DType::f32, {2, 1}), {.verbose = 0});
+    EXPECT_EQ(mean() != before, !flag) << "a model that trains, trains the parts that are not told";
+  }
+}
+
 // Keras writes down a flag that it was given like one that it filled in; only true is kept.
 TEST(Graph, ReadsTheTrainingFlagAsKeras) {
   const auto x = Input({2});
