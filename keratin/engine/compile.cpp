@@ -21,6 +21,7 @@
 #include "keratin/passes/prune_loops.h"
 #include "keratin/passes/schedule_updates.h"
 #include "keratin/passes/simplify.h"
+#include "keratin/passes/sink_views.h"
 #include "keratin/passes/sparse_updates.h"
 #include "keratin/plan/plan.h"
 
@@ -109,6 +110,7 @@ Executable compile(Module module, const CompileOptions& options) {
   if (optimize) {
     passes.run("sparse_updates", sparse_updates);
     tidy_up(passes);
+    passes.run("sink_views", sink_views).run("eliminate_dead", eliminate_dead);
     place(passes);  // what decompositions are made of
     passes.run("fuse_epilogue", fuse_epilogue);
     passes.run("decompose_unclaimed", decompose);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "keratin/ops/fused.h"
+#include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
 #include "keratin/passes/fuse_group.h"
 
@@ -17,6 +18,23 @@ constexpr int max_side_depth = 3;
 bool is_product(const Node& node) {
   return (&node.op() == &ops::matmul_op || &node.op() == &ops::conv_op) &&
          is_float(node.type().dtype) && node.type().shape.known();
+}
+
+bool is_transpose(const Node& node) { return &node.op() == &ops::transpose_op; }
+
+// Where a transpose puts the axis whose elements lie side by side: 0 is last, 1 the one before.
+int64_t contiguous_axis(const Node& transpose) {
+  const Dims& permutation = transpose.attr<ops::TransposeAttrs>().permutation;
+  const auto last = static_cast<int64_t>(permutation.size()) - 1;
+  const auto place = std::find(permutation.begin(), permutation.end(), last) - permutation.begin();
+  return last - place;
+}
+
+// Does a matmul read this input through a transpose as well as without?
+bool reads_through(const Node& member, size_t input) {
+  if (&member.op() != &ops::matmul_op) return false;
+  const Node& source = member.in(input).node();
+  return is_transpose(source) && contiguous_axis(source) <= 1;
 }
 
 // One value, one per column, or one per element of the product.
@@ -99,12 +117,22 @@ class Growth {
       for (const Unit& unit : units_) members_.insert(members_.end(), unit.begin(), unit.end());
       if (only_last_visible()) break;
     }
-    if (units_.empty()) return {};
+    if (units_.empty()) return bare_product();
     std::sort(members_.begin(), members_.end(), before);
     return members_;
   }
 
  private:
+  // The product with nothing but transposes around it, if there are any.
+  Gather::Group bare_product() const {
+    const auto users = facts_.users.of(product_);
+    if (&product_.op() == &ops::matmul_op && users.size() == 1 && !facts_.returned[product_] &&
+        is_transpose(*users[0]) && contiguous_axis(*users[0]) == 0)
+      return {&product_, users[0]};
+    if (reads_through(product_, 0) || reads_through(product_, 1)) return {&product_};
+    return {};
+  }
+
   bool try_user(Node& user) {
     Unit unit;
     if (!is_loop_op(user) || !readable_inputs(user, unit, max_side_depth)) return false;
@@ -179,7 +207,7 @@ std::vector<Gather::Group> find_epilogues(const Block& block, const NodeSet& ret
 }  // namespace
 
 Module fuse_epilogue(Module module) {
-  return fuse_groups(std::move(module), "epilogue", find_epilogues);
+  return fuse_groups(std::move(module), "epilogue", find_epilogues, reads_through);
 }
 
 }  // namespace keratin

@@ -8,6 +8,9 @@ namespace keratin {
 // residual, or the mask of an activation's gradient. They become one `fused` node of kind
 // "epilogue" with one product and one result, of the product's type; what the ops read besides is a
 // scalar, one value per column, or as large as the product.
+//
+// A matmul also takes along the transposes of what it reads, and a transpose that alone uses it,
+// where each row or column stays together in memory: it reads and writes with other steps instead.
 Module fuse_epilogue(Module module);
 
 }  // namespace keratin

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/passes/eliminate_dead.h"
 #include "keratin/testing/check_pass.h"
 
 namespace keratin {
@@ -202,6 +203,57 @@ TEST(FuseEpilogue, ReadsWhatServesOthersToo) {
   };
   check("%t = neg(%s)", "%z, %t");
   check("", "%z, %s");
+}
+
+// Attention: each product reads the heads where they are, also what another product reads too, and
+// writes its result where the next one looks for it.
+TEST(FuseEpilogue, ReadsAndWritesThroughTransposes) {
+  check_pass([](Module m) { return eliminate_dead(fuse_epilogue(std::move(m))); },
+             R"(module(%q: f32[2,5,3,4], %k: f32[2,5,3,4]) {
+                  %qt = transpose(%q) {permutation = [0,2,1,3]}
+                  %kt = transpose(%k) {permutation = [0,2,1,3]}
+                  %s = matmul(%qt, %kt) {transpose_b = true}
+                  %p = softmax(%s) {axis = 3}
+                  %o = matmul(%p, %kt) {}
+                  %r = transpose(%o) {permutation = [0,2,1,3]}
+                  return %r
+                })",
+             R"(module(%q: f32[2,5,3,4], %k: f32[2,5,3,4]) {
+                  %s = fused(%q, %k) {kind = "epilogue"} do(%0: f32[2,5,3,4], %1: f32[2,5,3,4]) {
+                    %2 = transpose(%0) {permutation = [0,2,1,3]}
+                    %3 = transpose(%1) {permutation = [0,2,1,3]}
+                    %4 = matmul(%2, %3) {transpose_b = true}
+                    yield %4
+                  }
+                  %p = softmax(%s) {axis = 3}
+                  %r = fused(%p, %k) {kind = "epilogue"} do(%0: f32[2,3,5,5], %1: f32[2,5,3,4]) {
+                    %2 = transpose(%1) {permutation = [0,2,1,3]}
+                    %3 = matmul(%0, %2) {}
+                    %4 = transpose(%3) {permutation = [0,2,1,3]}
+                    yield %4
+                  }
+                  return %r
+                })");
+}
+
+TEST(FuseEpilogue, LeavesTransposesThatTearRowsApart) {
+  // neither rows nor columns of the operand, or of the result, lie together
+  stays(R"(module(%x: f32[2,4,3], %w: f32[4,5]) {
+             %t = transpose(%x) {permutation = [2,0,1]}
+             %y = matmul(%t, %w) {}
+             return %y
+           })");
+  stays(R"(module(%x: f32[3,2,4], %w: f32[4,5]) {
+             %y = matmul(%x, %w) {}
+             %t = transpose(%y) {permutation = [0,2,1]}
+             return %t
+           })");
+  // the result is seen as it is, too
+  stays(R"(module(%x: f32[3,2,4], %w: f32[4,5]) {
+             %y = matmul(%x, %w) {}
+             %t = transpose(%y) {permutation = [1,0,2]}
+             return %t, %y
+           })");
 }
 
 }  // namespace

@@ -14,10 +14,18 @@ namespace {
 // Copies a group into a region.
 class RegionBuilder {
  public:
-  RegionBuilder(Block& region, const Gather::Group& group) : region_(region) {
+  RegionBuilder(Block& region, const Gather::Group& group, CopiesIn copies_in) : region_(region) {
     for (const Node* member : group) inside_[member];
     for (const Node* member : group) {
-      for (const Value& input : member->inputs()) bring_in(input);
+      for (size_t i = 0; i < member->input_count(); ++i) {
+        const Node& source = member->in(i).node();
+        if (inside_.contains(&source) || !copies_in(*member, i)) {
+          bring_in(member->in(i));
+          continue;
+        }
+        for (const Value& input : source.inputs()) bring_in(input);
+        copy(source);
+      }
     }
     for (const Node* member : group) copy(*member);
   }
@@ -71,9 +79,9 @@ void find_used_outside(const Block& block, const std::vector<Gather::Group>& gro
 
 // Appends what replaces a group, see Gather::merge.
 std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const NodeSet& used,
-                               const std::string& kind) {
+                               const std::string& kind, CopiesIn copies_in) {
   auto region = std::make_unique<Block>(block.depth() + 1);
-  const RegionBuilder builder(*region, group);
+  const RegionBuilder builder(*region, group, copies_in);
   std::vector<const Node*> visible;
   for (const Node* member : group) {
     if (!used[*member]) continue;
@@ -97,24 +105,26 @@ bool is_scalar_constant(Value value) {
   return tensor != nullptr && tensor->count() == 1 && tensor->shape().rank() == 0;
 }
 
-Module fuse_groups(Module module, const std::string& kind, const FindGroups& find) {
+Module fuse_groups(Module module, const std::string& kind, const FindGroups& find,
+                   CopiesIn copies_in) {
   const std::vector<Update> updates = module.updates();
   std::optional<NodeSet> used;  // of the block whose groups were found last
-  return gather(
-      std::move(module),
-      {.groups =
-           [&](const Block& block) {
-             used.emplace(block);
-             for (const Value& result : block.results) (*used)[result.node()] = true;
-             if (block.depth() == 0)
-               for (const Update& update : updates) (*used)[update.value.node()] = true;
-             auto groups = find(block, *used);
-             find_used_outside(block, groups, *used);
-             return groups;
-           },
-       .merge = [&](Block& block,
-                    const Gather::Group& group) { return fuse_group(block, group, *used, kind); },
-       .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
+  return gather(std::move(module),
+                {.groups =
+                     [&](const Block& block) {
+                       used.emplace(block);
+                       for (const Value& result : block.results) (*used)[result.node()] = true;
+                       if (block.depth() == 0)
+                         for (const Update& update : updates) (*used)[update.value.node()] = true;
+                       auto groups = find(block, *used);
+                       find_used_outside(block, groups, *used);
+                       return groups;
+                     },
+                 .merge =
+                     [&](Block& block, const Gather::Group& group) {
+                       return fuse_group(block, group, *used, kind, copies_in);
+                     },
+                 .enter = [](const Node& node) { return &node.op() != &ops::fused_op; }});
 }
 
 }  // namespace keratin

@@ -7,6 +7,7 @@
 #include "keratin/backend/cpu/epilogue_loop.h"
 #include "keratin/backend/cpu/matmul.h"
 #include "keratin/ops/constant.h"
+#include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
 
 namespace keratin::cpu {
@@ -62,7 +63,10 @@ class EpilogueKernel : public Kernel {
     }
   };
 
-  std::string suffix() const { return loop_ ? " + epilogue and loop " : " + epilogue "; }
+  std::string suffix() const {
+    if (epilogue_.post.empty() && !loop_) return " ";
+    return loop_ ? " + epilogue and loop " : " + epilogue ";
+  }
 
  private:
   Epilogue epilogue_;
@@ -139,11 +143,40 @@ Offer offer_conv(const Epilogue& epilogue, const Node& fused, const KernelOption
   return {.kernel = std::make_unique<ConvEpilogue>(desc, conv, epilogue, fused)};
 }
 
-Offer offer_matmul(const Epilogue& epilogue, const Node& fused, const KernelOptions& options) {
+// The steps of an operand in the array that it is a transpose of.
+Dims steps_of(Value operand) {
+  const Node& node = operand.node();
+  if (&node.op() != &ops::transpose_op) return operand.shape().strides();
+  const Dims steps = node.in().shape().strides();
+  Dims moved;
+  for (const int64_t axis : node.attr<ops::TransposeAttrs>().permutation)
+    moved.push_back(steps[size_t(axis)]);
+  return moved;
+}
+
+// The steps of a result in the array that becomes its transpose.
+Dims steps_before(const Node& transpose) {
+  const Dims steps = transpose.type().shape.strides();
+  const Dims& permutation = transpose.attr<ops::TransposeAttrs>().permutation;
+  Dims moved(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) moved[size_t(permutation[i])] = steps[i];
+  return moved;
+}
+
+GemmDesc describe(const Epilogue& epilogue) {
   const Node& product = *epilogue.product;
-  GemmDesc desc = describe_matmul(product);
+  GemmDesc desc =
+      describe_matmul(product, {steps_of(product.in(0)), steps_of(product.in(1)),
+                                epilogue.transpose != nullptr ? steps_before(*epilogue.transpose)
+                                                              : product.type().shape.strides()});
   desc.post = epilogue.post;
   desc.hook = epilogue.loop.has_value();
+  return desc;
+}
+
+Offer offer_matmul(const Epilogue& epilogue, const Node& fused, const KernelOptions& options) {
+  const Node& product = *epilogue.product;
+  GemmDesc desc = describe(epilogue);
   if (const std::string reason = refuse_gemm(desc); !reason.empty()) return refuse(reason);
   const Tensor* constant_b = ops::constant_value(fused.in(epilogue.second));
   if (product.in(1).rank() != 2 || desc.n == 0 || desc.k == 0) constant_b = nullptr;
@@ -160,6 +193,13 @@ Offer make_epilogue(const Node& node, const KernelOptions& options) {
   if (!epilogue) return refuse(reason);
   const bool is_conv = &epilogue->product->op() == &ops::conv_op;
   return (is_conv ? offer_conv : offer_matmul)(*epilogue, node, options);
+}
+
+bool claims_epilogue(const Node& node) {
+  std::string reason;
+  const auto epilogue = read_epilogue(node, reason);
+  if (!epilogue || &epilogue->product->op() == &ops::conv_op) return epilogue.has_value();
+  return refuse_gemm(describe(*epilogue)).empty();
 }
 
 }  // namespace keratin::cpu

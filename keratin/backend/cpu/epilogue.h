@@ -14,7 +14,8 @@ namespace keratin::cpu {
 // node.
 struct Epilogue {
   const Node* product = nullptr;
-  size_t first = 0, second = 0;  // the inputs that the product reads
+  size_t first = 0, second = 0;     // the inputs that the product reads
+  const Node* transpose = nullptr;  // of the result, if the product is all there is
   std::vector<TilePost> post;
   std::optional<size_t> bias, addend;
   // Rows x columns of the result; its first input and its output are the result itself.

@@ -21,7 +21,7 @@ class EpilogueReader {
       return std::nullopt;
     }
     take_posts();
-    if (!read_loop(reason)) return std::nullopt;
+    if (!take_transpose() && !read_loop(reason)) return std::nullopt;
     return epilogue_;
   }
 
@@ -29,7 +29,7 @@ class EpilogueReader {
   bool find_product() {
     for (const auto& node : region_.nodes()) {
       if (&node->op() != &ops::matmul_op && &node->op() != &ops::conv_op) continue;
-      const auto first = parameter(node->in(0)), second = parameter(node->in(1));
+      const auto first = operand(*node, 0), second = operand(*node, 1);
       if (epilogue_.product != nullptr || !first || !second) return false;
       epilogue_.product = node.get();
       epilogue_.first = *first;
@@ -37,6 +37,25 @@ class EpilogueReader {
       value_ = node->out();
     }
     return epilogue_.product != nullptr && region_.results.size() == 1;
+  }
+
+  // The parameter that a product reads, a matmul also through a transpose.
+  std::optional<size_t> operand(const Node& product, size_t input) {
+    const Node& source = product.in(input).node();
+    if (&product.op() != &ops::matmul_op || &source.op() != &ops::transpose_op)
+      return parameter(product.in(input));
+    done_.push_back(&source);
+    return parameter(source.in());
+  }
+
+  // A matmul whose result is transposed and nothing else.
+  bool take_transpose() {
+    const Node& last = region_.results[0].node();
+    const bool bare =
+        value_ == epilogue_.product->out() && &epilogue_.product->op() == &ops::matmul_op;
+    if (!bare || &last.op() != &ops::transpose_op || last.in() != value_) return false;
+    epilogue_.transpose = &last;
+    return true;
   }
 
   // Follows the product as long as one op alone uses the value, and is one that tiles can do.
@@ -158,11 +177,6 @@ std::optional<Epilogue> read_epilogue(const Node& fused, std::string& reason) {
     return std::nullopt;
   }
   return EpilogueReader(fused.region()).read(reason);
-}
-
-bool claims_epilogue(const Node& node) {
-  std::string reason;
-  return read_epilogue(node, reason).has_value();
 }
 
 }  // namespace keratin::cpu

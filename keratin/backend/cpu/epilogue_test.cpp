@@ -8,6 +8,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/matmul.h"
+#include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/testing/check_op.h"
 
@@ -122,6 +123,46 @@ TEST(Epilogue, ConstantWeights) {
                  const Value weights = ops::constant(in[0].block(), w.cast(in[0].dtype()));
                  return {ops::relu(ops::matmul(in[0], weights) + in[1])};
                }});
+}
+
+// Products of heads that lie beside each other, read and written where they are.
+TEST(Epilogue, ProductsThroughTransposes) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    for (const bool transposed : {false, true}) {
+      const OpCase heads{
+          .name = "heads",
+          .inputs = {typed(dtype, {3, 17, 2, 20}),
+                     typed(dtype, transposed ? Shape{3, 33, 2, 20} : Shape{3, 20, 2, 33})},
+          .build = [=](const Values& in) -> Values {
+            const Dims heads_first{0, 2, 1, 3};
+            const Value product =
+                ops::matmul(ops::transpose(in[0], heads_first), ops::transpose(in[1], heads_first),
+                            {.transpose_b = transposed});
+            return {ops::transpose(product, heads_first)};
+          }};
+      check_op(heads);
+      EXPECT_EQ(plan_of(heads).find("transpose"), std::string::npos) << plan_of(heads);
+      EXPECT_NE(plan_of(heads).find("matmul tiles"), std::string::npos) << plan_of(heads);
+    }
+  }
+}
+
+// One operand for all of the batch, columns that were rows, and ops that follow.
+TEST(Epilogue, ATransposedOperandWithAnEpilogue) {
+  check_fused({.name = "columns",
+               .inputs = {typed(DType::f32, {4, 9, 7}), typed(DType::f32, {7, 11}),
+                          typed(DType::f32, {11})},
+               .build = [](const Values& in) -> Values {
+                 return {ops::relu(ops::matmul(ops::transpose(in[0], {1, 0, 2}), in[1]) + in[2])};
+               }});
+  check_fused(
+      {.name = "rows",
+       .inputs = {typed(DType::f32, {7, 4, 9}), typed(DType::f32, {7, 11}),
+                  typed(DType::f32, {11})},
+       .build = [](const Values& in) -> Values {
+         return {ops::tanh(
+             ops::matmul(ops::transpose(in[0], {1, 0, 2}), in[1], {.transpose_a = true}) * in[2])};
+       }});
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ namespace keratin::cpu {
 namespace {
 
 // Steps of an operand along the batch axes of the result: 0 where it is repeated.
-Dims batch_steps(const Shape& operand, const Shape& result) {
-  const Dims steps = operand.strides();
+Dims batch_steps(const Shape& operand, const Dims& steps, const Shape& result) {
   Dims out(static_cast<size_t>(result.rank() - 2), 0);
   const int64_t missing = result.rank() - operand.rank();
   for (int64_t axis = 0; axis + 2 < operand.rank(); ++axis) {
@@ -54,15 +53,26 @@ int useful_threads(double flops, int threads) {
 }
 
 GemmDesc describe_matmul(const Node& matmul) {
+  return describe_matmul(matmul, {matmul.in(0).shape().strides(), matmul.in(1).shape().strides(),
+                                  matmul.type().shape.strides()});
+}
+
+GemmDesc describe_matmul(const Node& matmul, const MatmulSteps& steps) {
   const auto& attrs = matmul.attr<ops::MatmulAttrs>();
   const Shape &a = matmul.in(0).shape(), &b = matmul.in(1).shape(), &c = matmul.type().shape;
-  const int64_t k = a[a.rank() - (attrs.transpose_a ? 2 : 1)];
-  GemmDesc desc = dense_gemm(matmul.type().dtype, c[c.rank() - 2], c.back(), k, attrs.transpose_a,
-                             attrs.transpose_b);
+  GemmDesc desc{.dtype = matmul.type().dtype,
+                .m = c[c.rank() - 2],
+                .n = c.back(),
+                .k = a[a.rank() - (attrs.transpose_a ? 2 : 1)],
+                .c_row = steps.c.rbegin()[1]};
+  desc.a_row = steps.a.rbegin()[attrs.transpose_a ? 0 : 1];
+  desc.a_column = steps.a.rbegin()[attrs.transpose_a ? 1 : 0];
+  desc.b_row = steps.b.rbegin()[attrs.transpose_b ? 0 : 1];
+  desc.b_column = steps.b.rbegin()[attrs.transpose_b ? 1 : 0];
   desc.batch = Dims(c.begin(), c.end() - 2);
-  desc.a_batch = batch_steps(a, c);
-  desc.b_batch = batch_steps(b, c);
-  desc.c_batch = batch_steps(c, c);
+  desc.a_batch = batch_steps(a, steps.a, c);
+  desc.b_batch = batch_steps(b, steps.b, c);
+  desc.c_batch = batch_steps(c, steps.c, c);
   return desc;
 }
 

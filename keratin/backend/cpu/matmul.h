@@ -5,8 +5,14 @@
 
 namespace keratin::cpu {
 
-// The product that a matmul node asks for.
+// The steps along the axes of an operand or of the result.
+struct MatmulSteps {
+  Dims a, b, c;
+};
+
+// The product that a matmul node asks for, of arrays without gaps or with these steps.
 GemmDesc describe_matmul(const Node& matmul);
+GemmDesc describe_matmul(const Node& matmul, const MatmulSteps& steps);
 
 Offer make_matmul(const Node& node, const KernelOptions& options);
 

@@ -42,11 +42,9 @@ void choose_tile(const GemmDesc& desc, int64_t parts, Level level, GemmPlan& pla
   const int64_t vectors = ceil_div(desc.n, lanes);
   const int64_t most = half ? std::numeric_limits<int64_t>::max()
                             : rows_without_conflict(desc, desc.dtype == DType::f64 ? 8 : 4);
-  // A from memory should not be read again by every part.
-  const bool large_a =
-      desc.m * desc.k * static_cast<int64_t>(size_of(desc.dtype)) > 8 * cache_bytes;
+  // The larger operand should not be read by every part; B it is unless A is tall.
   const auto again = [&](int64_t m_parts) {
-    return large_a ? 0.01 * double(parts - m_parts) : 0.0;
+    return desc.m > desc.n ? 0.01 * double(parts - m_parts) : 0.0;
   };
   double best = std::numeric_limits<double>::infinity();
   for (int64_t per_strip = 1; per_strip <= std::min(max_tile_vectors(level), vectors);
