@@ -32,8 +32,8 @@ void clone_of_model(benchmark::State& state) {
   report(state);
 }
 
-// 100,000 layers in models of n, all of them kept: the same memory whatever n is, so that caches and
-// pages are never better off. What is left between sizes is due to the size of a model alone.
+// 100,000 layers in models of n, all of them kept: the same memory whatever n is, so that caches
+// and pages are never better off. What is left between sizes is due to the size of a model alone.
 constexpr int64_t kept_layers = 100000;
 
 std::vector<Model> chains_of(int64_t layers) {
