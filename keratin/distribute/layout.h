@@ -1,0 +1,96 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "keratin/engine/devices.h"
+#include "keratin/tensor/shape.h"
+
+#pragma GCC visibility push(default)
+
+// How tensors lie on devices, in the words of keras.distribution.
+namespace keratin::distribute {
+
+// The names of the devices of a kind ("cpu", "gpu"); of GPUs where there are any, else of the CPU.
+std::vector<std::string> list_devices(std::optional<std::string> kind = {});
+
+struct DeviceMeshOptions {
+  Dims shape;                           // e.g. {2, 4}
+  std::vector<std::string> axis_names;  // one per axis, e.g. {"batch", "model"}
+  std::vector<std::string> devices = list_devices();
+};
+
+// Devices as a grid with named axes.
+class DeviceMesh {
+ public:
+  explicit DeviceMesh(const DeviceMeshOptions& options);
+
+  const Dims& shape() const { return shape_; }
+  const std::vector<std::string>& axis_names() const { return axis_names_; }
+  const std::vector<Device>& devices() const { return devices_; }  // row by row
+
+  // How many devices lie along an axis, which must be one of the mesh's.
+  int64_t size_of(const std::string& axis) const;
+  // The first device of each step along an axis.
+  std::vector<Device> along(const std::string& axis) const;
+
+  bool operator==(const DeviceMesh&) const = default;
+
+ private:
+  size_t index_of(const std::string& axis) const;
+
+  Dims shape_;
+  std::vector<std::string> axis_names_;
+  std::vector<Device> devices_;
+};
+std::ostream& operator<<(std::ostream& out, const DeviceMesh& mesh);
+
+// Along which axis of the mesh each axis of a tensor is split; nothing where it is whole.
+class TensorLayout {
+ public:
+  using Axes = std::vector<std::optional<std::string>>;
+
+  TensorLayout(Axes axes, std::optional<DeviceMesh> mesh = {});  // NOLINT
+  TensorLayout(std::initializer_list<std::optional<std::string>> axes) : TensorLayout(Axes(axes)) {}
+
+  const Axes& axes() const { return axes_; }
+  const std::optional<DeviceMesh>& device_mesh() const { return mesh_; }
+  void set_device_mesh(DeviceMesh mesh);  // once
+
+  bool operator==(const TensorLayout&) const = default;
+
+ private:
+  void check_axes() const;
+
+  Axes axes_;
+  std::optional<DeviceMesh> mesh_;
+};
+std::ostream& operator<<(std::ostream& out, const TensorLayout& layout);
+
+// Layouts by the paths of variables: keys are paths, or regular expressions that match a whole one.
+class LayoutMap {
+ public:
+  explicit LayoutMap(DeviceMesh mesh) : mesh_(std::move(mesh)) {}
+
+  const DeviceMesh& device_mesh() const { return mesh_; }
+  size_t size() const { return entries_.size(); }
+  std::vector<std::string> keys() const;
+
+  // A new key; a layout without a mesh gets this one.
+  void set(const std::string& key, TensorLayout layout);
+  void erase(const std::string& key);
+  // The layout of the key that equals the path, else of the one whose expression matches it, if
+  // any.
+  std::optional<TensorLayout> find(const std::string& path) const;
+
+ private:
+  DeviceMesh mesh_;
+  std::vector<std::pair<std::string, TensorLayout>> entries_;  // in the order they were set
+};
+
+}  // namespace keratin::distribute
+
+#pragma GCC visibility pop
