@@ -3,16 +3,20 @@
 #include <cstddef>
 #include <memory>
 
+#include "keratin/tensor/device.h"
+
 #pragma GCC visibility push(default)
 
 namespace keratin {
 
-// Shared host memory, aligned to a cache line; large blocks ask the system for huge pages.
+// Shared host memory, aligned to a cache line; large blocks ask the system for huge pages. It
+// counts as the device's, see memory.h.
 class Buffer {
  public:
   Buffer() = default;
-  static Buffer allocate(size_t bytes);  // contents undefined; BackendError when out of memory
-  static Buffer zeros(size_t bytes);
+  // Contents undefined; BackendError when out of memory.
+  static Buffer allocate(size_t bytes, Device device = {});
+  static Buffer zeros(size_t bytes, Device device = {});
   // Memory that someone else owns and keeps alive through `owner`.
   static Buffer wrap(std::shared_ptr<void> owner, size_t bytes);
 

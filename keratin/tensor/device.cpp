@@ -2,7 +2,26 @@
 
 #include <charconv>
 
+#include "keratin/base/error.h"
+
 namespace keratin {
+namespace {
+
+thread_local std::optional<Device> current_device;
+
+}  // namespace
+
+Device::Device(std::string_view name) {
+  std::string plain(name.substr(name.starts_with('/') ? 1 : 0));
+  for (char& c : plain) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::optional<Device> device = parse_device(plain);
+  require(device.has_value(), "Device: expected a name like 'cpu:0' or 'gpu:1', got '", name, "'");
+  *this = *device;
+}
+
+DeviceScope::DeviceScope(Device device) : outer_(current_device) { current_device = device; }
+DeviceScope::~DeviceScope() { current_device = outer_; }
+std::optional<Device> DeviceScope::current() { return current_device; }
 
 std::optional<Device> parse_device(std::string_view text) {
   Device device;
