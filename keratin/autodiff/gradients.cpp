@@ -79,6 +79,7 @@ class Backward {
     const auto first = gradients_.begin() + static_cast<int64_t>(slot_of(node));
     Values dy(first, first + static_cast<int64_t>(node.output_count()));
     if (std::none_of(dy.begin(), dy.end(), [](Value one) { return one.defined(); })) return;
+    const OriginScope origin(node.origin());
     const Values partial = input_gradients(node, std::move(dy));
     ensure(partial.size() == node.input_count(), "gradients: '", node.name(), "' has ",
            node.input_count(), " inputs and gave ", partial.size(), " gradients");

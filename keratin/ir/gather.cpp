@@ -44,6 +44,7 @@ class Gatherer {
   }
 
   void merge(Block& block, const Gather::Group& group) {
+    const OriginScope origin(group.back()->origin());
     std::vector<Values> outputs = how_.merge(block, group);
     ensure(outputs.size() == group.size(), "gather: a group of ", group.size(), " nodes became ",
            outputs.size());

@@ -106,6 +106,36 @@ TEST(Node, PlacingMovesItsRegions) {
   EXPECT_EQ(node.region().nodes()[0]->device(), gpu);
 }
 
+TEST(Node, KeepsItsOrigin) {
+  Module module;
+  const Value x = module.input({DType::f32, {2}});
+  {
+    const OriginScope layer(std::make_shared<const std::string>("dense"));
+    module.output(module.block().append(testing::every_op, {x}, EveryAttrs{}).out());
+  }
+  module.output(module.block().append(testing::every_op, {x}, EveryAttrs{}).out());
+  const Module copy = module.clone();
+  EXPECT_EQ(*copy.block().nodes()[0]->origin(), "dense");
+  EXPECT_EQ(copy.block().nodes()[1]->origin(), nullptr);
+}
+
+TEST(Block, SortsNodesBehindThoseTheyUse) {
+  Module module = parse_sample(
+      "module(%x: f32[2]) { %a = every(%x) %b = every(%a) %c = every(%x) %d = every(%c) "
+      "%e = every(%b) return %e }");
+  Block& block = module.block();
+  const Value c = block.nodes()[2]->out();
+  block.nodes()[1]->set_input(0, block.nodes()[3]->out());  // b of d, which comes later
+  block.sort();
+  EXPECT_NO_THROW(verify(module));
+  EXPECT_EQ(text(module),
+            text(parse_sample("module(%x: f32[2]) { %a = every(%x) %c = every(%x) %d = every(%c) "
+                              "%b = every(%d) %e = every(%b) return %e }")));
+  EXPECT_THROW(c.node().set_input(0, module.input({DType::f32, {3}})), InternalError);
+  c.node().set_input(0, block.nodes()[4]->out());  // c of e: a circle
+  EXPECT_THROW(block.sort(), InternalError);
+}
+
 TEST(Value, RefusesToSpeakOfNothing) {
   const Value nothing;
   EXPECT_FALSE(nothing.defined());

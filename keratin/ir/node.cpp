@@ -8,8 +8,23 @@ void Value::refuse_undefined() {
   fail("Value: expected an output of an op or a parameter of a module, got an undefined value");
 }
 
+namespace {
+
+thread_local Origin current_origin;
+
+}  // namespace
+
+OriginScope::OriginScope(Origin origin) : outer_(std::move(current_origin)) {
+  current_origin = std::move(origin);
+}
+OriginScope::~OriginScope() { current_origin = std::move(outer_); }
+
 Node::Node(Block& block, const OpDef& op, const Values& inputs, Attrs attrs)
-    : block_(&block), op_(&op), inputs_(inputs), attrs_(std::move(attrs)) {}
+    : block_(&block),
+      op_(&op),
+      inputs_(inputs),
+      attrs_(std::move(attrs)),
+      origin_(current_origin) {}
 Node::~Node() = default;
 
 Values Node::outputs() const {
@@ -24,6 +39,13 @@ void Node::place(Device device) {
     for (const auto& parameter : region->parameters()) parameter->place(device);
     for (const auto& node : region->nodes()) node->place(device);
   }
+}
+
+void Node::set_input(size_t i, Value value) {
+  ensure(value.dtype() == inputs_[i].dtype() && value.shape() == inputs_[i].shape(),
+         "set_input: input ", i, " of '", name(), "' is ", inputs_[i].type(), ", not ",
+         value.type());
+  inputs_[i] = value;
 }
 
 const OpDef& parameter_op() {
@@ -81,6 +103,32 @@ void Block::close(const Values& outside) {
   for (Value& result : results) map(result);
 }
 
+void Block::sort() {
+  auto old = std::move(nodes_);
+  nodes_.clear();
+  const auto sorted = [&](const Node& node) {
+    return node.position_ < nodes_.size() && nodes_[node.position_].get() == &node;
+  };
+  size_t uses = old.size();
+  for (const auto& node : old) uses += node->inputs_.size();
+  std::vector<Node*> waiting;  // each for those on top of it
+  for (size_t i = 0; i < old.size(); ++i) {
+    if (old[i]) waiting.push_back(old[i].get());
+    while (!waiting.empty()) {
+      Node* node = waiting.back();
+      if (!sorted(*node))
+        for (const Value& input : node->inputs_)
+          if (Node& maker = input.node();
+              maker.block_ == this && !is_parameter(maker) && !sorted(maker))
+            waiting.push_back(&maker);
+      ensure(waiting.size() <= uses, "sort: the nodes form a circle");
+      if (waiting.back() != node) continue;
+      waiting.pop_back();
+      if (!sorted(*node)) push(std::move(old[node->position_]));
+    }
+  }
+}
+
 Types infer_types(const Node& node) {
   const OpDef& op = node.op();
   require(!op.arity || *op.arity == node.input_count(), op.name, ": expected ",
@@ -134,6 +182,7 @@ Values inline_block(const Block& from, Block& to, const Values& arguments) {
   };
   Values inputs;
   for (const auto& node : from.nodes()) {
+    const OriginScope origin(node->origin());
     inputs.clear();
     for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
     std::vector<std::unique_ptr<Block>> regions;

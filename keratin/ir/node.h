@@ -51,6 +51,20 @@ struct ParameterAttrs {
       std::tuple{field("name", &ParameterAttrs::name), field("state", &ParameterAttrs::state)};
 };
 
+// Who asked for a node, for messages: the layer being called when it was made. While a scope lives,
+// the nodes that this thread makes have its origin; passes and gradients hand it on.
+using Origin = std::shared_ptr<const std::string>;
+class OriginScope {
+ public:
+  explicit OriginScope(Origin origin);
+  ~OriginScope();
+  OriginScope(const OriginScope&) = delete;
+  OriginScope& operator=(const OriginScope&) = delete;
+
+ private:
+  Origin outer_;
+};
+
 // One application of an op: its inputs, attributes, regions and the types of its outputs.
 class Node {
  public:
@@ -80,6 +94,10 @@ class Node {
   Device device() const { return types_.empty() ? Device{} : types_[0].device; }
   // Says where the node runs, and with it its regions; `place_devices` decides.
   void place(Device device);
+  const Origin& origin() const { return origin_; }  // may be nothing
+  // Exchanges an input for a value of the same kind. `Block::sort` comes after it, where that value
+  // comes later than the node.
+  void set_input(size_t i, Value value);
 
   const Attrs& attrs() const { return attrs_; }
   template <class T>
@@ -112,6 +130,7 @@ class Node {
   Attrs attrs_;
   Outputs types_;
   std::vector<std::unique_ptr<Block>> regions_;
+  Origin origin_;
 };
 
 inline const Type& Value::type() const { return node().type(index_); }
@@ -140,6 +159,8 @@ class Block {
   Values outside_values() const;
   // Closes the block: each of these values becomes a parameter, after those it has.
   void close(const Values& outside);
+  // Puts every node after those it uses; apart from that they stay in order.
+  void sort();
 
   size_t depth() const { return depth_; }  // 0 for a module's block, one more per region
 

@@ -60,6 +60,7 @@ class Rewriter {
       for (const auto& region : node->regions_) run(*region);
       for (Value& input : node->inputs_) input = current(input);
       const size_t made = block.nodes_.size();
+      const OriginScope origin(node->origin());
       std::optional<Values> replacement = visit_(*node);
       if (!replacement) {
         block.push(std::move(node));

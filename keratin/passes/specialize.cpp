@@ -52,6 +52,7 @@ Values rebuild(const Block& from, const Values& wanted, Block& to, const Values&
                               : Value(copies[node.position()], value.index());
   };
   for (const auto& node : from.nodes()) {
+    const OriginScope origin(node->origin());
     Values inputs;
     for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
     auto regions = rebuild_regions(*node, inputs, to.depth() + 1);
