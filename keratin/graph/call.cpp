@@ -140,6 +140,10 @@ Value Call::random_key(const Variable& seed, int64_t words) const {
 
 void Call::add_loss(Value loss) const { tracer_->add_loss(loss); }
 
+const Replica* Call::replica() const { return tracer_->replica(); }
+
+Value Call::sum_over_replicas(Value local) const { return tracer_->sum_over_replicas(local); }
+
 Tree<Traced> Call::invoke(const Layer& layer, Arguments<Traced> arguments) const {
   if (!arguments.named.contains("training"))
     arguments.named.emplace("training", Tree<Traced>(training_));
@@ -150,21 +154,27 @@ Traced Call::invoke(const Layer& layer, Traced input) const {
   return invoke(layer, Arguments<Traced>{{std::move(input)}, {}}).leaf();
 }
 
+Value& Tracer::current(const Variable& variable) {
+  if (!entries_.contains(variable)) {
+    const Value state =
+        module_->state({variable.dtype(), variable.shape(), variable.device()}, variable.path());
+    variables_.push_back(variable);
+    entries_.emplace(variable, Entry{state, state});
+  }
+  return replicas_ != nullptr && variable.spec().per_sample ? rows_of(variable)
+                                                            : entries_.at(variable).current;
+}
+
 Value Tracer::read(const Variable& variable) {
-  const auto found = entries_.find(variable);
-  if (found != entries_.end()) return found->second.current;
-  const Value state = module_->state({variable.dtype(), variable.shape()}, variable.path());
-  variables_.push_back(variable);
-  entries_.emplace(variable, Entry{state, state});
-  return state;
+  const Value value = current(variable);
+  return place_ ? bring(value, *place_) : value;
 }
 
 void Tracer::update(const Variable& variable, Value value) {
-  read(variable);
-  require(value.shape() == variable.shape(), "variable '", variable.path(), "': expected shape ",
-          variable.shape(), ", got ", value.shape());
-  entries_.at(variable).current =
-      value.dtype() == variable.dtype() ? value : ops::cast(value, variable.dtype());
+  Value& now = current(variable);
+  require(value.shape() == now.shape(), "variable '", variable.path(), "': expected shape ",
+          now.shape(), ", got ", value.shape());
+  now = value.dtype() == variable.dtype() ? value : ops::cast(value, variable.dtype());
 }
 
 std::vector<Variable> Tracer::changed() const {
@@ -176,10 +186,7 @@ std::vector<Variable> Tracer::changed() const {
   return found;
 }
 
-void Tracer::bind(const Variable& variable, Value value) {
-  read(variable);
-  entries_.at(variable).current = value;
-}
+void Tracer::bind(const Variable& variable, Value value) { current(variable) = value; }
 
 void Tracer::add_loss(Value loss) {
   require(&loss.block() == &block(), "a loss cannot be added inside a loop over time");
@@ -199,6 +206,9 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
   Shapes shapes;
   arguments.positional[0].each([&](const Traced& t) { shapes.push_back(t.value.shape()); });
   layer.check_inputs(shapes);
+  const OriginScope origin(std::make_shared<const std::string>(layer.name()));
+  const Placement at(*this, place_for(layer, arguments));
+  if (place_ && !layer.places_parts()) arguments = brought(std::move(arguments), *place_);
   if (layer.autocasts())
     arguments = arguments.map<Traced>([&](Traced t) {
       t.value = cast_float(t.value, layer.compute_dtype());
@@ -222,7 +232,12 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
   if (!layer.supports_masking() && any_mask(for_masks)) refuse_mask(layer, *this);
   const Call call(*this, layer, std::move(arguments), trains);
   const Call masks_call(*this, layer, std::move(for_masks), trains);
-  return layer.apply(call, masks_call);
+  try {
+    return layer.apply(call, masks_call);
+  } catch (...) {
+    if (failed_.empty()) failed_ = layer.name();
+    throw;
+  }
 }
 
 }  // namespace keratin

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -24,6 +25,18 @@ struct Traced {
 using Masks = std::vector<std::optional<Value>>;
 // What a layer's call gives: a value, a list or a dict of values.
 using Results = Tree<Value>;
+
+// One of the parts in which a batch is run, each on a device of its own: see Tracer::replicate.
+struct Replica {
+  Device device;
+  int64_t begin = 0, end = 0;  // its samples
+  int64_t batch = 0;           // those of all replicas
+
+  double share() const {
+    return batch == 0 ? 1 : static_cast<double>(end - begin) / static_cast<double>(batch);
+  }
+  bool leads() const { return begin == 0; }  // is it the first one?
+};
 
 class Tracer;
 
@@ -61,7 +74,13 @@ class Call {
   void update(const Variable& variable, Value value) const;
   // A key for as many random words, see ops/random.h; the next one goes on behind them.
   Value random_key(const Variable& seed, int64_t words) const;
+  // A scalar, which is a mean over the batch or does not depend on it; or losses of samples, which
+  // are summed. The distinction matters where a batch is split over devices.
   void add_loss(Value loss) const;
+  // The replica that is being written; nullptr where a batch runs as a whole.
+  const Replica* replica() const;
+  // Σ over all replicas of a value that each of them computes; itself outside replicas.
+  Value sum_over_replicas(Value local) const;
 
   // Calls another layer as a part of this call.
   Tree<Traced> invoke(const Layer& layer, Arguments<Traced> arguments) const;
@@ -94,6 +113,18 @@ class Tracer {
   void update(const Variable& variable, Value value);
   void add_loss(Value loss);
 
+  // A value on a device; a value that is asked for twice is brought once.
+  Value bring(Value value, Device device);
+
+  // Writes the parts of a batch: `write` is called for each replica in order, and layers run on its
+  // device wherever they live. Updates of variables follow one another in that order. A variable of
+  // which each sample has a row is read and updated row by row, and losses are those of the batch.
+  // What goes wrong is an error that says on which device and in which layer.
+  void replicate(const std::vector<Replica>& replicas,
+                 const std::function<void(const Replica&)>& write);
+  const Replica* replica() const { return replicas_ ? &(*replicas_)[at_] : nullptr; }
+  Value sum_over_replicas(Value local);
+
   const std::vector<Variable>& variables() const { return variables_; }
   const Values& losses() const { return losses_; }
   // Declares the updates to the module; the last act.
@@ -108,7 +139,15 @@ class Tracer {
   bool warns = false;
 
  private:
-  friend class TrainingScope;
+  friend class Placement;
+  std::optional<Device> place_for(const Layer& layer, const Arguments<Traced>& arguments) const;
+  Arguments<Traced> brought(Arguments<Traced> arguments, Device device);
+  Value& current(const Variable& variable);
+  Value& rows_of(const Variable& variable);
+  void join_rows();
+  void join_losses(const std::vector<size_t>& ends);
+  void join_sums();
+
   Module* module_;
   bool training_;
   Dialect dialect_;
@@ -118,6 +157,43 @@ class Tracer {
     Value state, current;
   };
   std::unordered_map<Variable, Entry, VariableHash> entries_;
+
+  // Where what is written runs, if that is settled; and values that were brought to a device.
+  std::optional<Device> place_;
+  struct Brought {
+    Value value;
+    Device device;
+    bool operator==(const Brought&) const = default;
+  };
+  struct BroughtHash {
+    size_t operator()(const Brought& key) const;
+  };
+  std::unordered_map<Brought, Value, BroughtHash> brought_;
+
+  const std::vector<Replica>* replicas_ = nullptr;
+  size_t at_ = 0;                                            // the replica that is being written
+  std::string failed_;                                       // the layer whose call threw
+  std::unordered_map<Variable, Values, VariableHash> rows_;  // of each replica
+  struct Part {
+    Value local, sum;
+  };
+  std::vector<std::vector<Part>> sums_;  // by the order in which replicas ask for them
+  size_t next_sum_ = 0;
+};
+
+// While it lives, variables are read on the device; on no particular one, without it.
+class Placement {
+ public:
+  Placement(Tracer& tracer, std::optional<Device> device) : tracer_(tracer), outer_(tracer.place_) {
+    tracer_.place_ = device;
+  }
+  ~Placement() { tracer_.place_ = outer_; }
+  Placement(const Placement&) = delete;
+  Placement& operator=(const Placement&) = delete;
+
+ private:
+  Tracer& tracer_;
+  std::optional<Device> outer_;
 };
 
 }  // namespace keratin

@@ -22,6 +22,7 @@ class ModelLayer : public Layer {
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
   bool autocasts() const override { return false; }
+  bool places_parts() const override { return true; }
 
  protected:
   using Layer::Layer;

@@ -103,7 +103,8 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
                      .initializer = initializer,
                      .trainable = options.trainable && trainable(),
                      .regularizer = options.regularizer,
-                     .constraint = options.constraint});
+                     .constraint = options.constraint,
+                     .device = device_});
   variable.set_path(path_of(name));
   (options.trainable ? own_trainable_ : own_others_).push_back(variable);
   return variable;
@@ -117,7 +118,8 @@ Variable Layer::add_seed(std::optional<int64_t> seed) {
                      .initializer = Initializer([first](const Shape& shape, DType dtype, uint64_t) {
                        return Tensor::of<int64_t>(dtype, shape, {first, 0});
                      }),
-                     .trainable = false});
+                     .trainable = false,
+                     .device = device_});
   variable.set_path(name() + "/seed_generator/seed_generator_state");
   seeds_.push_back(variable);
   return variable;

@@ -59,6 +59,12 @@ class Layer : public std::enable_shared_from_this<Layer> {
   DType variable_dtype() const { return options_.dtype.variable(); }
   const LayerOptions& options() const { return options_; }
 
+  // Where it lives: its weights do, and its calls run there. Nothing for a layer made outside all
+  // device scopes: its weights live on cpu:0, its calls run where their first tensor is.
+  const std::optional<Device>& device() const { return device_; }
+  // Is it made of layers that are placed one by one?
+  virtual bool places_parts() const { return false; }
+
   bool trainable() const { return options_.trainable; }
   virtual void set_trainable(bool trainable);  // its weights' and its sublayers' too
 
@@ -147,6 +153,7 @@ class Layer : public std::enable_shared_from_this<Layer> {
   std::vector<Variable> own_trainable_, own_others_, seeds_;
   std::vector<Sublayer> sublayers_;
   std::vector<InputSpec> input_specs_;
+  std::optional<Device> device_ = DeviceScope::current();
   bool built_ = false;
   Shapes built_with_;
   size_t call_count_ = 0;

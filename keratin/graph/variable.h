@@ -22,6 +22,8 @@ struct VariableSpec {
   bool trainable = true;
   Regularizer regularizer = {};
   Constraint constraint = {};
+  std::optional<Device> device = {};  // unless given, that of the scope it is made in, or cpu:0
+  bool per_sample = false;            // its first axis is the batch: replicas have their own rows
 };
 
 // A weight, or other state, of a layer. Copies are the same variable. Its first value is made when
@@ -40,6 +42,12 @@ class Variable {
   // Where it is in a model: "encoder/dense/kernel". Set when its layer is built.
   const std::string& path() const { return data_->path; }
   void set_path(std::string path) const { data_->path = std::move(path); }
+
+  // Where it lives. Moving it is for when no program runs: those made before are made anew.
+  Device device() const { return *data_->spec.device; }
+  void move_to(Device device) const;
+  // How often a variable was moved, of all that there are.
+  static uint64_t moves();
 
   bool trainable() const { return data_->spec.trainable; }
   void set_trainable(bool trainable) const { data_->spec.trainable = trainable; }
@@ -62,6 +70,9 @@ class Variable {
     uint64_t seed = 0;
     std::once_flag filled;
     Tensor value;
+
+    Tensor empty() const;  // in the memory of its device
+    Tensor at_home(const Tensor& given) const;
   };
   std::shared_ptr<Data> data_;
 };

@@ -101,16 +101,11 @@ Results BatchNormalizationLayer::call(const Call& c) const {
 
 Value BatchNormalizationLayer::normalize_batch(const Call& c, Value x,
                                                const std::optional<Value>& mask) const {
-  if (cfg.renorm) {
-    const Dims others = axes_but(x.rank(), axis_);
-    return renormalize(
-        c, x,
-        mask ? masked_moments(x, *mask) : Moments{ops::mean(x, others), ops::variance(x, others)});
-  }
+  if (cfg.renorm) return renormalize(c, x, moments(c, x, mask));
   const Value gamma = read(c, gamma_, x), beta = read(c, beta_, x);
   ops::BatchNorm result;
-  if (mask) {
-    const auto [mean, variance] = masked_moments(x, *mask);
+  if (mask || together(c)) {
+    const auto [mean, variance] = moments(c, x, mask);
     result = {ops::batch_norm_inference(x, mean, variance, gamma, beta, axis_, cfg.epsilon), mean,
               variance};
   } else {
@@ -121,9 +116,31 @@ Value BatchNormalizationLayer::normalize_batch(const Call& c, Value x,
   return result.y;
 }
 
+bool BatchNormalizationLayer::together(const Call& c) const {
+  return cfg.synchronized && c.replica() != nullptr;
+}
+
+BatchNormalizationLayer::Moments BatchNormalizationLayer::moments(
+    const Call& c, Value x, const std::optional<Value>& mask) const {
+  if (mask) return masked_moments(c, x, *mask);
+  const Dims others = axes_but(x.rank(), axis_);
+  if (!together(c)) return {ops::mean(x, others), ops::variance(x, others)};
+  // Of all replicas: each one's mean counts by its share of the samples.
+  const double share = c.replica()->share();
+  const int64_t channels = x.shape()[axis_];
+  const Value mean = c.sum_over_replicas(ops::mean(x, others, true) * share);
+  const Value variance =
+      c.sum_over_replicas(ops::mean(ops::square(x - mean), others, true) * share);
+  return {ops::reshape(mean, {channels}), ops::reshape(variance, {channels})};
+}
+
 // With w = 1 where the mask is true: mean = Σ w·x / Σ w, variance = Σ w·(x - mean)² / Σ w.
-BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(Value x,
+BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(const Call& c, Value x,
                                                                          Value mask) const {
+  const auto sum = [&](Value v, const Dims& axes) {
+    const Value local = ops::sum(v, axes, true);
+    return together(c) ? c.sum_over_replicas(local) : local;
+  };
   const int64_t last = x.rank() - 1, channels = x.shape()[axis_];
   const Dims others = axes_but(x.rank(), axis_);
   const Value counts = ops::expand_dims(ops::cast(mask, DType::boolean), -1);
@@ -132,11 +149,10 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(Value x
   require(each != unknown, "BatchNormalization '", name(),
           "': with a mask, the last dimension must be known, got shape ", keras_shape(x.shape()));
   const Value zero = ops::scalar_like(x, 0);
-  const Value total =
-      ops::sum(ops::cast(counts, x.dtype()), others, true) * static_cast<double>(each) + tiny;
-  const Value mean = ops::sum(ops::select(counts, x, zero), others, true) / total;
+  const Value total = sum(ops::cast(counts, x.dtype()), others) * static_cast<double>(each) + tiny;
+  const Value mean = sum(ops::select(counts, x, zero), others) / total;
   const Value apart = ops::select(counts, x - mean, zero);
-  const Value variance = ops::sum(ops::square(apart), others, true) / total;
+  const Value variance = sum(ops::square(apart), others) / total;
   return {ops::reshape(mean, {channels}), ops::reshape(variance, {channels})};
 }
 
@@ -177,8 +193,10 @@ Value BatchNormalizationLayer::read(const Call& c, const Variable& variable, Val
   return variable.defined() ? ops::cast(c.tracer().read(variable), like.dtype()) : Value();
 }
 
+// Statistics of all replicas together move the averages once.
 void BatchNormalizationLayer::move(const Call& c, const Variable& average, Value value,
                                    double momentum) const {
+  if (together(c) && !c.replica()->leads()) return;
   c.update(average, read(c, average, value) * momentum + value * (1 - momentum));
 }
 

@@ -64,7 +64,10 @@ class BatchNormalizationLayer final
   struct Moments {
     Value mean, variance;
   };
-  Moments masked_moments(Value x, Value mask) const;
+  // Are the statistics those of all replicas?
+  bool together(const Call& c) const;
+  Moments moments(const Call& c, Value x, const std::optional<Value>& mask) const;
+  Moments masked_moments(const Call& c, Value x, Value mask) const;
   Value normalize_batch(const Call& c, Value x, const std::optional<Value>& mask) const;
   Value renormalize(const Call& c, Value x, const Moments& batch) const;
   Value read(const Call& c, const Variable& variable, Value like) const;

@@ -27,7 +27,8 @@ LambdaLayer::~LambdaLayer() = default;
 void LambdaLayer::remember(const Call& c) const {
   const Arguments<Traced>& arguments = c.arguments();
   const TracedInputs inputs = arguments.positional[0].map<TracedInput>([](const Traced& t) {
-    return TracedInput{t.value.type(), t.mask ? std::optional(t.mask->type()) : std::nullopt};
+    const auto anywhere = [](Value v) { return Type{v.dtype(), v.shape()}; };
+    return TracedInput{anywhere(t.value), t.mask ? std::optional(anywhere(*t.mask)) : std::nullopt};
   });
   const auto same = [&](const TracedInputs& other) {
     return other.outline() == inputs.outline() && other.flat() == inputs.flat();

@@ -57,7 +57,9 @@ void RecurrentLayer::build(const Shapes& inputs) {
                     .shape = Shape(dims),
                     .dtype = variable_dtype(),
                     .initializer = "zeros",
-                    .trainable = false});
+                    .trainable = false,
+                    .device = device(),
+                    .per_sample = true});
     state.set_path(name() + "/rnn_state");
     states_.push_back(std::move(state));
   });
@@ -67,9 +69,9 @@ void RecurrentLayer::reset_states() const {
   for (const Variable& state : states_) state.assign(Tensor::zeros(state.dtype(), state.shape()));
 }
 
-void RecurrentLayer::check_batch(const Shape& sequences) const {
+void RecurrentLayer::check_batch(const Call& c, const Shape& sequences) const {
   if (states_.empty() || sequences[0] == unknown) return;
-  const int64_t expected = states_[0].shape()[0];
+  const int64_t expected = c.read(states_[0]).shape()[0];  // of a replica: its samples
   require(sequences[0] == expected,
           "If an RNN is stateful, the batch size of the input sequences must be the same as the "
           "batch size of the initial state. \n- Expected batch size: ",
@@ -113,7 +115,7 @@ Results RecurrentLayer::call(const Call& c) const {
       "specify the time dimension by passing an `Input()` as your first layer.\n- If using the "
       "functional API, specify the time dimension by passing a `shape` or `batch_shape` "
       "argument to your `Input()`.");
-  check_batch(x.shape());
+  check_batch(c, x.shape());
   const RecurrentInputs in{x, start(c, x), step_mask(c.mask(), *this)};
   RecurrentOutputs out = loop(c, in);
   for (Value& state : out.states) state = cast_to(state, compute_dtype());

@@ -58,7 +58,7 @@ class RecurrentLayer : public Layer {
 
  private:
   Results start(const Call& c, Value x) const;
-  void check_batch(const Shape& sequences) const;
+  void check_batch(const Call& c, const Shape& sequences) const;
 
   CellPtr cell_;
   std::vector<Variable> states_;

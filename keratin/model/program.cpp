@@ -103,6 +103,8 @@ std::shared_ptr<const Program> ProgramCache::find(Layer& layer,
                                                   const RunOptions& options) {
   const std::string key = signature(arguments, options);
   const std::lock_guard guard(lock_);
+  if (moves_ != Variable::moves()) programs_.clear();
+  moves_ = Variable::moves();
   std::shared_ptr<const Program>& program = programs_[key];
   if (program == nullptr) {
     try {

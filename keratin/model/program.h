@@ -61,6 +61,7 @@ class ProgramCache {
 
  private:
   std::mutex lock_;
+  uint64_t moves_ = 0;  // Variable::moves() when they were made
   std::unordered_map<std::string, std::shared_ptr<const Program>> programs_;
 };
 

@@ -128,6 +128,7 @@ Variable OptimizerState::add_slot(const Variable& like, const std::string& name,
                                   const Initializer& initializer) {
   std::string of = like.path();
   std::replace(of.begin(), of.end(), '/', '_');
+  const DeviceScope beside(like.device());
   return add_variable(of + '_' + name, like.shape(), like.dtype(), initializer);
 }
 
@@ -219,12 +220,14 @@ void OptimizerState::step_all(Tracer& tracer, const Values& gradients) {
   for (size_t i = 0; i < trained_.size(); ++i) {
     if (!ready[i].defined()) continue;
     const Variable& v = trained_[i];
-    const Value lr = in(rate, v.dtype());
+    const Placement at(tracer, v.device());
+    const Value lr = in(tracer.bring(rate, v.device()), v.dtype());
     if (const auto decay = weight_decay_of(v); decay && decays(v)) {
       const Value old = tracer.read(v);
       tracer.update(v, old - old * *decay * lr);
     }
-    update({tracer, i, v, in(ready[i], v.dtype()), lr, in(count, v.dtype())});
+    update({tracer, i, v, in(tracer.bring(ready[i], v.device()), v.dtype()), lr,
+            in(tracer.bring(count, v.device()), v.dtype())});
   }
 }
 
@@ -235,11 +238,14 @@ void OptimizerState::average(Tracer& tracer) {
   if (const int64_t every = options_.ema_overwrite_frequency.value_or(0); every > 0)
     overwrites = is_due(made, every);
   for (size_t i = 0; i < trained_.size(); ++i) {
+    const Device home = trained_[i].device();
     const Value now = tracer.read(trained_[i]), old = tracer.read(averages_[i]);
-    const Value momentum = ops::cast(started, now.dtype()) * options_.ema_momentum;
+    const Value momentum =
+        ops::cast(tracer.bring(started, home), now.dtype()) * options_.ema_momentum;
     const Value mean = momentum * old + (1.0 - momentum) * now;
     tracer.update(averages_[i], mean);
-    if (overwrites.defined()) tracer.update(trained_[i], ops::select(overwrites, mean, now));
+    if (overwrites.defined())
+      tracer.update(trained_[i], ops::select(tracer.bring(overwrites, home), mean, now));
   }
 }
 
@@ -251,7 +257,8 @@ void OptimizerState::accumulate(Tracer& tracer, Values gradients) {
     const Values both = ops::promote({gradients[i], tracer.read(accumulators_[i])});
     const Value sum = both[0] + both[1];
     gradients[i] = sum / static_cast<double>(every);
-    tracer.update(accumulators_[i], ops::select(due, ops::zeros_like(sum), sum));
+    tracer.update(accumulators_[i], ops::select(tracer.bring(due, accumulators_[i].device()),
+                                                ops::zeros_like(sum), sum));
   }
   only_if(tracer, due, [&] { step_all(tracer, gradients); });
 }
@@ -286,7 +293,9 @@ void OptimizerState::only_if(Tracer& tracer, Value condition, const std::functio
   write();
   for (size_t i = 0; i < all.size(); ++i) {
     const Value after = tracer.read(all[i]);
-    if (!(after == before[i])) tracer.update(all[i], ops::select(condition, after, before[i]));
+    if (!(after == before[i]))
+      tracer.update(all[i],
+                    ops::select(tracer.bring(condition, all[i].device()), after, before[i]));
   }
 }
 

@@ -87,6 +87,7 @@ std::vector<Metrics::List> Metrics::resolve(const std::vector<std::string>& outp
 // A compiled step and what it runs on.
 struct Trainer::Step {
   bool training = false;
+  uint64_t moves = Variable::moves();  // it holds the variables' memory: moved, they are elsewhere
   std::vector<std::pair<DType, Shape>> data;  // what it was compiled for
   std::string outline;
   std::optional<Executable> executable;
@@ -95,7 +96,7 @@ struct Trainer::Step {
   std::vector<std::string> names;
 
   bool fits(const Batch& batch, bool trains) const {
-    if (trains != training) return false;
+    if (trains != training || moves != Variable::moves()) return false;
     size_t i = 0;
     bool same = true;
     batch.each([&](const Tensor& t) {
@@ -215,7 +216,7 @@ Value Trainer::total_loss(Tracer& tracer, const std::vector<Traced>& outputs,
     if (l.tracker) track(*l.tracker, tracer, loss, samples);
     add(l.weight == 1 ? loss : loss * l.weight);
   }
-  for (const Value loss : tracer.losses()) add(loss);
+  for (const Value loss : tracer.losses()) add(loss.rank() > 0 ? ops::sum(loss) : loss);
   for (const Variable& v : model_->trainable_weights())
     if (const Regularizer& regularizer = v.spec().regularizer; regularizer)
       add(regularizer(tracer.read(v)));
@@ -307,6 +308,7 @@ Trainer::Step& Trainer::find(const Batch& batch, bool training) {
   if (last_ != nullptr && last_->fits(batch, training)) return *last_;
   for (const auto& step : steps_)
     if (step->fits(batch, training)) return *(last_ = step);
+  std::erase_if(steps_, [](const auto& step) { return step->moves != Variable::moves(); });
   steps_.push_back(trace(batch, training));
   return *(last_ = steps_.back());
 }

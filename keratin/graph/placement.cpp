@@ -1,0 +1,159 @@
+// Where the calls that a tracer writes run, and how a batch is split over devices.
+#include "keratin/base/hash.h"
+#include "keratin/graph/layer.h"
+#include "keratin/ops/joining.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/slicing.h"
+#include "keratin/ops/transfer.h"
+
+namespace keratin {
+namespace {
+
+// The same error, with where it happened in front. What is not ours, a user's function threw.
+[[noreturn]] void throw_again(const std::exception& error, const std::string& where) {
+  const std::string told = where + error.what();
+  if (dynamic_cast<const BackendError*>(&error) != nullptr) throw BackendError(told);
+  if (dynamic_cast<const InternalError*>(&error) != nullptr) throw InternalError(told);
+  throw UserError(told);
+}
+
+}  // namespace
+
+size_t Tracer::BroughtHash::operator()(const Brought& key) const {
+  const auto node = reinterpret_cast<size_t>(&key.value.node());
+  return mix(mix(node, key.value.index()), key.device.hash());
+}
+
+// A loop runs on one device as a whole: what is inside stays there.
+Value Tracer::bring(Value value, Device device) {
+  if (value.type().device == device || value.block().depth() > 0) return value;
+  Value& there = brought_[{value, device}];
+  if (!there.defined()) there = ops::transfer(value, device);
+  return there;
+}
+
+Arguments<Traced> Tracer::brought(Arguments<Traced> arguments, Device device) {
+  bool all_there = true;
+  arguments.each([&](const Traced& t) {
+    all_there = all_there && t.value.type().device == device &&
+                (!t.mask || t.mask->type().device == device);
+  });
+  if (all_there) return arguments;
+  return arguments.map<Traced>([&](const Traced& t) {
+    return Traced{bring(t.value, device),
+                  t.mask ? std::optional(bring(*t.mask, device)) : std::nullopt};
+  });
+}
+
+// A call runs where its layer lives, or else where its first tensor is; in a replica, where that
+// runs.
+std::optional<Device> Tracer::place_for(const Layer& layer,
+                                        const Arguments<Traced>& arguments) const {
+  Value first;
+  arguments.each([&](const Traced& t) {
+    if (!first.defined()) first = t.value;
+  });
+  if (replicas_ != nullptr || layer.places_parts() || !first.defined() || first.block().depth() > 0)
+    return place_;
+  return layer.device().value_or(first.type().device);
+}
+
+void Tracer::replicate(const std::vector<Replica>& replicas,
+                       const std::function<void(const Replica&)>& write) {
+  require(replicas_ == nullptr, "a model that runs on several devices cannot be a part of another");
+  replicas_ = &replicas;
+  const struct Reset {
+    Tracer& tracer;
+    ~Reset() { tracer.replicas_ = nullptr; }
+  } reset{*this};
+  std::vector<size_t> ends{losses_.size()};
+  for (at_ = 0; at_ < replicas.size(); ++at_) {
+    const Placement at(*this, replicas[at_].device);
+    next_sum_ = 0;
+    failed_.clear();
+    try {
+      write(replicas[at_]);
+    } catch (const std::exception& error) {
+      throw_again(error, text(replicas[at_].device,
+                              failed_.empty() ? "" : text(", layer '", failed_, "'"), ": "));
+    }
+    ends.push_back(losses_.size());
+  }
+  join_rows();
+  join_losses(ends);
+  join_sums();
+}
+
+Value& Tracer::rows_of(const Variable& variable) {
+  Values& rows = rows_[variable];
+  rows.resize(replicas_->size());
+  const Replica& mine = (*replicas_)[at_];
+  require(variable.shape()[0] == mine.batch, "variable '", variable.path(), "' holds the state of ",
+          variable.shape()[0], " samples; the batch has ", mine.batch);
+  if (!rows[at_].defined())
+    rows[at_] = ops::slice_axis(entries_.at(variable).current, 0, mine.begin, mine.end);
+  return rows[at_];
+}
+
+void Tracer::join_rows() {
+  for (const Variable& variable : variables_) {
+    const auto found = rows_.find(variable);
+    if (found == rows_.end()) continue;
+    Values parts;
+    for (const Value& part : found->second) parts.push_back(bring(part, variable.device()));
+    entries_.at(variable).current = parts.size() == 1 ? parts[0] : ops::concat(parts, 0);
+  }
+  rows_.clear();
+}
+
+// A scalar is a mean over a replica's samples: the mean over all weighs it by their number.
+void Tracer::join_losses(const std::vector<size_t>& ends) {
+  const size_t first = ends[0], count = ends[1] - first;
+  Values joined;
+  for (size_t k = 0; k < count; ++k) {
+    const Device home = losses_[first + k].type().device;
+    Values parts;
+    for (size_t r = 0; r < replicas_->size(); ++r) {
+      ensure(ends[r + 1] - ends[r] == count, "replicate: replicas added ", count, " and ",
+             ends[r + 1] - ends[r], " losses");
+      const Value loss = losses_[ends[r] + k];
+      parts.push_back(bring(loss.rank() > 0 ? loss : loss * (*replicas_)[r].share(), home));
+    }
+    Value whole = parts[0];
+    if (whole.rank() > 0) {
+      whole = parts.size() == 1 ? whole : ops::concat(parts, 0);
+    } else {
+      for (size_t r = 1; r < parts.size(); ++r) whole = whole + parts[r];
+    }
+    joined.push_back(whole);
+  }
+  losses_.resize(first);
+  losses_.insert(losses_.end(), joined.begin(), joined.end());
+}
+
+// The sum is not known before the last replica is written, so each gets a transfer whose input is
+// exchanged when it is.
+Value Tracer::sum_over_replicas(Value local) {
+  if (replicas_ == nullptr || replicas_->size() == 1) return local;
+  require(local.block().depth() == 0, "a sum over replicas cannot be made inside a loop over time");
+  const Value sum = ops::transfer(local, (*replicas_)[at_].device);
+  if (next_sum_ == sums_.size()) sums_.emplace_back();
+  sums_[next_sum_++].push_back({local, sum});
+  return sum;
+}
+
+void Tracer::join_sums() {
+  if (sums_.empty()) return;
+  for (const std::vector<Part>& parts : sums_) {
+    ensure(parts.size() == replicas_->size(), "replicate: ", parts.size(), " of ",
+           replicas_->size(), " replicas came to a sum");
+    Value total = parts[0].local;
+    for (size_t r = 1; r < parts.size(); ++r)
+      total = total + bring(parts[r].local, (*replicas_)[0].device);
+    for (const Part& part : parts) part.sum.node().set_input(0, total);
+  }
+  sums_.clear();
+  block().sort();
+}
+
+}  // namespace keratin
