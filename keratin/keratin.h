@@ -14,6 +14,7 @@
 #include "keratin/engine/compile.h"
 #include "keratin/engine/devices.h"
 #include "keratin/engine/evaluate.h"
+#include "keratin/engine/plot_plan.h"
 #include "keratin/graph/symbolic_ops.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"

@@ -66,11 +66,9 @@ int count_devices(const Module& module) {
   for (const auto& node : module.block().nodes())
     if (std::find(used.begin(), used.end(), node->device()) == used.end())
       used.push_back(node->device());
-  const std::vector<Device> here = devices();
-  for (const Device device : used)
-    require(std::find(here.begin(), here.end(), device) != here.end(),
-            "compile: there is no device ", device, "; there are ", here.size(), ", the last is ",
-            here.back());
+  for (const Device device : used) require_device(device, "compile");
+  for (const auto& parameter : module.block().parameters())
+    require_device(parameter->device(), "compile");
   return static_cast<int>(std::max<size_t>(used.size(), 1));
 }
 

@@ -1,5 +1,6 @@
 #include "keratin/engine/devices.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "keratin/base/error.h"
@@ -34,6 +35,17 @@ void set_logical_devices(std::string_view kind, int count) {
   require(count >= least && count <= most, "set_logical_devices: expected ", least, " to ", most,
           " devices of kind '", kind, "', got ", count);
   count_of(kind == "cpu" ? Device::Kind::cpu : Device::Kind::gpu) = count;
+}
+
+void require_device(Device device, std::string_view who) {
+  const std::vector<Device> here = devices();
+  require(std::find(here.begin(), here.end(), device) != here.end(), who, ": there is no device ",
+          device, "; there are ", here.size(), ", the last is ", here.back());
+}
+
+DeviceScope device_scope(Device device) {
+  require_device(device, "device_scope");
+  return DeviceScope(device);
 }
 
 }  // namespace keratin

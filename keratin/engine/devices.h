@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "keratin/tensor/device.h"
+#include "keratin/tensor/memory.h"
 
 #pragma GCC visibility push(default)
 
@@ -18,6 +19,16 @@ std::vector<Device> devices(Device::Kind kind);
 // answer to the names gpu:0, gpu:1, …, so that programs for several GPUs can be tried and tested on
 // any machine; this happens here and nowhere else.
 void set_logical_devices(std::string_view kind, int count);
+
+// While the result lives, layers and variables that this thread makes live on the device, which
+// must be there: const auto on_gpu = device_scope("gpu:0");
+[[nodiscard]] DeviceScope device_scope(Device device);
+[[nodiscard]] inline DeviceScope device_scope(std::string_view name) {
+  return device_scope(Device(name));
+}
+
+// "compile: there is no device gpu:2; …" unless there is.
+void require_device(Device device, std::string_view who);
 
 }  // namespace keratin
 

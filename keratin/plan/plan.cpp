@@ -332,9 +332,36 @@ std::ostream& operator<<(std::ostream& out, const Slot& slot) {
   return out;
 }
 
+namespace {
+
+bool crosses(const PlanStep& step) {
+  return step.node != nullptr && &step.node->op() == &ops::transfer_op;
+}
+
+void print_queue(std::ostream& out, const Plan& plan, const Queue& queue) {
+  size_t transfers = 0, bytes = 0;
+  for (const size_t i : queue.steps)
+    if (crosses(plan.steps[i])) {
+      ++transfers;
+      bytes += bytes_of(plan.steps[i].node->type());
+    }
+  out << "  " << queue.device << ": " << queue.steps.size() << " steps, arena " << queue.arena_bytes
+      << " bytes, " << transfers << " transfers of " << bytes << " bytes\n";
+}
+
+}  // namespace
+
+std::string name_of(const Plan& plan, const PlanStep& step) {
+  const Origin origin = step.node != nullptr ? step.node->origin() : nullptr;
+  return text("step ", &step - plan.steps.data(), ", ", step.kernel->describe(),
+              origin ? text(", of layer '", *origin, "'") : "");
+}
+
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
   out << plan.steps.size() << " steps, arena " << plan.arena_bytes << " bytes, "
       << flops(plan) / 1e6 << " MFLOP\n";
+  if (plan.queues.size() > 1)
+    for (const Queue& queue : plan.queues) print_queue(out, plan, queue);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     out << "  " << i << ": " << step.device << ' ' << step.kernel->describe() << " (";
@@ -345,6 +372,10 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
                                            : " ")
           << step.slots[s];
     out << ')';
+    if (crosses(step))
+      out << " from " << step.node->in().type().device << ", " << bytes_of(step.node->type())
+          << " bytes";
+    if (step.node != nullptr && step.node->origin()) out << " [" << *step.node->origin() << ']';
     for (const Wait& wait : step.waits)
       out << (&wait == step.waits.data() ? " after " : ", ")
           << plan.queues[wait.queue].steps[wait.steps - 1];

@@ -75,7 +75,11 @@ Plan make_plan(Module module, const PlanOptions& options);
 // The arithmetic of one run; see ops/flops.h.
 double flops(const Plan& plan);
 
-// One line per step: kernel, op, slots.
+// "step 3, matmul 4x5, of layer 'dense'": for messages.
+std::string name_of(const Plan& plan, const PlanStep& step);
+
+// One line per device: its steps, its memory, what comes to it from others. Then one line per step:
+// where, kernel, slots, whose it is, and what it waits for.
 std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
 // A plan's memory and launches for one run at a time. Many sessions may share a plan.

@@ -106,8 +106,7 @@ bool Session::Queues::wait_for(const Wait& wait) const {
 void Session::Queues::rethrow(const Queue& queue) const {
   const PlanStep& step = plan_.steps[queue.failed];
   const auto told = [&](const std::exception& error) {
-    return text(step.device, ": step ", queue.failed, ", ", step.kernel->describe(), ": ",
-                error.what());
+    return text(step.device, ": ", name_of(plan_, step), ": ", error.what());
   };
   try {
     std::rethrow_exception(queue.error);

@@ -6,10 +6,40 @@ namespace keratin {
 
 Session::~Session() = default;
 
+namespace {
+
+// The step at which a queue's arena has grown to its size.
+const PlanStep* largest_step(const Plan& plan, size_t queue) {
+  const PlanStep* found = nullptr;
+  size_t most = 0;
+  for (const PlanStep& step : plan.steps)
+    for (const Slot& slot : step.slots)
+      if (slot.kind == Slot::Kind::arena && slot.index == queue &&
+          slot.offset + slot.bytes > most) {
+        found = &step;
+        most = slot.offset + slot.bytes;
+      }
+  return found;
+}
+
+Buffer allocate_arena(const Plan& plan, size_t queue) {
+  const Queue& q = plan.queues[queue];
+  try {
+    return Buffer::allocate(q.arena_bytes, q.device);
+  } catch (const BackendError& error) {
+    const PlanStep* step = largest_step(plan, queue);
+    throw BackendError(
+        text(error.what(), "; a program needs them for its working memory",
+             step == nullptr ? "" : text(", most of all for ", name_of(plan, *step))));
+  }
+}
+
+}  // namespace
+
 Session::Session(const Plan& plan) : plan_(plan) {
   bind_steps();
   for (size_t i = 0; i < plan.queues.size(); ++i) {
-    arenas_.push_back(Buffer::allocate(plan.queues[i].arena_bytes));
+    arenas_.push_back(allocate_arena(plan, i));
     set_arena(i, arenas_.back().data());
   }
   if (plan.queues.size() > 1) queues_ = std::make_unique<Queues>(plan, launches_);
