@@ -67,6 +67,8 @@ std::vector<Device> Gpus::resolve() const {
 
 Model multi_gpu_model(const Model& model, const MultiGpuOptions& options) {
   const std::vector<Device> targets = options.gpus.resolve();
+  if (options.cpu_relocation)
+    for (const Variable& variable : model.layer()->variables()) variable.move_to(Device{});
   const Device merge = options.cpu_merge ? Device{} : targets[0];
   const auto replicas = std::make_shared<ReplicasLayer>(model.layer(), targets, merge);
   const std::vector<std::string> names = output_names(model);

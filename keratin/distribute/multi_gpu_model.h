@@ -26,7 +26,7 @@ class Gpus {
 struct MultiGpuOptions {
   Gpus gpus = {};
   bool cpu_merge = true;        // outputs are put together on cpu:0, or else on the first GPU
-  bool cpu_relocation = false;  // weights live on the host; they are the model's own either way
+  bool cpu_relocation = false;  // weights move to cpu:0; they are the model's own either way
 };
 
 // A model that splits each batch over several GPUs, lets the given one run on each part, and puts

@@ -133,6 +133,100 @@ TEST_F(MultiGpu, SavesAndLoadsTheTemplate) {
   std::filesystem::remove_all(folder);
 }
 
+// Adds, for each sample, the sum of its features times a weight, as a mean, as losses of samples,
+// and what does not depend on the batch.
+class Adding final : public Layer {
+ public:
+  Adding() : Layer("Adding", {}) {}
+  std::string_view class_name() const override { return "Adding"; }
+  LayerPtr fresh_copy() const override { return std::make_shared<Adding>(); }
+  void build(const Shapes&) override { weight_ = add_weight("weight", {}, "ones"); }
+  Results call(const Call& c) const override {
+    const Value x = c.input(), samples = ops::sum(x, {1}) * c.read(weight_);
+    if (x.shape()[0] != unknown) {
+      c.add_loss(ops::mean(samples));
+      c.add_loss(samples);
+      c.add_loss(ops::square(c.read(weight_)));
+    }
+    return x * c.read(weight_);
+  }
+
+ private:
+  Variable weight_;
+};
+
+TEST_F(MultiGpu, LossesThatLayersAddCountAsOnOneDevice) {
+  const auto make = [] {
+    const auto x = Input({3});
+    const SymbolicTensor y =
+        Dense({.units = 3}, LayerOptions{.activity_regularizer = regularizers::L2(0.1)})(x);
+    return Model({.inputs = x, .outputs = (*std::make_shared<Adding>())(y)});
+  };
+  const Model single = make(), twin = make();
+  Model(twin).set_weights(single.get_weights());
+  Model one = single, many = multi_gpu_model(twin, {.gpus = 4});
+  for (const int64_t batch : {1, 7, 10}) {
+    const Tensor x = ramp({batch, 3}, 0, 0.7);
+    const auto expected = one.run(x).losses, got = many.run(x).losses;
+    ASSERT_EQ(got.size(), 4u);
+    for (size_t i = 0; i < 4; ++i) {
+      ASSERT_EQ(got[i].shape(), expected[i].shape()) << i;
+      for (int64_t k = 0; k < got[i].count(); ++k)
+        EXPECT_NEAR(got[i].at(k), expected[i].at(k), 1e-6) << "loss " << i << ", batch " << batch;
+    }
+    for (Model* model : {&one, &many}) model->compile({.optimizer = "sgd", .loss = "mse"});
+    const Tensor y = ramp({batch, 3}, 1, 0.3);
+    EXPECT_NEAR(many.train_on_batch(x, y).at("loss"), one.train_on_batch(x, y).at("loss"), 1e-5);
+  }
+}
+
+TEST_F(MultiGpu, StatesOfSamplesStayTheirs) {
+  const auto make = [] {
+    const auto x = Input(InputOptions{.shape = {4, 3}, .batch_size = 7});
+    return Model({.inputs = x,
+                  .outputs = GRU({.units = 2, .stateful = true}, "gru")(
+                      LSTM({.units = 5, .return_sequences = true, .stateful = true}, "lstm")(x))});
+  };
+  const Model single = make(), twin = make();
+  Model(twin).set_weights(single.get_weights());
+  const Model many = multi_gpu_model(twin, {.gpus = 3});
+  const auto states = [](const Model& model) {
+    std::vector<Tensor> all;
+    for (const char* name : {"lstm", "gru"})
+      for (const Variable& v : dynamic_cast<RecurrentLayer&>(*model.get_layer(name)).states())
+        all.push_back(v.value().clone());
+    return all;
+  };
+  for (int step = 0; step < 3; ++step) {
+    const Tensor x = ramp({7, 4, 3}, step, 0.7);
+    const Tensor expected = single.predict(x).leaf(), got = many.predict(x).leaf();
+    for (int64_t i = 0; i < expected.count(); ++i)
+      EXPECT_NEAR(got.at(i), expected.at(i), 1e-6) << "step " << step;
+    const auto ours = states(twin), theirs = states(single);
+    ASSERT_EQ(ours.size(), 3u);
+    for (size_t s = 0; s < ours.size(); ++s)
+      for (int64_t i = 0; i < ours[s].count(); ++i)
+        EXPECT_NEAR(ours[s].at(i), theirs[s].at(i), 1e-6) << "state " << s << ", step " << step;
+  }
+  expect_user_error(
+      [&] {
+        many.predict(ramp({6, 4, 3}, 0, 0.7));
+      },
+      "variable 'lstm/rnn_state' holds the state of 7 samples; the batch has 6");
+}
+
+TEST_F(MultiGpu, ANestedOneIsRefused) {
+  const Model inner = multi_gpu_model(small_model(), {.gpus = 2});
+  const auto x = Input({3});
+  const Model outer({.inputs = x, .outputs = inner(x)});
+  const Model many = multi_gpu_model(outer, {.gpus = 2});
+  expect_user_error(
+      [&] {
+        many.predict(ramp({8, 3}, 0, 0.1));
+      },
+      "a model that runs on several devices cannot be a part of another");
+}
+
 // The report that started it: a Lambda with two outputs, relocated and replicated.
 TEST_F(MultiGpu, TheOriginalReport) {
   const auto x = Input({1});

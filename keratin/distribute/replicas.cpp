@@ -12,9 +12,9 @@ Value on(Value value, Device device) {
   return value.type().device == device ? value : ops::transfer(value, device);
 }
 
-// Rows [begin, end) of the batch, on another device.
-Value rows(Value value, int64_t begin, int64_t end, Device device) {
-  return on(ops::slice_axis(value, 0, begin, end), device);
+// A replica's rows of the batch, on its device.
+Value rows(Value value, const Replica& replica) {
+  return on(ops::slice_axis(value, 0, replica.begin, replica.end), replica.device);
 }
 
 int64_t batch_of(const Arguments<Traced>& arguments, const std::string& name) {
@@ -45,6 +45,19 @@ ReplicasLayer::ReplicasLayer(LayerPtr model, std::vector<Device> devices, Device
   add_sublayer("model", model_);
 }
 
+// As Keras's: all of one size but for the last, which has what is left. One without samples is not
+// run, unless there are none at all.
+std::vector<Replica> ReplicasLayer::replicas_of(int64_t batch) const {
+  const auto parts = static_cast<int64_t>(devices_.size()), step = batch / parts;
+  std::vector<Replica> replicas;
+  for (int64_t i = 0; i < parts; ++i) {
+    const int64_t begin = i * step, end = i + 1 == parts ? batch : begin + step;
+    if (begin < end || (batch == 0 && i == 0))
+      replicas.push_back({devices_[static_cast<size_t>(i)], begin, end, batch});
+  }
+  return replicas;
+}
+
 LayerPtr ReplicasLayer::fresh_copy() const {
   return std::make_shared<ReplicasLayer>(copy_of(model_), devices_, merge_);
 }
@@ -57,18 +70,14 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
   const int64_t batch = batch_of(call.arguments(), model_->name());
   // Before a batch is known, the graph is the model's.
   if (batch == unknown) return call.invoke(*model_, call.arguments());
-  const auto parts = static_cast<int64_t>(devices_.size()), step = batch / parts;
   std::vector<Tree<Traced>> results;
-  for (int64_t i = 0; i < parts; ++i) {
-    const int64_t begin = i * step, end = i + 1 == parts ? batch : begin + step;
-    if (begin == end && (i + 1 < parts || !results.empty())) continue;
-    const Device device = devices_[static_cast<size_t>(i)];
+  call.tracer().replicate(replicas_of(batch), [&](const Replica& replica) {
     results.push_back(call.invoke(*model_, call.arguments().map<Traced>([&](const Traced& t) {
-      Traced part{rows(t.value, begin, end, device)};
-      if (t.mask) part.mask = rows(*t.mask, begin, end, device);
+      Traced part{rows(t.value, replica)};
+      if (t.mask) part.mask = rows(*t.mask, replica);
       return part;
     })));
-  }
+  });
   std::vector<std::vector<Traced>> flat;
   for (const auto& result : results) flat.push_back(result.flat());
   size_t output = 0;

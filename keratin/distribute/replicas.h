@@ -19,8 +19,11 @@ class ReplicasLayer final : public Layer, public RunsAnotherModel {
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
   bool autocasts() const override { return false; }
+  bool places_parts() const override { return true; }
 
  private:
+  std::vector<Replica> replicas_of(int64_t batch) const;
+
   LayerPtr model_;
   std::vector<Device> devices_;
   Device merge_;
