@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-growth bench-peers fuzz format fresh clean
+.PHONY: help demo test bench bench-growth bench-scaling bench-peers fuzz format fresh clean
 
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
@@ -38,6 +38,12 @@ bench-growth:  ## count how compiling and cloning grow with size, into bench/GRO
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release --target keratin_bench
 	@$(HUGE_PAGES) python3 bench/growth.py
+
+bench-scaling:  ## measure how training scales with devices, into bench/SCALING.md
+	@scripts/setup build bench
+	@cmake --preset release -DKERATIN_BENCH=ON
+	@cmake --build --preset release --target keratin_scaling
+	@{ echo '# How training scales with devices'; echo; $(RELEASE)/bin/keratin_scaling; } | tee bench/SCALING.md
 
 bench-peers:  ## compare with other frameworks, into bench/RESULTS.md
 	@scripts/setup build bench peers

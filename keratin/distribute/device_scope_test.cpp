@@ -92,7 +92,7 @@ TEST_F(Devices, ThePlanSaysWhoRunsWhatWhereAndWhatCrosses) {
   says("\n  gpu:0: 2 steps, ");
   says(" 1 transfers of 96 bytes\n");
   says(" from cpu:0, 96 bytes [dense]\n");
-  says(" from gpu:0, 160 bytes [dense_1] after 1\n");
+  says(" from gpu:0, 160 bytes [dense_1] after 3\n");
   says(" from cpu:0, 32 bytes [dense_2]");
   says(" from cpu:0, 8 bytes [dense_2]");
   EXPECT_EQ(plan.find("from gpu:1"), std::string::npos) << plan;

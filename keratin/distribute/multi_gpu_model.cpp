@@ -1,10 +1,8 @@
 #include "keratin/distribute/multi_gpu_model.h"
 
 #include <algorithm>
-#include <map>
 
 #include "keratin/distribute/replicas.h"
-#include "keratin/layers/identity.h"
 
 namespace keratin {
 namespace {
@@ -16,20 +14,6 @@ std::string python_list(const std::vector<std::string>& items) {
 }
 
 std::string quoted(Device device) { return text("'/", device, "'"); }
-
-// Keras's names of the outputs: those of the layers that made them; where a layer made several, or
-// is an input, each gets a number.
-std::vector<std::string> output_names(const Model& model) {
-  std::map<std::string, int> counts, next;
-  for (const SymbolicTensor& t : model.inputs()) ++counts[t.layer()->name()];
-  for (const SymbolicTensor& t : model.outputs()) ++counts[t.layer()->name()];
-  std::vector<std::string> names;
-  for (const SymbolicTensor& t : model.outputs()) {
-    const std::string& name = t.layer()->name();
-    names.push_back(counts[name] == 1 ? name : text(name, '_', ++next[name]));
-  }
-  return names;
-}
 
 }  // namespace
 
@@ -70,14 +54,7 @@ Model multi_gpu_model(const Model& model, const MultiGpuOptions& options) {
   if (options.cpu_relocation)
     for (const Variable& variable : model.layer()->variables()) variable.move_to(Device{});
   const Device merge = options.cpu_merge ? Device{} : targets[0];
-  const auto replicas = std::make_shared<ReplicasLayer>(model.layer(), targets, merge);
-  const std::vector<std::string> names = output_names(model);
-  size_t next = 0;
-  const Symbols outputs =
-      (*replicas)(model.input()).map<SymbolicTensor>([&](const SymbolicTensor& t) {
-        return SymbolicTensor(Identity({}, names[next++])(t));
-      });
-  return Model({.inputs = model.input(), .outputs = outputs, .dialect = model.dialect()});
+  return replicated(model, targets, merge, Split::as_keras);
 }
 
 }  // namespace keratin

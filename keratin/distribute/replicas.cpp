@@ -1,6 +1,9 @@
 #include "keratin/distribute/replicas.h"
 
+#include <map>
+
 #include "keratin/graph/config.h"
+#include "keratin/layers/identity.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/transfer.h"
@@ -35,23 +38,39 @@ Value joined(const Values& parts, Device device) {
   return there.size() == 1 ? there[0] : ops::concat(there, 0);
 }
 
+// Keras's names of the outputs: those of the layers that made them; where a layer made several, or
+// is an input, each gets a number.
+std::vector<std::string> output_names(const Model& model) {
+  std::map<std::string, int> counts, next;
+  for (const SymbolicTensor& t : model.inputs()) ++counts[t.layer()->name()];
+  for (const SymbolicTensor& t : model.outputs()) ++counts[t.layer()->name()];
+  std::vector<std::string> names;
+  for (const SymbolicTensor& t : model.outputs()) {
+    const std::string& name = t.layer()->name();
+    names.push_back(counts[name] == 1 ? name : text(name, '_', ++next[name]));
+  }
+  return names;
+}
+
 }  // namespace
 
-ReplicasLayer::ReplicasLayer(LayerPtr model, std::vector<Device> devices, Device merge)
+ReplicasLayer::ReplicasLayer(LayerPtr model, std::vector<Device> devices, Device merge, Split split)
     : Layer("Replicas", {.trainable = model->trainable()}),
       model_(std::move(model)),
       devices_(std::move(devices)),
-      merge_(merge) {
+      merge_(merge),
+      split_(split) {
   add_sublayer("model", model_);
 }
 
-// As Keras's: all of one size but for the last, which has what is left. One without samples is not
-// run, unless there are none at all.
+// One without samples is not run, unless there are none at all.
 std::vector<Replica> ReplicasLayer::replicas_of(int64_t batch) const {
   const auto parts = static_cast<int64_t>(devices_.size()), step = batch / parts;
   std::vector<Replica> replicas;
   for (int64_t i = 0; i < parts; ++i) {
-    const int64_t begin = i * step, end = i + 1 == parts ? batch : begin + step;
+    const bool even = split_ == Split::even;
+    const int64_t begin = even ? batch * i / parts : i * step;
+    const int64_t end = even ? batch * (i + 1) / parts : i + 1 == parts ? batch : begin + step;
     if (begin < end || (batch == 0 && i == 0))
       replicas.push_back({devices_[static_cast<size_t>(i)], begin, end, batch});
   }
@@ -59,7 +78,7 @@ std::vector<Replica> ReplicasLayer::replicas_of(int64_t batch) const {
 }
 
 LayerPtr ReplicasLayer::fresh_copy() const {
-  return std::make_shared<ReplicasLayer>(copy_of(model_), devices_, merge_);
+  return std::make_shared<ReplicasLayer>(copy_of(model_), devices_, merge_, split_);
 }
 
 Results ReplicasLayer::call(const Call& c) const {
@@ -92,6 +111,18 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
     if (first.mask) whole.mask = joined(masks, merge_);
     return whole;
   });
+}
+
+Model replicated(const Model& model, const std::vector<Device>& devices, Device merge,
+                 Split split) {
+  const auto replicas = std::make_shared<ReplicasLayer>(model.layer(), devices, merge, split);
+  const std::vector<std::string> names = output_names(model);
+  size_t next = 0;
+  const Symbols outputs =
+      (*replicas)(model.input()).map<SymbolicTensor>([&](const SymbolicTensor& t) {
+        return SymbolicTensor(Identity({}, names[next++])(t));
+      });
+  return Model({.inputs = model.input(), .outputs = outputs, .dialect = model.dialect()});
 }
 
 }  // namespace keratin

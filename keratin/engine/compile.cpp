@@ -17,6 +17,7 @@
 #include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/insert_transfers.h"
 #include "keratin/passes/merge_scans.h"
+#include "keratin/passes/overlap_devices.h"
 #include "keratin/passes/place_devices.h"
 #include "keratin/passes/prune_loops.h"
 #include "keratin/passes/schedule_updates.h"
@@ -42,6 +43,7 @@ PlanOptions plan_options(const CompileOptions& options) {
   plan.threads = options.threads > 0
                      ? options.threads
                      : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  plan.side_by_side = plan.threads > 1;
   plan.deterministic = options.deterministic;
   plan.backends = backends_of(options);
   return plan;
@@ -110,12 +112,15 @@ Executable compile(Module module, const CompileOptions& options) {
     tidy_up(passes);
     passes.run("sink_views", sink_views).run("eliminate_dead", eliminate_dead);
     place(passes);  // what decompositions are made of
-    passes.run("fuse_epilogue", fuse_epilogue);
+    passes.run("fuse_epilogue",
+               [&](Module m) { return fuse_epilogue(std::move(m), plan.side_by_side); });
     passes.run("decompose_unclaimed", decompose);
     passes.run("fuse_pointwise", fuse_pointwise);
     passes.run("decompose_unclaimed", decompose);
   }
-  passes.run("eliminate_dead", eliminate_dead).run("schedule_updates", schedule_updates);
+  passes.run("eliminate_dead", eliminate_dead)
+      .run("schedule_updates", schedule_updates)
+      .run("overlap_devices", overlap_devices);
   Module lowered = passes.take();
   plan.threads = std::max(1, plan.threads / count_devices(lowered));
   return Executable(make_plan(std::move(lowered), plan), options.backend == "cpu");

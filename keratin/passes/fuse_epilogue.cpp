@@ -85,6 +85,7 @@ struct BlockFacts {
   Users users;
   const NodeSet& returned;
   NodeSet taken;  // by another group
+  bool side_by_side;
 };
 
 bool before(const Node* a, const Node* b) { return a->position() < b->position(); }
@@ -151,6 +152,8 @@ class Growth {
   bool readable_inputs(const Node& node, Unit& sides, int depth) const {
     for (const Value& input : node.inputs()) {
       if (contains(input.node()) || add_side(input.node(), sides, depth)) continue;
+      const bool sent = &input.node().op() == &ops::transfer_op;
+      if (sent && facts_.side_by_side && input.shape() == product_.type().shape) return false;
       if (!is_readable(input.shape(), product_.type().shape)) return false;
     }
     return true;
@@ -190,12 +193,13 @@ class Growth {
   Gather::Group members_;
 };
 
-std::vector<Gather::Group> find_epilogues(const Block& block, const NodeSet& returned) {
+std::vector<Gather::Group> find_epilogues(const Block& block, const NodeSet& returned,
+                                          bool side_by_side) {
   std::vector<Gather::Group> groups;
   std::optional<BlockFacts> facts;  // looked for when there is a product
   for (const auto& node : block.nodes()) {
     if (!is_product(*node)) continue;
-    if (!facts) facts.emplace(BlockFacts{Users(block), returned, NodeSet(block)});
+    if (!facts) facts.emplace(BlockFacts{Users(block), returned, NodeSet(block), side_by_side});
     Gather::Group group = Growth(*node, *facts).best();
     if (group.empty()) continue;
     for (const Node* member : group) facts->taken[*member] = true;
@@ -206,8 +210,11 @@ std::vector<Gather::Group> find_epilogues(const Block& block, const NodeSet& ret
 
 }  // namespace
 
-Module fuse_epilogue(Module module) {
-  return fuse_groups(std::move(module), "epilogue", find_epilogues, reads_through);
+Module fuse_epilogue(Module module, bool side_by_side) {
+  const auto find = [=](const Block& block, const NodeSet& returned) {
+    return find_epilogues(block, returned, side_by_side);
+  };
+  return fuse_groups(std::move(module), "epilogue", find, reads_through);
 }
 
 }  // namespace keratin

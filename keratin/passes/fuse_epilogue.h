@@ -11,6 +11,9 @@ namespace keratin {
 //
 // A matmul also takes along the transposes of what it reads, and a transpose that alone uses it,
 // where each row or column stays together in memory: it reads and writes with other steps instead.
-Module fuse_epilogue(Module module);
+//
+// Where devices run side by side, what another device sends is no part of it: the product would
+// wait for it.
+Module fuse_epilogue(Module module, bool side_by_side = true);
 
 }  // namespace keratin

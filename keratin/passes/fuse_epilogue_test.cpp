@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/ops/registry.h"
 #include "keratin/passes/eliminate_dead.h"
 #include "keratin/testing/check_pass.h"
 
@@ -10,10 +11,11 @@ namespace {
 
 using testing::check_pass;
 
-void stays(std::string_view program) { check_pass(fuse_epilogue, program, program); }
+Module fuse(Module module) { return fuse_epilogue(std::move(module)); }
+void stays(std::string_view program) { check_pass(fuse, program, program); }
 
 TEST(FuseEpilogue, TakesBiasAndActivation) {
-  check_pass(fuse_epilogue,
+  check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
                   %y = matmul(%x, %w) {}
                   %z = add(%y, %b)
@@ -32,7 +34,7 @@ TEST(FuseEpilogue, TakesBiasAndActivation) {
 }
 
 TEST(FuseEpilogue, TakesAResidualAndAScalar) {
-  check_pass(fuse_epilogue,
+  check_pass(fuse,
              R"(module(%x: f32[2,5,5,3], %w: f32[1,1,3,4], %r: f32[2,5,5,4]) {
                   %half = constant() {value = f32[] {0.5}}
                   %y = conv(%x, %w) {}
@@ -55,7 +57,7 @@ TEST(FuseEpilogue, TakesAResidualAndAScalar) {
 
 // x · sigmoid(x): the product is used twice, both times inside.
 TEST(FuseEpilogue, TakesAnActivationThatBranches) {
-  check_pass(fuse_epilogue,
+  check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3]) {
                   %y = matmul(%x, %w) {}
                   %s = sigmoid(%y)
@@ -75,7 +77,7 @@ TEST(FuseEpilogue, TakesAnActivationThatBranches) {
 
 // The mask of relu's gradient is made on the way.
 TEST(FuseEpilogue, TakesOpsThatServeTheEpilogueAlone) {
-  check_pass(fuse_epilogue,
+  check_pass(fuse,
              R"(module(%dy: f32[4,8], %w: f32[3,8], %h: f32[4,3]) {
                   %zero = constant() {value = f32[] {0}}
                   %mask = greater(%h, %zero)
@@ -97,7 +99,7 @@ TEST(FuseEpilogue, TakesOpsThatServeTheEpilogueAlone) {
 }
 
 TEST(FuseEpilogue, StopsWhereAValueIsSeen) {
-  check_pass(fuse_epilogue,
+  check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
                   %y = matmul(%x, %w) {}
                   %z = add(%y, %b)
@@ -149,7 +151,7 @@ TEST(FuseEpilogue, LeavesOtherThingsAlone) {
 
 // Of two products that meet, the first takes the sum along and reads the second.
 TEST(FuseEpilogue, JoinsTwoProducts) {
-  check_pass(fuse_epilogue,
+  check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3]) {
                   %a = matmul(%x, %w) {}
                   %b = matmul(%h, %u) {}
@@ -176,13 +178,13 @@ TEST(FuseEpilogue, AProductWithManyUsersCostsLittle) {
     results += text(i == 0 ? "%u" : ", %u", i);
   }
   program += text("return ", results, " }");
-  check_pass(fuse_epilogue, program, program);
+  check_pass(fuse, program, program);
 }
 
 // What others use as well is computed once, and read.
 TEST(FuseEpilogue, ReadsWhatServesOthersToo) {
   const auto check = [](std::string_view other, std::string_view results) {
-    check_pass(fuse_epilogue,
+    check_pass(fuse,
                text(R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,3]) {
                          %s = exp(%h) )",
                     other, R"(
@@ -208,7 +210,7 @@ TEST(FuseEpilogue, ReadsWhatServesOthersToo) {
 // Attention: each product reads the heads where they are, also what another product reads too, and
 // writes its result where the next one looks for it.
 TEST(FuseEpilogue, ReadsAndWritesThroughTransposes) {
-  check_pass([](Module m) { return eliminate_dead(fuse_epilogue(std::move(m))); },
+  check_pass([](Module m) { return eliminate_dead(fuse(std::move(m))); },
              R"(module(%q: f32[2,5,3,4], %k: f32[2,5,3,4]) {
                   %qt = transpose(%q) {permutation = [0,2,1,3]}
                   %kt = transpose(%k) {permutation = [0,2,1,3]}
@@ -254,6 +256,22 @@ TEST(FuseEpilogue, LeavesTransposesThatTearRowsApart) {
              %t = transpose(%y) {permutation = [1,0,2]}
              return %t, %y
            })");
+}
+
+// The sum of gradients of two devices: each computes its own at once.
+TEST(FuseEpilogue, DoesNotWaitForOtherDevices) {
+  constexpr const char* program = R"(module(%x: f32[4,8], %w: f32[8,3], %g: f32[4,3]) {
+                                       %n = transfer(%g) {device = cpu:1}
+                                       %o = neg(%n)
+                                       %t = transfer(%o) {device = cpu:0}
+                                       %y = matmul(%x, %w) {}
+                                       %z = add(%y, %t)
+                                       return %z
+                                     })";
+  Module module = ops::parse(program);
+  EXPECT_EQ(text(fuse_epilogue(ops::parse(program))), text(module));
+  EXPECT_NE(text(fuse_epilogue(ops::parse(program), /*side_by_side=*/false)).find("fused"),
+            std::string::npos);
 }
 
 }  // namespace

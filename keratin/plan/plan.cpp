@@ -33,7 +33,7 @@ class Planner {
  public:
   Planner(Module module, const PlanOptions& options)
       : options_(options),
-        plan_{.module = std::move(module)},
+        plan_{.module = std::move(module), .side_by_side = options.side_by_side},
         owners_(plan_.module.block()),
         first_home_(plan_.module.block()),
         step_of_(plan_.module.block()) {}

@@ -53,6 +53,8 @@ struct Queue {
 struct PlanOptions : KernelOptions {
   // The backends of a device, best first; the first that offers a kernel runs the node.
   std::vector<const Backend*> backends;
+  // Do queues run at the same time, each in a thread? If not, the caller's thread does all of it.
+  bool side_by_side = true;
 };
 
 // The order of the steps, and the place of every value: one arena per device, offsets fixed by
@@ -65,6 +67,7 @@ struct Plan {
   std::vector<Queue> queues;
   std::vector<Tensor> constants;
   size_t arena_bytes = 0;  // of all queues
+  bool side_by_side = true;
 
   const Values& results() const { return module.block().results; }
 };

@@ -42,7 +42,8 @@ Session::Session(const Plan& plan) : plan_(plan) {
     arenas_.push_back(allocate_arena(plan, i));
     set_arena(i, arenas_.back().data());
   }
-  if (plan.queues.size() > 1) queues_ = std::make_unique<Queues>(plan, launches_);
+  if (plan.queues.size() > 1 && plan.side_by_side)
+    queues_ = std::make_unique<Queues>(plan, launches_);
 }
 
 Session::Session(const Plan& plan, BorrowedArena) : plan_(plan) { bind_steps(); }

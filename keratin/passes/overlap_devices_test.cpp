@@ -1,0 +1,53 @@
+#include "keratin/passes/overlap_devices.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/testing/check_pass.h"
+
+namespace keratin {
+namespace {
+
+using testing::check_pass;
+
+TEST(OverlapDevices, LeavesOneDeviceAlone) {
+  constexpr const char* program = R"(module(%x: f32[3]) {
+                                       %a = neg(%x)
+                                       %b = exp(%x)
+                                       %c = add(%b, %a)
+                                       return %c
+                                     })";
+  check_pass(overlap_devices, program, program);
+}
+
+// Written one after the other, they run at the same time: what the other device waits for goes
+// first, and its result is taken up when it is there.
+TEST(OverlapDevices, LetsNobodyWait) {
+  check_pass(overlap_devices,
+             R"(module(%x: f32[64]) {
+                  %h = slice(%x) {start = [0], limit = [32], step = [1]}
+                  %a = exp(%h)
+                  %b = tanh(%a)
+                  %g = slice(%x) {start = [32], limit = [64], step = [1]}
+                  %t = transfer(%g) {device = cpu:1}
+                  %c = exp(%t)
+                  %d = tanh(%c)
+                  %u = transfer(%d) {device = cpu:0}
+                  %s = add(%b, %u)
+                  return %s
+                })",
+             R"(module(%x: f32[64]) {
+                  %g = slice(%x) {start = [32], limit = [64], step = [1]}
+                  %h = slice(%x) {start = [0], limit = [32], step = [1]}
+                  %t = transfer(%g) {device = cpu:1}
+                  %c = exp(%t)
+                  %a = exp(%h)
+                  %d = tanh(%c)
+                  %b = tanh(%a)
+                  %u = transfer(%d) {device = cpu:0}
+                  %s = add(%b, %u)
+                  return %s
+                })");
+}
+
+}  // namespace
+}  // namespace keratin
