@@ -14,12 +14,14 @@ HUGE_PAGES := GLIBC_TUNABLES=glibc.malloc.hugetlb=1
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo:  ## clone the model that started it all, then learn handwritten digits
+demo:  ## clone the model that started it all, learn digits, train replicas on several devices
 	@scripts/setup build
 	@cmake --preset release
-	@cmake --build --preset release --target example_clone_story example_digits
+	@cmake --build --preset release --target example_clone_story example_digits example_replicas
 	@$(RELEASE)/bin/clone_story
 	@$(RELEASE)/bin/digits data/digits/digits.csv
+	@mkdir -p build/demo && cd build/demo && $(CURDIR)/$(RELEASE)/bin/replicas && \
+	  echo "The files are in build/demo."
 
 test:  ## run all tests
 	@scripts/setup build

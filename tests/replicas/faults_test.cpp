@@ -1,0 +1,164 @@
+// What goes wrong on one device stops all of them, says where and in which layer, and leaves a
+// model that goes on.
+#include <gtest/gtest.h>
+
+#include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/layers/layers.h"
+#include "keratin/model/clone.h"
+#include "keratin/ops/ops.h"
+#include "keratin/optimizers/optimizers.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+using testing::expect_user_error;
+
+const Device second{Device::Kind::gpu, 1};
+
+class ReplicaFaults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    set_logical_devices("gpu", 3);
+    set_random_seed(11);
+    clear_session();
+  }
+  void TearDown() override {
+    set_memory_limit(second, std::nullopt);
+    set_logical_devices("gpu", 0);
+  }
+};
+
+Tensor waves(const Shape& shape, double from) {
+  std::vector<double> values(static_cast<size_t>(shape.count()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(from + 0.7 * static_cast<double>(i));
+  return Tensor::of(DType::f32, shape, values);
+}
+
+Model wide() {
+  const auto x = Input({16});
+  return Model({.inputs = x,
+                .outputs = Dense({.units = 2}, "narrow")(
+                    Dense({.units = 512, .activation = "tanh"}, "wide")(x))});
+}
+
+std::vector<std::vector<double>> values_of(const Model& model) {
+  std::vector<std::vector<double>> all;
+  for (const Tensor& weight : model.get_weights()) all.push_back(weight.to_vector());
+  return all;
+}
+
+// The same training of two models, one of which could not begin before.
+void expect_same_training(const Model& model, Model& parallel, const Model& twin,
+                          Model& twin_parallel, const Tensor& x, const Tensor& y) {
+  const FitOptions options{.batch_size = 12, .epochs = 2, .verbose = 0, .shuffle = false};
+  EXPECT_EQ(parallel.fit(x, y, options)["loss"], twin_parallel.fit(x, y, options)["loss"]);
+  EXPECT_EQ(values_of(model), values_of(twin));
+}
+
+TEST_F(ReplicaFaults, OutOfMemorySaysWhoAskedForHowMuchAndTheNextFitWorks) {
+  const Model model = wide(), twin = clone_model(model);
+  Model(twin).set_weights(model.get_weights());
+  Model parallel = multi_gpu_model(model, {.gpus = 3}),
+        twin_parallel = multi_gpu_model(twin, {.gpus = 3});
+  for (Model* one : {&parallel, &twin_parallel}) one->compile({.optimizer = "adam", .loss = "mse"});
+  const Tensor x = waves({36, 16}, 0), y = waves({36, 2}, 1);
+  const auto before = values_of(model);
+  const size_t used = memory_use(second).used;
+
+  set_memory_limit(second, used + 5000);
+  try {
+    parallel.fit(x, y, {.batch_size = 12, .verbose = 0});
+    FAIL() << "there was not enough memory";
+  } catch (const BackendError& error) {
+    const std::string told = error.what();
+    EXPECT_EQ(told.find("gpu:1: out of memory, "), 0u) << told;
+    EXPECT_NE(told.find(" bytes were asked for and 5000 of "), std::string::npos) << told;
+    EXPECT_NE(told.find("; a program needs them for its working memory, most of all for step "),
+              std::string::npos)
+        << told;
+    EXPECT_NE(told.find(", of layer 'wide'"), std::string::npos) << told;
+  }
+  EXPECT_EQ(memory_use(second).used, used) << "nothing is left behind";
+  EXPECT_EQ(values_of(model), before);
+
+  set_memory_limit(second, std::nullopt);
+  reset_memory_peak(second);
+  expect_same_training(model, parallel, twin, twin_parallel, x, y);
+  EXPECT_GT(memory_use(second).peak, used + 5000);
+}
+
+TEST_F(ReplicaFaults, AVariableThatDoesNotFitIsNamed) {
+  set_memory_limit(second, memory_use(second).used + 100);
+  const auto scope = device_scope("gpu:1");
+  const Variable v({.name = "table", .shape = {64}});
+  try {
+    v.value();
+    FAIL() << "there was not enough memory";
+  } catch (const BackendError& error) {
+    EXPECT_NE(std::string(error.what()).find("variable 'table': gpu:1: out of memory, 256 bytes"),
+              std::string::npos)
+        << error.what();
+  }
+  const Variable home({.name = "home", .shape = {64}, .device = Device{}});
+  home.value();
+  EXPECT_THROW(home.move_to(second), BackendError);
+  EXPECT_EQ(home.device(), Device{});
+  set_memory_limit(second, std::nullopt);
+  EXPECT_EQ(v.value().count(), 64);
+}
+
+TEST_F(ReplicaFaults, ALambdaThatThrowsIsNamedWithItsDevice) {
+  auto calls_left = std::make_shared<int>(1000);
+  const auto x = Input({4});
+  const Lambda trouble(
+      [calls_left](Value v) {
+        if ((*calls_left)-- == 0) throw std::runtime_error("no more");
+        return v * 2.0;
+      },
+      "trouble");
+  const Model model({.inputs = x, .outputs = Dense({.units = 1})(trouble(x))});
+  Model parallel = multi_gpu_model(model, {.gpus = 3});
+  parallel.compile({.optimizer = "sgd", .loss = "mse"});
+  const Tensor in = waves({9, 4}, 0), out = waves({9, 1}, 1);
+  const auto before = values_of(model);
+  *calls_left = 2;  // the third replica's
+  expect_user_error([&] { parallel.fit(in, out, {.verbose = 0}); },
+                    "gpu:2, layer 'trouble': no more");
+  EXPECT_EQ(values_of(model), before);
+  *calls_left = 1000;
+  const History history = parallel.fit(in, out, {.epochs = 20, .verbose = 0});
+  EXPECT_LT(history["loss"].back(), history["loss"].front());
+}
+
+TEST_F(ReplicaFaults, BadInputIsRefusedAndTheNextFitWorks) {
+  const Model model = wide();
+  Model parallel = multi_gpu_model(model, {.gpus = 2});
+  parallel.compile({.optimizer = "sgd", .loss = "mse"});
+  const Tensor y = waves({6, 2}, 1);
+  expect_user_error(
+      [&] {
+        parallel.fit(waves({6, 15}, 0), y, {.verbose = 0});
+      },
+      "expected shape=(None, 16), found shape=(6, 15)");
+  expect_user_error(
+      [&] {
+        parallel.fit(waves({6, 16}, 0), waves({5, 2}, 0), {.verbose = 0});
+      },
+      "5");
+  EXPECT_NO_THROW(parallel.fit(waves({6, 16}, 0), y, {.verbose = 0}));
+}
+
+TEST_F(ReplicaFaults, MemoryOfEachDeviceIsAccounted) {
+  const Model model = wide();
+  const Model parallel = multi_gpu_model(model, {.gpus = 2});
+  const size_t before = memory_use(second).used;
+  parallel.predict(waves({8, 16}, 0));
+  // 4 samples of 512 hidden units, and the weights that were brought: at least.
+  EXPECT_GE(memory_use(second).used, before + 4 * 512 * 4 + 16 * 512 * 4);
+  EXPECT_EQ(memory_use(Device("gpu:2")).used, 0u) << "it was not used";
+}
+
+}  // namespace
+}  // namespace keratin

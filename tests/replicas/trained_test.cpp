@@ -1,0 +1,284 @@
+// Six models, trained for twenty steps on one device and on replicas: the same answers and the same
+// weights, whatever the batch, the number of devices and the places of weights and outputs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "keratin/base/warning.h"
+#include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/layers/layers.h"
+#include "keratin/model/clone.h"
+#include "keratin/ops/ops.h"
+#include "keratin/optimizers/optimizers.h"
+
+namespace keratin {
+namespace {
+
+Tensor waves(const Shape& shape, double from, double step = 0.7) {
+  std::vector<double> values(static_cast<size_t>(shape.count()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(from + step * static_cast<double>(i));
+  return Tensor::of(DType::f32, shape, values);
+}
+
+// What Keras's BatchNormalization does on each of several devices, written for one: every part of
+// the batch has statistics of its own, which move the averages one after the other.
+class BatchNormInParts final : public Layer {
+ public:
+  explicit BatchNormInParts(int64_t parts) : Layer("BatchNormInParts", {}), parts_(parts) {}
+  std::string_view class_name() const override { return "BatchNormInParts"; }
+  LayerPtr fresh_copy() const override { return std::make_shared<BatchNormInParts>(parts_); }
+
+  void build(const Shapes& inputs) override {
+    const Shape channels{inputs[0].back()};
+    gamma_ = add_weight("gamma", channels, "ones");
+    beta_ = add_weight("beta", channels, "zeros");
+    mean_ = add_weight("moving_mean", channels, "zeros", {.trainable = false});
+    variance_ = add_weight("moving_variance", channels, "ones", {.trainable = false});
+  }
+
+  Results call(const Call& c) const override {
+    const Value x = c.input();
+    if (!c.training()) return normalized(c, x, c.read(mean_), c.read(variance_));
+    const int64_t batch = x.shape()[0], step = batch / parts_;
+    Values out;
+    for (int64_t i = 0; i < parts_; ++i) {
+      const int64_t begin = i * step, end = i + 1 == parts_ ? batch : begin + step;
+      if (begin == end) continue;
+      const Value part = ops::slice_axis(x, 0, begin, end);
+      const Value mean = ops::mean(part, {0, 1, 2});
+      const Value variance = ops::mean(ops::square(part - mean), {0, 1, 2});
+      out.push_back(normalized(c, part, mean, variance));
+      c.update(mean_, c.read(mean_) * 0.99 + mean * 0.01);
+      c.update(variance_, c.read(variance_) * 0.99 + variance * 0.01);
+    }
+    return out.size() == 1 ? out[0] : ops::concat(out, 0);
+  }
+
+ private:
+  Value normalized(const Call& c, Value x, Value mean, Value variance) const {
+    return (x - mean) / ops::sqrt(variance + 1e-3) * c.read(gamma_) + c.read(beta_);
+  }
+
+  int64_t parts_;
+  Variable gamma_, beta_, mean_, variance_;
+};
+
+// A model, made anew by each call, with data for it.
+struct Case {
+  std::string name;
+  // The model to replicate over so many devices for batches of this size; and, where that is not
+  // the same on one device, what it is to be compared with.
+  std::function<Model(int64_t batch)> model;
+  std::function<Model(int64_t batch, int64_t devices)> alone = {};
+  std::function<Tree<Tensor>(int64_t batch)> x, y;
+  TrainingOptions training = {};
+};
+
+Model perceptron(int64_t) {
+  const auto x = Input({6});
+  const SymbolicTensor h = Dense({.units = 16, .activation = "relu"},
+                                 LayerOptions{.activity_regularizer = regularizers::L2(0.01)})(x);
+  return Model({.inputs = x,
+                .outputs = Dense({.units = 3, .kernel_regularizer = regularizers::L2(0.01)})(
+                    Dense({.units = 8, .activation = "tanh"})(h))});
+}
+
+template <class Norm>
+Model convnet(const Norm& norm) {
+  const auto x = Input({6, 6, 2});
+  SymbolicTensor y = Conv2D({.filters = 4, .kernel_size = 3})(x);
+  y = ReLU()(SymbolicTensor(norm(y)));
+  y = Conv2D({.filters = 3, .kernel_size = 2})(y);
+  return Model({.inputs = x, .outputs = Dense({.units = 2})(Flatten()(y))});
+}
+
+Model masked_lstm(int64_t) {
+  const auto x = Input({5, 3});
+  const auto parts = LSTM({.units = 4, .return_state = true})(Masking()(x)).flat();
+  return Model(
+      {.inputs = x, .outputs = Dense({.units = 2})(Concatenate()({parts[0], parts[1], parts[2]}))});
+}
+
+Model stateful_gru(int64_t batch) {
+  const auto x = Input(InputOptions{.shape = {4, 3}, .batch_size = batch});
+  return Model(
+      {.inputs = x, .outputs = Dense({.units = 2})(GRU({.units = 5, .stateful = true})(x))});
+}
+
+Model several_ends(int64_t) {
+  const auto a = Input({4}), b = Input({3});
+  const SymbolicTensor both =
+      Concatenate()({Dense({.units = 5, .activation = "tanh"})(a), SymbolicTensor(b)});
+  return Model({.inputs = Symbols{a, b},
+                .outputs = Symbols{Dense({.units = 2}, "first")(both),
+                                   Dense({.units = 1, .activation = "sigmoid"}, "second")(both)}});
+}
+
+Model siamese(int64_t) {
+  const auto in = Input({4});
+  const Model tower({.inputs = in, .outputs = Dense({.units = 6, .activation = "tanh"})(in)});
+  const auto a = Input({4}), b = Input({4});
+  const SymbolicTensor apart = Lambda([](const Values& v) { return ops::abs(v[0] - v[1]); })(
+      Symbols{SymbolicTensor(tower(a)), SymbolicTensor(tower(b))});
+  return Model(
+      {.inputs = Symbols{a, b}, .outputs = Dense({.units = 1, .activation = "sigmoid"})(apart)});
+}
+
+// Sequences of different lengths: what comes after is zero.
+Tensor padded(int64_t batch) {
+  Tensor x = waves({batch, 5, 3}, 0);
+  for (int64_t i = 0; i < batch; ++i)
+    for (int64_t t = 2 + i % 4; t < 5; ++t)
+      for (int64_t f = 0; f < 3; ++f) x.set((i * 5 + t) * 3 + f, 0);
+  return x;
+}
+
+Tensor ones_and_zeros(int64_t batch) {
+  Tensor y(DType::f32, {batch, 1});
+  for (int64_t i = 0; i < batch; ++i) y.set(i, static_cast<double>(i % 3 == 0));
+  return y;
+}
+
+std::vector<Case> cases() {
+  const auto target = [](int64_t units) {
+    return [units](int64_t batch) -> Tree<Tensor> { return waves({batch, units}, 1, 0.3); };
+  };
+  const auto image = [](int64_t batch) -> Tree<Tensor> { return waves({batch, 6, 6, 2}, 0); };
+  return {
+      {.name = "perceptron",
+       .model = perceptron,
+       .x = [](int64_t batch) -> Tree<Tensor> {
+         return waves({batch, 6}, 0);
+       },
+       .y = target(3)},
+      {.name = "convnet",
+       .model = [](int64_t) { return convnet(BatchNormalization()); },
+       .alone =
+           [](int64_t, int64_t devices) {
+             return convnet([&](const SymbolicTensor& x) {
+               return (*std::make_shared<BatchNormInParts>(devices))(x);
+             });
+           },
+       .x = image,
+       .y = target(2)},
+      {.name = "synchronized convnet",
+       .model = [](int64_t) { return convnet(BatchNormalization({.synchronized = true})); },
+       .x = image,
+       .y = target(2)},
+      {.name = "masked lstm",
+       .model = masked_lstm,
+       .x = [](int64_t batch) -> Tree<Tensor> { return padded(batch); },
+       .y = target(2)},
+      {.name = "stateful gru",
+       .model = stateful_gru,
+       .x = [](int64_t batch) -> Tree<Tensor> {
+         return waves({batch, 4, 3}, 0);
+       },
+       .y = target(2)},
+      {.name = "several ends",
+       .model = several_ends,
+       .x = [](int64_t batch) -> Tree<Tensor> {
+         return Tree<Tensor>::List{waves({batch, 4}, 0), waves({batch, 3}, 2)};
+       },
+       .y = [](int64_t batch) -> Tree<Tensor> {
+         return Tree<Tensor>::List{waves({batch, 2}, 1), ones_and_zeros(batch)};
+       },
+       .training = {.loss = std::vector<Loss>{"mse", "binary_crossentropy"}}},
+      {.name = "siamese",
+       .model = siamese,
+       .x = [](int64_t batch) -> Tree<Tensor> {
+         return Tree<Tensor>::List{waves({batch, 4}, 0), waves({batch, 4}, 2)};
+       },
+       .y = [](int64_t batch) -> Tree<Tensor> { return ones_and_zeros(batch); },
+       .training = {.loss = "binary_crossentropy"}},
+  };
+}
+
+double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].shape(), b[i].shape());
+    for (int64_t k = 0; k < a[i].count(); ++k)
+      most = std::max(most, std::abs(a[i].at(k) - b[i].at(k)) / (1 + std::abs(b[i].at(k))));
+  }
+  return most;
+}
+
+class TrainedReplicas : public ::testing::TestWithParam<size_t> {
+ protected:
+  void SetUp() override {
+    handler_ = set_warning_handler({});
+    set_logical_devices("gpu", 4);
+    set_random_seed(5);
+  }
+  void TearDown() override {
+    set_logical_devices("gpu", 0);
+    set_warning_handler(handler_);
+  }
+
+ private:
+  WarningHandler handler_;
+};
+
+struct Way {
+  int devices;
+  bool cpu_merge, cpu_relocation;
+};
+
+// The template is made on gpu:0, so that relocation has something to do.
+void compare(const Case& given, int64_t batch, const Way& way) {
+  SCOPED_TRACE(text(given.name, ", batch ", batch, ", ", way.devices, " devices, merged on ",
+                    way.cpu_merge ? "cpu" : "gpu", way.cpu_relocation ? ", relocated" : ""));
+  const std::optional<Model> made = [&] {
+    const auto scope = device_scope("gpu:0");
+    return std::optional(given.model(batch));
+  }();
+  Model one = given.alone ? given.alone(batch, way.devices) : given.model(batch);
+  one.set_weights(made->get_weights());
+  Model many = multi_gpu_model(
+      *made,
+      {.gpus = way.devices, .cpu_merge = way.cpu_merge, .cpu_relocation = way.cpu_relocation});
+  for (const Variable& v : made->weights())
+    ASSERT_EQ(v.device(), way.cpu_relocation ? Device{} : Device("gpu:0")) << v.path();
+
+  const Tree<Tensor> x = given.x(batch), y = given.y(batch);
+  // Each sample is computed in the same order, so on one thread bit for bit.
+  const PredictOptions on_a_thread{.compile = {.threads = 1}};
+  EXPECT_LE(difference(many.predict_on_batch(x, on_a_thread).flat(),
+                       one.predict_on_batch(x, on_a_thread).flat()),
+            given.alone ? 1e-6 : 0);
+  for (Model* model : {&one, &many}) {
+    TrainingOptions training = given.training;
+    training.optimizer = SGD({.learning_rate = 0.01, .momentum = 0.9});
+    if (given.training.loss.empty()) training.loss = "mse";
+    model->compile(training);
+  }
+  for (int step = 0; step < 20; ++step) {
+    const double got = many.train_on_batch(x, y).at("loss"),
+                 expected = one.train_on_batch(x, y).at("loss");
+    ASSERT_NEAR(got, expected, 1e-5 * (1 + std::abs(expected))) << "step " << step;
+  }
+  EXPECT_LE(difference(made->get_weights(), one.get_weights()), 1e-5);
+  EXPECT_LE(difference(made->predict_on_batch(x).flat(), one.predict_on_batch(x).flat()), 1e-5);
+}
+
+TEST_P(TrainedReplicas, EqualOneDevice) {
+  const Case given = cases()[GetParam()];
+  for (const int devices : {2, 3, 4})
+    for (const int64_t batch : {1, 7, 10, 64})
+      for (const bool cpu_merge : {true, false})
+        for (const bool cpu_relocation : {true, false})
+          compare(given, batch, {devices, cpu_merge, cpu_relocation});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TrainedReplicas, ::testing::Range(size_t{0}, cases().size()),
+                         [](const auto& info) {
+                           std::string name = cases()[info.param].name;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace keratin
