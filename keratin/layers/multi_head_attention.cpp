@@ -291,7 +291,7 @@ GroupQueryAttentionLayer::GroupQueryAttentionLayer(GroupQueryAttentionConfig con
 
 void GroupQueryAttentionLayer::build(const Shapes& inputs) {
   const auto [query, value, key] = three_shapes(*this, inputs);
-  const auto queries = [&](const char* name, const char* activation) {
+  const auto queries = [&, &query = query](const char* name, const char* activation) {
     return project({name, "bqm,muh->bquh", "uh", {cfg.num_query_heads, cfg.head_dim}, activation},
                    query);
   };

@@ -61,7 +61,7 @@ class Borders {
   Json to_json() const {
     Json all = Json::array();
     for (const Side& side : sides_) all.push_back(Json::Array{side.before, side.after});
-    return n == 1 ? all[0] : all;
+    return n == 1 ? all.as_array()[0] : all;
   }
   static Borders from_json(const Json& json) {
     if (json.is_number()) return json.as_int();

@@ -10,7 +10,8 @@ namespace {
 
 // out[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n], summed in double.
 void matmul(const Call& call) {
-  const auto [ta, tb] = call.node.attr<ops::MatmulAttrs>();
+  const auto& attrs = call.node.attr<ops::MatmulAttrs>();
+  const bool ta = attrs.transpose_a, tb = attrs.transpose_b;
   const Shape &a = call.node.in(0).shape(), &b = call.node.in(1).shape();
   const Shape& out = call.node.type().shape;
   const int64_t rows = out[out.rank() - 2], columns = out[out.rank() - 1];

@@ -1,0 +1,19 @@
+#include <cstdlib>
+
+#include "fuzz/hush.h"
+#include "fuzz/mutates_json.h"
+#include "keratin/layers/registry.h"
+
+// Any text is the config of a model or a UserError. A model that was made can be written, and what
+// is written stays what it is: not from the first time on, since old names become today's.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace keratin;
+  fuzz::hush();
+  const auto again = [](const Json& config) { return serialize_layer(*layer_from_json(config)); };
+  try {
+    const Json once = again(again(Json::parse({reinterpret_cast<const char*>(data), size})));
+    if (again(once) != once) std::abort();
+  } catch (const UserError&) {
+  }
+  return 0;
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "keratin/base/warning.h"
+
+namespace keratin::fuzz {
+
+// Warnings are for people; a fuzzer would be told many.
+inline void hush() {
+  static const bool once = (set_warning_handler([](const std::string&) {}), true);
+  (void)once;
+}
+
+}  // namespace keratin::fuzz

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "keratin/base/error.h"
+#include "keratin/base/json.h"
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace keratin::fuzz {
+
+// Changes a JSON text and keeps it JSON: replaces a number by one that is known to hurt, puts a
+// part where another one is, drops, repeats or renames members. What is no JSON is changed as
+// libFuzzer likes.
+class JsonMutator {
+ public:
+  explicit JsonMutator(unsigned seed) : random_(seed) {}
+
+  // With parts of `other`, when it is JSON too.
+  std::string run(const std::string& text, const std::string& other) {
+    try {
+      Json json = Json::parse(text);
+      const Json donor = other.empty() ? json : Json::parse(other);
+      do json = with_a_change(json, donor);
+      while (random_() % 2 == 0);
+      return json.dump();
+    } catch (const UserError&) {
+      return text;
+    }
+  }
+
+  size_t run(uint8_t* data, size_t size, size_t max_size) {
+    if (random_() % 16 == 0) return LLVMFuzzerMutate(data, size, max_size);
+    const std::string changed = run({reinterpret_cast<char*>(data), size}, "");
+    return copy_out(changed, data, max_size) ? changed.size()
+                                             : LLVMFuzzerMutate(data, size, max_size);
+  }
+
+  static bool copy_out(const std::string& text, uint8_t* data, size_t max_size) {
+    if (text.empty() || text.size() > max_size) return false;
+    std::memcpy(data, text.data(), text.size());
+    return true;
+  }
+
+ private:
+  static size_t count(const Json& json) {
+    size_t all = 1;
+    if (json.is_array())
+      for (const Json& item : json.as_array()) all += count(item);
+    if (json.is_object())
+      for (const auto& member : json.as_object()) all += count(member.second);
+    return all;
+  }
+
+  // The value that comes `left`-th when all are counted, the outer ones first.
+  static const Json* at(const Json& json, size_t& left) {
+    if (left-- == 0) return &json;
+    if (json.is_array())
+      for (const Json& item : json.as_array())
+        if (const Json* found = at(item, left)) return found;
+    if (json.is_object())
+      for (const auto& member : json.as_object())
+        if (const Json* found = at(member.second, left)) return found;
+    return nullptr;
+  }
+
+  const Json& any(const Json& json) {
+    size_t left = random_() % count(json);
+    return *at(json, left);
+  }
+
+  using Change = std::function<Json(const Json&)>;
+  static Json replaced(const Json& json, size_t& left, const Change& change) {
+    if (left-- == 0) return change(json);
+    if (json.is_array()) {
+      Json::Array items;
+      for (const Json& item : json.as_array()) items.push_back(replaced(item, left, change));
+      return items;
+    }
+    if (json.is_object()) {
+      Json::Object members;
+      for (const auto& [key, value] : json.as_object())
+        members.emplace_back(key, replaced(value, left, change));
+      return members;
+    }
+    return json;
+  }
+
+  Json with_a_change(const Json& json, const Json& donor) {
+    size_t left = random_() % count(json);
+    return replaced(json, left, [&](const Json& old) { return changed(old, donor); });
+  }
+
+  Json changed(const Json& old, const Json& donor) {
+    switch (random_() % 8) {
+      case 0:
+        return any(donor);
+      case 1:
+        return Json::Array{old};
+      case 2:
+        return random_() % 2 == 0 ? Json() : Json(random_() % 2 == 0);
+      default:
+        break;
+    }
+    if (old.is_number()) return hurting_number();
+    if (old.is_string()) return text_of(donor, old.as_string());
+    if (old.is_array()) return changed_list(old.as_array(), donor);
+    if (old.is_object()) return changed_object(old.as_object(), donor);
+    return any(donor);
+  }
+
+  Json hurting_number() {
+    constexpr int64_t integers[] = {0,          1,         -1,        2,         3,
+                                    8,          -2,        127,       65536,     2147483647,
+                                    1LL << 32,  1LL << 40, 1LL << 61, INT64_MAX, INT64_MIN,
+                                    -(1 << 20), 1 << 20,   1LL << 53};
+    constexpr double reals[] = {0.5, -0.0, 1e308, -1e-300, 1e18, HUGE_VAL};
+    return random_() % 4 == 0 ? Json(reals[random_() % std::size(reals)])
+                              : Json(integers[random_() % std::size(integers)]);
+  }
+
+  // Another text of the donor; a few tries find one among its other values.
+  std::string text_of(const Json& donor, const std::string& otherwise) {
+    for (int tries = 0; tries < 16; ++tries)
+      if (const Json& found = any(donor); found.is_string()) return found.as_string();
+    return otherwise + "_1";
+  }
+
+  std::string key_of(const Json& donor, const std::string& otherwise) {
+    for (int tries = 0; tries < 16; ++tries)
+      if (const Json& found = any(donor); found.is_object() && found.size() > 0)
+        return found.as_object()[random_() % found.size()].first;
+    return otherwise;
+  }
+
+  Json changed_list(Json::Array items, const Json& donor) {
+    if (items.empty()) return Json::Array{any(donor)};
+    const size_t i = random_() % items.size();
+    switch (random_() % 4) {
+      case 0:
+        items.erase(items.begin() + static_cast<int64_t>(i));
+        break;
+      case 1:
+        items.push_back(Json(items[i]));
+        break;
+      case 2:
+        std::swap(items[i], items[random_() % items.size()]);
+        break;
+      default:
+        items.insert(items.begin() + static_cast<int64_t>(i), any(donor));
+    }
+    return items;
+  }
+
+  Json changed_object(Json::Object members, const Json& donor) {
+    if (members.empty()) return Json::Object{{key_of(donor, "name"), any(donor)}};
+    const size_t i = random_() % members.size();
+    switch (random_() % 3) {
+      case 0:
+        members.erase(members.begin() + static_cast<int64_t>(i));
+        break;
+      case 1:
+        members[i].second = any(donor);
+        break;
+      default: {
+        const std::string key = key_of(donor, "name");
+        if (!Json(members).contains(key)) members.emplace_back(key, any(donor));
+      }
+    }
+    return members;
+  }
+
+  std::mt19937 random_;
+};
+
+}  // namespace keratin::fuzz

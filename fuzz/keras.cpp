@@ -1,0 +1,92 @@
+#include "fuzz/file.h"
+#include "fuzz/json_mutator.h"
+#include "fuzz/model.h"
+#include "keratin/files/compression.h"
+#include "keratin/files/zip.h"
+#include "keratin/files/zip_format.h"
+
+namespace keratin::fuzz {
+namespace {
+
+namespace zip = files::zip;
+
+struct Member {
+  std::string name, contents;
+};
+
+std::vector<Member> members_of(const uint8_t* data, size_t size) {
+  std::vector<Member> members;
+  const files::ZipReader reader(file_of(data, size), {.unpacked = 1 << 20});
+  for (const files::ZipEntry& entry : reader.entries()) {
+    const files::FileView view = reader.read(entry);
+    members.push_back({entry.name, std::string(files::as_text(view.bytes()))});
+  }
+  return members;
+}
+
+// Stored entries with the checksums that a fuzzer cannot guess.
+std::string zipped(const std::vector<Member>& members) {
+  files::Packer local, central;
+  for (const Member& member : members) {
+    const auto facts = [&member](files::Packer& to) {
+      const auto size = static_cast<uint32_t>(member.contents.size());
+      to.zeros(4).u32(files::crc32(files::as_bytes(member.contents))).u32(size).u32(size);
+      to.u16(static_cast<uint16_t>(member.name.size())).u16(0);
+    };
+    const auto header = static_cast<uint32_t>(local.size());
+    local.u32(zip::local_sign).u16(20).u16(0).u16(0);
+    facts(local);
+    local.put(member.name).put(member.contents);
+    central.u32(zip::central_sign).u16(20).u16(20).u16(0).u16(0);
+    facts(central);
+    central.zeros(10).u32(header).put(member.name);
+  }
+  const auto count = static_cast<uint16_t>(members.size());
+  files::Packer end;
+  end.u32(zip::end_sign).u32(0).u16(count).u16(count);
+  end.u32(static_cast<uint32_t>(central.size())).u32(static_cast<uint32_t>(local.size())).u16(0);
+  return local.bytes() + central.bytes() + end.bytes();
+}
+
+void change(Member& member, unsigned seed) {
+  if (member.name.ends_with(".json")) {
+    member.contents = JsonMutator(seed).run(member.contents, "");
+    return;
+  }
+  std::vector<uint8_t> bytes(member.contents.begin(), member.contents.end());
+  bytes.resize(bytes.size() + 64);
+  const size_t size = LLVMFuzzerMutate(bytes.data(), member.contents.size(), bytes.size());
+  member.contents.assign(bytes.begin(), bytes.begin() + static_cast<int64_t>(size));
+}
+
+}  // namespace
+}  // namespace keratin::fuzz
+
+// Any bytes are a .keras file or a UserError: config, weights and the state of training.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace keratin;
+  fuzz::hush();
+  const fuzz::DiskFile file(data, size, ".keras");
+  try {
+    fuzz::check_written(load_model(file.path()));
+  } catch (const UserError&) {
+  }
+  return 0;
+}
+
+// Changes a member inside and zips again; now and then the zip itself.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+  using namespace keratin;
+  std::mt19937 random(seed);
+  if (random() % 8 > 0) try {
+      std::vector<fuzz::Member> members = fuzz::members_of(data, size);
+      if (!members.empty()) {
+        fuzz::change(members[random() % members.size()], random());
+        const std::string changed = fuzz::zipped(members);
+        if (fuzz::JsonMutator::copy_out(changed, data, max_size)) return changed.size();
+      }
+    } catch (const UserError&) {
+    }
+  return LLVMFuzzerMutate(data, size, max_size);
+}

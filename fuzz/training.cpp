@@ -1,0 +1,21 @@
+#include <cstdlib>
+
+#include "fuzz/hush.h"
+#include "fuzz/mutates_json.h"
+#include "keratin/io/compile_config.h"
+
+// Any text says how a model is trained, or is a UserError. What was read is written so that it
+// reads back the same.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace keratin;
+  fuzz::hush();
+  const auto again = [](const Json& config) {
+    return io::compile_config(io::training_options(config));
+  };
+  try {
+    const Json once = again(Json::parse({reinterpret_cast<const char*>(data), size}));
+    if (again(once) != once) std::abort();
+  } catch (const UserError&) {
+  }
+  return 0;
+}
