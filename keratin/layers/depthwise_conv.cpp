@@ -27,9 +27,9 @@ void DepthwiseConvLayer<rank>::build(const Shapes& inputs) {
       "kernel", shape, cfg.depthwise_initializer,
       {.regularizer = cfg.depthwise_regularizer, .constraint = cfg.depthwise_constraint});
   if (cfg.use_bias)
-    bias_ =
-        this->add_weight("bias", {channels * cfg.depth_multiplier}, cfg.bias_initializer,
-                         {.regularizer = cfg.bias_regularizer, .constraint = cfg.bias_constraint});
+    bias_ = this->add_weight(
+        "bias", {Shape({channels, cfg.depth_multiplier}).count()}, cfg.bias_initializer,
+        {.regularizer = cfg.bias_regularizer, .constraint = cfg.bias_constraint});
   this->set_input_spec(
       {{.min_ndim = rank + 2, .axes = {{windows::channel_axis(cfg.data_format), channels}}}});
 }

@@ -37,7 +37,7 @@ Tree<Traced> GRUCellLayer::draw(const Call& c, Value like, const Shape& features
 }
 
 void GRUCellLayer::build(const Shapes& inputs) {
-  const int64_t features = step_features(inputs[0], *this), gates = 3 * cfg.units;
+  const int64_t features = step_features(inputs[0], *this), gates = Shape({3, cfg.units}).count();
   kernel_ =
       add_weight("kernel", {features, gates}, cfg.kernel_initializer,
                  {.regularizer = cfg.kernel_regularizer, .constraint = cfg.kernel_constraint});

@@ -44,7 +44,7 @@ Tree<Traced> LSTMCellLayer::draw(const Call& c, Value like, const Shape& feature
 }
 
 void LSTMCellLayer::build(const Shapes& inputs) {
-  const int64_t features = step_features(inputs[0], *this), gates = 4 * cfg.units;
+  const int64_t features = step_features(inputs[0], *this), gates = Shape({4, cfg.units}).count();
   kernel_ =
       add_weight("kernel", {features, gates}, cfg.kernel_initializer,
                  {.regularizer = cfg.kernel_regularizer, .constraint = cfg.kernel_constraint});

@@ -24,7 +24,7 @@ void SeparableConvLayer<rank>::build(const Shapes& inputs) {
   const int64_t channels = windows::channels_of(*this, inputs[0], cfg.data_format);
   Dims depthwise = cfg.kernel_size.dims(), pointwise(static_cast<size_t>(rank), 1);
   depthwise.insert(depthwise.end(), {channels, cfg.depth_multiplier});
-  pointwise.insert(pointwise.end(), {channels * cfg.depth_multiplier, cfg.filters});
+  pointwise.insert(pointwise.end(), {Shape({channels, cfg.depth_multiplier}).count(), cfg.filters});
   depthwise_ = this->add_weight(
       "depthwise_kernel", depthwise, cfg.depthwise_initializer,
       {.regularizer = cfg.depthwise_regularizer, .constraint = cfg.depthwise_constraint});

@@ -335,6 +335,15 @@ def graph_files():
                                    "config": {"name": "s", "cells": cells}}}))
     config["config"]["layers"][0] = input_layer((None, 5, 4))
     yield "huge_cells.keras", keras(config)
+    for name, kind, size in (("gates_of_lstm", "LSTM", 2**61), ("gates_of_gru", "GRU", 2**62)):
+        config = with_layer(envelope(kind, {"name": "hidden", "units": size}))
+        config["config"]["layers"][0] = input_layer((None, 5, 4))
+        yield f"overflowing_{name}.keras", keras(config)
+    for kind in ("DepthwiseConv1D", "SeparableConv1D"):
+        config = with_layer(envelope(kind, {"name": "hidden", "kernel_size": [3], "filters": 2,
+                                            "depth_multiplier": 2**53}))
+        config["config"]["layers"][0] = input_layer((None, 7, 2**40))
+        yield f"overflowing_{kind}.keras".lower(), keras(config)
     config = good_config()
     config["config"]["layers"][1] |= {"shared_object_id": 7}
     config["config"]["layers"][2] |= {"shared_object_id": 7}
