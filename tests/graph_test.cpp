@@ -76,6 +76,14 @@ TEST(Graph, RunsPartsOfAModel) {
   EXPECT_TRUE(tail.layers()[0]->name().ends_with("CLONE"));
 }
 
+// The call that gives an input is not made, so what else it gives is not there.
+TEST(Graph, APartThatNeedsMoreThanItsInputsIsRefused) {
+  const Symbols states = LSTM({.units = 2, .return_state = true}, "lstm")(Input({3, 2}));
+  const Symbols sum = Add()({states[0], states[1]});
+  expect_user_error([&] { Model({.inputs = states[0], .outputs = sum}); },
+                    {"`inputs` not connected to `outputs`", "'lstm'", "does not come from them"});
+}
+
 TEST(Graph, TakesInputsByNameAndStructure) {
   const auto a = Input({.shape = {2}, .name = "a"}), b = Input({.shape = {2}, .name = "b"});
   const Symbols y = Lambda([](const Values& x) { return x[0] - x[1]; })({a, b});
