@@ -72,13 +72,23 @@ Json shapes_json(std::span<const Shape> shapes) {
   return all;
 }
 
+// In Keras, attention and recurrent layers are built by the shapes of all their arguments; others,
+// cells of recurrent layers among them, by that of the first.
+bool built_by_arguments(const Layer& layer) {
+  const auto names = layer.argument_names();
+  return layer.registered_name().empty() && names.size() > 1 &&
+         (names[0] == "query" || names[0] == "sequences");
+}
+
 // The shapes a layer was built for: those of its input, or of each of several arguments by name.
 // What is left over belongs to the last one, which is a list then.
 Json build_config(const Layer& layer) {
   const std::span<const Shape> shapes = layer.built_with();
   const auto names = layer.argument_names();
-  if (shapes.size() == 1) return Json::Object{{"input_shape", shape_json(shapes[0])}};
-  if (names.size() == 1) return Json::Object{{"input_shape", shapes_json(shapes)}};
+  if (shapes.size() > 1 && names.size() == 1)
+    return Json::Object{{"input_shape", shapes_json(shapes)}};
+  if (shapes.size() == 1 || !built_by_arguments(layer))
+    return Json::Object{{"input_shape", shape_json(shapes[0])}};
   Json by_name = Json::object();
   for (size_t i = 0; i < std::min(shapes.size(), names.size()); ++i) {
     const bool rest = i + 1 == names.size() && shapes.size() > names.size();

@@ -145,6 +145,14 @@ TEST(LSTM, WritesTheShapesOfItsStatesApart) {
       "sequences_shape": [null, 5, 3], "initial_state_shape": [[null, 4], [null, 4]]}})"));
 }
 
+// Keras builds a cell by the shape of its input alone.
+TEST(LSTM, WritesTheShapeOfACellsInput) {
+  const LSTMCell cell({.units = 4});
+  cell(Input({3}), {{"states", {Input({4}), Input({4})}}});
+  EXPECT_EQ(serialize_layer(*cell).at("build_config"),
+            Json::parse(R"({"input_shape": [null, 3]})"));
+}
+
 TEST(LSTM, TakesHalves) {
   for (const char* policy : {"mixed_float16", "mixed_bfloat16", "float16"}) {
     const LSTM layer({.units = 4, .return_sequences = true}, {.dtype = DTypePolicy(policy)});
