@@ -1,6 +1,7 @@
 #include "keratin/io/keras2_optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "keratin/base/warning.h"
 #include "keratin/io/weights.h"
@@ -18,14 +19,27 @@ bool kinds_apart(const StoredState& stored, const OptimizerState& optimizer) {
              std::end(in_pairs);
 }
 
+bool is_nadam(const OptimizerState& optimizer) { return optimizer.class_name() == "Nadam"; }
+
 // The optimizer's slots that Keras 2 saves.
 std::vector<Variable> saved_slots(const OptimizerState& optimizer) {
   std::vector<Variable> all = optimizer.variables();
   const bool has_rate = all.size() > 1 && all[1].name() == "learning_rate";
   all.erase(all.begin(), all.begin() + (has_rate ? 2 : 1));
-  // The product of all momentums, which Keras 2 starts anew.
-  if (optimizer.class_name() == "Nadam") all.pop_back();
+  if (is_nadam(optimizer)) all.pop_back();
   return all;
+}
+
+// What Nadam keeps beside its slots is the product of all momentums so far. Files of Keras 2 lack
+// it, but it follows from the number of steps: see nadam.h. Soon there is nothing left of it.
+Assignment momentums_so_far(const OptimizerState& optimizer, const Tensor& iteration) {
+  constexpr double most = 10'000;
+  const double beta_1 = optimizer.get_config().at("beta_1").as_double();
+  const double steps = std::min(iteration.at(0), most);
+  double product = 1;
+  for (int t = 1; t <= steps; ++t) product *= beta_1 * (1 - std::pow(0.96, t) / 2);
+  const Variable kept = optimizer.variables().back();
+  return {kept, Tensor::scalar(kept.dtype(), product)};
 }
 
 // Nothing where the state does not fit. There may be more: SGD of Keras 2 has slots that it needs
@@ -42,6 +56,7 @@ std::vector<Assignment> fitting(const StoredState& stored, const OptimizerState&
     if (Shape(value.dims()) != slots[i].shape()) return {};
     all.push_back({slots[i], value.read()});
   }
+  if (is_nadam(optimizer)) all.push_back(momentums_so_far(optimizer, all[0].value));
   return all;
 }
 

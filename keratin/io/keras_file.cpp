@@ -8,6 +8,7 @@
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_optimizer.h"
 #include "keratin/io/weights_h5.h"
+#include "keratin/optimizers/loss_scale.h"
 
 namespace keratin::io {
 namespace {
@@ -116,21 +117,46 @@ StoredState numbered(const hdf5::Group& group) {
   return stored;
 }
 
-// Weights, and the optimizer's state where there is one for it.
-void read_state(const Members& members, const Layer& model, OptimizerState* optimizer,
-                Dialect written_by, const ReadOptions& options = {}) {
-  const files::FileView file = members.read("model.weights.h5");
-  file.forget();  // its checksum was made of all of it
-  const H5Weights weights(file);
-  const std::string state = "optimizer/vars";
-  // A file that was never trained has no state for its optimizer.
-  if (weights.count(state) == 0) optimizer = nullptr;
-  if (optimizer != nullptr) optimizer->build(model.trainable_weights());
-  const bool old = written_by == Dialect::keras2;
-  read_weights(weights, saved_objects(model, old ? nullptr : optimizer), members.name(), options);
-  if (old && optimizer != nullptr)
-    read_keras2_state(numbered(hdf5::File(file).root().group(state)), *optimizer, members.name());
+// Keras 2 goes by the members of its classes, and those of attention are private there.
+void find_private_members(const H5Weights& weights, std::vector<SavedObject>& objects) {
+  for (SavedObject& object : objects) {
+    const size_t name = object.path.rfind('/') + 1;
+    SavedObject hidden{.path = object.path.substr(0, name) + '_' + object.path.substr(name)};
+    if (weights.count(object.group()) == 0 && weights.count(hidden.group()) > 0)
+      object.path = hidden.path;
+  }
 }
+
+// Weights, and the optimizer's state where there is one for it.
+class State {
+ public:
+  explicit State(const Members& members) : members_(members), weights_(file_) {
+    file_.forget();  // its checksum was made of all of it
+  }
+
+  // Keras puts an optimizer that scales the loss around the one that the config tells of.
+  bool scales_loss() const { return weights_.count("optimizer/inner_optimizer/vars") > 0; }
+
+  void read(const Layer& model, OptimizerState* optimizer, Dialect written_by,
+            const ReadOptions& options = {}) const {
+    const std::string state = "optimizer/vars";
+    // A file that was never trained has no state for its optimizer.
+    if (weights_.count(state) == 0) optimizer = nullptr;
+    if (optimizer != nullptr) optimizer->build(model.trainable_weights());
+    const bool old = written_by == Dialect::keras2;
+    std::vector<SavedObject> objects = saved_objects(model, old ? nullptr : optimizer);
+    if (old) find_private_members(weights_, objects);
+    read_weights(weights_, objects, members_.name(), options);
+    if (old && optimizer != nullptr)
+      read_keras2_state(numbered(hdf5::File(file_).root().group(state)), *optimizer,
+                        members_.name());
+  }
+
+ private:
+  const Members& members_;
+  files::FileView file_ = members_.read("model.weights.h5");
+  H5Weights weights_;
+};
 
 }  // namespace
 
@@ -156,21 +182,24 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
   SavedModel saved;
   saved.dialect = options.dialect.value_or(written_by);
   saved.layer = model_from(config, options, saved.dialect);
+  const State state(members);
   const Json* compiled = config.find("compile_config");
   OptimizerState* optimizer = nullptr;
   if (options.compile && compiled != nullptr && compiled->is_object() &&
       !compiled->as_object().empty()) {
     saved.training = training_options(*compiled, options.training);
+    if (state.scales_loss())
+      saved.training->optimizer = with_scaled_loss(saved.training->optimizer);
     optimizer = &*saved.training->optimizer;
   }
-  read_state(members, *saved.layer, optimizer, written_by);
+  state.read(*saved.layer, optimizer, written_by);
   return saved;
 }
 
 void read_keras_weights(const std::filesystem::path& path, const Layer& model,
                         OptimizerState* optimizer, const ReadOptions& options) {
   const Members members(path);
-  read_state(members, model, optimizer, dialect_of(members), options);
+  State(members).read(model, optimizer, dialect_of(members), options);
 }
 
 void write_keras(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {

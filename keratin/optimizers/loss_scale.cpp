@@ -29,6 +29,11 @@ LossScaleState::LossScaleState(LossScaleConfig config, OptimizerOptions options)
   cfg.inner_optimizer->set_loss_scale_factor({});
 }
 
+Optimizer with_scaled_loss(const Optimizer& inner) {
+  if (inner->class_name() == LossScaleConfig::keras_name) return inner;
+  return LossScaleOptimizer({.inner_optimizer = inner}, {.name = "loss_scale_optimizer"});
+}
+
 Json LossScaleState::get_config() const {
   Json config = Json::Object{{"name", name()}};
   for (const auto& [key, value] : own_config().as_object()) config[key] = value;

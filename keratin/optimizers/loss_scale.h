@@ -49,6 +49,9 @@ class LossScaleState final : public OptimizerOf<LossScaleState, LossScaleConfig>
 
 using LossScaleOptimizer = SharedOptimizer<LossScaleState>;
 
+// What training in mixed_float16 puts around an optimizer that was not told to scale the loss.
+Optimizer with_scaled_loss(const Optimizer& inner);
+
 }  // namespace keratin
 
 #pragma GCC visibility pop

@@ -1,7 +1,9 @@
 #include "keratin/optimizers/multi.h"
 
 #include <algorithm>
+#include <map>
 
+#include "keratin/graph/named.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/optimizers/pattern.h"
 
@@ -41,8 +43,8 @@ MultiOptimizerState::MultiOptimizerState(MultiOptimizerConfig config, OptimizerO
     require(bool(optimizer), "MultiOptimizer: the map has no `default_optimizer`");
     for (const std::string_view kind : {"LossScaleOptimizer", "MultiOptimizer"})
       require(optimizer->class_name() != kind, kind, " cannot be used inside an MultiOptimizer.");
-    const auto same = [&](const Part& part) { return part.optimizer == optimizer; };
-    if (std::none_of(parts_.begin(), parts_.end(), same)) parts_.push_back({optimizer});
+    const auto same = [&](const Share& share) { return share.optimizer == optimizer; };
+    if (std::none_of(shares_.begin(), shares_.end(), same)) shares_.push_back({optimizer});
   };
   for (const auto& [pattern, optimizer] : cfg.optimizer_map.optimizer_map) add(optimizer);
   add(cfg.optimizer_map.default_optimizer);
@@ -59,29 +61,41 @@ Json MultiOptimizerState::get_config() const {
 void MultiOptimizerState::make_slots(const std::vector<Variable>& variables) {
   for (size_t i = 0; i < variables.size(); ++i) {
     const Optimizer chosen = cfg.optimizer_map.of(variables[i]);
-    for (Part& part : parts_)
-      if (part.optimizer == chosen) part.variables.push_back(i);
+    for (Share& share : shares_)
+      if (share.optimizer == chosen) share.variables.push_back(i);
   }
-  for (const Part& part : parts_) {
+  for (const Share& share : shares_) {
     std::vector<Variable> own;
-    for (const size_t i : part.variables) own.push_back(variables[i]);
-    if (!own.empty()) part.optimizer->build(own);
+    for (const size_t i : share.variables) own.push_back(variables[i]);
+    if (!own.empty()) share.optimizer->build(own);
   }
 }
 
 std::vector<Variable> MultiOptimizerState::variables() const {
   std::vector<Variable> all = OptimizerState::variables();
-  for (const Part& part : parts_)
-    for (const Variable& v : part.optimizer->variables()) all.push_back(v);
+  for (const Share& share : shares_)
+    for (const Variable& v : share.optimizer->variables()) all.push_back(v);
+  return all;
+}
+
+std::vector<OptimizerState::Part> MultiOptimizerState::parts() const {
+  std::vector<OptimizerState::Part> all;
+  std::map<std::string, size_t> used;
+  for (const Share& share : shares_) {
+    const std::string name = snake_case(share.optimizer->class_name());
+    const size_t before = used[name]++;
+    all.push_back(
+        {"optimizers/" + (before == 0 ? name : text(name, '_', before)), share.optimizer.ptr()});
+  }
   return all;
 }
 
 void MultiOptimizerState::apply(Tracer& tracer, Values gradients) {
   ensure(gradients.size() == trained().size(), "optimizer: a gradient for each variable");
-  for (const Part& part : parts_) {
+  for (const Share& share : shares_) {
     Values own;
-    for (const size_t i : part.variables) own.push_back(gradients[i]);
-    if (!own.empty()) part.optimizer->apply(tracer, own);
+    for (const size_t i : share.variables) own.push_back(gradients[i]);
+    if (!own.empty()) share.optimizer->apply(tracer, own);
   }
   tracer.update(iteration(), tracer.read(iteration()) + 1.0);
 }
@@ -99,13 +113,13 @@ void MultiOptimizerState::set_learning_rate(double) {
 }
 
 void MultiOptimizerState::finalize() {
-  for (const Part& part : parts_)
-    if (part.optimizer->built()) part.optimizer->finalize();
+  for (const Share& share : shares_)
+    if (share.optimizer->built()) share.optimizer->finalize();
 }
 
 void MultiOptimizerState::set_loss_scale_factor(std::optional<double> factor) {
   options_.loss_scale_factor = factor;
-  for (const Part& part : parts_) part.optimizer->set_loss_scale_factor(factor);
+  for (const Share& share : shares_) share.optimizer->set_loss_scale_factor(factor);
 }
 
 }  // namespace keratin

@@ -32,6 +32,7 @@ class MultiOptimizerState final : public OptimizerOf<MultiOptimizerState, MultiO
 
   Json get_config() const override;
   std::vector<Variable> variables() const override;
+  std::vector<OptimizerState::Part> parts() const override;
   void apply(Tracer& tracer, Values gradients) override;
   double learning_rate() const override;
   void set_learning_rate(double rate) override;
@@ -42,11 +43,11 @@ class MultiOptimizerState final : public OptimizerOf<MultiOptimizerState, MultiO
   void make_slots(const std::vector<Variable>& variables) override;
   void update(const Step&) override {}
 
-  struct Part {
+  struct Share {
     Optimizer optimizer;
     std::vector<size_t> variables = {};  // their places among all
   };
-  std::vector<Part> parts_;
+  std::vector<Share> shares_;
 };
 
 using MultiOptimizer = SharedOptimizer<MultiOptimizerState>;

@@ -21,8 +21,9 @@ bool take(const std::string& key, const Json& value, Structs&... structs) {
 }
 
 // What Keras 2 wrote beside; none of it changes a step.
-bool only_in_keras2(const std::string& key) {
-  return key == "decay" || key == "jit_compile" || key == "is_legacy_optimizer";
+bool only_in_keras2(const std::string& key, const Json& value) {
+  return (key == "decay" && value == Json(0)) || key == "jit_compile" ||
+         key == "is_legacy_optimizer";
 }
 
 template <class O>
@@ -30,8 +31,8 @@ Optimizer make(const Json& config) {
   typename O::Config own;
   OptimizerOptions options;
   for (const auto& [key, value] : config.as_object())
-    require(take(key, value, own, options) || only_in_keras2(key), "Argument(s) not recognized: {'",
-            key, "': ", value, '}');
+    require(take(key, value, own, options) || only_in_keras2(key, value),
+            "Argument(s) not recognized: {'", key, "': ", value, '}');
   return O(std::move(own), std::move(options));
 }
 

@@ -118,10 +118,8 @@ Trainer::Trainer(LayerPtr model, Dialect dialect, TrainingOptions options)
       loss_tracker_(std::make_shared<LossTracker>("loss")) {
   require(options_.steps_per_execution >= 1,
           "compile: `steps_per_execution` must be at least 1, got ", options_.steps_per_execution);
-  if (options_.auto_scale_loss && computes_in_half(*model_) &&
-      options_.optimizer->class_name() != LossScaleConfig::keras_name)
-    options_.optimizer = LossScaleOptimizer({.inner_optimizer = options_.optimizer},
-                                            {.name = "loss_scale_optimizer"});
+  if (options_.auto_scale_loss && computes_in_half(*model_))
+    options_.optimizer = with_scaled_loss(options_.optimizer);
 }
 
 // Once the outputs are known: which loss and which metrics are of which output.

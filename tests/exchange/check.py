@@ -67,6 +67,10 @@ def check_answer(ours, theirs, *rest):
     yield from judge.compare_weights(ours, theirs)
 
 
+# In an .h5, not even its own: an ellipsis in an index, and Lamb.
+KERAS_CANNOT_OPEN = {"slicing.h5", "zoo_op_functions.h5", "optimizer_lamb.h5"}
+
+
 def keratin_first(stage):
     """Keratin makes models, Keras opens them and saves them, Keratin opens those."""
     import judge
@@ -80,6 +84,8 @@ def keratin_first(stage):
             save_legacy(model, path.with_suffix(".back.h5"))
 
         stage.complain(path.stem, check_answer(path.with_suffix(".keras"), back, path, save))
+        if (legacy := path.with_suffix(".h5")).name not in KERAS_CANNOT_OPEN:
+            stage.complain(legacy.name, judge.check(legacy, path))
         stage.complain(path.stem, judge.compare_weights(path.with_suffix(".weights.h5"), back))
     for suffix in (".back.keras", ".back.h5"):
         stage.keratin("read", stage.folder, suffix)
@@ -90,8 +96,9 @@ def tell_all(stage, made):
 
     for entry in made:
         path = stage.folder / entry.name
-        entry.model.save(path.with_suffix(".keras"))
-        if stage.legacy:
+        if ".keras" in entry.formats:
+            entry.model.save(path.with_suffix(".keras"))
+        if ".h5" in entry.formats and stage.legacy:
             save_legacy(entry.model, path.with_suffix(".h5"))
         judge.tell(path, entry.model, entry.inputs, entry.targets, entry.batch_size, **entry.told)
         stage.classes |= judge.classes_of(json.loads(entry.model.to_json()))
@@ -112,12 +119,33 @@ def keras_first(stage, made, legacy=True):
 
 
 def keras2_first(stage):
-    """Keras 2 makes models, Keratin opens them."""
+    """Keras 2 makes models, Keratin opens them. What Keratin saves is a file of Keras 3, from which
+    Keras 2 can read the weights of an .h5."""
+    import judge
     import keras_models
+    import tf_keras
 
     tell_all(stage, keras_models.keras2_models())
-    for suffix in (".keras", ".h5"):
-        stage.keratin("read", stage.folder, suffix)
+    stage.keratin("read", stage.folder, ".keras")
+    stage.keratin("answer", stage.folder, ".h5")
+    for path in stage.told():
+        model = tf_keras.models.load_model(path.with_suffix(".h5"), safe_mode=False)
+        back = path.with_suffix(".back.h5")
+        stage.complain(path.stem, judge.check_weights(model, back, path))
+
+
+def keras1_first(stage):
+    """Keras 2 and Keratin read weights in the layout of Keras 1 into one model."""
+    import judge
+    import keras_models
+
+    for made, weights in keras_models.keras1_models():
+        path = stage.folder / made.name
+        made.model.save(path.with_suffix(".h5"))
+        keras_models.write_keras1(path.with_suffix(".old.h5"), weights)
+        made.model.load_weights(path.with_suffix(".old.h5"))
+        judge.tell(path, made.model, made.inputs, weights=".old.h5", **made.told)
+    stage.keratin("read", stage.folder, ".h5")
 
 
 # Keras 2 called a functional model so until 2.3, and had other layers for GPUs; .h5 files have the
@@ -141,6 +169,7 @@ def check_all(program, only):
         "zoo": lambda stage: keras_first(stage, keras_models.zoo_models()),
         "training": lambda stage: keras_first(stage, keras_models.trained()),
         "keras2": keras2_first,
+        "keras1": keras1_first,
     }
     wrong, classes = 0, set()
     with tempfile.TemporaryDirectory() as folder:

@@ -21,6 +21,7 @@ class Made:
     targets: object = None
     batch_size: int = None
     told: dict = dataclasses.field(default_factory=dict)  # more to tell
+    formats: tuple = (".keras", ".h5")
 
 
 # --- keras.applications, on images that are small but for those that refuse it
@@ -140,11 +141,6 @@ def group_of(cls, case):
             case.kwargs.get("training"))
 
 
-# Where one is called by itself, with states, Keratin writes their shapes, too, for building it; Keras
-# cannot build it from those.
-CELLS = ("SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells")
-
-
 def layer_model(cls, cases, number, group):
     keras.utils.clear_session()
     batch, stateful, compiled, *_ = group
@@ -171,8 +167,8 @@ def layer_model(cls, cases, number, group):
         if layer not in adapted:
             add_noise(layer, rng)
     told = ({"lambdas": lambdas} if lambdas else {}) | ({"compiled": True} if compiled else {})
-    # Nor can it open a Lambda whose function has default arguments, not even its own.
-    if cls in CELLS or (cls == "Lambda" and group[-1] is not None):
+    # Keras cannot open a Lambda whose function has default arguments, not even its own.
+    if cls == "Lambda" and group[-1] is not None:
         told["one_way"] = True
     return Made(f"layer_{cls}_{number}", model, data, told=told)
 
@@ -199,11 +195,6 @@ POLICIES = {"mixed_bfloat16": PLAIN + RECURRENT, "mixed_float16": PLAIN + RECURR
             "float64": PLAIN + RECURRENT, "float16": PLAIN, "bfloat16": PLAIN}
 
 
-# Keratin writes the shapes to build a layer by argument, and Layer.build, which the layer of these
-# inherits, takes no such names: Keras cannot open them again.
-ONE_WAY = ("optional_given", "optional_missing")
-
-
 def zoo_model(entry, policy="float32"):
     keras.utils.clear_session()
     rng = encode.generator("exchange", entry.name, policy)
@@ -214,8 +205,7 @@ def zoo_model(entry, policy="float32"):
     model(models.tensors(data))  # what is deferred is built
     add_noise(model, rng)
     name = f"zoo_{entry.name}" + ("" if policy == "float32" else f"_{policy}")
-    told = {"lambdas": entry.lambdas} | ({"one_way": True} if entry.name in ONE_WAY else {})
-    return Made(name, model, data, told=told)
+    return Made(name, model, data, told={"lambdas": entry.lambdas})
 
 
 def zoo_models():
@@ -230,7 +220,8 @@ def zoo_models():
 
 
 def optimizers():
-    """Each with state of its own kind, in the middle of it."""
+    """Each with state of its own kind, in the middle of it. Without ScheduleFreeAdamW: eagerly on
+    TensorFlow, Keras takes the new momentum for the old one, and goes on otherwise on JAX."""
     o = keras.optimizers
     schedule = o.schedules.ExponentialDecay(0.05, 4, 0.8)
     warmup = o.schedules.CosineDecay(0.01, 20, warmup_target=0.05, warmup_steps=7)
@@ -248,6 +239,8 @@ def optimizers():
         "accumulated": o.Adam(0.02, gradient_accumulation_steps=4),
         "loss_scale": o.LossScaleOptimizer(o.Adam(0.02), initial_scale=64.0,
                                            dynamic_growth_steps=5),
+        "multi": o.MultiOptimizer(o.OptimizerMap(o.SGD(0.05, momentum=0.9),
+                                                 {"hidden/.*": o.Adam(0.02), "out/.*": o.SGD(0.02)})),
     }
 
 
@@ -269,6 +262,15 @@ def optimized(name, optimizer, k=keras):
     return half_trained(f"optimizer_{name}", model, inputs, inputs[:, :2] * inputs[:, 2:4], 4)
 
 
+def in_mixed_float16():
+    """Keras scales the loss by itself, and the config does not say so."""
+    keras.utils.clear_session()
+    keras.config.set_dtype_policy("mixed_float16")
+    made = optimized("scaled_by_itself", keras.optimizers.Adam(0.02))
+    keras.config.set_dtype_policy("float32")
+    return made
+
+
 def case_of_training(name):
     """A case of the golden files, without what belongs to a call of fit."""
     keras.utils.clear_session()
@@ -277,16 +279,14 @@ def case_of_training(name):
     model = made["model"]
     add_noise(model, encode.generator("exchange", "training", name))
     model.compile(**made["compile"])
-    result = half_trained(f"training_{name}", model, made["x"], made["y"], made["fit"]["batch_size"])
-    # Saved at once, Keratin leaves out the state of the optimizer that scales the loss by itself.
-    result.told = {"one_way": True} if name == "mixed_float16" else {}
-    return result
+    return half_trained(f"training_{name}", model, made["x"], made["y"], made["fit"]["batch_size"])
 
 
 def trained():
     for name, optimizer in optimizers().items():
         keras.utils.clear_session()
         yield optimized(name, optimizer)
+    yield in_mixed_float16()
     for name in training.CASES:
         if name != "stateful":  # it takes one batch at a time, and here it would be given all rows
             yield case_of_training(name)
@@ -320,9 +320,20 @@ def keras2_optimizers():
     }
 
 
+def keras2_legacy_optimizers():
+    """Those of up to 2.10. In a .keras they have no state. RMSprop and Adagrad added epsilon elsewhere
+    then, which three epochs can tell."""
+    from tf_keras.optimizers import legacy as o
+
+    return {
+        "decay": o.SGD(0.05, momentum=0.9, decay=0.3), "adam_decay": o.Adam(0.02, decay=0.2),
+        "old_adamax": o.Adamax(0.02), "old_adadelta": o.Adadelta(0.5), "old_ftrl": o.Ftrl(0.1),
+    }
+
+
 # tf_keras gives the one mask to the first of two outputs only, Keras 2.2, whose rules are ours, to
-# both. In .keras files of Keras 2 attention has its weights under names that Keratin does not know.
-NOT_OF_KERAS2 = ("fork_masked", "transformer_block")
+# both.
+NOT_OF_KERAS2 = ("fork_masked",)
 
 
 def keras2_models():
@@ -333,6 +344,76 @@ def keras2_models():
             yield keras2_model(entry)
     for name, optimizer in keras2_optimizers().items():
         tf_keras.backend.clear_session()
+        yield optimized(name, optimizer, tf_keras)
+    for name, optimizer in keras2_legacy_optimizers().items():
+        tf_keras.backend.clear_session()
         made = optimized(name, optimizer, tf_keras)
-        made.targets = None  # the state of its optimizers is not read
+        made.formats = (".h5",)
         yield made
+
+
+# --- Weights as Keras 1 had them, by the axes of today's kernels
+
+
+def permuted(*axes):
+    """Kernels whose axes, taken in this order, are today's."""
+    return lambda kernel, *rest: [kernel.transpose(np.argsort(axes)), *rest]
+
+
+def by_gate(count):
+    """What today is side by side, one gate after the other."""
+    def split(*weights):
+        parts = [np.split(w, count, -1) for w in weights]
+        return [part[gate] for gate in range(count) for part in parts]
+    return split
+
+
+def keras1_cases():
+    """A layer, the shape of its input, and its weights made old."""
+    from tf_keras import layers as k
+
+    first = {"data_format": "channels_first"}
+    flat = lambda kernel, bias: [kernel[:, None], bias]
+    flat_1_1 = lambda kernel, bias: [kernel[:, None].transpose(3, 2, 0, 1), bias]
+    as_now = lambda *weights: list(weights)
+    return {
+        "conv1": (k.Conv1D(4, 2), (6, 3), flat), "conv1_1": (k.Conv1D(4, 2), (6, 3), flat_1_1),
+        "conv2": (k.Conv2D(4, (2, 3)), (5, 6, 3), as_now),
+        "conv2_first": (k.Conv2D(4, (2, 3), **first), (3, 5, 6), permuted(2, 3, 1, 0)),
+        "conv3_first": (k.Conv3D(4, (2, 3, 1), **first), (3, 4, 5, 2), permuted(2, 3, 4, 1, 0)),
+        "transpose": (k.Conv2DTranspose(4, (2, 3)), (5, 6, 3), permuted(0, 1, 3, 2)),
+        "transpose_first": (k.Conv2DTranspose(4, (2, 3), **first), (3, 5, 6),
+                            permuted(2, 3, 0, 1)),
+        "lstm": (k.LSTM(3), (5, 2), by_gate(4)),
+        "gru": (k.GRU(3, reset_after=False), (5, 2), by_gate(3)),
+        "both": (k.Bidirectional(k.LSTM(3)), (5, 2),
+                 lambda *w: by_gate(4)(*w[:3]) + by_gate(4)(*w[3:])),
+        "each": (k.TimeDistributed(k.LSTM(3)), (2, 5, 2), by_gate(4)),
+    }
+
+
+def keras1_models():
+    """Models, and the weights of their one layer."""
+    import tf_keras
+
+    for name, (layer, shape, made_old) in keras1_cases().items():
+        rng = encode.generator("exchange", "keras1", name)
+        x = tf_keras.Input(shape)
+        model = tf_keras.Model(x, layer(x))
+        old = made_old(*[rng.normal(size=w.shape).astype("float32") for w in layer.weights])
+        compiled = {"compiled": True} if name.endswith("first") else {}
+        inputs = rng.normal(size=(2, *shape)).astype("float32")
+        yield Made(name, model, inputs, told=compiled), {layer.name: old}
+
+
+def write_keras1(path, layers):
+    """Without a version: that came later."""
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.attrs["layer_names"] = [name.encode() for name in layers]
+        for name, weights in layers.items():
+            group = file.create_group(name)
+            group.attrs["weight_names"] = [f"{name}_{i}".encode() for i in range(len(weights))]
+            for i, weight in enumerate(weights):
+                group[f"{name}_{i}"] = weight

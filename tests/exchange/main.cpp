@@ -1,11 +1,11 @@
 // What one side makes is a file <name>.keras or <name>.h5, and beside it what the model does:
 // <name>.json has the structures of inputs and outputs, in which arrays of <name>.npz stand by
-// name. The other side opens it, compares, and saves it again as <name>.back.keras for the first to
-// open.
+// name. The other side opens it, compares, and saves it again as <name>.back.keras or .back.h5 for
+// the first to open.
 //
 // exchange write FOLDER: writes every model of models.cpp.
 // exchange read FOLDER SUFFIX: opens every <name>SUFFIX and compares.
-// exchange answer FOLDER SUFFIX: the same, and saves each as <name>.back.keras.
+// exchange answer FOLDER SUFFIX: the same, and saves each as <name>.back.*.
 // exchange layers: the names of all layers.
 #include <algorithm>
 #include <cmath>
@@ -58,7 +58,7 @@ class Writer {
                              {"outputs", kept("output", outputs)},
                              {"dtypes", dtypes},
                              {"tolerance", half ? 1e-2 : 1e-5}};
-    model.save(folder_ / (exchange.name + ".keras"));
+    for (const char* suffix : {".keras", ".h5"}) model.save(folder_ / (exchange.name + suffix));
     model.save_weights(folder_ / (exchange.name + ".weights.h5"));
     if (exchange.trained) {
       file["targets"] = kept("target", targets);
@@ -176,7 +176,8 @@ class Reader {
     const Json* zoo = told.find("zoo");
     if (zoo != nullptr && testing::loses_masks(zoo->as_string())) options.dialect = Dialect::keras3;
     Model model = load_model(path, options);
-    if (answers_) model.save(stem + ".back.keras");
+    if (const Json* weights = told.find("weights")) model.load_weights(stem + weights->as_string());
+    if (answers_) model.save(stem + ".back" + path.extension().string());
     const auto inputs = told.tree("inputs");
     const double tolerance = told.at("tolerance").as_double();
     compare(model.predict(inputs), told, tolerance);
