@@ -24,7 +24,8 @@ Results CroppingLayer<n>::call(const Call& c) const {
   for (size_t i = 0; i < n; ++i) {
     const Side& side = cfg.cropping[i];
     const int64_t size = x.shape()[static_cast<int64_t>(first + i)];
-    require(size == unknown || side.before + side.after < size,
+    // Not their sum: it may be more than there are numbers.
+    require(size == unknown || (side.before < size && side.after < size - side.before),
             n == 1 ? "`cropping` parameter of `Cropping1D` layer must be smaller than the input "
                      "length."
                    : "Values in `cropping` argument should be smaller than the corresponding "

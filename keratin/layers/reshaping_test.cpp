@@ -1,5 +1,7 @@
 #include "keratin/layers/reshaping.h"
 
+#include <limits>
+
 #include "keratin/graph/input.h"
 #include "keratin/layers/borders.h"
 #include "keratin/layers/up_sampling.h"
@@ -61,6 +63,18 @@ TEST(Cropping, TakesBordersAsKerasDoes) {
   EXPECT_EQ(Cropping1D({.cropping = {2, 1}})(Input({9, 8})).leaf().shape(), Shape({unknown, 6, 8}));
   EXPECT_EQ(Cropping1D({.cropping = {2, 1}})(Input({unknown, 8})).leaf().shape(),
             Shape({unknown, unknown, 8}));
+}
+
+// Also where the two sides together are more than a number can hold.
+TEST(Cropping, RefusesToLeaveNothing) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  for (const Side& side : {Side{4, 4}, Side{most, 1}, Side{1, most}, Side{most, most}})
+    expect_user_error(
+        [&] {
+          Cropping2D({.cropping = {{0, 0}, side}})(Input({9, 8, 3}));
+        },
+        {"Values in `cropping` argument should be smaller than the corresponding "
+         "spatial dimension of the input."});
 }
 
 TEST(Cropping, RefusesTooMuch) {
