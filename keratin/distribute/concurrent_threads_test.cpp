@@ -1,16 +1,18 @@
 // Replicas work side by side on threads: trained, called from several threads, and stopped.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <thread>
 
 #include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/optimizers/optimizers.h"
+#include "keratin/testing/waves.h"
 
 namespace keratin {
 namespace {
+
+using testing::waves;
 
 class ReplicaThreads : public ::testing::Test {
  protected:
@@ -23,13 +25,6 @@ class ReplicaThreads : public ::testing::Test {
     set_logical_devices("gpu", 0);
   }
 };
-
-Tensor waves(const Shape& shape, double from) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(from + 0.7 * static_cast<double>(i));
-  return Tensor::of(DType::f32, shape, values);
-}
 
 Model recurrent() {
   const auto x = Input({4, 3});

@@ -6,9 +6,12 @@
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/testing/waves.h"
 
 namespace keratin::distribute {
 namespace {
+
+using testing::waves;
 
 class DataParallelTest : public ::testing::Test {
  protected:
@@ -24,13 +27,6 @@ class DataParallelTest : public ::testing::Test {
     return names;
   }
 };
-
-Tensor waves(const Shape& shape, double from) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(from + 0.7 * static_cast<double>(i));
-  return Tensor::of(DType::f32, shape, values);
-}
 
 Model mlp() {
   const auto x = Input({6});
@@ -87,6 +83,23 @@ TEST_F(DataParallelTest, EqualsOneDevice) {
       const auto expected = one.get_weights(), got = twin.get_weights();
       for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i], 1e-5);
     }
+  }
+}
+
+TEST_F(DataParallelTest, SplitsEvenly) {
+  std::vector<int64_t> parts;
+  const auto x = Input({3});
+  const Model model({.inputs = x, .outputs = Lambda([&](const Call& c) {
+                                    if (c.replica() != nullptr)
+                                      parts.push_back(c.replica()->end - c.replica()->begin);
+                                    return c.input();
+                                  })(x)});
+  const Model many = distribute(model, DataParallel({.devices = first(4)}));
+  for (const auto& [batch, expected] : std::map<int64_t, std::vector<int64_t>>{
+           {12, {3, 3, 3, 3}}, {7, {1, 2, 2, 2}}, {2, {1, 1}}}) {
+    parts.clear();
+    many.predict(waves({batch, 3}));
+    EXPECT_EQ(parts, expected) << "batch " << batch;
   }
 }
 

@@ -9,11 +9,13 @@
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/testing/waves.h"
 
 namespace keratin {
 namespace {
 
 using testing::expect_user_error;
+using testing::waves;
 
 class Devices : public ::testing::Test {
  protected:
@@ -24,13 +26,6 @@ class Devices : public ::testing::Test {
   }
   void TearDown() override { set_logical_devices("gpu", 0); }
 };
-
-Tensor waves(const Shape& shape, double from) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(from + 0.7 * static_cast<double>(i));
-  return Tensor::of(DType::f32, shape, values);
-}
 
 SymbolicTensor dense_on(std::string_view device, int64_t units, const SymbolicTensor& x) {
   const auto scope = device_scope(device);

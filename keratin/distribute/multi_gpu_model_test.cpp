@@ -7,11 +7,13 @@
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/testing/waves.h"
 
 namespace keratin {
 namespace {
 
 using testing::expect_user_error;
+using testing::waves;
 
 class MultiGpu : public ::testing::Test {
  protected:
@@ -21,13 +23,6 @@ class MultiGpu : public ::testing::Test {
   }
   void TearDown() override { set_logical_devices("gpu", 0); }
 };
-
-Tensor ramp(const Shape& shape, double from, double step) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(from + step * static_cast<double>(i));
-  return Tensor::of(DType::f32, shape, values);
-}
 
 Model small_model() {
   const auto x = Input({3});
@@ -58,7 +53,7 @@ TEST_F(MultiGpu, AModelOfADeviceThatIsGoneIsRefused) {
   set_logical_devices("gpu", 2);
   expect_user_error(
       [&] {
-        parallel.predict(ramp({8, 3}, 0, 0.1));
+        parallel.predict(waves({8, 3}, 0, 0.1));
       },
       "compile: there is no device gpu:2; there are 3, the last is gpu:1");
 }
@@ -77,7 +72,7 @@ TEST_F(MultiGpu, NamesItsOutputsAsKeras) {
 
 TEST_F(MultiGpu, RunsEveryPartOnItsDevice) {
   const Model parallel = multi_gpu_model(small_model(), {.gpus = {1, 3}});
-  const std::string plan = parallel.program(ramp({8, 3}, 0, 0.1))->executable().describe();
+  const std::string plan = parallel.program(waves({8, 3}, 0, 0.1))->executable().describe();
   EXPECT_NE(plan.find("gpu:1 matmul"), std::string::npos) << plan;
   EXPECT_NE(plan.find("gpu:3 matmul"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("gpu:0"), std::string::npos) << plan;
@@ -90,7 +85,7 @@ TEST_F(MultiGpu, TrainsTheTemplate) {
       for (const int64_t batch : {1, 7, 10, 64}) {
         const Model single = small_model(), twin = small_model();
         Model(twin).set_weights(single.get_weights());
-        const Tensor x = ramp({batch, 3}, 0, 0.7), y = ramp({batch, 2}, 1, 0.3);
+        const Tensor x = waves({batch, 3}, 0, 0.7), y = waves({batch, 2}, 1, 0.3);
         Model one = single,
               many = multi_gpu_model(
                   twin, {.gpus = 3, .cpu_merge = cpu_merge, .cpu_relocation = relocate});
@@ -111,7 +106,7 @@ TEST_F(MultiGpu, SavesAndLoadsTheTemplate) {
   const Model model = small_model();
   Model parallel = multi_gpu_model(model, {.gpus = 2});
   parallel.compile({.optimizer = "adam", .loss = "mse"});
-  const Tensor x = ramp({10, 3}, 0, 0.7), y = ramp({10, 2}, 1, 0.3);
+  const Tensor x = waves({10, 3}, 0, 0.7), y = waves({10, 2}, 1, 0.3);
   parallel.train_on_batch(x, y);
   const auto folder = std::filesystem::temp_directory_path() / "keratin_multi_gpu";
   std::filesystem::create_directories(folder);
@@ -166,7 +161,7 @@ TEST_F(MultiGpu, LossesThatLayersAddCountAsOnOneDevice) {
   Model(twin).set_weights(single.get_weights());
   Model one = single, many = multi_gpu_model(twin, {.gpus = 4});
   for (const int64_t batch : {1, 7, 10}) {
-    const Tensor x = ramp({batch, 3}, 0, 0.7);
+    const Tensor x = waves({batch, 3}, 0, 0.7);
     const auto expected = one.run(x).losses, got = many.run(x).losses;
     ASSERT_EQ(got.size(), 4u);
     for (size_t i = 0; i < 4; ++i) {
@@ -175,7 +170,7 @@ TEST_F(MultiGpu, LossesThatLayersAddCountAsOnOneDevice) {
         EXPECT_NEAR(got[i].at(k), expected[i].at(k), 1e-6) << "loss " << i << ", batch " << batch;
     }
     for (Model* model : {&one, &many}) model->compile({.optimizer = "sgd", .loss = "mse"});
-    const Tensor y = ramp({batch, 3}, 1, 0.3);
+    const Tensor y = waves({batch, 3}, 1, 0.3);
     EXPECT_NEAR(many.train_on_batch(x, y).at("loss"), one.train_on_batch(x, y).at("loss"), 1e-5);
   }
 }
@@ -198,7 +193,7 @@ TEST_F(MultiGpu, StatesOfSamplesStayTheirs) {
     return all;
   };
   for (int step = 0; step < 3; ++step) {
-    const Tensor x = ramp({7, 4, 3}, step, 0.7);
+    const Tensor x = waves({7, 4, 3}, step, 0.7);
     const Tensor expected = single.predict(x).leaf(), got = many.predict(x).leaf();
     for (int64_t i = 0; i < expected.count(); ++i)
       EXPECT_NEAR(got.at(i), expected.at(i), 1e-6) << "step " << step;
@@ -210,7 +205,7 @@ TEST_F(MultiGpu, StatesOfSamplesStayTheirs) {
   }
   expect_user_error(
       [&] {
-        many.predict(ramp({6, 4, 3}, 0, 0.7));
+        many.predict(waves({6, 4, 3}, 0, 0.7));
       },
       "variable 'lstm/rnn_state' holds the state of 7 samples; the batch has 6");
 }
@@ -222,7 +217,7 @@ TEST_F(MultiGpu, ANestedOneIsRefused) {
   const Model many = multi_gpu_model(outer, {.gpus = 2});
   expect_user_error(
       [&] {
-        many.predict(ramp({8, 3}, 0, 0.1));
+        many.predict(waves({8, 3}, 0, 0.1));
       },
       "a model that runs on several devices cannot be a part of another");
 }
@@ -236,7 +231,7 @@ TEST_F(MultiGpu, TheOriginalReport) {
   const Model model({.inputs = x, .outputs = Dense({.units = 1})(Add()({parts[0], parts[1]}))});
   Model parallel = multi_gpu_model(model, {.gpus = 2, .cpu_relocation = true});
   parallel.compile({.optimizer = SGD({.learning_rate = 0.01}), .loss = "mse"});
-  const Tensor in = ramp({20, 1}, 0, 0.2), out = ramp({20, 1}, 0.5, 0.2);
+  const Tensor in = waves({20, 1}, 0, 0.2), out = waves({20, 1}, 0.5, 0.2);
   const auto before = model.get_weights();
   const History history = parallel.fit(in, out, {.epochs = 3, .verbose = 0});
   EXPECT_LT(history["loss"].back(), history["loss"].front());

@@ -14,16 +14,14 @@ namespace {
 // Seconds, roughly: only the proportions matter.
 constexpr double per_node = 1e-6, per_flop = 1e-11, per_byte = 1e-10;
 
-double size_of(const Type& type) {
-  const int64_t count = type.shape.known() ? type.shape.count() : 0;
-  return static_cast<double>(count) * static_cast<double>(keratin::size_of(type.dtype));
-}
-
 double seconds(const Node& node) {
   if (node.op().view) return 0;
   double bytes = 0;
-  for (const Value& input : node.inputs()) bytes += size_of(input.type());
-  for (const Type& type : node.types()) bytes += size_of(type);
+  const auto add = [&](const Type& type) {
+    if (type.shape.known()) bytes += static_cast<double>(bytes_of(type));
+  };
+  for (const Value& input : node.inputs()) add(input.type());
+  for (const Type& type : node.types()) add(type);
   return per_node + per_flop * flops(node) + per_byte * bytes;
 }
 
@@ -39,8 +37,6 @@ class Play {
     find_dependences(module);
     find_awaited();
   }
-
-  bool several() const { return clocks_.size() > 1; }
 
   std::vector<size_t> run() {
     for (size_t i = 0; i < nodes_.size(); ++i)
@@ -156,8 +152,13 @@ class Play {
 }  // namespace
 
 Module overlap_devices(Module module) {
-  Play play(module);
-  return play.several() ? reorder_nodes(std::move(module), play.run()) : std::move(module);
+  const auto& nodes = module.block().nodes();
+  const bool together = std::all_of(nodes.begin(), nodes.end(), [&](const auto& node) {
+    return node->device() == nodes[0]->device();
+  });
+  if (together) return module;
+  const std::vector<size_t> order = Play(module).run();
+  return reorder_nodes(std::move(module), order);
 }
 
 }  // namespace keratin

@@ -49,5 +49,20 @@ TEST(OverlapDevices, LetsNobodyWait) {
                 })");
 }
 
+// A state is read by all before it changes, so that it can change in place: the sum, which is there
+// at once, does not go before the product, which has to wait.
+TEST(OverlapDevices, ReadsStateBeforeItChanges) {
+  constexpr const char* program = R"(module(%x: f32[64], state %s: f32[64]) {
+                                       %t = transfer(%x) {device = cpu:1}
+                                       %e = exp(%t)
+                                       %u = transfer(%e) {device = cpu:0}
+                                       %p = mul(%u, %s)
+                                       %n = add(%s, %x)
+                                       update %s = %n
+                                       return %p
+                                     })";
+  check_pass(overlap_devices, program, program);
+}
+
 }  // namespace
 }  // namespace keratin

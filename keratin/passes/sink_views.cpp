@@ -1,5 +1,6 @@
 #include "keratin/passes/sink_views.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -29,6 +30,22 @@ std::optional<Dims> shape_beside(const Shape& operand, const Shape& from, const 
   return to.back() == count ? std::optional(Dims{count}) : std::nullopt;
 }
 
+bool is_product(const Node& node) {
+  return &node.op() == &ops::matmul_op || &node.op() == &ops::conv_op;
+}
+
+bool is_view(const Node& node) {
+  return &node.op() == &ops::reshape_op || &node.op() == &ops::transpose_op;
+}
+
+bool holds(const Block& block, bool (*looked_for)(const Node&)) {
+  return std::any_of(block.nodes().begin(), block.nodes().end(), [&](const auto& node) {
+    return looked_for(*node) ||
+           std::any_of(node->regions().begin(), node->regions().end(),
+                       [&](const auto& region) { return holds(*region, looked_for); });
+  });
+}
+
 class Sinking {
  public:
   explicit Sinking(const Module& module) {
@@ -51,14 +68,6 @@ class Sinking {
   }
 
  private:
-  static bool is_product(const Node& node) {
-    return &node.op() == &ops::matmul_op || &node.op() == &ops::conv_op;
-  }
-
-  static bool is_view(const Node& node) {
-    return &node.op() == &ops::reshape_op || &node.op() == &ops::transpose_op;
-  }
-
   void count_uses(const Block& block) {
     for (const auto& node : block.nodes()) {
       for (const Value& input : node->inputs()) ++uses_[&input.node()];
@@ -123,6 +132,7 @@ class Sinking {
 }  // namespace
 
 Module sink_views(Module module) {
+  if (!holds(module.block(), is_view) || !holds(module.block(), is_product)) return module;
   Sinking sinking(module);
   return rewrite_fully(std::move(module), [&](const Node& node) { return sinking.visit(node); });
 }

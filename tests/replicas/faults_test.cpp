@@ -8,11 +8,13 @@
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/testing/waves.h"
 
 namespace keratin {
 namespace {
 
 using testing::expect_user_error;
+using testing::waves;
 
 const Device second{Device::Kind::gpu, 1};
 
@@ -28,13 +30,6 @@ class ReplicaFaults : public ::testing::Test {
     set_logical_devices("gpu", 0);
   }
 };
-
-Tensor waves(const Shape& shape, double from) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(from + 0.7 * static_cast<double>(i));
-  return Tensor::of(DType::f32, shape, values);
-}
 
 Model wide() {
   const auto x = Input({16});

@@ -1,7 +1,6 @@
 // Files of a replicated model are files of its template.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 
 #include "keratin/callbacks/callbacks.h"
@@ -10,9 +9,12 @@
 #include "keratin/model/clone.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
+#include "keratin/testing/waves.h"
 
 namespace keratin {
 namespace {
+
+using testing::waves;
 
 class ReplicaFiles : public ::testing::Test {
  protected:
@@ -34,13 +36,6 @@ class Scratch {
   std::filesystem::path folder_ =
       std::filesystem::path(::testing::TempDir()) / "keratin_replica_files";
 };
-
-Tensor waves(const Shape& shape, double from) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(from + 0.7 * static_cast<double>(i));
-  return Tensor::of(DType::f32, shape, values);
-}
 
 Model normed() {
   const auto x = Input({3});

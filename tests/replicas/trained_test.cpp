@@ -10,16 +10,12 @@
 #include "keratin/model/clone.h"
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
+#include "keratin/testing/waves.h"
 
 namespace keratin {
 namespace {
 
-Tensor waves(const Shape& shape, double from, double step = 0.7) {
-  std::vector<double> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(from + step * static_cast<double>(i));
-  return Tensor::of(DType::f32, shape, values);
-}
+using testing::waves;
 
 // What Keras's BatchNormalization does on each of several devices, written for one: every part of
 // the batch has statistics of its own, which move the averages one after the other.

@@ -147,6 +147,20 @@ TEST(Epilogue, ProductsThroughTransposes) {
   }
 }
 
+// Permutations that are not their own inverse: axes go round, and come back another way.
+TEST(Epilogue, AxesThatGoRound) {
+  const OpCase round{
+      .name = "round",
+      .inputs = {typed(DType::f32, {4, 17, 3, 20}), typed(DType::f32, {33, 3, 4, 20})},
+      .build = [](const Values& in) -> Values {
+        const Value a = ops::transpose(in[0], {2, 0, 1, 3}),
+                    b = ops::transpose(in[1], {1, 2, 0, 3});
+        return {ops::transpose(ops::matmul(a, b, {.transpose_b = true}), {2, 0, 1, 3})};
+      }};
+  check_op(round);
+  EXPECT_EQ(plan_of(round).find("transpose"), std::string::npos) << plan_of(round);
+}
+
 // One operand for all of the batch, columns that were rows, and ops that follow.
 TEST(Epilogue, ATransposedOperandWithAnEpilogue) {
   check_fused({.name = "columns",
