@@ -1,4 +1,4 @@
-# Language level, warnings, sanitizers, visibility and the fast tools, for every target of ours.
+# Language level, warnings, sanitizers, visibility and the compiler cache, for every target of ours.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -18,11 +18,6 @@ endif()
 find_program(KERATIN_CCACHE ccache)
 if(KERATIN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${KERATIN_CCACHE})
-endif()
-
-find_program(KERATIN_MOLD mold)
-if(KERATIN_MOLD)
-  add_link_options(-fuse-ld=mold)
 endif()
 
 # A missing field is a default: designated initialisers are our keyword arguments.
