@@ -1,11 +1,12 @@
 #pragma once
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "keratin/ir/node.h"
-#include "keratin/tensor/buffer.h"
+#include "keratin/tensor/tensor.h"
 
 namespace keratin {
 
@@ -34,6 +35,27 @@ struct KernelOptions {
   int threads = 1;
   // Results do not depend on the number of threads.
   bool deterministic = false;
+  // On a GPU: products of f32 are made from 11 significant bits, and added up in f32.
+  bool tf32 = true;
+};
+
+// One session's line of work on a device that has its own memory and works by itself.
+class DeviceQueue {
+ public:
+  virtual ~DeviceQueue() = default;
+  // Given back with the queue; BackendError when there is too little.
+  virtual std::byte* allocate(size_t bytes) = 0;
+  // From here on, what the calling thread launches goes into this queue.
+  virtual void enter() = 0;
+  // Between the host and the device, in the order of the launches.
+  virtual void upload(void* to, const void* from, size_t bytes) = 0;
+  virtual void download(void* to, const void* from, size_t bytes) = 0;
+  // Returns when all of it is done; throws what a kernel complained of.
+  virtual void finish() = 0;
+  // Remembers the launches of `steps` without running them, to be run by `replay` with the same
+  // addresses; false where that cannot be.
+  virtual bool record(const std::function<void()>& /*steps*/) { return false; }
+  virtual void replay() {}
 };
 
 // A kernel, or the reason why this backend does not run the node.
@@ -50,6 +72,24 @@ class Backend {
   // Would `make` give a kernel? Cheap: asked of every node before decompositions are chosen.
   virtual bool claims(const Node& node) const = 0;
   virtual Offer make(const Node& node, const KernelOptions& options) const = 0;
+
+  // What follows is for devices with memory of their own; otherwise kernels run at once, on the
+  // host's memory.
+  virtual std::unique_ptr<DeviceQueue> open(Device) const { return nullptr; }
+  // A copy of the bytes on the device.
+  virtual std::shared_ptr<void> keep(Device, const Tensor&) const { return nullptr; }
+  // Between the host and the device, at once.
+  virtual void move(Device, void* to, const void* from, size_t bytes) const {
+    std::memcpy(to, from, bytes);
+  }
+  // Copies within a device, in the order of the launches.
+  virtual void copy(void* to, const void* from, size_t bytes) const {
+    std::memcpy(to, from, bytes);
+  }
+  // Brings bytes to the host, after all that was launched.
+  virtual void fetch(void* to, const void* from, size_t bytes) const {
+    std::memcpy(to, from, bytes);
+  }
 };
 
 }  // namespace keratin

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "keratin/ops/records.h"
 #include "keratin/ops/scan.h"
@@ -13,12 +12,14 @@ namespace keratin {
 namespace {
 
 // A region as a program: its parameters are the inputs, its results the outputs.
-Plan plan_region(const Block& region, const PlanOptions& options) {
+Plan plan_region(const Block& region, Device device, const PlanOptions& options) {
   Module module;
   Values inputs;
   for (const auto& parameter : region.parameters())
     inputs.push_back(module.input(parameter->type()));
   for (const Value& result : inline_block(region, module.block(), inputs)) module.output(result);
+  // What is made from nothing has no input to follow.
+  for (const auto& node : module.block().nodes()) node->place(device);
   Plan plan = make_plan(std::move(module), options);
   require(plan.queues.size() <= 1, "plan: a loop or branch must be on one device, its body is on ",
           plan.queues.size());
@@ -51,7 +52,8 @@ class ScanKernel final : public Kernel {
  public:
   ScanKernel(const Node& node, const PlanOptions& options)
       : node_(node),
-        plan_(plan_region(node.region(), options)),
+        backend_(*options.of(node.device()).front()),
+        plan_(plan_region(node.region(), node.device(), options)),
         length_(ops::scan_length(node)),
         carries_(static_cast<size_t>(node.attr<ops::ScanAttrs>().carries)),
         xs_(static_cast<size_t>(node.attr<ops::ScanAttrs>().xs)),
@@ -120,11 +122,12 @@ class ScanKernel final : public Kernel {
   void copy_carries(Pointers pointers) const {
     for (size_t i = 0; i < carries_; ++i) {
       void* out = pointers[node_.input_count() + i];
-      if (out != nullptr && out != pointers[i]) std::memcpy(out, pointers[i], result_bytes_[i]);
+      if (out != nullptr && out != pointers[i]) backend_.copy(out, pointers[i], result_bytes_[i]);
     }
   }
 
   const Node& node_;
+  const Backend& backend_;
   Plan plan_;
   int64_t length_;
   size_t carries_, xs_;
@@ -139,7 +142,9 @@ class CondKernel final : public Kernel {
  public:
   CondKernel(const Node& node, const PlanOptions& options)
       : node_(node),
-        branches_{plan_region(node.region(0), options), plan_region(node.region(1), options)} {
+        backend_(*options.of(node.device()).front()),
+        branches_{plan_region(node.region(0), node.device(), options),
+                  plan_region(node.region(1), node.device(), options)} {
     scratch_ = aligned(std::max(branches_[0].arena_bytes, branches_[1].arena_bytes));
     for (const Type& type : node.types()) {
       spare_.push_back(scratch_);
@@ -154,7 +159,9 @@ class CondKernel final : public Kernel {
   Launch bind(Pointers pointers) const override {
     return [this, pointers, then = std::make_shared<InnerSession>(branches_[0]),
             otherwise = std::make_shared<InnerSession>(branches_[1])] {
-      run(pointers, *static_cast<const bool*>(pointers[0]) ? *then : *otherwise);
+      bool chosen = false;
+      backend_.fetch(&chosen, pointers[0], sizeof chosen);
+      run(pointers, chosen ? *then : *otherwise);
     };
   }
 
@@ -170,6 +177,7 @@ class CondKernel final : public Kernel {
   }
 
   const Node& node_;
+  const Backend& backend_;
   std::array<Plan, 2> branches_;
   std::vector<size_t> spare_;  // offsets in the scratch memory, for outputs that nobody uses
   size_t scratch_ = 0;

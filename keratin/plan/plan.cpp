@@ -1,7 +1,6 @@
 #include "keratin/plan/plan.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "keratin/ir/block_table.h"
@@ -17,15 +16,16 @@ namespace {
 
 class CopyKernel final : public Kernel {
  public:
-  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
+  CopyKernel(const Backend& backend, size_t bytes) : backend_(backend), bytes_(bytes) {}
   std::string describe() const override { return text("copy ", bytes_, " bytes"); }
   Launch bind(Pointers p) const override {
-    return [p, bytes = bytes_] {
-      if (p[0] != p[1]) std::memcpy(p[1], p[0], bytes);
+    return [this, p] {
+      if (p[0] != p[1]) backend_.copy(p[1], p[0], bytes_);
     };
   }
 
  private:
+  const Backend& backend_;
   size_t bytes_;
 };
 
@@ -94,7 +94,7 @@ class Planner {
   size_t queue_of(Device device) {
     for (size_t i = 0; i < plan_.queues.size(); ++i)
       if (plan_.queues[i].device == device) return i;
-    plan_.queues.push_back({device, {}, 0});
+    plan_.queues.push_back({device, {}, 0, options_.of(device).front()});
     arenas_.emplace_back();
     return plan_.queues.size() - 1;
   }
@@ -122,7 +122,11 @@ class Planner {
   std::unique_ptr<Kernel> make_kernel(const Node& node) const {
     if (auto kernel = make_control_flow(node, options_)) return kernel;
     std::string refusals;
-    for (const Backend* backend : options_.backends) {
+    // Between two devices, the one that may have its own memory knows how.
+    const bool leaves_gpu =
+        &node.op() == &ops::transfer_op && node.in().type().device.kind == Device::Kind::gpu;
+    for (const Backend* backend :
+         options_.of(leaves_gpu ? node.in().type().device : node.device())) {
       Offer offer = backend->make(node, options_);
       if (offer.kernel) return std::move(offer.kernel);
       refusals += text("; ", backend->name(), ": ", offer.refusal);
@@ -152,7 +156,9 @@ class Planner {
       if (&node->op() != &ops::constant_op) continue;
       home(node->out()).slot = {Slot::Kind::constant, plan_.constants.size(), 0,
                                 bytes_of(node->type())};
-      plan_.constants.push_back(node->attr<ops::ConstantAttrs>().value);
+      const Tensor& value = node->attr<ops::ConstantAttrs>().value;
+      plan_.constants.push_back(
+          {value, options_.of(node->device()).front()->keep(node->device(), value)});
     }
   }
 
@@ -287,7 +293,8 @@ class Planner {
 
   void append_copy(Slot from, Slot to, Value value) {
     plan_.steps.push_back({nullptr,
-                           std::make_unique<CopyKernel>(bytes_of(value.type())),
+                           std::make_unique<CopyKernel>(*options_.of(value.type().device).front(),
+                                                        bytes_of(value.type())),
                            {from, to, Slot{}},
                            value.type().device});
   }

@@ -48,13 +48,28 @@ struct Queue {
   Device device;
   std::vector<size_t> steps;
   size_t arena_bytes = 0;
+  const Backend* backend = nullptr;  // whose memory it is
 };
 
 struct PlanOptions : KernelOptions {
   // The backends of a device, best first; the first that offers a kernel runs the node.
   std::vector<const Backend*> backends;
+  // The same for GPUs; none where a GPU is a CPU device by another name.
+  std::vector<const Backend*> gpu_backends = {};
   // Do queues run at the same time, each in a thread? If not, the caller's thread does all of it.
   bool side_by_side = true;
+
+  const std::vector<const Backend*>& of(Device device) const {
+    return device.kind == Device::Kind::gpu && !gpu_backends.empty() ? gpu_backends : backends;
+  }
+};
+
+// Data that is part of a plan, and its copy on the device that reads it, if that has its own
+// memory.
+struct PlanConstant {
+  Tensor value;
+  std::shared_ptr<void> kept = nullptr;
+  void* address() const { return kept ? kept.get() : value.raw(); }
 };
 
 // The order of the steps, and the place of every value: one arena per device, offsets fixed by
@@ -65,7 +80,7 @@ struct Plan {
   Module module;
   std::vector<PlanStep> steps;
   std::vector<Queue> queues;
-  std::vector<Tensor> constants;
+  std::vector<PlanConstant> constants;
   size_t arena_bytes = 0;  // of all queues
   bool side_by_side = true;
 
@@ -100,20 +115,37 @@ class Session {
   void run(std::span<void* const> inputs, std::span<void* const> outputs);
 
   // For a plan inside a plan: the addresses that `run` would set, one by one.
-  void set_input(size_t index, void* address) { assign(input_uses_[index], address); }
-  void set_output(size_t index, void* address) { assign(output_uses_[index], address); }
+  void set_input(size_t index, void* address) {
+    if (staging_) return stage_input(index, address);
+    assign(input_uses_[index], address);
+  }
+  void set_output(size_t index, void* address) {
+    if (staging_) return stage_output(index, address);
+    assign(output_uses_[index], address);
+  }
+  // State that may stay on its device from run to run; see DeviceCopy.
+  void set_state(size_t index, const Tensor& state);
   void set_arena(std::byte* arena) { set_arena(0, arena); }
   void launch() const {
-    if (queues_) return launch_queues();
-    for (const Launch& step : launches_) step();
+    if (staging_) return launch_staged();
+    launch_steps();
   }
   // The same, adding to each step's entry the seconds it took.
   void launch_timed(std::span<double> seconds) const;
 
  private:
-  struct Queues;  // one thread for each device but the first
+  struct Queues;   // one thread for each device but the first
+  struct Staging;  // copies of inputs and outputs on devices with their own memory
   void bind_steps();
+  void launch_steps() const {
+    if (queues_) return launch_queues();
+    for (const Launch& step : launches_) step();
+  }
   void launch_queues() const;
+  void launch_staged() const;
+  void launch_alone(size_t step) const;
+  void stage_input(size_t index, void* address);
+  void stage_output(size_t index, void* address);
   void set_arena(size_t queue, std::byte* arena);
   void assign(const std::vector<size_t>& uses, void* address) {
     for (size_t use : uses) pointers_[use] = address;
@@ -124,7 +156,8 @@ class Session {
   std::vector<void*> pointers_;                                // of all steps, one after the other
   std::vector<std::vector<size_t>> input_uses_, output_uses_;  // positions in pointers_
   std::vector<Launch> launches_;
-  std::unique_ptr<Queues> queues_;  // of a plan with several
+  std::unique_ptr<Staging> staging_;  // of a plan on such a device
+  std::unique_ptr<Queues> queues_;    // of a plan with several
 };
 
 }  // namespace keratin

@@ -1,5 +1,7 @@
 #include "keratin/plan/queues.h"
 
+#include "keratin/plan/staging.h"
+
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
@@ -25,9 +27,10 @@ void wait_while(const std::atomic<T>& value, T old, int looks) {
 
 }  // namespace
 
-Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches)
+Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches, Staging* staging)
     : plan_(plan),
       launches_(launches),
+      staging_(staging),
       queues_(new Queue[plan.queues.size()]),
       // Who waits awake takes a processor from those it waits for, unless there is one for each.
       looks_(plan.queues.size() <= std::thread::hardware_concurrency() ? 4000 : 0) {
@@ -75,6 +78,7 @@ void Session::Queues::run() {
 void Session::Queues::run_queue(size_t queue) {
   Queue& mine = queues_[queue];
   const std::vector<size_t>& steps = plan_.queues[queue].steps;
+  DeviceQueue* device = staging_ != nullptr ? staging_->device(queue) : nullptr;
   const auto finish = [&mine](uint32_t done) {
     mine.done.store(done, std::memory_order_release);
     mine.done.notify_all();
@@ -85,7 +89,9 @@ void Session::Queues::run_queue(size_t queue) {
       if (!wait_for(wait)) return finish(stopped);
     if (failed_.load(std::memory_order_relaxed)) return finish(stopped);
     try {
+      if (device != nullptr) device->enter();
       launches_[steps[i]]();
+      if (device != nullptr && (step.signals || i + 1 == steps.size())) device->finish();
     } catch (...) {
       mine.error = std::current_exception();
       mine.failed = steps[i];

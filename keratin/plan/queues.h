@@ -13,7 +13,7 @@ namespace keratin {
 // of the others. They meet only where a step waits. Nothing is allocated and no lock is taken.
 struct Session::Queues {
  public:
-  Queues(const Plan& plan, const std::vector<Launch>& launches);
+  Queues(const Plan& plan, const std::vector<Launch>& launches, Staging* staging);
   ~Queues();
   Queues(const Queues&) = delete;
   Queues& operator=(const Queues&) = delete;
@@ -38,6 +38,7 @@ struct Session::Queues {
 
   const Plan& plan_;
   const std::vector<Launch>& launches_;
+  Staging* const staging_;  // nullptr when all memory is the host's
   std::unique_ptr<Queue[]> queues_;
   const int looks_;
   std::atomic<uint32_t> round_ = 0;    // how often `run` was called

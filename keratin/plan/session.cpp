@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "keratin/plan/queues.h"
+#include "keratin/plan/staging.h"
 
 namespace keratin {
 
@@ -22,10 +23,11 @@ const PlanStep* largest_step(const Plan& plan, size_t queue) {
   return found;
 }
 
-Buffer allocate_arena(const Plan& plan, size_t queue) {
-  const Queue& q = plan.queues[queue];
+// Allocates for a queue, and says what for when that fails.
+template <class Allocate>
+auto naming_needs(const Plan& plan, size_t queue, const Allocate& allocate) {
   try {
-    return Buffer::allocate(q.arena_bytes, q.device);
+    return allocate(plan.queues[queue]);
   } catch (const BackendError& error) {
     const PlanStep* step = largest_step(plan, queue);
     throw BackendError(
@@ -36,14 +38,28 @@ Buffer allocate_arena(const Plan& plan, size_t queue) {
 
 }  // namespace
 
-Session::Session(const Plan& plan) : plan_(plan) {
+Session::Session(const Plan& plan) : plan_(plan), staging_(Staging::make(plan)) {
   bind_steps();
   for (size_t i = 0; i < plan.queues.size(); ++i) {
-    arenas_.push_back(allocate_arena(plan, i));
-    set_arena(i, arenas_.back().data());
+    if (DeviceQueue* device = staging_ ? staging_->device(i) : nullptr) {
+      set_arena(i, naming_needs(plan, i, [&](const Queue& queue) {
+                  return device->allocate(queue.arena_bytes);
+                }));
+    } else {
+      arenas_.push_back(naming_needs(plan, i, [](const Queue& queue) {
+        return Buffer::allocate(queue.arena_bytes, queue.device);
+      }));
+      set_arena(i, arenas_.back().data());
+    }
+  }
+  if (staging_) {
+    for (size_t i = 0; i < input_uses_.size(); ++i)
+      assign(input_uses_[i], staging_->place_input(i, !input_uses_[i].empty()));
+    for (size_t i = 0; i < output_uses_.size(); ++i)
+      assign(output_uses_[i], staging_->place_output(i));
   }
   if (plan.queues.size() > 1 && plan.side_by_side)
-    queues_ = std::make_unique<Queues>(plan, launches_);
+    queues_ = std::make_unique<Queues>(plan, launches_, staging_.get());
 }
 
 Session::Session(const Plan& plan, BorrowedArena) : plan_(plan) { bind_steps(); }
@@ -58,7 +74,7 @@ void Session::bind_steps() {
   for (const PlanStep& step : plan_.steps) {
     for (const Slot& slot : step.slots) {
       if (slot.kind == Slot::Kind::constant)
-        pointers_[position] = plan_.constants[slot.index].raw();
+        pointers_[position] = plan_.constants[slot.index].address();
       if (slot.kind == Slot::Kind::input) input_uses_[slot.index].push_back(position);
       if (slot.kind == Slot::Kind::output) output_uses_[slot.index].push_back(position);
       ++position;
@@ -92,16 +108,54 @@ void Session::run(std::span<void* const> inputs, std::span<void* const> outputs)
 
 void Session::launch_queues() const { queues_->run(); }
 
+void Session::stage_input(size_t index, void* address) {
+  if (!staging_->take_input(index, address)) assign(input_uses_[index], address);
+}
+
+void Session::stage_output(size_t index, void* address) {
+  if (!staging_->take_output(index, address)) assign(output_uses_[index], address);
+}
+
+void Session::set_state(size_t index, const Tensor& state) {
+  if (void* there = staging_ ? staging_->keep_input(index, state) : nullptr) {
+    assign(input_uses_[index], there);
+  } else {
+    set_input(index, state.raw());
+  }
+}
+
+// One step, done when it returns.
+void Session::launch_alone(size_t step) const {
+  DeviceQueue* device = staging_ ? staging_->device_of(plan_.steps[step].device) : nullptr;
+  if (device != nullptr) device->enter();
+  launches_[step]();
+  if (device != nullptr) device->finish();
+}
+
+void Session::launch_staged() const {
+  staging_->upload();
+  if (queues_) {
+    launch_queues();
+  } else if (plan_.queues.size() == 1) {
+    staging_->run([this] { launch_steps(); });
+  } else {
+    for (size_t i = 0; i < launches_.size(); ++i) launch_alone(i);
+  }
+  staging_->download();
+}
+
 void Session::launch_timed(std::span<double> seconds) const {
   using Clock = std::chrono::steady_clock;
   ensure(seconds.size() == launches_.size(), "Session: expected one time per step");
+  if (staging_) staging_->upload();
   auto before = Clock::now();
   for (size_t i = 0; i < launches_.size(); ++i) {
-    launches_[i]();
+    launch_alone(i);
     const auto after = Clock::now();
     seconds[i] += std::chrono::duration<double>(after - before).count();
     before = after;
   }
+  if (staging_) staging_->download();
 }
 
 }  // namespace keratin

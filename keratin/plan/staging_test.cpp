@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include "keratin/backend/reference/reference.h"
+#include "keratin/ops/registry.h"
+#include "keratin/plan/device_copy.h"
+#include "keratin/plan/plan.h"
+
+namespace keratin {
+namespace {
+
+// A device whose memory only looks like the host's: what crosses over is counted.
+struct Traffic {
+  int up = 0, down = 0, recorded = 0, replayed = 0;
+};
+
+class ApartQueue final : public DeviceQueue {
+ public:
+  explicit ApartQueue(Traffic& traffic) : traffic_(traffic) {}
+  std::byte* allocate(size_t bytes) override {
+    memory_.push_back(Buffer::zeros(bytes));
+    return memory_.back().data();
+  }
+  void enter() override {}
+  void upload(void* to, const void* from, size_t bytes) override {
+    std::memcpy(to, from, bytes);
+    ++traffic_.up;
+  }
+  void download(void* to, const void* from, size_t bytes) override {
+    std::memcpy(to, from, bytes);
+    ++traffic_.down;
+  }
+  void finish() override {}
+  bool record(const std::function<void()>& steps) override {
+    steps_ = steps;
+    ++traffic_.recorded;
+    return true;
+  }
+  void replay() override {
+    steps_();
+    ++traffic_.replayed;
+  }
+
+ private:
+  Traffic& traffic_;
+  std::vector<Buffer> memory_;
+  std::function<void()> steps_;
+};
+
+class ApartBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "apart"; }
+  bool claims(const Node& node) const override { return reference_backend().claims(node); }
+  Offer make(const Node& node, const KernelOptions& options) const override {
+    return reference_backend().make(node, options);
+  }
+  std::unique_ptr<DeviceQueue> open(Device) const override {
+    return std::make_unique<ApartQueue>(traffic);
+  }
+  std::shared_ptr<void> keep(Device, const Tensor& tensor) const override {
+    const auto copy = std::make_shared<Tensor>(tensor.clone());
+    return {copy, copy->raw()};
+  }
+  mutable Traffic traffic;
+};
+
+// s becomes s + x, and 2 s is given back.
+Plan adding(const Backend& backend) {
+  Module m = ops::parse(R"(module(%x: f32[2], state %s: f32[2]) {
+    %two = constant() {value = f32[] {2}}
+    %y = mul(%s, %two)
+    %t = add(%s, %x)
+    update %s = %t
+    return %y
+  })");
+  for (const auto& parameter : m.block().parameters()) parameter->place({Device::Kind::gpu, 0});
+  for (const auto& node : m.block().nodes()) node->place({Device::Kind::gpu, 0});
+  PlanOptions options;
+  options.backends = {&reference_backend()};
+  options.gpu_backends = {&backend};
+  return make_plan(std::move(m), options);
+}
+
+class Staging : public ::testing::Test {
+ protected:
+  ApartBackend backend_;
+  Plan plan_ = adding(backend_);
+  Tensor x_ = Tensor::of<float>(DType::f32, {2}, {1, 2});
+  Tensor s_ = Tensor::of<float>(DType::f32, {2}, {10, 20});
+  Tensor y_ = Tensor::zeros(DType::f32, {2});
+
+  static std::vector<double> numbers(const Tensor& t) { return t.to_vector(); }
+  using Numbers = std::vector<double>;
+};
+
+TEST_F(Staging, BringsInputsThereAndResultsBack) {
+  Session session(plan_);
+  session.run(std::vector{x_.raw(), s_.raw()}, std::vector{y_.raw()});
+  EXPECT_EQ(numbers(y_), (Numbers{20, 40}));
+  EXPECT_EQ(numbers(s_), (Numbers{11, 22}));
+  EXPECT_EQ(backend_.traffic.up, 2);
+  EXPECT_EQ(backend_.traffic.down, 2);
+}
+
+TEST_F(Staging, TheThirdRunIsReplayed) {
+  Session session(plan_);
+  for (int i = 0; i < 4; ++i) session.run(std::vector{x_.raw(), s_.raw()}, std::vector{y_.raw()});
+  EXPECT_EQ(numbers(s_), (Numbers{14, 28}));
+  EXPECT_EQ(backend_.traffic.recorded, 1);
+  EXPECT_EQ(backend_.traffic.replayed, 3);
+}
+
+TEST_F(Staging, StateStaysUntilSomeoneLooks) {
+  Session session(plan_), other(plan_);
+  const auto run = [&](Session& with) {
+    with.set_input(0, x_.raw());
+    with.set_state(1, s_);
+    with.set_output(0, y_.raw());
+    with.launch();
+  };
+  run(session);
+  run(other);  // goes on from where the first one was
+  run(session);
+  EXPECT_EQ(numbers(y_), (Numbers{24, 48}));
+  EXPECT_EQ(numbers(s_), (Numbers{10, 20}));
+  EXPECT_EQ(backend_.traffic.down, 3);  // only results
+  bring_home(s_.raw());
+  EXPECT_EQ(numbers(s_), (Numbers{13, 26}));
+  // Who looks may write: the device hears of it.
+  s_.set(0, 100);
+  run(session);
+  bring_home(s_.raw());
+  EXPECT_EQ(numbers(s_), (Numbers{101, 28}));
+}
+
+TEST_F(Staging, StateComesHomeWithTheLastSession) {
+  {
+    Session session(plan_);
+    session.set_input(0, x_.raw());
+    session.set_state(1, s_);
+    session.set_output(0, y_.raw());
+    session.launch();
+    EXPECT_NE(find_residence(s_.raw()), nullptr);
+  }
+  EXPECT_EQ(find_residence(s_.raw()), nullptr);
+  EXPECT_EQ(numbers(s_), (Numbers{11, 22}));
+}
+
+}  // namespace
+}  // namespace keratin
