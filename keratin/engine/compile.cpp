@@ -1,9 +1,11 @@
 #include "keratin/engine/compile.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "keratin/backend/cpu/cpu.h"
+#include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/reference/reference.h"
 #include "keratin/engine/devices.h"
 #include "keratin/engine/pipeline.h"
@@ -33,8 +35,9 @@ namespace {
 // Best first. The reference backend stands behind every other: it runs all primitives.
 std::vector<const Backend*> backends_of(const CompileOptions& options) {
   if (options.backend == "reference") return {&reference_backend()};
-  if (options.backend == "cpu") return {&cpu_backend(), &reference_backend()};
-  fail("compile: the backend must be 'cpu' or 'reference', got '", options.backend, "'");
+  if (options.backend == "cpu" || options.backend == "cuda")
+    return {&cpu_backend(), &reference_backend()};
+  fail("compile: the backend must be 'cpu', 'cuda' or 'reference', got '", options.backend, "'");
 }
 
 PlanOptions plan_options(const CompileOptions& options) {
@@ -45,7 +48,11 @@ PlanOptions plan_options(const CompileOptions& options) {
                      : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   plan.side_by_side = plan.threads > 1;
   plan.deterministic = options.deterministic;
+  const char* tf32 = std::getenv("KERATIN_TF32");
+  plan.tf32 = options.tf32 && (tf32 == nullptr || std::string_view(tf32) != "0");
   plan.backends = backends_of(options);
+  if (options.backend != "reference" && cuda::device_count() > 0)
+    plan.gpu_backends = {&cuda_backend()};
   return plan;
 }
 
@@ -60,6 +67,15 @@ std::vector<Tensor> evaluate(const Node& node) {
   Node& copy = module.block().append(node.op(), module.block().parameter_values(), node.attrs());
   for (const Value& output : copy.outputs()) module.output(output);
   return compile(std::move(module), {.backend = "reference"})(inputs);
+}
+
+// Everything follows its inputs.
+Module move_to_gpu(Module module) {
+  if (cuda::device_count() == 0)
+    throw BackendError(text("compile: the backend 'cuda' finds no GPU: ", cuda::why_no_device()));
+  for (const auto& parameter : module.block().parameters())
+    parameter->place({Device::Kind::gpu, 0});
+  return module;
 }
 
 // How many devices a program runs on; all of them must be there.
@@ -81,7 +97,7 @@ Executable compile(Module module, const CompileOptions& options) {
   PlanOptions plan = plan_options(options);
   const auto claimed = [&](const Node& node) {
     if (options.decompose_all) return false;
-    for (const Backend* backend : plan.backends)
+    for (const Backend* backend : plan.of(node.device()))
       if (backend->claims(node)) return true;
     return false;
   };
@@ -104,6 +120,7 @@ Executable compile(Module module, const CompileOptions& options) {
   };
 
   Pipeline passes(std::move(module), options.dump);
+  if (options.backend == "cuda") passes.run("move_to_gpu", move_to_gpu);
   if (optimize) tidy_up(passes);
   place(passes);
   passes.run("decompose_unclaimed", decompose);
@@ -115,6 +132,8 @@ Executable compile(Module module, const CompileOptions& options) {
     passes.run("fuse_epilogue",
                [&](Module m) { return fuse_epilogue(std::move(m), plan.side_by_side); });
     passes.run("decompose_unclaimed", decompose);
+    // An epilogue that was taken apart again left constants without a place.
+    if (!plan.gpu_backends.empty()) place(passes);
     passes.run("fuse_pointwise", fuse_pointwise);
     passes.run("decompose_unclaimed", decompose);
   }
@@ -123,7 +142,8 @@ Executable compile(Module module, const CompileOptions& options) {
       .run("overlap_devices", overlap_devices);
   Module lowered = passes.take();
   plan.threads = std::max(1, plan.threads / count_devices(lowered));
-  return Executable(make_plan(std::move(lowered), plan), options.backend == "cpu");
+  return Executable(make_plan(std::move(lowered), plan), options.backend == "cpu",
+                    options.state_stays);
 }
 
 }  // namespace keratin

@@ -10,9 +10,13 @@
 namespace keratin {
 
 struct CompileOptions {
-  std::string backend = "cpu";   // "cpu" or "reference"
-  int threads = 0;               // 0: as many as the machine has
-  bool deterministic = false;    // results do not depend on the number of threads
+  std::string backend = "cpu";  // "cpu", "reference" or "cuda": everything on gpu:0
+  int threads = 0;              // 0: as many as the machine has
+  bool deterministic = false;   // results do not depend on the number of threads
+  // GPUs make products of f32 from 11 significant bits; KERATIN_TF32=0 switches that off
+  // everywhere.
+  bool tf32 = true;
+  bool state_stays = false;      // on its GPU after a run: look at it through Variable::value
   bool decompose_all = false;    // run every composite op through its decomposition
   std::ostream* dump = nullptr;  // shows the program after each pass
 };

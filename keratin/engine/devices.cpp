@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <atomic>
 
+#include "keratin/backend/cuda/cuda.h"
 #include "keratin/base/error.h"
 
 namespace keratin {
 namespace {
 
 std::atomic<int>& count_of(Device::Kind kind) {
-  static std::atomic<int> cpus = 1, gpus = 0;
+  static std::atomic<int> cpus = 1, gpus = cuda::device_count();
   return kind == Device::Kind::cpu ? cpus : gpus;
 }
 

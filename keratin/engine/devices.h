@@ -15,9 +15,10 @@ std::vector<Device> devices();
 std::vector<Device> devices(Device::Kind kind);
 
 // How many devices of a kind there are, until the program says otherwise. "cpu" splits the
-// processor: a program on n devices gives each an n-th of its threads. "gpu" lets CPU devices
-// answer to the names gpu:0, gpu:1, …, so that programs for several GPUs can be tried and tested on
-// any machine; this happens here and nowhere else.
+// processor: a program on n devices gives each an n-th of its threads. "gpu" shares the GPUs of the
+// machine out among more names; where there is none, CPU devices answer to the names gpu:0, gpu:1,
+// …, so that programs for several GPUs can be tried and tested on any machine; this happens here
+// and nowhere else.
 void set_logical_devices(std::string_view kind, int count);
 
 // While the result lives, layers and variables that this thread makes live on the device, which

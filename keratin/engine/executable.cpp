@@ -51,14 +51,15 @@ void check_tensor(const Tensor& tensor, const Type& type, std::string_view role,
 }  // namespace
 
 struct Executable::Shared {
-  Shared(Plan p, bool flush) : plan(std::move(p)), flush_denormals(flush) {}
+  Shared(Plan p, bool flush, bool stays)
+      : plan(std::move(p)), flush_denormals(flush), state_stays(stays) {}
   const Plan plan;
-  const bool flush_denormals;
+  const bool flush_denormals, state_stays;
   mutable SessionPool pool;
 };
 
-Executable::Executable(Plan plan, bool flush_denormals)
-    : shared_(std::make_shared<const Shared>(std::move(plan), flush_denormals)) {}
+Executable::Executable(Plan plan, bool flush_denormals, bool state_stays)
+    : shared_(std::make_shared<const Shared>(std::move(plan), flush_denormals, state_stays)) {}
 
 const Plan& Executable::plan() const { return shared_->plan; }
 size_t Executable::steps() const { return plan().steps.size(); }
@@ -90,7 +91,13 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
 
   std::unique_ptr<Session> session = shared_->pool.take();
   if (!session) session = std::make_unique<Session>(plan());
-  for (size_t i = 0; i < inputs.size(); ++i) session->set_input(i, inputs[i].raw());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (shared_->state_stays && parameters[i]->attr<ParameterAttrs>().state) {
+      session->set_state(i, inputs[i]);
+    } else {
+      session->set_input(i, inputs[i].raw());
+    }
+  }
   for (size_t i = 0; i < outputs.size(); ++i) session->set_output(i, outputs[i].raw());
   if (shared_->flush_denormals) {
     const cpu::FlushDenormals scope;

@@ -18,8 +18,9 @@ struct Plan;
 // session of its own.
 class Executable {
  public:
-  // Fast arithmetic takes denormal numbers for zero while it runs.
-  explicit Executable(Plan plan, bool flush_denormals = false);
+  // Fast arithmetic takes denormal numbers for zero while it runs. State stays where a GPU updates
+  // it, or comes back after each run.
+  explicit Executable(Plan plan, bool flush_denormals = false, bool state_stays = false);
 
   const Plan& plan() const;  // see plan/plan.h
 

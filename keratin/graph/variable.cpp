@@ -4,6 +4,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "keratin/tensor/residence.h"
+
 namespace keratin {
 namespace {
 
@@ -73,6 +75,7 @@ const Tensor& Variable::value() const {
       data_->value = data_->at_home(
           data_->spec.initializer(data_->spec.shape, data_->spec.dtype, data_->seed));
   });
+  bring_home(data_->value.raw());
   return data_->value;
 }
 
@@ -91,6 +94,7 @@ void Variable::assign(const Tensor& value) const {
           value.shape());
   const Tensor converted = value.dtype() == dtype() ? value : value.cast(dtype());
   std::call_once(data_->filled, [&] { data_->value = data_->empty(); });
+  bring_home(data_->value.raw());
   if (converted.bytes() > 0) std::memcpy(data_->value.raw(), converted.raw(), converted.bytes());
 }
 

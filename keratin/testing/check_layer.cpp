@@ -9,6 +9,7 @@
 #include "keratin/base/warning.h"
 #include "keratin/graph/input.h"
 #include "keratin/ops/ops.h"
+#include "keratin/testing/backends.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/golden.h"
 
@@ -266,13 +267,19 @@ class LayerCase {
   }
 
   void check_reference(const RunResult& result) const {
-    const LayerPtr layer = made();
-    const auto got =
-        run_layer(*layer, arguments_, {.compile = {.backend = "reference"}}).outputs.flat();
-    const auto wanted = result.outputs.flat();
-    for (size_t i = 0; i < got.size(); ++i)
-      expect_close(wanted[i], got[i], tolerance(got[i].dtype()),
-                   text("cpu and reference, output ", i));
+    const auto on = [&](const std::string& backend) {
+      const LayerPtr layer = made();
+      return run_layer(*layer, arguments_, {.compile = {.backend = backend, .tf32 = false}})
+          .outputs.flat();
+    };
+    const auto expected = on("reference"), cpu = result.outputs.flat();
+    for (const std::string& backend : backends()) {
+      if (backend == "reference") continue;
+      const auto got = backend == "cpu" ? cpu : on(backend);
+      for (size_t i = 0; i < got.size(); ++i)
+        expect_close(got[i], expected[i], tolerance(got[i].dtype()),
+                     text(backend, " and reference, output ", i));
+    }
   }
 
   // d(Σ w · outputs)/d(inputs and weights), some elements of each, by differences.

@@ -4,6 +4,7 @@
 
 #include "keratin/autodiff/gradients.h"
 #include "keratin/losses/loss.h"
+#include "keratin/testing/backends.h"
 #include "keratin/testing/expect_values.h"
 #include "keratin/testing/golden.h"
 
@@ -29,8 +30,8 @@ void check_call(const Loss& loss, const Json& entry, const Json& call, double to
   const Value value = loss(y_true, y_pred, weights);
   module.output(value);
   module.output(gradients(value, {y_pred})[0]);
-  for (const char* backend : {"reference", "cpu"}) {
-    const auto results = compile(module.clone(), {.backend = backend})(data);
+  for (const std::string& backend : backends()) {
+    const auto results = compile(module.clone(), {.backend = backend, .tf32 = false})(data);
     expect_close(results[0], golden_tensor(call.at("value")), tolerance, text("value, ", backend));
     expect_close(results[1], golden_tensor(call.at("gradient")), tolerance,
                  text("gradient, ", backend));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "keratin/metrics/metric.h"
+#include "keratin/testing/backends.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/golden.h"
 
@@ -58,7 +59,7 @@ void check_run(const Json& entry, const Json& config, const std::string& backend
   MetricState& state = metric.state();
   const Json& data = golden().at("data " + entry.at("data").as_string());
   const bool of_values = state.class_name() == "Mean" || state.class_name() == "Sum";
-  const CompileOptions options{.backend = backend};
+  const CompileOptions options{.backend = backend, .tf32 = false};
   const auto check_result = [&](const std::string& i) {
     if (const Json* result = entry.at("results").find(i))
       expect_close(state.current(options), golden_tensor(*result), tolerance,
@@ -92,7 +93,7 @@ void check_entry(const Json& entry, double tolerance) {
   const Json& direction = entry.at("direction");
   const Json names[] = {nullptr, "up", "down"};
   EXPECT_EQ(names[static_cast<size_t>(metric.state().direction())], direction);
-  for (const char* backend : {"reference", "cpu"}) check_run(entry, whole, backend, tolerance);
+  for (const std::string& backend : backends()) check_run(entry, whole, backend, tolerance);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/backend/cuda/cuda.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/registry.h"
@@ -142,6 +143,7 @@ void check_backends(const OpCase& test, const Build& build, const std::string& w
   compare({.threads = 1}, "cpu, 1 thread");
   compare({.threads = 2}, "cpu, 2 threads");
   compare({.threads = 1, .decompose_all = true}, "cpu, decomposed");
+  if (cuda::device_count() > 0) compare({.backend = "cuda", .tf32 = false}, "cuda");
 }
 
 void check_bits(const OpCase& test) {
@@ -153,6 +155,10 @@ void check_bits(const OpCase& test) {
     EXPECT_EQ(run(test.inputs, test.build, data, {.threads = threads, .deterministic = true}),
               alone)
         << "deterministic, but " << threads << " threads give other bits than one";
+  if (cuda::device_count() == 0) return;
+  const CompileOptions gpu{.backend = "cuda"};
+  EXPECT_EQ(run(test.inputs, test.build, data, gpu), run(test.inputs, test.build, data, gpu))
+      << "another run on the GPU, other bits";
 }
 
 }  // namespace

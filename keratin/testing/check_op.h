@@ -13,7 +13,8 @@ namespace keratin::testing {
 //   - the shape rule, with every size known and with each size unknown in turn;
 //   - print → parse → print;
 //   - gradients against finite differences, in f64 on the reference backend;
-//   - every backend against reference, with 1 and 2 threads, values and gradients;
+//   - every backend against reference, with 1 and 2 threads, values and gradients; where there is a
+//     GPU, that too, with whole f32 products;
 //   - kernels against decompositions;
 //   - the same bits from run to run, and for any number of threads when deterministic.
 struct OpCase {

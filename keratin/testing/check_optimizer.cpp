@@ -10,6 +10,7 @@
 #include "keratin/graph/dtype_policy.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/testing/backends.h"
 #include "keratin/testing/golden.h"
 
 namespace keratin::testing {
@@ -158,7 +159,8 @@ OptimizerRun::OptimizerRun(Optimizer optimizer, const OptimizerRunOptions& optio
   optimizer_->apply(tracer, gradients);
   tracer.finish();
   state_ = tracer.variables();
-  program_.emplace(compile(std::move(module), {.backend = options.backend, .threads = 1}));
+  program_.emplace(
+      compile(std::move(module), {.backend = options.backend, .threads = 1, .tf32 = false}));
 }
 
 void OptimizerRun::step(bool finite) {
@@ -204,7 +206,7 @@ void check_optimizer(const std::string& class_name) {
     if (const Json* missing = golden.find("missing"))
       for (const Json& i : missing->as_array())
         options.missing.push_back(static_cast<size_t>(i.as_int()));
-    for (const char* backend : {"cpu", "reference"}) {
+    for (const std::string& backend : backends()) {
       SCOPED_TRACE(text("on ", backend, " in ", options.dtype));
       options.backend = backend;
       CaseRun(golden, options).check();

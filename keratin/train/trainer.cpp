@@ -298,7 +298,9 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   for (const OutputMetric& m : metrics_) report(*m.state, m.name);
   tracer.finish();
   for (const Variable& v : tracer.variables()) step->inputs.push_back(v.value());
-  step->executable.emplace(compile(std::move(module), options_.engine));
+  CompileOptions engine = options_.engine;
+  engine.state_stays = true;  // it is all variables'
+  step->executable.emplace(compile(std::move(module), engine));
   return step;
 }
 

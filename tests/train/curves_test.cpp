@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "keratin/keratin.h"
+#include "keratin/testing/backends.h"
 #include "keratin/testing/golden.h"
 
 // Models that learn as real Keras does: the logs of every step and epoch, and what the weights and
@@ -80,7 +81,7 @@ TrainingOptions training_options(const Json& json, const std::string& backend) {
       .metrics = metrics(json.find("metrics")),
       .weighted_metrics = metrics(json.find("weighted_metrics")),
       .steps_per_execution = chunk == nullptr ? 1 : chunk->as_int(),
-      .engine = {.backend = backend}};
+      .engine = {.backend = backend, .tf32 = false}};
 }
 
 FitOptions fit_options(const Json& json) {
@@ -171,7 +172,7 @@ TEST_P(Curves, FollowKeras) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, Curves,
                          ::testing::Combine(::testing::ValuesIn(names()),
-                                            ::testing::Values("cpu", "reference")),
+                                            ::testing::ValuesIn(backends())),
                          [](const auto& info) {
                            return std::get<0>(info.param) + '_' + std::get<1>(info.param);
                          });

@@ -1,0 +1,163 @@
+#include "keratin/backend/cuda/cublas.h"
+
+#include <mutex>
+
+#include "keratin/backend/cuda/library.h"
+#include "keratin/base/error.h"
+
+namespace keratin::cuda::cublas {
+
+namespace {
+
+// Attributes, by the library's numbers.
+constexpr int transpose_left_attribute = 3, transpose_right_attribute = 4;
+constexpr int batch_count_attribute = 5, batch_stride_attribute = 6;
+constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_attribute = 5;
+// Parts of a sum are joined from the workspace, in order; never added to the result as they come.
+constexpr uint32_t ordered_reductions = 2 | 4;
+constexpr size_t most_workspace = size_t{32} << 20;
+
+struct Heuristic {
+  uint64_t algorithm[8];
+  size_t workspace_bytes;
+  int state;
+  float waves;
+  int reserved[4];
+};
+
+struct Api {
+  int (*create)(void**);
+  int (*create_operation)(void**, int compute, int scale);
+  int (*destroy_operation)(void*);
+  int (*set_operation)(void*, int attribute, const void*, size_t);
+  int (*create_layout)(void**, int type, uint64_t rows, uint64_t columns, int64_t stride);
+  int (*destroy_layout)(void*);
+  int (*set_layout)(void*, int attribute, const void*, size_t);
+  int (*create_preference)(void**);
+  int (*destroy_preference)(void*);
+  int (*set_preference)(void*, int attribute, const void*, size_t);
+  int (*heuristic)(void*, void*, void*, void*, void*, void*, void*, int, Heuristic*, int*);
+  int (*multiply)(void*, void*, const void*, const void*, void*, const void*, void*, const void*,
+                  const void*, void*, void*, void*, const void*, void*, size_t, StreamHandle);
+  void* handle = nullptr;
+};
+
+void check(int status, const char* what) {
+  if (status != 0)
+    throw BackendError(text("cuda: cuBLASLt: ", what, " failed with status ", status));
+}
+
+Api open() {
+  const Library library({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"});
+  Api a{};
+  library.find(a.create, "cublasLtCreate");
+  library.find(a.create_operation, "cublasLtMatmulDescCreate");
+  library.find(a.destroy_operation, "cublasLtMatmulDescDestroy");
+  library.find(a.set_operation, "cublasLtMatmulDescSetAttribute");
+  library.find(a.create_layout, "cublasLtMatrixLayoutCreate");
+  library.find(a.destroy_layout, "cublasLtMatrixLayoutDestroy");
+  library.find(a.set_layout, "cublasLtMatrixLayoutSetAttribute");
+  library.find(a.create_preference, "cublasLtMatmulPreferenceCreate");
+  library.find(a.destroy_preference, "cublasLtMatmulPreferenceDestroy");
+  library.find(a.set_preference, "cublasLtMatmulPreferenceSetAttribute");
+  library.find(a.heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  library.find(a.multiply, "cublasLtMatmul");
+  check(a.create(&a.handle), "cublasLtCreate");
+  return a;
+}
+
+const Api& api() {
+  static const Api table = open();
+  return table;
+}
+
+}  // namespace
+
+bool available() {
+  static const bool there = [] {
+    try {
+      api();
+      return true;
+    } catch (const BackendError&) {
+      return false;
+    }
+  }();
+  return there;
+}
+
+DataType data_type(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return DataType::f64;
+    case DType::f16:
+      return DataType::f16;
+    case DType::bf16:
+      return DataType::bf16;
+    default:
+      return DataType::f32;
+  }
+}
+
+Operation::Operation(int compute, DataType scale, bool transpose_left, bool transpose_right) {
+  void* made = nullptr;
+  check(api().create_operation(&made, compute, static_cast<int>(scale)), "MatmulDescCreate");
+  handle_ = {made, [](void* h) { api().destroy_operation(h); }};
+  const auto transpose = [&](int attribute, bool on) {
+    const int value = on ? 1 : 0;
+    check(api().set_operation(made, attribute, &value, sizeof value), "MatmulDescSetAttribute");
+  };
+  transpose(transpose_left_attribute, transpose_left);
+  transpose(transpose_right_attribute, transpose_right);
+}
+
+Layout::Layout(DataType type, int64_t rows, int64_t columns) {
+  void* made = nullptr;
+  check(api().create_layout(&made, static_cast<int>(type), static_cast<uint64_t>(rows),
+                            static_cast<uint64_t>(columns), rows),
+        "MatrixLayoutCreate");
+  handle_ = {made, [](void* h) { api().destroy_layout(h); }};
+}
+
+void Layout::batch(int64_t count, int64_t stride) const {
+  const auto count32 = static_cast<int32_t>(count);
+  check(api().set_layout(get(), batch_count_attribute, &count32, sizeof count32), "batch count");
+  check(api().set_layout(get(), batch_stride_attribute, &stride, sizeof stride), "batch stride");
+}
+
+Choice choose(const Operation& operation, const Layout& left, const Layout& right,
+              const Layout& out, const std::array<uint32_t, 3>& alignments) {
+  void* preference = nullptr;
+  check(api().create_preference(&preference), "MatmulPreferenceCreate");
+  const std::shared_ptr<void> owner(preference, [](void* p) { api().destroy_preference(p); });
+  const auto set = [&](int attribute, const auto& value) {
+    check(api().set_preference(preference, attribute, &value, sizeof value), "preference");
+  };
+  set(workspace_attribute, most_workspace);
+  set(reduction_attribute, ordered_reductions);
+  const uint32_t of[] = {alignments[0], alignments[1], alignments[2], alignments[2]};
+  for (int i = 0; i < 4; ++i) set(first_alignment_attribute + i, of[i]);
+  Heuristic found{};
+  int count = 0;
+  const int status = api().heuristic(api().handle, operation.get(), left.get(), right.get(),
+                                     out.get(), out.get(), preference, 1, &found, &count);
+  check(status, "MatmulAlgoGetHeuristic");
+  if (count == 0) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
+  Choice choice;
+  std::copy(std::begin(found.algorithm), std::end(found.algorithm), choice.algorithm.begin());
+  choice.workspace_bytes = found.workspace_bytes;
+  return choice;
+}
+
+void multiply(const Operation& operation, const void* alpha, const void* left,
+              const Layout& left_layout, const void* right, const Layout& right_layout,
+              const void* beta, void* out, const Layout& out_layout, const Choice& choice,
+              void* workspace, StreamHandle stream) {
+  const DeviceAddress aligned = (address(workspace) + alignment - 1) / alignment * alignment;
+  check(api().multiply(api().handle, operation.get(), alpha, left, left_layout.get(), right,
+                       right_layout.get(), beta, out, out_layout.get(), out, out_layout.get(),
+                       choice.algorithm.data(), reinterpret_cast<void*>(aligned),
+                       choice.workspace_bytes, stream),
+        "Matmul");
+}
+
+}  // namespace keratin::cuda::cublas

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "keratin/backend/cuda/driver.h"
+#include "keratin/tensor/dtype.h"
+
+// The part of cuBLASLt that is used, opened at run time. Matrices are column-major.
+namespace keratin::cuda::cublas {
+
+bool available();
+
+// Numbers of the library.
+enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 14 };
+inline constexpr int compute_f32 = 68, compute_f64 = 70, compute_tf32 = 77;
+inline constexpr size_t alignment = 256;  // of the workspace
+
+DataType data_type(DType dtype);
+
+class Operation {
+ public:
+  Operation() = default;
+  Operation(int compute, DataType scale, bool transpose_left, bool transpose_right);
+  void* get() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<void> handle_;
+};
+
+class Layout {
+ public:
+  Layout() = default;
+  Layout(DataType type, int64_t rows, int64_t columns);
+  void batch(int64_t count, int64_t stride) const;
+  void* get() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<void> handle_;
+};
+
+// An algorithm, as the library describes it.
+struct Choice {
+  std::array<uint64_t, 8> algorithm{};
+  size_t workspace_bytes = 0;
+};
+
+// The library's first choice among those whose results are always the same. The alignments are of
+// the left and right factor and the product.
+Choice choose(const Operation& operation, const Layout& left, const Layout& right,
+              const Layout& out, const std::array<uint32_t, 3>& alignments);
+
+// out = alpha · left · right + beta · out
+void multiply(const Operation& operation, const void* alpha, const void* left,
+              const Layout& left_layout, const void* right, const Layout& right_layout,
+              const void* beta, void* out, const Layout& out_layout, const Choice& choice,
+              void* workspace, StreamHandle stream);
+
+}  // namespace keratin::cuda::cublas

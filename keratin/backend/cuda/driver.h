@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// The part of CUDA's driver that is used, as it is called: stated here so that a build needs no
+// header of CUDA. Names and numbers are the driver's.
+namespace keratin::cuda {
+
+using Result = int;  // 0 is success
+using DeviceAddress = uint64_t;
+struct Context_;
+struct Module_;
+struct Function_;
+struct Stream_;
+struct Graph_;
+struct GraphExec_;
+using ContextHandle = Context_*;
+using ModuleHandle = Module_*;
+using FunctionHandle = Function_*;
+using StreamHandle = Stream_*;
+using GraphHandle = Graph_*;
+using GraphExecHandle = GraphExec_*;
+
+struct Driver {
+  static constexpr Result out_of_memory = 2;
+  static constexpr int multiprocessor_count = 16;
+  static constexpr int capability_major = 75, capability_minor = 76;
+  static constexpr unsigned stream_non_blocking = 1;
+  static constexpr int capture_thread_local = 1;
+  static constexpr unsigned host_portable_and_mapped = 3;
+
+  Result (*init)(unsigned flags);
+  Result (*error_string)(Result, const char**);
+  Result (*device_count)(int*);
+  Result (*device)(int*, int ordinal);
+  Result (*attribute)(int*, int attribute, int device);
+  Result (*retain_context)(ContextHandle*, int device);
+  Result (*set_context)(ContextHandle);
+  Result (*load_module)(ModuleHandle*, const void* image);
+  Result (*module_function)(FunctionHandle*, ModuleHandle, const char* name);
+  Result (*allocate)(DeviceAddress*, size_t bytes);
+  Result (*free)(DeviceAddress);
+  Result (*allocate_host)(void**, size_t bytes, unsigned flags);
+  Result (*free_host)(void*);
+  Result (*copy_async)(DeviceAddress to, DeviceAddress from, size_t bytes, StreamHandle);
+  Result (*create_stream)(StreamHandle*, unsigned flags);
+  Result (*destroy_stream)(StreamHandle);
+  Result (*synchronize)(StreamHandle);
+  Result (*launch)(FunctionHandle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   StreamHandle, void** arguments, void** extra);
+  Result (*begin_capture)(StreamHandle, int mode);
+  Result (*end_capture)(StreamHandle, GraphHandle*);
+  Result (*instantiate)(GraphExecHandle*, GraphHandle, unsigned long long flags);
+  Result (*launch_graph)(GraphExecHandle, StreamHandle);
+  Result (*destroy_graph)(GraphHandle);
+  Result (*destroy_graph_exec)(GraphExecHandle);
+};
+
+// Opens the driver; BackendError where there is none.
+const Driver& driver();
+
+// BackendError with the driver's words unless the result is success.
+void check(Result result, const char* what);
+
+inline DeviceAddress address(const void* pointer) {
+  return reinterpret_cast<DeviceAddress>(pointer);
+}
+
+}  // namespace keratin::cuda

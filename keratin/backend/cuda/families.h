@@ -1,0 +1,41 @@
+#pragma once
+
+#include "keratin/backend/cuda/source.h"
+
+// The texts of all ops that are no loops, by file.
+namespace keratin::cuda {
+
+// movement.cpp
+Source make_transpose(const Node& node);
+Source make_slice(const Node& node);
+Source make_reverse(const Node& node);
+Source make_dynamic_slice(const Node& node);
+Source make_dynamic_update_slice(const Node& node);
+Source make_pad(const Node& node);
+Source make_concat(const Node& node);
+Source make_iota(const Node& node);
+// indexing.cpp
+Source make_gather(const Node& node);
+Source make_take_along_axis(const Node& node);
+Source make_scatter_add(const Node& node);
+Source make_scatter_add_along_axis(const Node& node);
+// lines.cpp
+Source make_cumsum(const Node& node);
+Source make_cumprod(const Node& node);
+Source make_argmax(const Node& node);
+Source make_argmin(const Node& node);
+Source make_argsort(const Node& node);
+Source make_random_bits(const Node& node);
+// window.cpp
+Source make_conv(const Node& node);
+Source make_conv_grad_input(const Node& node);
+Source make_conv_grad_filter(const Node& node);
+Source make_max_pool(const Node& node);
+Source make_max_unpool(const Node& node);
+Source make_max_repool(const Node& node);
+Source make_avg_pool(const Node& node);
+Source make_avg_pool_grad(const Node& node);
+// matmul.cpp
+Source make_matmul_text(const Node& node);
+
+}  // namespace keratin::cuda

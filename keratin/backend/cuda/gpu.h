@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "keratin/backend/cuda/driver.h"
+#include "keratin/backend/cuda/source.h"
+
+namespace keratin::cuda {
+
+// One GPU of the machine: its context, what it can do, and the kernels loaded into it.
+class Gpu {
+ public:
+  explicit Gpu(int ordinal);
+
+  void enter() const { check(driver().set_context(context_), "cuCtxSetCurrent"); }
+  bool try_to_enter() const { return driver().set_context(context_) == 0; }
+  const std::string& chip() const { return chip_; }
+  int ordinal() const { return ordinal_; }
+
+  // The functions of a text, one per pass: compiled when it is new.
+  std::vector<FunctionHandle> functions(const Source& source);
+
+  // Given back with the last owner. BackendError when there is too little.
+  std::shared_ptr<void> allocate(size_t bytes);
+
+ private:
+  int ordinal_;
+  ContextHandle context_ = nullptr;
+  std::string chip_;  // "sm_90"
+  std::mutex lock_;
+  std::map<std::string, ModuleHandle> modules_;  // by text
+};
+
+// Between any two memories; done when it returns. The caller has entered a GPU.
+void copy_now(void* to, const void* from, size_t bytes);
+
+// The GPU that a device is: logical devices share those of the machine.
+Gpu& gpu(Device device);
+
+// One session's stream of work on a GPU.
+class Queue final : public DeviceQueue {
+ public:
+  explicit Queue(Gpu& gpu);
+  ~Queue() override;
+
+  std::byte* allocate(size_t bytes) override;
+  void enter() override;
+  void upload(void* to, const void* from, size_t bytes) override;
+  void download(void* to, const void* from, size_t bytes) override;
+  void finish() override;
+  bool record(const std::function<void()>& steps) override;
+  void replay() override;
+
+  StreamHandle stream() const { return stream_; }
+  // Where kernels write what they complain of: the node, an index, the size it is outside of.
+  long long* const& fault() const { return fault_; }
+
+ private:
+  struct Return {
+    void* to;
+    const std::byte* from;
+    size_t bytes;
+  };
+  // Memory of the host that the device copies from and to without help, for one place of its own;
+  // nullptr for large ones.
+  std::byte* pinned(const void* place, size_t bytes);
+
+  Gpu& gpu_;
+  StreamHandle stream_ = nullptr;
+  long long* fault_ = nullptr;  // of the host, seen by the device
+  std::vector<std::shared_ptr<void>> memory_;
+  std::map<const void*, std::byte*> pinned_;
+  std::vector<Return> returns_;  // from pinned memory, once the queue is done
+  GraphExecHandle graph_ = nullptr;
+};
+
+// The queue that the calling thread launches into.
+Queue& current_queue();
+
+}  // namespace keratin::cuda

@@ -1,0 +1,55 @@
+#include "keratin/backend/cuda/kernels.h"
+
+#include "keratin/backend/cuda/families.h"
+#include "keratin/backend/cuda/loop.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+struct Entry {
+  const OpDef* op;
+  TextMaker maker;
+};
+
+// One line per op that is no loop.
+constexpr Entry table[] = {
+    {&ops::argmax_op, make_argmax},
+    {&ops::argmin_op, make_argmin},
+    {&ops::argsort_op, make_argsort},
+    {&ops::avg_pool_grad_op, make_avg_pool_grad},
+    {&ops::avg_pool_op, make_avg_pool},
+    {&ops::concat_op, make_concat},
+    {&ops::conv_grad_filter_op, make_conv_grad_filter},
+    {&ops::conv_grad_input_op, make_conv_grad_input},
+    {&ops::conv_op, make_conv},
+    {&ops::cumprod_op, make_cumprod},
+    {&ops::cumsum_op, make_cumsum},
+    {&ops::dynamic_slice_op, make_dynamic_slice},
+    {&ops::dynamic_update_slice_op, make_dynamic_update_slice},
+    {&ops::gather_op, make_gather},
+    {&ops::iota_op, make_iota},
+    {&ops::matmul_op, make_matmul_text},
+    {&ops::max_pool_op, make_max_pool},
+    {&ops::max_repool_op, make_max_repool},
+    {&ops::max_unpool_op, make_max_unpool},
+    {&ops::pad_op, make_pad},
+    {&ops::random_bits_op, make_random_bits},
+    {&ops::reverse_op, make_reverse},
+    {&ops::scatter_add_along_axis_op, make_scatter_add_along_axis},
+    {&ops::scatter_add_op, make_scatter_add},
+    {&ops::slice_op, make_slice},
+    {&ops::take_along_axis_op, make_take_along_axis},
+    {&ops::transpose_op, make_transpose},
+};
+
+}  // namespace
+
+TextMaker find_text(const Node& node) {
+  for (const Entry& entry : table)
+    if (entry.op == &node.op()) return entry.maker;
+  return is_loop(node) ? make_loop : nullptr;
+}
+
+}  // namespace keratin::cuda

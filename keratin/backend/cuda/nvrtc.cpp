@@ -1,0 +1,109 @@
+#include "keratin/backend/cuda/nvrtc.h"
+
+#include <vector>
+
+#include "keratin/backend/cuda/library.h"
+#include "keratin/backend/cuda/texts.h"
+#include "keratin/base/error.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+struct Program_;
+using Program = Program_*;
+
+// NVRTC's functions, as they are called.
+struct Nvrtc {
+  int (*create)(Program*, const char* source, const char* name, int headers,
+                const char* const* texts, const char* const* names);
+  int (*destroy)(Program*);
+  int (*compile)(Program, int count, const char* const* options);
+  int (*log_size)(Program, size_t*);
+  int (*log)(Program, char*);
+  int (*code_size)(Program, size_t*);
+  int (*code)(Program, char*);
+  const char* (*error_string)(int);
+};
+
+Nvrtc open() {
+  const Library library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+  Nvrtc n{};
+  library.find(n.create, "nvrtcCreateProgram");
+  library.find(n.destroy, "nvrtcDestroyProgram");
+  library.find(n.compile, "nvrtcCompileProgram");
+  library.find(n.log_size, "nvrtcGetProgramLogSize");
+  library.find(n.log, "nvrtcGetProgramLog");
+  library.find(n.code_size, "nvrtcGetCUBINSize");
+  library.find(n.code, "nvrtcGetCUBIN");
+  library.find(n.error_string, "nvrtcGetErrorString");
+  return n;
+}
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc table = open();
+  return table;
+}
+
+void check(int result, const char* what) {
+  if (result != 0) throw BackendError(text("cuda: ", what, ": ", nvrtc().error_string(result)));
+}
+
+// What NVRTC finds when a header of ours includes something. The standard library's part is in
+// front of everything already.
+constexpr std::pair<const char*, const char*> no_more(const char* name) { return {name, ""}; }
+std::vector<std::pair<const char*, const char*>> headers() {
+  return {{"keratin/ops/scalar.h", texts::scalar},
+          {"keratin/ops/philox.h", texts::philox},
+          no_more("cmath"),
+          no_more("cstdint"),
+          no_more("limits"),
+          no_more("type_traits"),
+          no_more("keratin/ir/op.h")};
+}
+
+}  // namespace
+
+bool can_compile(std::string* reason) {
+  try {
+    nvrtc();
+    return true;
+  } catch (const BackendError& error) {
+    if (reason != nullptr) *reason = error.what();
+    return false;
+  }
+}
+
+std::string compile(const std::string& source, const std::string& chip) {
+  std::vector<const char*> names, bodies;
+  for (const auto& [name, body] : headers()) {
+    names.push_back(name);
+    bodies.push_back(body);
+  }
+  const std::string whole = text(texts::standard, texts::prelude, source);
+  Program program = nullptr;
+  check(nvrtc().create(&program, whole.c_str(), "kernel.cu", static_cast<int>(names.size()),
+                       bodies.data(), names.data()),
+        "nvrtcCreateProgram");
+  const std::string architecture = "--gpu-architecture=" + chip;
+  // No fused multiply-add across operations: sums and products round as on the CPU.
+  const char* const options[] = {architecture.c_str(), "--std=c++20", "-default-device",
+                                 "--fmad=false"};
+  const int result = nvrtc().compile(program, std::size(options), options);
+  std::string output;
+  size_t size = 0;
+  if (result != 0) {
+    check(nvrtc().log_size(program, &size), "nvrtcGetProgramLogSize");
+    output.resize(size);
+    check(nvrtc().log(program, output.data()), "nvrtcGetProgramLog");
+    nvrtc().destroy(&program);
+    throw BackendError(text("cuda: a kernel does not compile:\n", output, "\n", source));
+  }
+  check(nvrtc().code_size(program, &size), "nvrtcGetCUBINSize");
+  output.resize(size);
+  check(nvrtc().code(program, output.data()), "nvrtcGetCUBIN");
+  nvrtc().destroy(&program);
+  return output;
+}
+
+}  // namespace keratin::cuda

@@ -1,0 +1,66 @@
+#include "keratin/backend/cuda/step.h"
+
+#include "keratin/backend/cuda/gpu.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+class TextStep final : public Kernel {
+ public:
+  TextStep(const Node& node, const Source& source)
+      : node_(node),
+        name_(source.name),
+        passes_(source.passes),
+        functions_(gpu(node.device()).functions(source)),
+        scratch_bytes_(source.scratch_bytes),
+        elementwise_(source.elementwise) {}
+
+  std::string describe() const override { return "cuda " + name_; }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+
+  bool in_place(size_t input, size_t output) const override {
+    return elementwise_ && node_.in(input).shape() == node_.type(output).shape &&
+           size_of(node_.in(input).dtype()) == size_of(node_.type(output).dtype);
+  }
+
+  Launch bind(Pointers pointers) const override {
+    // The driver wants the addresses of the arguments: those of the table of pointers, and two that
+    // are known at the launch.
+    std::vector<void*> arguments;
+    for (size_t i = 0; i < node_.input_count() + node_.output_count() + 1; ++i)
+      arguments.push_back(const_cast<void**>(pointers + i));
+    arguments.resize(arguments.size() + 2);
+    return [this, arguments = std::move(arguments)]() mutable { launch(arguments); };
+  }
+
+ private:
+  void launch(std::vector<void*>& arguments) const {
+    Queue& queue = current_queue();
+    long long* fault = queue.fault();
+    auto tag = reinterpret_cast<long long>(&node_);
+    arguments[arguments.size() - 2] = &fault;
+    arguments[arguments.size() - 1] = &tag;
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      const Source::Pass& pass = passes_[i];
+      check(driver().launch(functions_[i], pass.blocks, pass.block_rows, 1, pass.threads,
+                            pass.thread_rows, 1, 0, queue.stream(), arguments.data(), nullptr),
+            name_.c_str());
+    }
+  }
+
+  const Node& node_;
+  const std::string name_;
+  const std::vector<Source::Pass> passes_;
+  const std::vector<FunctionHandle> functions_;
+  const size_t scratch_bytes_;
+  const bool elementwise_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_step(const Node& node, const Source& source) {
+  return std::make_unique<TextStep>(node, source);
+}
+
+}  // namespace keratin::cuda

@@ -1,0 +1,11 @@
+#pragma once
+
+// The texts that NVRTC reads, from files of the library: made by CMake.
+namespace keratin::cuda::texts {
+
+extern const char* const prelude;   // kernels/prelude.h
+extern const char* const standard;  // kernels/standard.h
+extern const char* const scalar;    // ops/scalar.h
+extern const char* const philox;    // ops/philox.h
+
+}  // namespace keratin::cuda::texts

@@ -1,0 +1,196 @@
+#include <gtest/gtest.h>
+
+#include "keratin/backend/cuda/kernels.h"
+#include "keratin/backend/cuda/nvrtc.h"
+#include "keratin/ops/fused.h"
+#include "keratin/ops/ops.h"
+#include "keratin/ops/pool.h"
+#include "keratin/ops/registry.h"
+#include "keratin/ops/scalar.h"
+
+// The kernels' text, compiled for two chips wherever there is an NVRTC: no GPU is needed.
+namespace keratin::cuda {
+namespace {
+
+// The texts of all nodes of a program that are run as they are.
+std::vector<std::string> texts_of(const Module& module) {
+  std::vector<std::string> texts;
+  for (const auto& node : module.block().nodes())
+    if (const TextMaker maker = find_text(*node)) texts.push_back(maker(*node).text);
+  return texts;
+}
+
+void expect_compiles(const Module& module) {
+  for (const std::string& text : texts_of(module))
+    for (const char* chip : {"sm_80", "sm_90"})
+      EXPECT_NO_THROW(compile(text, chip)) << keratin::text(module);
+}
+
+class CudaTexts : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    if (!can_compile(&reason)) GTEST_SKIP() << "no kernel was compiled: " << reason;
+  }
+};
+
+// All pointwise ops of a kind of number, in one loop.
+Module pointwise(DType dtype) {
+  Module m;
+  const Value a = m.input({dtype, {4, 6}}), b = m.input({dtype, {6}}),
+              c = m.input({DType::boolean, {4, 1}});
+  for (const OpDef* op : ops::all_ops()) {
+    if (!op->scalar || op == ops::find_op("cast") || op == ops::find_op("select")) continue;
+    try {
+      Values inputs = {a};
+      if (op->arity == 2) inputs.push_back(b);
+      m.output(m.block().append(*op, inputs).out());
+    } catch (const UserError&) {
+      // Not an op of this dtype.
+    }
+  }
+  m.output(ops::select(c, a, ops::broadcast_to(b, {4, 6})));
+  for (DType to : all_dtypes) m.output(ops::cast(a, to));
+  return m;
+}
+
+TEST_F(CudaTexts, EveryPointwiseOpOfEveryDType) {
+  for (DType dtype : all_dtypes) {
+    // One kernel for all of them: compiling has a price per kernel.
+    const Module m = pointwise(dtype);
+    Module fused;
+    Values inputs;
+    for (const auto& parameter : m.block().parameters())
+      inputs.push_back(fused.input(parameter->type()));
+    for (const Value& result :
+         ops::fused(fused.block(), inputs, clone_block(m.block(), 1), "loop").outputs())
+      fused.output(result);
+    expect_compiles(fused);
+  }
+}
+
+TEST_F(CudaTexts, Reductions) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::i64}) {
+    Module m;
+    const Value rows = m.input({dtype, {300, 70000}}), box = m.input({dtype, {3, 4, 5, 6}});
+    m.output(ops::sum(rows, {1}));
+    m.output(ops::max(rows, {0}));
+    m.output(ops::prod(rows));
+    m.output(ops::min(box, {0, 2}, true));
+    m.output(ops::any(ops::greater(box, ops::zeros_like(box)), {1}));
+    m.output(ops::all(ops::greater(box, ops::zeros_like(box)), {3}));
+    m.output(ops::argmax(box, 1));
+    m.output(ops::argmin(box, 3));
+    m.output(ops::sum(m.input({dtype, {0, 3}}), {0}));
+    expect_compiles(m);
+  }
+}
+
+TEST_F(CudaTexts, Movement) {
+  Module m;
+  const Value x = m.input({DType::f16, {3, 4, 5}}), at = m.input({DType::i32, {3}});
+  m.output(ops::transpose(x, {2, 0, 1}));
+  m.output(ops::broadcast_to(m.input({DType::i8, {4, 1}}), {3, 4, 5}));
+  m.output(ops::slice(x, {0, 1, 0}, {3, 4, 5}, {1, 2, 1}));
+  m.output(ops::reverse(x, {0, 2}));
+  m.output(ops::dynamic_slice(x, at, {1, 2, 3}));
+  m.output(ops::dynamic_update_slice(x, m.input({DType::f16, {2, 2, 2}}), at));
+  m.output(ops::pad(x, {.lo = {1, 0, 3}, .hi = {0, 2, 0}, .interior = {0, 1, 0}, .value = 2}));
+  m.output(ops::concat({x, x, m.input({DType::f16, {3, 0, 5}})}, 1));
+  m.output(ops::iota(m.block(), DType::f32, {3, 4}, 1));
+  m.output(ops::random_bits(m.input({DType::i64, {2}}), {7}));
+  expect_compiles(m);
+}
+
+TEST_F(CudaTexts, IndexingAndLines) {
+  Module m;
+  const Value x = m.input({DType::f32, {3, 4, 5}}), at = m.input({DType::i64, {2, 2}});
+  const Value along = m.input({DType::i32, {3, 2, 5}});
+  m.output(ops::gather(x, at, 1));
+  m.output(ops::scatter_add(x, at, m.input({DType::f32, {3, 2, 2, 5}}), 1));
+  m.output(ops::take_along_axis(x, along, 1));
+  m.output(ops::scatter_add_along_axis(x, along, m.input({DType::f32, {3, 2, 5}}), 1));
+  m.output(ops::cumsum(x, {.axis = 1, .exclusive = true}));
+  m.output(ops::cumprod(x, {.axis = 2, .reverse = true}));
+  m.output(ops::argsort(x, {.axis = 1, .descending = true}));
+  expect_compiles(m);
+}
+
+TEST_F(CudaTexts, ProductsAndWindows) {
+  for (DType dtype : {DType::f32, DType::f16}) {
+    Module m;
+    const Value x = m.input({dtype, {2, 6, 7, 4}}), w = m.input({dtype, {3, 3, 2, 6}});
+    m.output(ops::matmul(m.input({dtype, {5, 1, 3, 4}}), m.input({dtype, {2, 4, 6}})));
+    const Value y = ops::conv(x, w, {.strides = {2, 1}, .groups = 2, .padding = "same"});
+    m.output(y);
+    m.output(ops::conv_grad_input(
+        y, w, {.strides = {2, 1}, .groups = 2, .padding = "same", .sizes = {6, 7}}));
+    m.output(ops::conv_grad_filter(
+        x, y, {.strides = {2, 1}, .groups = 2, .padding = "same", .sizes = {3, 3}}));
+    const auto pooled = ops::max_pool_where(x, {.window = {2, 2}});
+    m.output(pooled.y);
+    m.output(ops::max_unpool(pooled.y, pooled.where, {.window = {2, 2}, .sizes = {6, 7}}));
+    m.output(ops::max_repool(x, pooled.where, {.window = {2, 2}}));
+    m.output(ops::avg_pool(x, {.window = {3, 3}, .strides = {2, 2}, .padding = "same"}));
+    m.output(ops::avg_pool_grad(
+        pooled.y, {.window = {2, 2}, .strides = {2, 2}, .padding = "valid", .sizes = {6, 7}}));
+    expect_compiles(m);
+  }
+}
+
+TEST_F(CudaTexts, AWrongTextIsRefusedWithTheCompilersWords) {
+  try {
+    compile("extern \"C\" __global__ void kernel() { wrong; }", "sm_90");
+    FAIL() << "expected a BackendError";
+  } catch (const BackendError& error) {
+    EXPECT_NE(std::string(error.what()).find("\"wrong\" is undefined"), std::string::npos)
+        << error.what();
+  }
+}
+
+// Every op that cannot be decomposed has a text, but for those that the plan runs itself.
+TEST(CudaKernels, EveryPrimitiveHasAText) {
+  Module m;
+  const Value x = m.input({DType::f32, {2, 3}});
+  for (const OpDef* op : ops::all_ops()) {
+    if (op->decompose != nullptr || op->view || op->regions > 0 || op->infer == nullptr) continue;
+    if (op->name == "constant" || op->name == "transfer" || op->scalar) continue;
+    // Which op it is decides; its inputs do not matter here.
+    Module other;
+    Node& node = other.block().append_typed(*op, {}, {}, {x.type()});
+    EXPECT_NE(find_text(node), nullptr) << op->name;
+  }
+}
+
+TEST(CudaTexts0, APositionIsWrittenWithFewOperations) {
+  EXPECT_EQ(affine({4, 6}, {6, 1}, 0, "i"), "(i)");
+  EXPECT_EQ(affine({4, 6}, {0, 1}, 0, "i"), "((i) % 6)");
+  EXPECT_EQ(affine({4, 6}, {1, 0}, 0, "i"), "(i / 6)");
+  EXPECT_EQ(affine({2, 3, 4}, {1, 8, 2}, 5, "i"), "(((i) % 12) * Index(2) + i / 12 + Index(5))");
+  EXPECT_EQ(affine({1, 1}, {0, 0}, 0, "i"), "Index(0)");
+}
+
+TEST(CudaTexts0, ALoopReadsEachInputOnce) {
+  auto region = std::make_unique<Block>(1);
+  const Value a = region->parameter({DType::f32, {2, 3}}), b = region->parameter({DType::f32, {3}});
+  const Value sum = a + b;
+  region->results = {ops::relu(sum * sum)};
+  Module m;
+  const Value x = m.input({DType::f32, {2, 3}}), y = m.input({DType::f32, {3}});
+  m.output(ops::fused(m.block(), {x, y}, std::move(region), "loop").out());
+  EXPECT_EQ(texts_of(m).at(0), R"(using Index = int;
+extern "C" __global__ void kernel(const float* p0, const float* p1, float* p2, char* p3) {
+  for (Index i = blockIdx.x * Index(256) + threadIdx.x; i < Index(6); i += gridDim.x * Index(256)) {
+    const auto a0 = load(p0[(i)]);
+    const auto a1 = load(p1[((i) % 3)]);
+    const float v0 = scalar::Add{}(a0, a1);
+    const float v1 = scalar::Mul{}(v0, v0);
+    const float v2 = scalar::Relu{}(v1);
+    p2[i] = float(v2);
+  }
+}
+)");
+}
+
+}  // namespace
+}  // namespace keratin::cuda

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "keratin/backend/cuda/source.h"
+#include "keratin/ops/window.h"
+
+// Where windows lie, as text: what convolutions and pooling share.
+namespace keratin::cuda {
+
+using ops::WindowAxes;
+
+inline int64_t inputs_of(const WindowAxes& a) { return a[0].input * a[1].input * a[2].input; }
+inline int64_t outputs_of(const WindowAxes& a) { return a[0].output * a[1].output * a[2].output; }
+inline int64_t window_of(const WindowAxes& a) { return a[0].window * a[1].window * a[2].window; }
+
+inline Dims inputs(const WindowAxes& a) { return {a[0].input, a[1].input, a[2].input}; }
+inline Dims outputs(const WindowAxes& a) { return {a[0].output, a[1].output, a[2].output}; }
+inline Dims window(const WindowAxes& a) { return {a[0].window, a[1].window, a[2].window}; }
+
+// From the spatial output `o` and the element `k` of its window: `x`, the spatial input, and
+// whether it is `inside`.
+std::string find_input(const WindowAxes& a);
+
+// From the spatial input `x` and `k`: `o`, the output that has x under element k of its window, and
+// whether there is one.
+std::string find_output(const WindowAxes& a);
+
+}  // namespace keratin::cuda
