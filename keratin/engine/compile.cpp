@@ -51,8 +51,6 @@ PlanOptions plan_options(const CompileOptions& options) {
   const char* tf32 = std::getenv("KERATIN_TF32");
   plan.tf32 = options.tf32 && (tf32 == nullptr || std::string_view(tf32) != "0");
   plan.backends = backends_of(options);
-  if (options.backend != "reference" && cuda::device_count() > 0)
-    plan.gpu_backends = {&cuda_backend()};
   return plan;
 }
 
@@ -76,6 +74,14 @@ Module move_to_gpu(Module module) {
   for (const auto& parameter : module.block().parameters())
     parameter->place({Device::Kind::gpu, 0});
   return module;
+}
+
+bool runs_on_gpu(const Module& module) {
+  const auto is_there = [](const auto& node) { return node->device().kind == Device::Kind::gpu; };
+  const auto& nodes = module.block().nodes();
+  const auto& parameters = module.block().parameters();
+  return std::any_of(nodes.begin(), nodes.end(), is_there) ||
+         std::any_of(parameters.begin(), parameters.end(), is_there);
 }
 
 // How many devices a program runs on; all of them must be there.
@@ -123,6 +129,9 @@ Executable compile(Module module, const CompileOptions& options) {
   if (options.backend == "cuda") passes.run("move_to_gpu", move_to_gpu);
   if (optimize) tidy_up(passes);
   place(passes);
+  // Asked about only by programs that need one: it takes a driver time and memory to start.
+  if (optimize && runs_on_gpu(passes.module()) && cuda::device_count() > 0)
+    plan.gpu_backends = {&cuda_backend()};
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
     passes.run("sparse_updates", sparse_updates);

@@ -1,6 +1,5 @@
 #include "keratin/engine/devices.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "keratin/backend/cuda/cuda.h"
@@ -10,8 +9,11 @@ namespace keratin {
 namespace {
 
 std::atomic<int>& count_of(Device::Kind kind) {
-  static std::atomic<int> cpus = 1, gpus = cuda::device_count();
-  return kind == Device::Kind::cpu ? cpus : gpus;
+  static std::atomic<int> cpus = 1;
+  if (kind == Device::Kind::cpu) return cpus;
+  // Looked for when first asked about: it takes a driver some time to start.
+  static std::atomic<int> gpus = cuda::device_count();
+  return gpus;
 }
 
 }  // namespace
@@ -39,9 +41,10 @@ void set_logical_devices(std::string_view kind, int count) {
 }
 
 void require_device(Device device, std::string_view who) {
+  if (device.index >= 0 && device.index < count_of(device.kind)) return;
   const std::vector<Device> here = devices();
-  require(std::find(here.begin(), here.end(), device) != here.end(), who, ": there is no device ",
-          device, "; there are ", here.size(), ", the last is ", here.back());
+  fail(who, ": there is no device ", device, "; there are ", here.size(), ", the last is ",
+       here.back());
 }
 
 DeviceScope device_scope(Device device) {

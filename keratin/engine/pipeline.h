@@ -24,6 +24,7 @@ class Pipeline {
     return *this;
   }
 
+  const Module& module() const { return module_; }
   Module take() { return std::move(module_); }
 
  private:
