@@ -153,9 +153,13 @@ function(keratin_test target)
   if(KERATIN_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)  # tests have no hot loops; builds in half the time
   endif()
+  set(environment ${KERATIN_TEST_ENVIRONMENT})
+  if(NOT gpu IN_LIST arg_LABELS)
+    list(APPEND environment CUDA_VISIBLE_DEVICES=)  # the same test everywhere
+  endif()
   add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
   set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600
-                       ENVIRONMENT "${KERATIN_TEST_ENVIRONMENT}")
+                       ENVIRONMENT "${environment}")
   foreach(label IN LISTS arg_LABELS)
     add_dependencies(${label}_tests ${target})
   endforeach()
