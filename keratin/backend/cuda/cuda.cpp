@@ -63,11 +63,11 @@ class CudaBackend final : public Backend {
   }
 
   std::unique_ptr<DeviceQueue> open(Device device) const override {
-    return std::make_unique<cuda::Queue>(gpu(device));
+    return std::make_unique<cuda::Queue>(device);
   }
 
   std::shared_ptr<void> keep(Device device, const Tensor& tensor) const override {
-    std::shared_ptr<void> memory = gpu(device).allocate(tensor.bytes());
+    std::shared_ptr<void> memory = allocate(device, tensor.bytes());
     copy_now(memory.get(), tensor.raw(), tensor.bytes());
     return memory;
   }

@@ -1,8 +1,10 @@
 #include "keratin/backend/cuda/gpu.h"
 
 #include "keratin/backend/cuda/cuda.h"
+#include "keratin/backend/cuda/kernel_cache.h"
 #include "keratin/backend/cuda/nvrtc.h"
 #include "keratin/ops/indexing.h"
+#include "keratin/tensor/memory.h"
 
 namespace keratin::cuda {
 
@@ -50,7 +52,7 @@ Gpu& gpu(Device device) {
   return *gpus[static_cast<size_t>(device.index) % gpus.size()];
 }
 
-Gpu::Gpu(int ordinal) : ordinal_(ordinal) {
+Gpu::Gpu(int ordinal) {
   const Driver& d = driver();
   int device = 0, major = 0, minor = 0;
   check(d.device(&device, ordinal), "cuDeviceGet");
@@ -73,8 +75,11 @@ std::vector<FunctionHandle> Gpu::functions(const Source& source) {
   enter();
   const std::lock_guard guard(lock_);
   ModuleHandle& module = modules_[source.text];
-  if (module == nullptr)
-    check(driver().load_module(&module, compile(source.text, chip_).data()), "cuModuleLoadData");
+  if (module == nullptr) {
+    const std::string code = KernelCache::of_user().find(
+        compiler_input(source.text, chip_), [&] { return compile(source.text, chip_); });
+    check(driver().load_module(&module, code.data()), "cuModuleLoadData");
+  }
   std::vector<FunctionHandle> all;
   for (const Source::Pass& pass : source.passes) {
     all.emplace_back();
@@ -84,20 +89,25 @@ std::vector<FunctionHandle> Gpu::functions(const Source& source) {
   return all;
 }
 
-std::shared_ptr<void> Gpu::allocate(size_t bytes) {
-  enter();
+std::shared_ptr<void> allocate(Device device, size_t bytes) {
+  Gpu& owner = gpu(device);
+  owner.enter();
+  charge_memory(device, bytes);
   DeviceAddress memory = 0;
   const Result result = driver().allocate(&memory, std::max<size_t>(bytes, 1));
+  if (result != 0) release_memory(device, bytes);
   if (result == Driver::out_of_memory)
-    throw BackendError(text("gpu:", ordinal_, ": out of memory, ", bytes, " bytes were asked for"));
+    throw BackendError(text(device, ": out of memory, ", bytes, " bytes were asked for; ",
+                            memory_use(device).used, " are in use"));
   check(result, "cuMemAlloc");
-  return {reinterpret_cast<void*>(memory), [this](void* given) {
-            if (try_to_enter()) driver().free(address(given));
+  return {reinterpret_cast<void*>(memory), [&owner, device, bytes](void* given) {
+            if (owner.try_to_enter()) driver().free(address(given));
+            release_memory(device, bytes);
           }};
 }
 
-Queue::Queue(Gpu& gpu) : gpu_(gpu) {
-  gpu.enter();
+Queue::Queue(Device device) : device_(device), gpu_(gpu(device)) {
+  gpu_.enter();
   check(driver().create_stream(&stream_, Driver::stream_non_blocking), "cuStreamCreate");
   void* memory = nullptr;
   check(driver().allocate_host(&memory, 3 * sizeof(long long), Driver::host_portable_and_mapped),
@@ -118,7 +128,7 @@ Queue::~Queue() {
 }
 
 std::byte* Queue::allocate(size_t bytes) {
-  memory_.push_back(gpu_.allocate(bytes));
+  memory_.push_back(cuda::allocate(device_, bytes));
   return static_cast<std::byte*>(memory_.back().get());
 }
 

@@ -16,16 +16,11 @@ class Gpu {
   void enter() const { check(driver().set_context(context_), "cuCtxSetCurrent"); }
   bool try_to_enter() const { return driver().set_context(context_) == 0; }
   const std::string& chip() const { return chip_; }
-  int ordinal() const { return ordinal_; }
 
   // The functions of a text, one per pass: compiled when it is new.
   std::vector<FunctionHandle> functions(const Source& source);
 
-  // Given back with the last owner. BackendError when there is too little.
-  std::shared_ptr<void> allocate(size_t bytes);
-
  private:
-  int ordinal_;
   ContextHandle context_ = nullptr;
   std::string chip_;  // "sm_90"
   std::mutex lock_;
@@ -38,10 +33,14 @@ void copy_now(void* to, const void* from, size_t bytes);
 // The GPU that a device is: logical devices share those of the machine.
 Gpu& gpu(Device device);
 
+// Memory of a device, booked to it and given back with the last owner. BackendError when there is
+// too little.
+std::shared_ptr<void> allocate(Device device, size_t bytes);
+
 // One session's stream of work on a GPU.
 class Queue final : public DeviceQueue {
  public:
-  explicit Queue(Gpu& gpu);
+  explicit Queue(Device device);
   ~Queue() override;
 
   std::byte* allocate(size_t bytes) override;
@@ -66,6 +65,7 @@ class Queue final : public DeviceQueue {
   // nullptr for large ones.
   std::byte* pinned(const void* place, size_t bytes);
 
+  const Device device_;
   Gpu& gpu_;
   StreamHandle stream_ = nullptr;
   long long* fault_ = nullptr;  // of the host, seen by the device

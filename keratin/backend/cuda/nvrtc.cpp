@@ -24,6 +24,7 @@ struct Nvrtc {
   int (*code_size)(Program, size_t*);
   int (*code)(Program, char*);
   const char* (*error_string)(int);
+  int (*version)(int* major, int* minor);
 };
 
 Nvrtc open() {
@@ -37,6 +38,7 @@ Nvrtc open() {
   library.find(n.code_size, "nvrtcGetCUBINSize");
   library.find(n.code, "nvrtcGetCUBIN");
   library.find(n.error_string, "nvrtcGetErrorString");
+  library.find(n.version, "nvrtcVersion");
   return n;
 }
 
@@ -62,6 +64,15 @@ std::vector<std::pair<const char*, const char*>> headers() {
           no_more("keratin/ir/op.h")};
 }
 
+std::string whole(const std::string& source) {
+  return text(texts::standard, texts::prelude, source);
+}
+
+// No fused multiply-add across operations: sums and products round as on the CPU.
+std::vector<std::string> options(const std::string& chip) {
+  return {"--gpu-architecture=" + chip, "--std=c++20", "-default-device", "--fmad=false"};
+}
+
 }  // namespace
 
 bool can_compile(std::string* reason) {
@@ -74,22 +85,29 @@ bool can_compile(std::string* reason) {
   }
 }
 
+std::string compiler_input(const std::string& source, const std::string& chip) {
+  int major = 0, minor = 0;
+  check(nvrtc().version(&major, &minor), "nvrtcVersion");
+  std::string all = text("NVRTC ", major, ".", minor, "\n");
+  for (const std::string& option : options(chip)) all += option + "\n";
+  for (const auto& [name, body] : headers()) all += text(name, "\n", body);
+  return all + whole(source);
+}
+
 std::string compile(const std::string& source, const std::string& chip) {
   std::vector<const char*> names, bodies;
   for (const auto& [name, body] : headers()) {
     names.push_back(name);
     bodies.push_back(body);
   }
-  const std::string whole = text(texts::standard, texts::prelude, source);
   Program program = nullptr;
-  check(nvrtc().create(&program, whole.c_str(), "kernel.cu", static_cast<int>(names.size()),
+  check(nvrtc().create(&program, whole(source).c_str(), "kernel.cu", static_cast<int>(names.size()),
                        bodies.data(), names.data()),
         "nvrtcCreateProgram");
-  const std::string architecture = "--gpu-architecture=" + chip;
-  // No fused multiply-add across operations: sums and products round as on the CPU.
-  const char* const options[] = {architecture.c_str(), "--std=c++20", "-default-device",
-                                 "--fmad=false"};
-  const int result = nvrtc().compile(program, std::size(options), options);
+  const std::vector<std::string> chosen = options(chip);
+  std::vector<const char*> arguments;
+  for (const std::string& option : chosen) arguments.push_back(option.c_str());
+  const int result = nvrtc().compile(program, static_cast<int>(arguments.size()), arguments.data());
   std::string output;
   size_t size = 0;
   if (result != 0) {
