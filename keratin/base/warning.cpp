@@ -27,6 +27,10 @@ void warn(const std::string& message) {
   if (handler) handler(message);
 }
 
+void warn_of_unknown_key(std::string_view who, std::string_view key) {
+  warn(text(who, ": the config key '", key, "' is not known and was ignored"));
+}
+
 WarningHandler set_warning_handler(WarningHandler handler) {
   const std::lock_guard guard(handler_lock);
   return std::exchange(current_handler(), std::move(handler));

@@ -188,9 +188,7 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
     }
     return make(json.at("config"), context);
   };
-  context.unknown_key = [](const std::string& layer, const std::string& key) {
-    warn(text(layer, ": the config key '", key, "' is not known and was ignored"));
-  };
+  context.unknown_key = warn_of_unknown_key;
   return context.make_layer(envelope);
 }
 

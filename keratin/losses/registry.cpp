@@ -3,6 +3,7 @@
 #include <cctype>
 #include <map>
 
+#include "keratin/base/warning.h"
 #include "keratin/losses/losses.h"
 
 namespace keratin {
@@ -31,8 +32,8 @@ Loss make(const Json& config) {
   C loss;
   LossOptions options;
   for (const auto& [key, value] : config.as_object())
-    require(read_option(options, key, value) || read_field(loss, key, value, C::keras_name),
-            C::keras_name, ": unexpected config key '", key, "'");
+    if (!read_option(options, key, value) && !read_field(loss, key, value, C::keras_name))
+      warn_of_unknown_key(C::keras_name, key);
   return {loss, options};
 }
 

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <map>
 
+#include "keratin/base/warning.h"
 #include "keratin/losses/registry.h"
 #include "keratin/metrics/metrics.h"
 
@@ -29,8 +30,8 @@ Metric make(const Json& config) {
   typename M::Config own;
   MetricOptions options;
   for (const auto& [key, value] : config.as_object())
-    require(read_option(options, key, value) || read_field(own, key, value, M::Config::keras_name),
-            M::Config::keras_name, ": unexpected config key '", key, "'");
+    if (!read_option(options, key, value) && !read_field(own, key, value, M::Config::keras_name))
+      warn_of_unknown_key(M::Config::keras_name, key);
   return M(own, options);
 }
 
@@ -75,8 +76,8 @@ template <class Config>
 Metric::Function make_function(const Json& arguments) {
   Config config;
   for (const auto& [key, value] : arguments.as_object())
-    require(read_field(config, key, value, Config::keras_name), Config::keras_name,
-            ": unexpected argument '", key, "'");
+    if (!read_field(config, key, value, Config::keras_name))
+      warn_of_unknown_key(Config::keras_name, key);
   return [config](Value y_true, Value y_pred) { return config.call(y_true, y_pred); };
 }
 

@@ -57,7 +57,7 @@ TEST(OptimizerNames, UnknownOnesAreRefused) {
       "Could not interpret learning rate schedule identifier: Sine");
 }
 
-// Wherever Keras refuses a config, so do we, in its words; and nowhere else.
+// Wherever Keras refuses a value, so do we, in its words; and nowhere else.
 TEST(OptimizerErrors, AreKeras) {
   for (const Json& golden : read_golden("optimizers/errors.json").as_array()) {
     SCOPED_TRACE(golden.dump());

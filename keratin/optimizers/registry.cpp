@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "keratin/base/warning.h"
 #include "keratin/optimizers/optimizers.h"
 
 namespace keratin {
@@ -31,8 +32,8 @@ Optimizer make(const Json& config) {
   typename O::Config own;
   OptimizerOptions options;
   for (const auto& [key, value] : config.as_object())
-    require(take(key, value, own, options) || only_in_keras2(key, value),
-            "Argument(s) not recognized: {'", key, "': ", value, '}');
+    if (!take(key, value, own, options) && !only_in_keras2(key, value))
+      warn_of_unknown_key(O::Config::keras_name, key);
   return O(std::move(own), std::move(options));
 }
 
@@ -40,7 +41,7 @@ template <ScheduleConfig C>
 LearningRate make_schedule(const Json& config) {
   C schedule;
   for (const auto& [key, value] : config.as_object())
-    require(take(key, value, schedule), C::keras_name, ": config key '", key, "' is unknown");
+    if (!take(key, value, schedule)) warn_of_unknown_key(C::keras_name, key);
   return schedule;
 }
 

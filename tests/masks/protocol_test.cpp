@@ -2,11 +2,11 @@
 // expected was asked of Keras 3.15, or is in the source of Keras 2.2.5 (dialect keras2).
 #include <gtest/gtest.h>
 
-#include "keratin/base/warning.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/model.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/testing/warnings.h"
 
 namespace keratin {
 namespace {
@@ -56,13 +56,6 @@ LayerPtr sees(bool supports = true) { return std::make_shared<Sees>(supports); }
 
 bool saw(const RunResult& result, size_t i = 0) { return result.outputs.flat()[i].at(0) == 1; }
 
-struct Warnings {
-  std::vector<std::string> said;
-  WarningHandler before =
-      set_warning_handler([this](const std::string& message) { said.push_back(message); });
-  ~Warnings() { set_warning_handler(before); }
-};
-
 TEST(MaskProtocol, NoneIsNoMaskInKeras2AndNothingSaidInKeras3) {
   const Arguments<MaskedTensor> none{{masked()}, {{"mask", {}}}};
   EXPECT_TRUE(saw(run(sees(), none)));
@@ -79,7 +72,7 @@ TEST(MaskProtocol, OneOfSeveralTensorsIsNotSeenButPassedOn) {
 
 TEST(MaskProtocol, WarnsOfAMaskThatTheCallItselfDidNotSee) {
   const auto x = Masking()(Input({2, 1}));
-  const Warnings warnings;
+  const testing::Warnings warnings;
   sees(false)->call_symbolic({{x}, {{"other", Input({2, 1})}}});
   ASSERT_EQ(warnings.said.size(), 1u);
   EXPECT_NE(warnings.said[0].find("does not support masking"), std::string::npos);

@@ -203,7 +203,6 @@ ERRORS = [  # class and arguments, as in a config
     ("SGD", dict(use_ema=True, ema_overwrite_frequency=-1)),
     ("SGD", dict(momentum=1.5)),
     ("SGD", dict(momentum=-0.5)),
-    ("SGD", dict(speed=3)),
     ("AdamW", dict(weight_decay=None)),
     ("Ftrl", dict(initial_accumulator_value=-0.5)),
     ("Ftrl", dict(learning_rate_power=0.5)),
