@@ -206,8 +206,8 @@ TEST(Losses, SayWhatIsWrongInTheWordsOfKeras) {
       "Logits `y_pred` are expected to be a tensor of shape `(batch_size, "
       "max_length, num_classes)`. Received: y_pred.shape=(2, 3)");
   expect_user_error(
-      [] { Loss::from_json(Json::parse(R"({"class_name": "Dice", "config": {"axes": 1}})")); },
-      {"Dice", "axes"});
+      [] { Loss::from_json(Json::parse(R"({"class_name": "Dice", "config": {"axis": "x"}})")); },
+      {"Dice", "axis"});
 }
 
 }  // namespace

@@ -195,8 +195,11 @@ TEST(Metrics, SayWhatIsWrongInTheWordsOfKeras) {
       "Target class id 2 is out of range, which is [0, 2).");
   expect_user_error([] { R2Score().result(); }, "given none yet");
   expect_user_error(
-      [] { Metric::from_json(Json::parse(R"({"class_name": "AUC", "config": {"k": 1}})")); },
-      {"AUC", "'k'"});
+      [] {
+        Metric::from_json(
+            Json::parse(R"({"class_name": "AUC", "config": {"num_thresholds": []}})"));
+      },
+      {"AUC", "'num_thresholds'"});
 }
 
 }  // namespace
