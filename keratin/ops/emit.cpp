@@ -2,17 +2,42 @@
 
 #include <algorithm>
 
-namespace keratin::ops {
+#include "keratin/ops/parts.h"
+#include "keratin/ops/records.h"
 
-Node& emit_node(const OpDef& op, const Values& inputs, Attrs attrs,
-                std::vector<std::unique_ptr<Block>> regions) {
+namespace keratin::ops {
+namespace {
+
+Block& block_of(const OpDef& op, const Values& inputs) {
   require(!inputs.empty(), op.name, ": needs at least one input");
   for (const Value& input : inputs)
     require(input.defined(), op.name, ": an input is an undefined value");
   const Value innermost = *std::max_element(
       inputs.begin(), inputs.end(),
       [](const Value& a, const Value& b) { return a.block().depth() < b.block().depth(); });
-  return innermost.block().append(op, inputs, std::move(attrs), std::move(regions));
+  return innermost.block();
+}
+
+// A concat is what parts are made with.
+bool any_in_parts(const OpDef& op, const Values& inputs) {
+  return &op != &concat_op && std::any_of(inputs.begin(), inputs.end(), in_parts);
+}
+
+}  // namespace
+
+// An op on parts is done in parts if it can be, or else on the whole, put together first.
+Node& emit_node(const OpDef& op, const Values& inputs, Attrs attrs,
+                std::vector<std::unique_ptr<Block>> regions) {
+  Block& block = block_of(op, inputs);
+  if (!any_in_parts(op, inputs))
+    return block.append(op, inputs, std::move(attrs), std::move(regions));
+  if (block.depth() == 0 && regions.empty())
+    if (const Value made = on_parts(op, inputs, attrs); made.defined() && made.index() == 0)
+      return made.node();
+  Values whole;
+  for (const Value& input : inputs)
+    whole.push_back(in_parts(input) ? whole_on(input, input.type().device) : input);
+  return block.append(op, whole, std::move(attrs), std::move(regions));
 }
 
 }  // namespace keratin::ops

@@ -1,0 +1,382 @@
+#include "keratin/ops/parts.h"
+
+#include <algorithm>
+
+#include "keratin/ops/attention.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/conv.h"
+#include "keratin/ops/einsum.h"
+#include "keratin/ops/einsum_equation.h"
+#include "keratin/ops/emit.h"
+#include "keratin/ops/indexing.h"
+#include "keratin/ops/joining.h"
+#include "keratin/ops/matmul.h"
+#include "keratin/ops/movement.h"
+#include "keratin/ops/pointwise.h"
+#include "keratin/ops/records.h"
+#include "keratin/ops/reduce.h"
+#include "keratin/ops/slicing.h"
+#include "keratin/ops/transfer.h"
+
+namespace keratin::ops {
+namespace {
+
+// Constants are made wherever they are needed.
+bool is_anywhere(Value value) {
+  return value.node().input_count() == 0 && !is_parameter(value.node());
+}
+
+Value bring(Value value, Device device) {
+  if (in_parts(value)) return whole_on(value, device);
+  return value.type().device == device || is_anywhere(value) ? value : transfer(value, device);
+}
+
+struct Parts {
+  int64_t axis = 0;
+  Values values;
+  Dims edges = {0};  // part j reaches from edges[j] to edges[j + 1]
+
+  explicit Parts(Value value) : axis(value.node().attr<AxisAttrs>().axis) {
+    for (const Value& part : value.node().inputs()) {
+      values.push_back(part);
+      edges.push_back(edges.back() + part.shape()[axis]);
+    }
+  }
+  size_t count() const { return values.size(); }
+  Device device(size_t j) const { return values[j].type().device; }
+};
+
+// What lies between two edges along an axis, on a device; a part that is there stays as it is.
+Value part_of(Value value, int64_t axis, int64_t begin, int64_t end, Device device) {
+  const Value part = slice_axis(value, axis, begin, end);
+  return part.type().device == device ? part : bring(part, device);
+}
+
+Value place(Value value, Device device) {
+  value.node().place(device);
+  return value;
+}
+
+Value joined(const Values& parts, int64_t axis) { return concat(parts, axis); }
+
+Value added(const Values& parts) {
+  Value total = parts[0];
+  for (size_t j = 1; j < parts.size(); ++j) total = total + bring(parts[j], parts[0].type().device);
+  return total;
+}
+
+// The axes of an op's inputs and of its result, named as in einsum: equal numbers are one axis. An
+// axis that the result does not have is summed over. Those that are fixed cannot be cut.
+using Names = std::vector<int>;
+struct Axes {
+  std::vector<Names> inputs;
+  Names result;
+  Names fixed = {};
+};
+
+constexpr int nobody = -1;  // an axis that no other is the same as
+
+Names numbers(int64_t first, int64_t count) {
+  Names names;
+  for (int64_t i = 0; i < count; ++i) names.push_back(static_cast<int>(first + i));
+  return names;
+}
+
+std::optional<size_t> find(const Names& names, int name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<size_t>(found - names.begin());
+}
+
+// Inputs are aligned with the result at the last axis.
+Axes pointwise_axes(const Node& n, const Shape& result) {
+  Axes axes{{}, numbers(0, result.rank())};
+  for (const Value& input : n.inputs())
+    axes.inputs.push_back(numbers(result.rank() - input.rank(), input.rank()));
+  return axes;
+}
+
+Axes matmul_axes(const Node& n, const Shape& result) {
+  const auto [ta, tb] = n.attr<MatmulAttrs>();
+  const int rank = static_cast<int>(result.rank()), rows = rank - 2, columns = rank - 1,
+            depth = rank;
+  Axes axes{{}, numbers(0, rank)};
+  for (const Value& input : n.inputs())
+    axes.inputs.push_back(numbers(rank - input.rank(), input.rank() - 2));
+  for (const int name : {ta ? depth : rows, ta ? rows : depth}) axes.inputs[0].push_back(name);
+  for (const int name : {tb ? columns : depth, tb ? depth : columns})
+    axes.inputs[1].push_back(name);
+  return axes;
+}
+
+Axes einsum_axes(const Node& n) {
+  std::vector<Shape> shapes;
+  for (const Value& input : n.inputs()) shapes.push_back(input.shape());
+  const EinsumEquation equation(n.attr<EinsumAttrs>().equation, shapes);
+  Axes axes{{}, Names(equation.result.begin(), equation.result.end())};
+  for (const ops::Labels& labels : equation.operands) {
+    axes.inputs.emplace_back(labels.begin(), labels.end());
+    for (const Label label : labels)
+      if (std::count(labels.begin(), labels.end(), label) > 1) axes.fixed.push_back(label);
+  }
+  return axes;
+}
+
+Axes conv_axes(const Node& n, const Shape& result) {
+  const int spatial = static_cast<int>(result.rank() - 2);
+  enum : int { batch = 100, channels, filters };
+  Axes axes{{{batch}, {}}, {batch}};
+  for (int i = 0; i < spatial; ++i) {
+    axes.inputs[0].push_back(i);
+    axes.inputs[1].push_back(spatial + i);
+    axes.result.push_back(2 * spatial + i);
+  }
+  axes.fixed = numbers(0, spatial * 3);
+  axes.inputs[0].push_back(channels);
+  axes.inputs[1].insert(axes.inputs[1].end(), {channels, filters});
+  axes.result.push_back(filters);
+  if (n.attr<ConvAttrs>().groups != 1) axes.fixed.insert(axes.fixed.end(), {channels, filters});
+  return axes;
+}
+
+Axes reduce_axes(const Node& n) {
+  const auto& [reduced, keepdims] = n.attr<ReduceAttrs>();
+  Axes axes{{numbers(0, n.in().rank())}, {}};
+  for (const int name : axes.inputs[0]) {
+    const bool stays = std::find(reduced.begin(), reduced.end(), name) == reduced.end();
+    if (stays || keepdims) axes.result.push_back(stays ? name : nobody);
+    if (!stays && &n.op() != &sum_op) axes.fixed.push_back(name);
+  }
+  return axes;
+}
+
+// One axis is treated as a whole, the others one by one.
+Axes along_axes(const Node& n) {
+  Axes axes{{}, numbers(0, n.in().rank()), {static_cast<int>(n.attr<AxisAttrs>().axis)}};
+  axes.inputs.assign(n.input_count(), axes.result);
+  return axes;
+}
+
+// Heads and samples attend by themselves.
+Axes attention_axes(const Node& n) {
+  enum : int { batch, queries, heads, depth, keys, features };
+  Axes axes{
+      {{batch, queries, heads, depth}, {batch, keys, heads, depth}, {batch, keys, heads, features}},
+      {batch, queries, heads, features},
+      {queries, depth, keys, features}};
+  for (size_t i = 3; i < n.input_count(); ++i) {
+    const Names all{batch, heads, queries, keys};
+    axes.inputs.emplace_back(all.end() - n.in(i).rank(), all.end());
+  }
+  if (n.in(0).shape()[2] != n.in(1).shape()[2]) axes.fixed.push_back(heads);
+  return axes;
+}
+
+Axes gather_axes(const Node& n) {
+  const int64_t axis = n.attr<AxisAttrs>().axis;
+  const Names table = numbers(0, n.in(0).rank()), places = numbers(100, n.in(1).rank());
+  Axes axes{{table, places}, {table.begin(), table.begin() + axis}, {static_cast<int>(axis)}};
+  axes.result.insert(axes.result.end(), places.begin(), places.end());
+  axes.result.insert(axes.result.end(), table.begin() + axis + 1, table.end());
+  return axes;
+}
+
+// An axis of size 1 more, or less.
+Axes expand_axes(const Node& n) {
+  Axes axes{{numbers(0, n.in().rank())}, numbers(0, n.in().rank())};
+  axes.result.insert(axes.result.begin() + n.attr<AxisAttrs>().axis, nobody);
+  return axes;
+}
+Axes squeeze_axes(const Node& n) {
+  const int64_t axis = n.attr<AxisAttrs>().axis;
+  Axes axes{{numbers(0, n.in().rank())}, numbers(0, n.in().rank()), {static_cast<int>(axis)}};
+  axes.result.erase(axes.result.begin() + axis);
+  return axes;
+}
+
+Axes transpose_axes(const Node& n) {
+  Axes axes{{numbers(0, n.in().rank())}, {}};
+  for (const int64_t from : n.attr<TransposeAttrs>().permutation)
+    axes.result.push_back(static_cast<int>(from));
+  return axes;
+}
+
+std::optional<Axes> axes_of(const Node& n, const Shape& result) {
+  const OpDef* op = &n.op();
+  const auto is_one_of = [&](std::initializer_list<const OpDef*> list) {
+    return std::find(list.begin(), list.end(), op) != list.end();
+  };
+  if (op->scalar) return pointwise_axes(n, result);
+  if (op == &matmul_op) return matmul_axes(n, result);
+  if (op == &einsum_op) return einsum_axes(n);
+  if (op == &conv_op) return conv_axes(n, result);
+  if (op == &transpose_op) return transpose_axes(n);
+  if (op == &expand_dims_op) return expand_axes(n);
+  if (op == &squeeze_op) return squeeze_axes(n);
+  if (op == &gather_op) return gather_axes(n);
+  if (op == &scaled_dot_product_attention_op) return attention_axes(n);
+  if (is_one_of({&sum_op, &max_op, &min_op, &prod_op, &any_op, &all_op, &mean_op, &variance_op,
+                 &logsumexp_op}))
+    return reduce_axes(n);
+  if (is_one_of({&softmax_op, &softmax_grad_op, &log_softmax_op, &log_softmax_grad_op}))
+    return along_axes(n);
+  return std::nullopt;
+}
+
+// The axis of an input that is cut with the others; nothing where the input is used whole.
+std::optional<int64_t> cut_axis(const Names& names, int name, const Shape& shape, int64_t size) {
+  const auto at = find(names, name);
+  if (!at || shape[static_cast<int64_t>(*at)] != size) return std::nullopt;
+  return static_cast<int64_t>(*at);
+}
+
+// The op for each part of the input `leader`; undefined where its axis is fixed, or where another
+// input would have to be cut only to be summed over: bringing the parts together is less.
+Value follow(const Node& n, const Axes& axes, size_t leader) {
+  const Parts parts(n.in(leader));
+  const int name = axes.inputs[leader][static_cast<size_t>(parts.axis)];
+  if (name == nobody || find(axes.fixed, name)) return {};
+  const int64_t size = parts.edges.back();
+  const auto result = find(axes.result, name);
+  std::vector<std::optional<int64_t>> cuts;
+  for (size_t i = 0; i < n.input_count(); ++i) {
+    cuts.push_back(cut_axis(axes.inputs[i], name, n.in(i).shape(), size));
+    if (!result && i > leader && cuts[i] && !in_parts(n.in(i))) return {};
+  }
+  Values made;
+  for (size_t j = 0; j < parts.count(); ++j) {
+    const Device device = parts.device(j);
+    Values inputs;
+    for (size_t i = 0; i < n.input_count(); ++i)
+      inputs.push_back(cuts[i]
+                           ? part_of(n.in(i), *cuts[i], parts.edges[j], parts.edges[j + 1], device)
+                           : bring(n.in(i), device));
+    made.push_back(place(emit(n.op(), inputs, n.attrs()), device));
+  }
+  return result ? joined(made, static_cast<int64_t>(*result)) : added(made);
+}
+
+// A table cut into rows: each device looks up what it has, and zeros for the rest. An index that
+// nobody has is left to the first, which refuses it.
+Value gather_rows(const Node& n, const Parts& parts) {
+  if (!n.in(1).shape().known()) return {};
+  const auto size = static_cast<double>(parts.edges.back());
+  const Value given = n.in(1), index = select(given < 0, given + size, given);
+  const Value stray = bit_or(index < 0, index >= size);
+  Values found;
+  for (size_t j = 0; j < parts.count(); ++j) {
+    const Device device = parts.device(j);
+    const auto begin = static_cast<double>(parts.edges[j]),
+               end = static_cast<double>(parts.edges[j + 1]);
+    const Value inside = bit_and(index >= begin, index < end);
+    Value local = select(inside, index - begin, zeros_like(index));
+    if (j == 0) local = select(stray, given, local);
+    const Value rows = gather(parts.values[j], bring(local, device), parts.axis);
+    Dims around(static_cast<size_t>(parts.axis), 1);
+    around.insert(around.end(), given.shape().begin(), given.shape().end());
+    around.resize(static_cast<size_t>(rows.rank()), 1);
+    found.push_back(rows * reshape(bring(cast(inside, rows.dtype()), device), around));
+  }
+  return added(found);
+}
+
+// Where each part keeps its elements: the same ones come before it, and whole steps of an axis of
+// the result are inside.
+Value reshape_parts(const Parts& parts, const Shape& from, const Shape& to) {
+  if (!from.known() || !to.known()) return {};
+  const int64_t before = from.count(0, parts.axis);
+  int64_t axis = 0;
+  while (axis < to.rank() && (to.count(0, axis) != before || to[axis] == 1)) ++axis;
+  if (axis == to.rank()) return {};
+  const int64_t inner = from.count(parts.axis + 1, from.rank()),
+                step = to.count(axis + 1, to.rank());
+  Values made;
+  for (size_t j = 0; j < parts.count(); ++j) {
+    const int64_t elements = (parts.edges[j + 1] - parts.edges[j]) * inner;
+    if (step == 0 || elements % step != 0) return {};
+    Dims dims = to.dims();
+    dims[static_cast<size_t>(axis)] = elements / step;
+    made.push_back(reshape(parts.values[j], dims));
+  }
+  return joined(made, axis);
+}
+
+Value broadcast_parts(const Parts& parts, const Shape& to) {
+  const int64_t axis = parts.axis + to.rank() - parts.values[0].rank();
+  if (to[axis] != parts.edges.back()) return {};
+  Values made;
+  for (size_t j = 0; j < parts.count(); ++j) {
+    Dims dims = to.dims();
+    for (int64_t& size : dims) size = size == unknown ? -1 : size;
+    dims[static_cast<size_t>(axis)] = parts.edges[j + 1] - parts.edges[j];
+    made.push_back(broadcast_to(parts.values[j], dims));
+  }
+  return joined(made, axis);
+}
+
+// One of the parts, or a slice of each.
+Value slice_parts(const Node& n, const Parts& parts) {
+  const auto at = static_cast<size_t>(parts.axis);
+  SliceAttrs attrs = n.attr<SliceAttrs>();
+  const Shape& shape = n.in().shape();
+  if (!shape.known() || attrs.step[at] != 1) return {};
+  const SliceWindow window = slice_window(attrs, shape);
+  attrs.start[at] = 0;
+  attrs.limit[at] = to_end;
+  const int64_t begin = window.start[at], end = begin + window.size[at];
+  Values made;
+  for (size_t j = 0; j < parts.count(); ++j) {
+    const bool exactly = begin == parts.edges[j] && end == parts.edges[j + 1];
+    const bool all = begin == 0 && end == parts.edges.back();
+    if (!exactly && !all) continue;
+    const Value part = slice(parts.values[j], attrs.start, attrs.limit, attrs.step);
+    if (exactly) return part;
+    made.push_back(part);
+  }
+  return made.empty() ? Value() : joined(made, parts.axis);
+}
+
+}  // namespace
+
+bool in_parts(Value value) {
+  const Node& node = value.node();
+  if (&node.op() != &concat_op || node.block().depth() > 0) return false;
+  std::optional<Device> first;
+  for (const Value& part : node.inputs()) {
+    if (is_anywhere(part)) continue;
+    if (first.value_or(part.type().device) != part.type().device) return true;
+    first = part.type().device;
+  }
+  return false;
+}
+
+Value whole_on(Value value, Device device) {
+  const Parts parts(value);
+  Values there;
+  for (const Value& part : parts.values) there.push_back(bring(part, device));
+  return joined(there, parts.axis);
+}
+
+Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs) {
+  const Node n(inputs[0].block(), op, inputs, attrs);
+  const Types types = infer_types(n);
+  if (&op == &transfer_op) return whole_on(inputs[0], attrs.get<TransferAttrs>().device);
+  if (types.size() != 1) return {};
+  const Shape& result = types[0].shape;
+  if (in_parts(inputs[0])) {
+    const Parts parts(inputs[0]);
+    if (&op == &slice_op) return slice_parts(n, parts);
+    if (&op == &reshape_op) return reshape_parts(parts, inputs[0].shape(), result);
+    if (&op == &broadcast_to_op) return broadcast_parts(parts, result);
+    if (&op == &gather_op && parts.axis == attrs.get<AxisAttrs>().axis)
+      return gather_rows(n, parts);
+  }
+  const auto axes = axes_of(n, result);
+  if (!axes) return {};
+  for (size_t i = inputs.size(); i-- > 0;)
+    if (in_parts(inputs[i]))
+      if (const Value made = follow(n, *axes, i); made.defined()) return made;
+  return {};
+}
+
+}  // namespace keratin::ops

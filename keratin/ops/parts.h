@@ -1,0 +1,24 @@
+#pragma once
+
+#include "keratin/ir/node.h"
+
+#pragma GCC visibility push(default)
+
+// A tensor in parts is a concat of values on several devices. An op that is given one is written
+// once for each part, on the device where that is, wherever the parts of the result follow from
+// those of the inputs:
+//   matmul(x, [w0 | w1])  becomes  [matmul(x, w0) | matmul(x, w1)]
+// and the result is in parts again, or a sum. Any other op gets the whole, put together first.
+// This happens as nodes are emitted, so that gradients follow the same parts.
+namespace keratin::ops {
+
+bool in_parts(Value value);
+// The value on a device, as one piece.
+Value whole_on(Value value, Device device);
+
+// What the op gives, made of parts; undefined if it cannot be, or has several outputs.
+Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs);
+
+}  // namespace keratin::ops
+
+#pragma GCC visibility pop

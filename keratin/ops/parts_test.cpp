@@ -1,0 +1,285 @@
+#include "keratin/ops/parts.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/autodiff/gradients.h"
+#include "keratin/engine/compile.h"
+#include "keratin/engine/devices.h"
+#include "keratin/ops/ops.h"
+#include "keratin/testing/expect_error.h"
+#include "keratin/testing/waves.h"
+
+namespace keratin::ops {
+namespace {
+
+constexpr Device cpu1{Device::Kind::cpu, 1};
+
+// x in parts of sizes `first` and what is left, the second one elsewhere.
+Value cut(Value x, int64_t axis, int64_t first) {
+  const int64_t size = x.shape()[axis];
+  return concat({slice_axis(x, axis, 0, first), transfer(slice_axis(x, axis, first, size), cpu1)},
+                axis);
+}
+
+struct Case {
+  std::string name;
+  std::vector<Shape> shapes;
+  std::vector<int64_t> axes;  // along which inputs are cut; -1: whole
+  std::function<Value(const Values&)> build;
+  enum { in_parts, summed, whole } result = in_parts;
+  std::vector<double> indices = {};  // in place of the last input, if any
+};
+
+// The result, then the gradients of Σ sin(3 i) · result[i] by the floats among the inputs.
+std::vector<Tensor> run(const Case& c, const std::vector<Tensor>& data, bool cuts) {
+  Module module;
+  Values inputs, given, wrt;
+  for (const Tensor& t : data) inputs.push_back(module.input({t.dtype(), t.shape()}));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int64_t axis = c.axes[i];
+    given.push_back(cuts && axis >= 0 ? cut(inputs[i], axis, inputs[i].shape()[axis] / 2)
+                                      : inputs[i]);
+    if (is_float(inputs[i].dtype())) wrt.push_back(inputs[i]);
+  }
+  const Value y = c.build(given);
+  if (cuts) {
+    EXPECT_EQ(in_parts(y), c.result == Case::in_parts);
+    bool far = false;  // does the other device work?
+    for (const auto& node : module.block().nodes())
+      far = far || (node->device() == cpu1 && node->name() != "transfer");
+    EXPECT_EQ(far, c.result != Case::whole);
+  }
+  module.output(y);
+  const Value dy = constant(module.block(), testing::waves(y.shape(), 0.3, 3));
+  for (const Value& g : pull_back(module.block(), {y}, {dy}, wrt)) module.output(g);
+  return compile(std::move(module))(data);
+}
+
+class PartsTest : public ::testing::Test {
+ protected:
+  PartsTest() { set_logical_devices("cpu", 2); }
+  ~PartsTest() override { set_logical_devices("cpu", 1); }
+};
+
+TEST_F(PartsTest, GiveWhatTheWholeGives) {
+  const auto product = [](bool ta, bool tb) {
+    return [=](const Values& in) { return matmul(in[0], in[1], {ta, tb}); };
+  };
+  const std::vector<Case> cases = {
+      {"columns of a product", {{3, 4}, {4, 6}}, {-1, 1}, product(false, false)},
+      {"columns, transposed", {{4, 3}, {6, 4}}, {-1, 0}, product(true, true)},
+      {"rows of a product", {{4, 3}, {3, 6}}, {0, -1}, product(false, false)},
+      {"depth", {{3, 4}, {4, 6}}, {-1, 0}, product(false, false), Case::summed},
+      {"depth of both", {{3, 4}, {4, 6}}, {1, 0}, product(false, false), Case::summed},
+      {"depth of the first alone", {{3, 4}, {4, 6}}, {1, -1}, product(false, false), Case::whole},
+      {"depth against columns", {{3, 4}, {4, 6}}, {1, 1}, product(false, false)},
+      {"many rows", {{2, 3, 4}, {4, 6}}, {-1, 1}, product(false, false)},
+      {"batches", {{4, 3, 2}, {4, 2, 5}}, {0, 0}, product(false, false)},
+      {"batches of one", {{4, 3, 2}, {1, 2, 5}}, {0, -1}, product(false, false)},
+      {"einsum, heads",
+       {{2, 3, 4}, {4, 2, 5}},
+       {-1, 1},
+       [](const Values& in) { return einsum("abc,cde->abde", in); }},
+      {"einsum, sum",
+       {{2, 3, 4, 5}, {4, 5, 6}},
+       {2, 0},
+       [](const Values& in) { return einsum("abcd,cde->abe", in); },
+       Case::summed},
+      {"einsum, ellipsis",
+       {{2, 3, 4}, {4, 6}},
+       {-1, 1},
+       [](const Values& in) { return einsum("...x,xy->...y", in); }},
+      {"filters",
+       {{2, 5, 5, 3}, {2, 2, 3, 4}},
+       {-1, 3},
+       [](const Values& in) { return conv(in[0], in[1]); }},
+      {"channels",
+       {{2, 5, 5, 4}, {2, 2, 4, 3}},
+       {3, 2},
+       [](const Values& in) { return conv(in[0], in[1]); },
+       Case::summed},
+      {"grouped filters",
+       {{2, 5, 4}, {2, 2, 4}},
+       {-1, 2},
+       [](const Values& in) { return conv(in[0], in[1], {.groups = 2}); },
+       Case::whole},
+      {"bias", {{2, 3, 4}, {4}}, {2, 0}, [](const Values& in) { return in[0] + in[1]; }},
+      {"bias, whole", {{2, 3, 4}, {4}}, {2, -1}, [](const Values& in) { return in[0] * in[1]; }},
+      {"one of another axis",
+       {{4, 4}, {4, 4}},
+       {0, 1},
+       [](const Values& in) { return in[0] * in[1]; }},
+      {"a number", {{4, 3}}, {0}, [](const Values& in) { return 1.0 - tanh(in[0] * 2.0); }},
+      {"repeated", {{4, 1}, {1, 6}}, {0, -1}, [](const Values& in) { return in[0] * in[1]; }},
+      {"transposed",
+       {{2, 4, 3}},
+       {1},
+       [](const Values& in) {
+         return transpose(in[0], {2, 1, 0});
+       }},
+      {"merged axes",
+       {{3, 4, 5}},
+       {1},
+       [](const Values& in) {
+         return reshape(in[0], {3, 20});
+       }},
+      {"parted axes",
+       {{3, 8}},
+       {1},
+       [](const Values& in) {
+         return reshape(in[0], {3, 4, 2});
+       }},
+      {"an axis of 1",
+       {{3, 8}},
+       {1},
+       [](const Values& in) { return squeeze(expand_dims(in[0], 1), 1); }},
+      {"mixed axes",
+       {{3, 4}},
+       {1},
+       [](const Values& in) { return reshape(in[0], {12}); },
+       Case::whole},
+      {"broadcast",
+       {{4, 1}},
+       {0},
+       [](const Values& in) {
+         return broadcast_to(in[0], {2, 4, 3});
+       }},
+      {"sum over the cut",
+       {{3, 4}},
+       {1},
+       [](const Values& in) { return sum(in[0], {1}, true); },
+       Case::summed},
+      {"sum beside it", {{3, 4}}, {1}, [](const Values& in) { return sum(in[0], {0}); }},
+      {"mean over the cut",
+       {{3, 4}},
+       {1},
+       [](const Values& in) { return mean(in[0], {1}); },
+       Case::whole},
+      {"mean beside it", {{3, 4}}, {1}, [](const Values& in) { return mean(in[0], {0}, true); }},
+      {"softmax beside it", {{4, 3}}, {0}, [](const Values& in) { return softmax(in[0]); }},
+      {"softmax over it",
+       {{3, 4}},
+       {1},
+       [](const Values& in) { return softmax(in[0]); },
+       Case::whole},
+      {"all of the cut axis",
+       {{6, 4}},
+       {1},
+       [](const Values& in) {
+         return slice(in[0], {1, 0}, {6, 4}, {2, 1});
+       }},
+      {"across the cut",
+       {{6}},
+       {0},
+       [](const Values& in) { return slice_axis(in[0], 0, 1, 5); },
+       Case::whole},
+      {"attention of heads",
+       {{2, 3, 4, 5}, {2, 6, 4, 5}, {2, 6, 4, 5}},
+       {2, 2, 2},
+       [](const Values& in) { return scaled_dot_product_attention(in[0], in[1], in[2]); }},
+      {"an op without a rule",
+       {{4, 6}},
+       {0},
+       [](const Values& in) { return cumsum(in[0], {.axis = 0}); },
+       Case::whole},
+      {"looked up, columns",
+       {{5, 4}, {2, 3}},
+       {1, -1},
+       [](const Values& in) { return gather(in[0], in[1], 0); },
+       Case::in_parts,
+       {0, 4, -1, 2, 2, -5}},
+      {"looked up, rows",
+       {{6, 4}, {2, 3}},
+       {0, -1},
+       [](const Values& in) { return gather(in[0], in[1], 0); },
+       Case::summed,
+       {0, 5, -1, 2, 3, -6}},
+      {"looked up in the middle",
+       {{2, 6, 4}, {3}},
+       {1, -1},
+       [](const Values& in) { return gather(in[0], in[1], 1); },
+       Case::summed,
+       {0, 5, 3}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::vector<Tensor> data;
+    for (size_t i = 0; i < c.shapes.size(); ++i)
+      data.push_back(!c.indices.empty() && i + 1 == c.shapes.size()
+                         ? Tensor::of(DType::i32, c.shapes[i], c.indices)
+                         : testing::waves(c.shapes[i], static_cast<double>(i)));
+    const auto got = run(c, data, true), expected = run(c, data, false);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t k = 0; k < got.size(); ++k) {
+      ASSERT_EQ(got[k].shape(), expected[k].shape());
+      for (int64_t i = 0; i < got[k].count(); ++i)
+        ASSERT_NEAR(got[k].at(i), expected[k].at(i), 1e-5) << "result " << k << ", element " << i;
+    }
+  }
+}
+
+TEST_F(PartsTest, AreFoundAgain) {
+  Module module;
+  const Value a = module.input({DType::f32, {2, 3}}), b = module.input({DType::f32, {4, 3}, cpu1});
+  const Value whole = concat({a, b}, 0);
+  ASSERT_TRUE(in_parts(whole));
+  EXPECT_EQ(slice_axis(whole, 0, 0, 2), a);
+  EXPECT_EQ(slice_axis(whole, 0, 2, 6), b);
+  EXPECT_FALSE(in_parts(transfer(whole, cpu1)));
+  EXPECT_EQ(transfer(whole, cpu1).type().device, cpu1);
+  EXPECT_FALSE(in_parts(concat({a, a}, 0)));
+}
+
+// A split of a split: the parts of parts are worked with where they are.
+TEST_F(PartsTest, MayBeInParts) {
+  set_logical_devices("cpu", 4);
+  Module module;
+  Values rows;
+  std::vector<Tensor> data{testing::waves({3, 4})};
+  const Value x = module.input({DType::f32, {3, 4}});
+  for (int16_t i = 0; i < 2; ++i) {
+    Values columns;
+    for (int16_t j = 0; j < 2; ++j) {
+      columns.push_back(
+          module.input({DType::f32, {2, 3}, {Device::Kind::cpu, int16_t(2 * i + j)}}));
+      data.push_back(testing::waves({2, 3}, 2 * i + j));
+    }
+    rows.push_back(concat(columns, 1));
+  }
+  const Value y = matmul(x, concat(rows, 0));
+  module.output(y);
+  int products = 0;
+  for (const auto& node : module.block().nodes()) products += node->name() == "matmul" ? 1 : 0;
+  EXPECT_EQ(products, 4);
+  const Tensor got = compile(std::move(module))(data)[0];
+  for (int64_t m = 0; m < 3; ++m)
+    for (int64_t n = 0; n < 6; ++n) {
+      double expected = 0;
+      for (int64_t k = 0; k < 4; ++k)
+        expected += data[0].at(m * 4 + k) *
+                    data[static_cast<size_t>(1 + k / 2 * 2 + n / 3)].at(k % 2 * 3 + n % 3);
+      EXPECT_NEAR(got.at(m * 6 + n), expected, 1e-5);
+    }
+}
+
+TEST_F(PartsTest, RefuseWhatTheWholeRefuses) {
+  Module module;
+  const Value x = module.input({DType::f32, {2, 3}});
+  const Value parts = cut(module.input({DType::f32, {4, 6}}), 1, 3);
+  testing::expect_user_error([&] { matmul(x, parts); }, "matmul: the inner sizes of");
+  testing::expect_user_error([&] { parts + x; }, "add: ");
+
+  const Value table = cut(module.input({DType::f32, {6, 2}}), 0, 3);
+  module.output(gather(table, module.input({DType::i32, {1}}), 0));
+  const auto program = compile(std::move(module));
+  for (const double stray : {6.0, -7.0, 100.0})
+    testing::expect_user_error(
+        [&] {
+          program({testing::waves({2, 3}), testing::waves({4, 6}), testing::waves({6, 2}),
+                   Tensor::of(DType::i32, {1}, std::vector{stray})});
+        },
+        text("index ", stray, " is outside axis 0"));
+}
+
+}  // namespace
+}  // namespace keratin::ops
