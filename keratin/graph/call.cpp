@@ -4,8 +4,11 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/graph/layer.h"
+#include "keratin/graph/variable_parts.h"
+#include "keratin/ops/joining.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/random.h"
+#include "keratin/ops/slicing.h"
 
 namespace keratin {
 namespace {
@@ -165,12 +168,33 @@ Value& Tracer::current(const Variable& variable) {
                                                             : entries_.at(variable).current;
 }
 
+// The parts of a variable are read where they live; in a replica, on its own devices.
 Value Tracer::read(const Variable& variable) {
+  if (const VariableParts* cut = parts_of(variable)) {
+    Values parts;
+    for (size_t j = 0; j < cut->parts.size(); ++j) {
+      const Variable& part = cut->parts[j];
+      const Placement at(*this, replicas_ ? cut->place(replica()->device, j) : part.device());
+      parts.push_back(read(part));
+    }
+    return ops::concat(parts, cut->axis);
+  }
   const Value value = current(variable);
   return place_ ? bring(value, *place_) : value;
 }
 
 void Tracer::update(const Variable& variable, Value value) {
+  if (const VariableParts* cut = parts_of(variable)) {
+    require(value.shape() == variable.shape(), "variable '", variable.path(), "': expected shape ",
+            variable.shape(), ", got ", value.shape());
+    int64_t begin = 0;
+    for (const Variable& part : cut->parts) {
+      const int64_t end = begin + part.shape()[cut->axis];
+      update(part, ops::slice_axis(value, cut->axis, begin, end));
+      begin = end;
+    }
+    return;
+  }
   Value& now = current(variable);
   require(value.shape() == now.shape(), "variable '", variable.path(), "': expected shape ",
           now.shape(), ", got ", value.shape());

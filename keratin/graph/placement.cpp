@@ -2,6 +2,7 @@
 #include "keratin/base/hash.h"
 #include "keratin/graph/layer.h"
 #include "keratin/ops/joining.h"
+#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/transfer.h"
@@ -136,7 +137,9 @@ void Tracer::join_losses(const std::vector<size_t>& ends) {
 Value Tracer::sum_over_replicas(Value local) {
   if (replicas_ == nullptr || replicas_->size() == 1) return local;
   require(local.block().depth() == 0, "a sum over replicas cannot be made inside a loop over time");
-  const Value sum = ops::transfer(local, (*replicas_)[at_].device);
+  const Device device = (*replicas_)[at_].device;
+  if (ops::in_parts(local)) local = ops::whole_on(local, device);
+  const Value sum = ops::transfer(local, device);
   if (next_sum_ == sums_.size()) sums_.emplace_back();
   sums_[next_sum_++].push_back({local, sum});
   return sum;

@@ -5,6 +5,8 @@
 namespace keratin {
 
 const Layer& saved_model(const Layer& model) {
+  if (const auto* runs = dynamic_cast<const RunsAnotherModel*>(&model))
+    return saved_model(runs->other_model());
   if (const auto* graph = dynamic_cast<const FunctionalLayer*>(&model))
     for (const LayerPtr& layer : graph->layers())
       if (const auto* runs = dynamic_cast<const RunsAnotherModel*>(layer.get()))

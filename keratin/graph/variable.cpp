@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <unordered_map>
 
+#include "keratin/graph/variable_parts.h"
 #include "keratin/tensor/residence.h"
 
 namespace keratin {
@@ -18,14 +20,72 @@ uint64_t scramble(uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
 }
+constexpr uint64_t seed_step = 0x9e3779b97f4a7c15ULL;
+
+// The variables in parts, by the hash that is their address; one that dies takes its entry along,
+// be it after main: the table stays. Most programs have none.
+using Cuts = std::unordered_map<size_t, std::unique_ptr<VariableParts>>;
+std::mutex cuts_lock;
+Cuts& cuts = *new Cuts;
+std::atomic<size_t> cut_count = 0;
+
+// The old entry dies outside the lock, for its parts may have entries too.
+std::unique_ptr<VariableParts> exchange_parts(size_t variable, std::unique_ptr<VariableParts> now) {
+  const std::lock_guard guard(cuts_lock);
+  auto old = std::exchange(cuts[variable], std::move(now));
+  if (cuts[variable] == nullptr) cuts.erase(variable);
+  cut_count = cuts.size();
+  return old;
+}
+
+// Calls f(bytes of the whole, bytes of the part, how many) for each run of a part that begins at
+// some place along an axis.
+template <class F>
+void each_run(const Tensor& whole, const Tensor& part, int64_t axis, int64_t begin, F f) {
+  const auto bytes_from = [](const Tensor& t, int64_t first) {
+    return static_cast<size_t>(t.shape().count(first, t.shape().rank())) * size_of(t.dtype());
+  };
+  const size_t step = bytes_from(whole, axis), bytes = bytes_from(part, axis);
+  auto* theirs = static_cast<std::byte*>(whole.raw()) +
+                 static_cast<size_t>(begin) * bytes_from(whole, axis + 1);
+  auto* mine = static_cast<std::byte*>(part.raw());
+  for (int64_t i = 0; bytes > 0 && i < whole.shape().count(0, axis); ++i)
+    f(theirs + static_cast<size_t>(i) * step, mine + static_cast<size_t>(i) * bytes, bytes);
+}
+
+Tensor gathered(const VariableParts& cut, DType dtype, const Shape& shape) {
+  Tensor whole(dtype, shape);
+  int64_t begin = 0;
+  for (const Variable& part : cut.parts) {
+    each_run(whole, part.value(), cut.axis, begin,
+             [](void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); });
+    begin += part.shape()[cut.axis];
+  }
+  return whole;
+}
+
+void scatter(const Tensor& whole, const VariableParts& cut) {
+  int64_t begin = 0;
+  for (const Variable& part : cut.parts) {
+    Tensor mine(whole.dtype(), part.shape());
+    each_run(whole, mine, cut.axis, begin,
+             [](const void* from, void* to, size_t bytes) { std::memcpy(to, from, bytes); });
+    part.take(mine);
+    begin += part.shape()[cut.axis];
+  }
+}
 
 }  // namespace
 
 void set_random_seed(uint64_t seed) { seed_stream = scramble(seed); }
 
-uint64_t next_seed() { return scramble(seed_stream.fetch_add(0x9e3779b97f4a7c15ULL)); }
+uint64_t next_seed() { return scramble(seed_stream.fetch_add(seed_step)); }
 
-Variable::Variable(VariableSpec spec) : data_(std::make_shared<Data>()) {
+Variable::Variable(VariableSpec spec)
+    : data_(new Data, [](Data* data) {
+        if (cut_count > 0) exchange_parts(std::hash<const void*>{}(data), nullptr);
+        delete data;
+      }) {
   require(spec.shape.known(), "variable '", spec.name, "': expected a known shape, got ",
           spec.shape);
   data_->spec = std::move(spec);
@@ -54,7 +114,7 @@ Tensor Variable::Data::at_home(const Tensor& given) const {
 uint64_t Variable::moves() { return move_count; }
 
 void Variable::move_to(Device device) const {
-  if (device == this->device()) return;
+  if (device == this->device() && parts_of(*this) == nullptr) return;
   const Tensor old = value();
   const Device before = this->device();
   data_->spec.device = device;
@@ -66,10 +126,13 @@ void Variable::move_to(Device device) const {
     data_->spec.device = before;
     throw;
   }
+  if (cut_count > 0) exchange_parts(hash(), nullptr);
   ++move_count;
 }
 
 const Tensor& Variable::value() const {
+  if (const VariableParts* cut = parts_of(*this))
+    return data_->value = gathered(*cut, dtype(), shape());
   std::call_once(data_->filled, [&] {
     if (!data_->value.defined())
       data_->value = data_->at_home(
@@ -93,9 +156,62 @@ void Variable::assign(const Tensor& value) const {
   require(value.shape() == shape(), "variable '", path(), "': expected shape ", shape(), ", got ",
           value.shape());
   const Tensor converted = value.dtype() == dtype() ? value : value.cast(dtype());
+  if (const VariableParts* cut = parts_of(*this)) {
+    scatter(converted, *cut);
+    data_->value = Tensor();
+    data_->spec.device = cut->parts[0].device();
+    return;
+  }
   std::call_once(data_->filled, [&] { data_->value = data_->empty(); });
   bring_home(data_->value.raw());
   if (converted.bytes() > 0) std::memcpy(data_->value.raw(), converted.raw(), converted.bytes());
+}
+
+Device VariableParts::place(Device lead, size_t part) const {
+  for (const auto& [leader, places] : peers)
+    if (leader == lead) return places[part];
+  return lead;
+}
+
+const VariableParts* parts_of(const Variable& variable) {
+  if (cut_count == 0) return nullptr;
+  const std::lock_guard guard(cuts_lock);
+  const auto found = cuts.find(variable.hash());
+  return found == cuts.end() ? nullptr : found->second.get();
+}
+
+void split(const Variable& variable, int64_t axis, const std::vector<Device>& devices,
+           std::vector<std::pair<Device, std::vector<Device>>> peers) {
+  const Shape& shape = variable.shape();
+  const auto count = static_cast<int64_t>(devices.size());
+  require(axis >= 0 && axis < shape.rank() && count > 0 && shape[axis] % count == 0, "variable '",
+          variable.path(), "': axis ", axis, " of ", shape, " cannot be cut into ", count,
+          " equal parts");
+  const Tensor whole = variable.value();
+  auto cut = std::make_unique<VariableParts>(VariableParts{axis, {}, std::move(peers)});
+  VariableSpec spec = variable.spec();
+  Dims dims = shape.dims();
+  dims[static_cast<size_t>(axis)] /= count;
+  spec.shape = Shape(dims);
+  for (int64_t j = 0; j < count; ++j) {
+    spec.device = devices[static_cast<size_t>(j)];
+    cut->parts.emplace_back(spec).set_path(text(variable.path(), '[', j, ']'));
+  }
+  seed_stream.fetch_sub(seed_step * static_cast<uint64_t>(count));  // nothing random was made
+  scatter(whole, *cut);  // may run out of memory, and then nothing has changed
+  exchange_parts(variable.hash(), std::move(cut));
+  variable.assign(whole);  // gives the memory of the whole back
+  ++move_count;
+}
+
+void lay_beside(const Variable& variable, const Variable& other) {
+  const VariableParts* theirs = parts_of(other);
+  if (theirs == nullptr) return variable.move_to(other.device());
+  std::vector<Device> devices;
+  for (const Variable& part : theirs->parts) devices.push_back(part.device());
+  split(variable, theirs->axis, devices, theirs->peers);
+  const VariableParts* mine = parts_of(variable);
+  for (size_t j = 0; j < devices.size(); ++j) lay_beside(mine->parts[j], theirs->parts[j]);
 }
 
 }  // namespace keratin

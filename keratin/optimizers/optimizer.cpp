@@ -4,6 +4,7 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/engine/evaluate.h"
+#include "keratin/graph/variable_parts.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/promote.h"
@@ -128,8 +129,11 @@ Variable OptimizerState::add_slot(const Variable& like, const std::string& name,
                                   const Initializer& initializer) {
   std::string of = like.path();
   std::replace(of.begin(), of.end(), '/', '_');
-  const DeviceScope beside(like.device());
-  return add_variable(of + '_' + name, like.shape(), like.dtype(), initializer);
+  const bool in_parts = parts_of(like) != nullptr;
+  const DeviceScope beside(in_parts ? Device{} : like.device());
+  const Variable slot = add_variable(of + '_' + name, like.shape(), like.dtype(), initializer);
+  if (in_parts) lay_beside(slot, like);
+  return slot;
 }
 
 std::vector<Variable> OptimizerState::add_slots(const std::vector<Variable>& variables,

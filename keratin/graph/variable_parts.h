@@ -1,0 +1,33 @@
+#pragma once
+
+#include "keratin/graph/variable.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+// A variable that lies on several devices, cut along an axis into parts: ordinary variables, which
+// may be cut in turn. Programs read and update the parts; everybody else sees one variable, whose
+// value is put together when asked for.
+struct VariableParts {
+  int64_t axis = 0;
+  std::vector<Variable> parts;
+  // Where replicas work with the parts: by the device that leads a replica, a device for each.
+  std::vector<std::pair<Device, std::vector<Device>>> peers = {};
+
+  // Where the replica that a device leads works with a part; that device itself, unless told.
+  Device place(Device lead, size_t part) const;
+};
+
+// nullptr where a variable is whole. Valid until it is cut or moved.
+const VariableParts* parts_of(const Variable& variable);
+
+// Cuts a variable into equal parts, one on each of the devices. As moving it: when no program runs.
+void split(const Variable& variable, int64_t axis, const std::vector<Device>& devices,
+           std::vector<std::pair<Device, std::vector<Device>>> peers = {});
+// Lays a variable as another one of its shape lies: on its device, or in parts as that is.
+void lay_beside(const Variable& variable, const Variable& other);
+
+}  // namespace keratin
+
+#pragma GCC visibility pop
