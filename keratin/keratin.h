@@ -11,6 +11,7 @@
 #include "keratin/data/images.h"
 #include "keratin/data/npy.h"
 #include "keratin/distribute/data_parallel.h"
+#include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/engine/compile.h"
 #include "keratin/engine/devices.h"

@@ -58,6 +58,10 @@ std::vector<std::string> list_devices(std::optional<std::string> kind) {
   return names;
 }
 
+int64_t get_device_count(std::optional<std::string> kind) {
+  return static_cast<int64_t>(list_devices(std::move(kind)).size());
+}
+
 DeviceMesh::DeviceMesh(const DeviceMeshOptions& options)
     : shape_(options.shape), axis_names_(options.axis_names) {
   const std::string received =
@@ -94,13 +98,17 @@ size_t DeviceMesh::index_of(const std::string& axis) const {
 
 int64_t DeviceMesh::size_of(const std::string& axis) const { return shape_[index_of(axis)]; }
 
+Device DeviceMesh::at(const Dims& position) const {
+  int64_t index = 0;
+  for (size_t i = 0; i < shape_.size(); ++i) index = index * shape_[i] + position[i];
+  return devices_[static_cast<size_t>(index)];
+}
+
 std::vector<Device> DeviceMesh::along(const std::string& axis) const {
   const size_t index = index_of(axis);
-  size_t step = 1;
-  for (size_t i = index + 1; i < shape_.size(); ++i) step *= static_cast<size_t>(shape_[i]);
+  Dims position(shape_.size(), 0);
   std::vector<Device> found;
-  for (size_t i = 0; i < static_cast<size_t>(shape_[index]); ++i)
-    found.push_back(devices_[i * step]);
+  for (int64_t& i = position[index]; i < shape_[index]; ++i) found.push_back(at(position));
   return found;
 }
 

@@ -16,6 +16,7 @@ namespace keratin::distribute {
 
 // The names of the devices of a kind ("cpu", "gpu"); of GPUs where there are any, else of the CPU.
 std::vector<std::string> list_devices(std::optional<std::string> kind = {});
+int64_t get_device_count(std::optional<std::string> kind = {});
 
 struct DeviceMeshOptions {
   Dims shape;                           // e.g. {2, 4}
@@ -36,12 +37,13 @@ class DeviceMesh {
   int64_t size_of(const std::string& axis) const;
   // The first device of each step along an axis.
   std::vector<Device> along(const std::string& axis) const;
+  // Which axis that is; and the device at a position, one number per axis.
+  size_t index_of(const std::string& axis) const;
+  Device at(const Dims& position) const;
 
   bool operator==(const DeviceMesh&) const = default;
 
  private:
-  size_t index_of(const std::string& axis) const;
-
   Dims shape_;
   std::vector<std::string> axis_names_;
   std::vector<Device> devices_;

@@ -54,7 +54,7 @@ Model multi_gpu_model(const Model& model, const MultiGpuOptions& options) {
   if (options.cpu_relocation)
     for (const Variable& variable : model.layer()->variables()) variable.move_to(Device{});
   const Device merge = options.cpu_merge ? Device{} : targets[0];
-  return replicated(model, targets, merge, Split::as_keras);
+  return replicated(model, {targets, merge, Split::as_keras});
 }
 
 }  // namespace keratin

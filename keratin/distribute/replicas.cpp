@@ -54,31 +54,38 @@ std::vector<std::string> output_names(const Model& model) {
 
 }  // namespace
 
-ReplicasLayer::ReplicasLayer(LayerPtr model, std::vector<Device> devices, Device merge, Split split)
+ReplicasLayer::ReplicasLayer(LayerPtr model, ReplicasOptions options)
     : Layer("Replicas", {.trainable = model->trainable()}),
       model_(std::move(model)),
-      devices_(std::move(devices)),
-      merge_(merge),
-      split_(split) {
+      options_(std::move(options)) {
   add_sublayer("model", model_);
+}
+
+// The model's variables are called as they would be without replicas.
+void ReplicasLayer::build(const Shapes& inputs) {
+  model_->ensure_built(inputs);
+  const std::string scope = name() + '/';
+  for (const Variable& variable : model_->variables())
+    if (variable.path().starts_with(scope)) variable.set_path(variable.path().substr(scope.size()));
+  if (options_.lay_out) options_.lay_out(model_->weights());
 }
 
 // One without samples is not run, unless there are none at all.
 std::vector<Replica> ReplicasLayer::replicas_of(int64_t batch) const {
-  const auto parts = static_cast<int64_t>(devices_.size()), step = batch / parts;
+  const auto parts = static_cast<int64_t>(options_.devices.size()), step = batch / parts;
   std::vector<Replica> replicas;
   for (int64_t i = 0; i < parts; ++i) {
-    const bool even = split_ == Split::even;
+    const bool even = options_.split == Split::even;
     const int64_t begin = even ? batch * i / parts : i * step;
     const int64_t end = even ? batch * (i + 1) / parts : i + 1 == parts ? batch : begin + step;
-    if (begin < end || (batch == 0 && i == 0))
-      replicas.push_back({devices_[static_cast<size_t>(i)], begin, end, batch});
+    if (begin == end && (batch > 0 || i > 0)) continue;
+    replicas.push_back({options_.devices[static_cast<size_t>(i)], begin, end, batch});
   }
   return replicas;
 }
 
 LayerPtr ReplicasLayer::fresh_copy() const {
-  return std::make_shared<ReplicasLayer>(copy_of(model_), devices_, merge_, split_);
+  return std::make_shared<ReplicasLayer>(copy_of(model_), options_);
 }
 
 Results ReplicasLayer::call(const Call& c) const {
@@ -107,15 +114,14 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
       if (first.mask) masks.push_back(*result[output].mask);
     }
     ++output;
-    Traced whole{joined(values, merge_)};
-    if (first.mask) whole.mask = joined(masks, merge_);
+    Traced whole{joined(values, options_.merge)};
+    if (first.mask) whole.mask = joined(masks, options_.merge);
     return whole;
   });
 }
 
-Model replicated(const Model& model, const std::vector<Device>& devices, Device merge,
-                 Split split) {
-  const auto replicas = std::make_shared<ReplicasLayer>(model.layer(), devices, merge, split);
+Model replicated(const Model& model, ReplicasOptions options) {
+  const auto replicas = std::make_shared<ReplicasLayer>(model.layer(), std::move(options));
   const std::vector<std::string> names = output_names(model);
   size_t next = 0;
   const Symbols outputs =

@@ -9,15 +9,24 @@ namespace keratin {
 // which has what is left; or in parts of which none has two samples more than another.
 enum class Split : uint8_t { as_keras, even };
 
-// Calls a model once per device, each time on a part of the batch; a part without samples is not
+struct ReplicasOptions {
+  std::vector<Device> devices;  // of each replica; it may work with those of variables in parts too
+  Device merge;                 // where outputs are put together
+  Split split = Split::even;
+  // Lays the variables of the model on the devices, once it is built; nothing leaves them.
+  std::function<void(const std::vector<Variable>&)> lay_out = {};
+};
+
+// Calls a model once per replica, each time on a part of the batch; a part without samples is not
 // run.
 class ReplicasLayer final : public Layer, public RunsAnotherModel {
  public:
-  ReplicasLayer(LayerPtr model, std::vector<Device> devices, Device merge, Split split);
+  ReplicasLayer(LayerPtr model, ReplicasOptions options);
 
   std::string_view class_name() const override { return "Replicas"; }
   const Layer& other_model() const override { return *model_; }
 
+  void build(const Shapes& inputs) override;
   LayerPtr fresh_copy() const override;
   Results call(const Call& c) const override;
   Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
@@ -30,13 +39,11 @@ class ReplicasLayer final : public Layer, public RunsAnotherModel {
   std::vector<Replica> replicas_of(int64_t batch) const;
 
   LayerPtr model_;
-  std::vector<Device> devices_;
-  Device merge_;
-  Split split_;
+  ReplicasOptions options_;
 };
 
 // A model around such a layer: its inputs are those of the given one, and its outputs have Keras's
 // names.
-Model replicated(const Model& model, const std::vector<Device>& devices, Device merge, Split split);
+Model replicated(const Model& model, ReplicasOptions options);
 
 }  // namespace keratin

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "keratin/model/runner.h"
 #include "keratin/train/fit.h"
 
 namespace keratin {
@@ -42,10 +43,12 @@ Model::Model(ModelOptions options) {
                                      LayerOptions{std::move(options.name)});
   layer->set_dialect(options.dialect);
   layer_ = std::move(layer);
+  settle_runner(layer_);
 }
 
 Model::Model(LayerPtr layer) : layer_(std::move(layer)) {
   require(layer_ != nullptr, "Model: expected a layer, got nothing");
+  settle_runner(layer_);
 }
 
 Dialect Model::dialect() const {
@@ -76,7 +79,7 @@ std::vector<LayerPtr> Model::layers() const {
 std::shared_ptr<const Program> Model::program(const Tree<Tensor>& inputs,
                                               const PredictOptions& options) const {
   return programs_->find(
-      *layer_, arguments_of(inputs),
+      *runner_of(layer_), arguments_of(inputs),
       {.training = options.training, .dialect = dialect(), .compile = options.compile});
 }
 
@@ -116,7 +119,7 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
 }
 
 void Model::compile(TrainingOptions options) {
-  *trainer_ = std::make_unique<Trainer>(layer_, dialect(), std::move(options));
+  *trainer_ = std::make_unique<Trainer>(runner_of(layer_), dialect(), std::move(options));
 }
 
 Trainer& Model::trainer() const {

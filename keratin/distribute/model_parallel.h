@@ -1,0 +1,36 @@
+#pragma once
+
+#include "keratin/distribute/distribution.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin::distribute {
+
+struct ModelParallelOptions {
+  std::optional<LayoutMap> layout_map = {};  // by the paths of variables; it must be given
+  std::string batch_dim_name = {};           // the axis that splits the batch; the mesh's first
+  bool auto_shard_dataset = true;            // among processes, of which there is one
+};
+
+// Variables are split over the devices as the map says, each device holding its part; the batch is
+// split along one axis of the mesh. The devices along the other axes share the work of a replica:
+// products with a split variable are made of its parts, where these are.
+class ModelParallel final : public Distribution {
+ public:
+  explicit ModelParallel(const ModelParallelOptions& options);
+  std::string_view class_name() const override { return "ModelParallel"; }
+
+  const LayoutMap& layout_map() const { return layout_map_; }
+  TensorLayout get_variable_layout(const Variable& variable) const override;
+  std::optional<TensorLayout> get_tensor_layout(const std::string& path) const override;
+  std::shared_ptr<const Distribution> shared() const override {
+    return std::make_shared<ModelParallel>(*this);
+  }
+
+ private:
+  LayoutMap layout_map_;
+};
+
+}  // namespace keratin::distribute
+
+#pragma GCC visibility pop

@@ -1,0 +1,231 @@
+#include "keratin/distribute/model_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "keratin/callbacks/callbacks.h"
+#include "keratin/distribute/data_parallel.h"
+#include "keratin/graph/variable_parts.h"
+#include "keratin/layers/layers.h"
+#include "keratin/model/clone.h"
+#include "keratin/model/saving.h"
+#include "keratin/model/summary.h"
+#include "keratin/optimizers/optimizers.h"
+#include "keratin/testing/expect_error.h"
+#include "keratin/testing/waves.h"
+
+namespace keratin::distribute {
+namespace {
+
+using testing::expect_user_error;
+using testing::waves;
+
+Model mlp() {
+  const auto x = Input({6});
+  const Symbols y = Dense({.units = 20, .activation = "tanh"}, "up")(x);
+  return Model({.inputs = x, .outputs = Dense({.units = 4}, "down")(y)});
+}
+
+DeviceMesh mesh(int64_t batch, int64_t model) {
+  auto names = list_devices("cpu");
+  names.resize(static_cast<size_t>(batch * model));
+  return DeviceMesh({.shape = {batch, model}, .axis_names = {"batch", "model"}, .devices = names});
+}
+
+// Columns of the first kernel, rows of the second: what is between stays in parts.
+ModelParallel megatron(const DeviceMesh& devices) {
+  LayoutMap map(devices);
+  map.set("up/kernel", {std::nullopt, "model"});
+  map.set("up/bias", {"model"});
+  map.set("down/kernel", {"model", std::nullopt});
+  return ModelParallel({.layout_map = map});
+}
+
+ModelParallel with(const std::string& key, const TensorLayout& layout) {
+  LayoutMap map(mesh(2, 2));
+  map.set(key, layout);
+  return ModelParallel({.layout_map = map, .batch_dim_name = "batch"});
+}
+
+class ModelParallelTest : public ::testing::Test {
+ protected:
+  ModelParallelTest() {
+    set_logical_devices("cpu", 4);
+    set_random_seed(11);
+  }
+  ~ModelParallelTest() override {
+    set_distribution(nullptr);
+    set_logical_devices("cpu", 1);
+  }
+};
+
+TEST_F(ModelParallelTest, SpeaksKerassWords) {
+  const ModelParallel given = with("d/kernel", {std::nullopt, "model"});
+  EXPECT_EQ(given.num_model_replicas(), 2);
+  EXPECT_EQ(given.batch_dim_name(), "batch");
+  EXPECT_EQ(text(given),
+            "<ModelParallel device_mesh=<DeviceMesh shape=(2, 2), axis_names=('batch', 'model')>>");
+  EXPECT_EQ(given.get_data_layout({8, 3}).axes(), (TensorLayout::Axes{"batch", std::nullopt}));
+  EXPECT_FALSE(given.get_tensor_layout("d/output"));
+  Variable kernel({.name = "kernel", .shape = {4, 4}});
+  EXPECT_EQ(given.get_variable_layout(kernel).axes(), TensorLayout::Axes(2));
+  kernel.set_path("d/kernel");
+  EXPECT_EQ(given.get_variable_layout(kernel).axes(), (TensorLayout::Axes{std::nullopt, "model"}));
+  EXPECT_EQ(ModelParallel({.layout_map = LayoutMap(mesh(1, 4)), .batch_dim_name = "model"})
+                .num_model_replicas(),
+            4);
+  EXPECT_EQ(get_device_count("cpu"), 4);
+}
+
+TEST_F(ModelParallelTest, RefusesLayoutsThatDoNotFit) {
+  expect_user_error([] { ModelParallel({}); }, "You must specify a layout_map argument.");
+  expect_user_error(
+      [] { ModelParallel({.layout_map = LayoutMap(mesh(2, 2)), .batch_dim_name = "nope"}); },
+      "the mesh has the axes ('batch', 'model'), not 'nope'");
+  expect_user_error([] { with("up/kernel", {"x"}); },
+                    "Invalid axis names for Layout. Valid axis names: {'batch', 'model'}, Got "
+                    "{'x'}");
+  const auto refused = [](const char* key, const TensorLayout& layout, const std::string& message) {
+    expect_user_error([&] { distribute(mlp(), with(key, layout)); }, message);
+  };
+  refused("up/kernel", {"model", "model"},
+          "a layout can map every axis of the mesh to at most one axis of the variable");
+  refused("up/bias", {std::nullopt, "model"}, "has 1 axes, its layout has 2");
+  const auto x = Input({3});
+  const Model odd({.inputs = x, .outputs = Dense({.units = 4}, "odd")(x)});
+  expect_user_error(
+      [&] {
+        distribute(odd, with("odd/kernel", {"model", std::nullopt}));
+      },
+      "implies that axis 0 is partitioned 2 times, but the dimension size is 3 "
+      "(full shape: (3, 4))");
+  expect_user_error(
+      [] {
+        distribute(mlp(), with("up/kernel", TensorLayout({std::nullopt, "model"}, mesh(1, 2))));
+      },
+      "is not of the distribution's mesh");
+  EXPECT_TRUE(parts_of(odd.weights()[0]) == nullptr);  // nothing was changed
+}
+
+// Each device holds its part of the weights and of the optimizer's state, and no more.
+TEST_F(ModelParallelTest, DevicesHoldTheirParts) {
+  const auto x = Input({64});
+  const Symbols wide = Dense({.units = 1024, .activation = "relu"}, "up")(x);
+  const Model model({.inputs = x, .outputs = Dense({.units = 64}, "down")(wide)});
+  std::vector<size_t> before;
+  for (const Device device : devices()) before.push_back(memory_use(device).used);
+  Model many = distribute(model, megatron(mesh(1, 4)));
+  many.compile({.optimizer = Adam(), .loss = "mse"});
+  const size_t kernels = 2 * 64 * 1024 * sizeof(float);
+  for (size_t i = 1; i < 4; ++i)
+    EXPECT_NEAR(static_cast<double>(memory_use(devices()[i]).used - before[i]), kernels / 4, 2048)
+        << devices()[i];
+  many.train_on_batch(waves({8, 64}), waves({8, 64}, 1));
+  // Momentum and velocity beside the weights; the rest is a program's working memory.
+  for (const Variable& slot : many.optimizer().variables())
+    if (slot.shape().count() == 64 * 1024) {
+      ASSERT_NE(parts_of(slot), nullptr) << slot.path();
+      ASSERT_EQ(parts_of(slot)->parts.size(), 4U);
+      for (size_t j = 0; j < 4; ++j) EXPECT_EQ(parts_of(slot)->parts[j].device(), devices()[j]);
+    }
+  for (size_t i = 1; i < 4; ++i)
+    EXPECT_LT(memory_use(devices()[i]).peak - before[i], 2 * kernels) << devices()[i];
+}
+
+// Products are made where the parts are: no device ever holds a whole kernel.
+TEST_F(ModelParallelTest, WorksWhereThePartsAre) {
+  Model many = distribute(mlp(), megatron(mesh(1, 2)));
+  const std::string plan = many.program(waves({8, 6}))->executable().describe();
+  int products[2] = {0, 0};
+  for (size_t at = plan.find("matmul"); at != std::string::npos; at = plan.find("matmul", at + 1)) {
+    const std::string line = plan.substr(plan.rfind('\n', at) + 1, at - plan.rfind('\n', at));
+    ++products[line.find("cpu:1") != std::string::npos ? 1 : 0];
+  }
+  EXPECT_EQ(products[0], 2) << plan;
+  EXPECT_EQ(products[1], 2) << plan;
+  EXPECT_EQ(plan.find("concat"), std::string::npos) << plan;
+}
+
+TEST_F(ModelParallelTest, OthersSeeWholeVariables) {
+  const Model one = mlp();
+  Model twin = mlp();
+  twin.set_weights(one.get_weights());
+  Model many = distribute(twin, megatron(mesh(2, 2)));
+  ASSERT_NE(parts_of(twin.weights()[0]), nullptr);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(many.get_weights()[i], one.get_weights()[i]);
+
+  const Tensor x = waves({7, 6}), y = waves({7, 4}, 1);
+  many.compile({.optimizer = Adam({.learning_rate = 0.01}), .loss = "mse"});
+  many.fit(x, y, {.epochs = 2, .verbose = 0});
+  const auto expected = many.predict(x).leaf();
+  const auto folder = std::filesystem::temp_directory_path() / "keratin_model_parallel";
+  std::filesystem::create_directories(folder);
+  many.save(folder / "m.keras");
+  many.save_weights(folder / "m.weights.h5");
+  Model loaded = load_model(folder / "m.keras");
+  EXPECT_EQ(loaded.optimizer().iterations(), 2);
+  const auto near = [&](const Tensor& got) {
+    for (int64_t i = 0; i < got.count(); ++i) ASSERT_NEAR(got.at(i), expected.at(i), 1e-6);
+  };
+  near(loaded.predict(x).leaf());
+  // Optimizer and weights go on alike, one whole and one in parts.
+  const double whole = loaded.train_on_batch(x, y).at("loss");
+  many.reset_metrics();
+  EXPECT_NEAR(many.train_on_batch(x, y).at("loss"), whole, 1e-6);
+  many.load_weights(folder / "m.weights.h5");
+  near(many.predict(x).leaf());
+  near(twin.predict(x).leaf());
+  Model copy = clone_model(twin);
+  copy.set_weights(twin.get_weights());
+  near(copy.predict(x).leaf());
+  EXPECT_EQ(summary_text(twin), summary_text(loaded));
+  std::filesystem::remove_all(folder);
+
+  twin.weights()[0].move_to(Device{});  // whole again
+  EXPECT_TRUE(parts_of(twin.weights()[0]) == nullptr);
+  near(many.predict(x).leaf());
+}
+
+TEST_F(ModelParallelTest, ModelsMadeInAScopeAreDistributed) {
+  EXPECT_EQ(distribution(), nullptr);
+  const ModelParallel parts = megatron(mesh(2, 2));
+  std::optional<Model> many;
+  {
+    const auto scope = parts.scope();
+    EXPECT_EQ(text(*distribution()), text(parts));
+    many = mlp();
+    const auto inner = DataParallel().scope();
+    EXPECT_EQ(distribution()->class_name(), "DataParallel");
+  }
+  EXPECT_EQ(distribution(), nullptr);
+  Model one = mlp();
+  one.set_weights(many->get_weights());
+  const Tensor x = waves({7, 6}), y = waves({7, 4}, 1);
+  for (Model* model : {&one, &*many}) model->compile({.optimizer = "adam", .loss = "mse"});
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(many->train_on_batch(x, y).at("loss"), one.train_on_batch(x, y).at("loss"), 1e-6);
+  EXPECT_NE(parts_of(many->weights()[0]), nullptr);
+  EXPECT_EQ(many->weights()[0].path(), "up/kernel");
+  EXPECT_TRUE(parts_of(one.weights()[0]) == nullptr);
+
+  set_distribution(parts);
+  Sequential late({Dense({.units = 20}, "up"), Dense({.units = 4}, "down")});
+  late.compile({.optimizer = "sgd", .loss = "mse"});
+  late.fit(x, y, {.verbose = 0});
+  EXPECT_EQ(late.weights()[0].path(), late.name() + "/up/kernel");
+  set_distribution(nullptr);
+  EXPECT_EQ(late.predict(x).leaf().shape(), (Shape{7, 4}));
+}
+
+TEST_F(ModelParallelTest, ThereIsOneProcess) {
+  initialize();
+  initialize({.job_addresses = "10.0.0.1:1234", .num_processes = 1, .process_id = 0});
+  expect_user_error([] { initialize({.num_processes = 2}); },
+                    "initialize: one process is all there is so far. Received: num_processes=2");
+  expect_user_error([] { initialize({.job_addresses = "a:1,b:2"}); }, "job_addresses='a:1,b:2'");
+}
+
+}  // namespace
+}  // namespace keratin::distribute
