@@ -21,9 +21,10 @@ class EpilogueKernel : public Kernel {
     if (epilogue.loop) loop_.emplace(*epilogue.loop);
   }
 
-  // The loop reads an element before it writes it, but only the tiles know about the addend.
+  // The loop reads an element before it writes it, but only the tiles know of other arrays.
   bool in_place(size_t input, size_t) const override {
-    return input == epilogue_.addend && takes_addend_in_place() && !read_by_loop(input);
+    const bool by_tiles = input == epilogue_.addend || input == epilogue_.gate;
+    return by_tiles && takes_addend_in_place() && !read_by_loop(input);
   }
 
  protected:
@@ -39,6 +40,7 @@ class EpilogueKernel : public Kernel {
   void* scratch(Pointers p) const { return p[result_ + 1]; }
   const void* bias(Pointers p) const { return epilogue_.bias ? p[*epilogue_.bias] : nullptr; }
   const void* addend(Pointers p) const { return epilogue_.addend ? p[*epilogue_.addend] : nullptr; }
+  const void* gate(Pointers p) const { return epilogue_.gate ? p[*epilogue_.gate] : nullptr; }
 
   // The loop tied to the arrays of one run.
   struct Blocks {
@@ -94,6 +96,7 @@ class MatmulEpilogue final : public EpilogueKernel {
                  .c = result(p),
                  .bias = bias(p),
                  .addend = addend(p),
+                 .gate = gate(p),
                  .scratch = scratch(p),
                  .hook = blocks.hook()});
     };
@@ -170,6 +173,7 @@ GemmDesc describe(const Epilogue& epilogue) {
                                 epilogue.transpose != nullptr ? steps_before(*epilogue.transpose)
                                                               : product.type().shape.strides()});
   desc.post = epilogue.post;
+  desc.scale = epilogue.scale;
   desc.hook = epilogue.loop.has_value();
   return desc;
 }

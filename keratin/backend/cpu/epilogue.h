@@ -17,7 +17,8 @@ struct Epilogue {
   size_t first = 0, second = 0;     // the inputs that the product reads
   const Node* transpose = nullptr;  // of the result, if the product is all there is
   std::vector<TilePost> post;
-  std::optional<size_t> bias, addend;
+  std::optional<size_t> bias, addend, gate;
+  double scale = 1;
   // Rows x columns of the result; its first input and its output are the result itself.
   std::optional<LoopProgram> loop;
   std::vector<size_t> loop_inputs;  // what its other inputs are

@@ -61,17 +61,18 @@ class EpilogueReader {
   // Follows the product as long as one op alone uses the value, and is one that tiles can do.
   void take_posts() {
     done_.push_back(epilogue_.product);
-    for (const Node* user = only_user(); user != nullptr && take(*user); user = only_user()) {
+    for (const Node* user = only_user(value_); user != nullptr && take(*user);
+         user = only_user(value_)) {
       done_.push_back(user);
       value_ = user->out();
     }
   }
 
-  const Node* only_user() const {
+  const Node* only_user(Value value) const {
     const Node* user = nullptr;
     for (const auto& node : region_.nodes()) {
       for (const Value& input : node->inputs()) {
-        if (input != value_) continue;
+        if (input != value) continue;
         if (user != nullptr) return nullptr;
         user = node.get();
       }
@@ -84,6 +85,7 @@ class EpilogueReader {
       epilogue_.post.push_back(TilePost::relu);
       return true;
     }
+    if (take_gate(node) || take_scale(node)) return true;
     if (&node.op() != &ops::add_op) return false;
     const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
     const auto input = parameter(other);
@@ -98,6 +100,39 @@ class EpilogueReader {
     if (place) return false;
     place = input;
     epilogue_.post.push_back(post);
+    return true;
+  }
+
+  // Only the tiles of a matmul do what follows, and only in the type they compute in.
+  bool in_matmul() const {
+    const DType dtype = value_.type().dtype;
+    return &epilogue_.product->op() == &ops::matmul_op &&
+           (dtype == DType::f32 || dtype == DType::f64);
+  }
+
+  // select(array > 0, value, 0), which is what a relu does to a gradient.
+  bool take_gate(const Node& node) {
+    if (&node.op() != &ops::select_op || node.in(1) != value_ || !in_matmul()) return false;
+    const Node& open = node.in(0).node();
+    if (&open.op() != &ops::greater_op || ops::uniform_value(open.in(1)) != 0.0 ||
+        ops::uniform_value(node.in(2)) != 0.0 || open.in(0).type() != value_.type())
+      return false;
+    const auto input = parameter(open.in(0));
+    if (!input || only_user(open.out()) != &node) return false;
+    if (!take(*input, epilogue_.gate, TilePost::gate)) return false;
+    done_.push_back(&open);
+    return true;
+  }
+
+  bool take_scale(const Node& node) {
+    const auto& post = epilogue_.post;
+    const bool scaled = std::find(post.begin(), post.end(), TilePost::scale) != post.end();
+    if (&node.op() != &ops::mul_op || !in_matmul() || scaled) return false;
+    const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
+    const auto number = ops::uniform_value(other);
+    if (!number || other.rank() != 0) return false;
+    epilogue_.scale = *number;
+    epilogue_.post.push_back(TilePost::scale);
     return true;
   }
 

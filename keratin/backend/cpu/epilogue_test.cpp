@@ -65,6 +65,43 @@ TEST(Epilogue, ResidualOfAMatmul) {
   }
 }
 
+// Nor may it be while other tiles read it as an operand.
+TEST(Epilogue, AnOperandIsNotOverwritten) {
+  const std::function<Value(Value, Value)> tails[] = {
+      [](Value x, Value y) { return x + y; },
+      [](Value x, Value y) { return ops::select(x > 0.0, y, ops::scalar_like(y, 0)); },
+  };
+  for (const auto& tail : tails)
+    check_fused({.name = "twice",
+                 .inputs = {typed(DType::f32, {70, 300}), typed(DType::f32, {300, 300})},
+                 .build = [&](const Values& in) -> Values {
+                   const Value x = ops::sin(in[0] * 2.0);
+                   return {tail(x, ops::matmul(x, in[1]))};
+                 },
+                 .gradient = false,
+                 .tolerance = 1e-4});
+}
+
+// A relu's gradient, and a number to multiply with, need no loop of their own.
+TEST(Epilogue, TilesGateAndScale) {
+  const auto plan = [](const std::function<Value(const Values&)>& tail) {
+    return plan_of({.name = "tail",
+                    .inputs = {typed(DType::f32, {37, 20}), typed(DType::f32, {20, 43}),
+                               typed(DType::f32, {37, 43})},
+                    .build = [=](const Values& in) -> Values { return {tail(in)}; }});
+  };
+  const std::string gated = plan([](const Values& in) {
+    const Value y = ops::matmul(in[0], in[1]) * 0.5;
+    return ops::select(in[2] > 0.0, y, ops::scalar_like(y, 0));
+  });
+  EXPECT_NE(gated.find("+ epilogue tiles"), std::string::npos) << gated;
+  const std::string other = plan([](const Values& in) {
+    const Value y = ops::matmul(in[0], in[1]);
+    return ops::select(in[2] > 1.0, y, ops::scalar_like(y, 0));
+  });
+  EXPECT_NE(other.find("+ epilogue and loop tiles"), std::string::npos) << other;
+}
+
 TEST(Epilogue, ResidualBlockOfConvolutions) {
   check_fused({.name = "block",
                .inputs = {typed(DType::f32, {2, 6, 6, 8}), typed(DType::f32, {3, 3, 8, 8}),
@@ -90,6 +127,11 @@ TEST(Epilogue, OtherOps) {
       [](const Values& in) {
         const Value y = ops::matmul(in[0], in[1]) + in[2];
         return ops::select(in[3] > 0.0, y, ops::scalar_like(y, 0));
+      },
+      [](const Values& in) { return (ops::matmul(in[0], in[1]) + in[2]) * 0.25 + in[3]; },
+      [](const Values& in) {
+        const Value y = ops::matmul(in[0], in[1]) * 0.5 * in[3];
+        return ops::select(in[3] > 0.5, y * 3.0, ops::scalar_like(y, 0));
       },
   };
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {

@@ -110,7 +110,12 @@ void Gemm::make_kernels() {
 TileKernelPtr Gemm::make_kernel(int64_t rows, int64_t strip, bool copy) const {
   const bool by_rows = desc_.a_column == 1;
   const int64_t lanes = tile_lanes(level_, compute_);
-  TileSpec spec{.level = level_, .dtype = compute_, .copy_b = copy, .post = desc_.post};
+  TileSpec spec{.level = level_,
+                .dtype = compute_,
+                .copy_b = copy,
+                .fetch_c = plan_.fetch_c,
+                .post = desc_.post,
+                .scale = desc_.scale};
   spec.a_step = by_rows ? 1 : plan_.copy_a ? a_width_ : desc_.a_column;
   spec.columns = strip_columns(strip);
   spec.whole_b = plan_.b != GemmB::direct && !copy;
@@ -297,6 +302,7 @@ void Gemm::run_strip(const GemmArgs& args, const Job& job, const TileArgs& commo
     tile_args.c = moved(c, at);
     tile_args.bias = moved(bias, column * wide_);
     tile_args.addend = moved(addend, at);
+    tile_args.gate = moved(args.gate, at);
     (*(copy ? copiers_ : tiles_)[tile < plan_.larger ? 1 : 0][last_strip])(tile_args);
     if (hooked) {
       args.hook.run(args.hook.context, job.item.row + row, rows, column, strip_columns(strip));

@@ -32,6 +32,7 @@ struct GemmDesc {
   bool packed_b = false;    // B comes as pack() leaves it
   bool hook = false;        // run() gets a hook
   std::vector<TilePost> post;
+  double scale = 1;  // for TilePost::scale
 };
 
 // Row-major operands without gaps; a_transposed means that A is stored as [k, m].
@@ -44,6 +45,7 @@ struct GemmArgs {
   void* c = nullptr;
   const void* bias = nullptr;    // n elements
   const void* addend = nullptr;  // laid out as C
+  const void* gate = nullptr;    // laid out as C; f32 and f64 only
   void* scratch = nullptr;       // scratch_bytes(), aligned to 64
   BlockHook hook;
 };
@@ -60,6 +62,7 @@ enum class GemmB : uint8_t {
 struct GemmPlan {
   GemmB b = GemmB::strips;
   bool copy_a = false;
+  bool fetch_c = false;                          // C is not in the cache
   int64_t width = 0, strips = 0;                 // columns per strip of B
   int64_t tiles = 0, tile_rows = 0, larger = 0;  // the first `larger` tiles have one row more
   int64_t k_block = 0, k_blocks = 0;
@@ -83,7 +86,7 @@ class Gemm {
   size_t packed_bytes() const;
   void pack(const void* b, void* packed) const;
   void run(const GemmArgs& args) const;
-  // May C be the memory of the addend?
+  // May C be the memory of the addend or of the gate?
   bool takes_addend_in_place() const { return halves_ || plan_.k_blocks <= 1; }
   std::string describe() const;
 

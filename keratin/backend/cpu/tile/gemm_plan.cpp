@@ -18,14 +18,16 @@ int64_t parts_per_item(int64_t items, int threads) {
   return threads / std::gcd(items, static_cast<int64_t>(threads));
 }
 
-// Cycles per k of the slowest part, when a cycle does one multiply-add and one load of a vector.
-double tile_cost(int64_t m, int64_t vectors, int64_t per_strip, int64_t rows, int64_t m_parts,
-                 int64_t n_parts) {
+// Cycles per k of the slowest part, when a cycle does one multiply-add and one load of a vector,
+// and another brings `a_line` rows of A from the second level cache, once for every strip.
+double tile_cost(int64_t m, int64_t vectors, int64_t per_strip, int64_t rows, double a_line,
+                 int64_t m_parts, int64_t n_parts) {
   const int64_t tiles = ceil_div(ceil_div(m, rows), m_parts);
   const int64_t strips = ceil_div(ceil_div(vectors, per_strip), n_parts);
   const double tile_rows = double(m) / double(ceil_div(m, rows));
   const double v = double(vectors) / double(ceil_div(vectors, per_strip));
-  return double(tiles) * double(strips) * (std::max(tile_rows * v, tile_rows + v) + 0.5);
+  return double(tiles) * double(strips) *
+         (std::max(tile_rows * v, tile_rows + v) + tile_rows / a_line + 0.5);
 }
 
 // Rows of A whose lines fit in the first level cache at once: those a multiple of its way size (4
@@ -42,6 +44,9 @@ void choose_tile(const GemmDesc& desc, int64_t parts, Level level, GemmPlan& pla
   const int64_t vectors = ceil_div(desc.n, lanes);
   const int64_t most = half ? std::numeric_limits<int64_t>::max()
                             : rows_without_conflict(desc, desc.dtype == DType::f64 ? 8 : 4);
+  // Where columns of A are contiguous, a line comes whole for any number of rows.
+  const double a_line = desc.a_column == 1 ? 64.0 / (desc.dtype == DType::f64 ? 8 : 4)
+                                           : std::numeric_limits<double>::infinity();
   // The larger operand should not be read by every part; B it is unless A is tall.
   const auto again = [&](int64_t m_parts) {
     return desc.m > desc.n ? 0.01 * double(parts - m_parts) : 0.0;
@@ -50,10 +55,12 @@ void choose_tile(const GemmDesc& desc, int64_t parts, Level level, GemmPlan& pla
   for (int64_t per_strip = 1; per_strip <= std::min(max_tile_vectors(level), vectors);
        ++per_strip) {
     const int64_t rows = std::min(max_tile_rows(level, per_strip), most);
+    if (per_strip > 4 && ceil_div(desc.m, rows) > 2) break;  // tiles would wait for lines of B
     for (int64_t m_parts = 1; m_parts <= parts; ++m_parts) {
       if (parts % m_parts != 0) continue;
-      const double cost = tile_cost(desc.m, vectors, per_strip, rows, m_parts, parts / m_parts) *
-                          (1 + again(m_parts));
+      const double cost =
+          tile_cost(desc.m, vectors, per_strip, rows, a_line, m_parts, parts / m_parts) *
+          (1 + again(m_parts));
       if (cost >= best) continue;
       best = cost;
       plan.width = per_strip * lanes;
@@ -95,6 +102,7 @@ GemmPlan plan_gemm(const GemmDesc& desc, int threads, Level level) {
     plan.b = GemmB::panels;
   }
   plan.copy_a = half;
+  plan.fetch_c = plan.k_blocks == 1 && items * desc.m * desc.n * size > cache_bytes;
   return plan;
 }
 

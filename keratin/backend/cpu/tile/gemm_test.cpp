@@ -188,6 +188,14 @@ TEST(Gemm, Blocks) {
   check<BFloat16>(desc);
 }
 
+// Larger than the cache, so that tiles fetch what they add to.
+TEST(Gemm, LargeResults) {
+  GemmDesc desc = dense_gemm(DType::f32, 700, 400, 20);
+  check<float>(desc);
+  desc.post = {TilePost::bias, TilePost::addend};
+  check<float>(desc);
+}
+
 TEST(Gemm, HookSeesEveryElementOnce) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     GemmDesc desc = dense_gemm(dtype, 31, 40, 1200);

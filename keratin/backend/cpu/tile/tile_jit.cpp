@@ -5,6 +5,7 @@
 #include <xbyak/xbyak.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 namespace keratin::cpu {
@@ -123,8 +124,26 @@ class TileGenerator : private Xbyak::CodeGenerator {
     for_tile([&](int i, int j) { load(sum(i, j), c_address(c_, i, j), partial(j)); });
     jmp(ready, T_NEAR);
     L(zero);
+    if (spec_.fetch_c) fetch();
     for_tile([&](int i, int j) { clear(sum(i, j)); });
     L(ready);
+  }
+
+  void fetch() {
+    bool reads = false;
+    for (const TilePost post : spec_.post) {
+      if (post != TilePost::addend && post != TilePost::gate) continue;
+      reads = true;
+      load_array(post);
+      for_tile([&](int i, int j) { prefetcht0(c_address(a_, i, j)); });
+    }
+    if (!reads) for_tile([&](int i, int j) { prefetcht0(c_address(c_, i, j)); });
+  }
+
+  void load_array(TilePost post) {
+    const size_t at =
+        post == TilePost::gate ? offsetof(TileArgs, gate) : offsetof(TileArgs, addend);
+    mov(a_, ptr[args_ + at]);
   }
 
   Xbyak::Address c_address(const Xbyak::Reg64& base, int i, int j) {
@@ -242,6 +261,8 @@ class TileGenerator : private Xbyak::CodeGenerator {
       if (post == TilePost::bias) add_bias();
       if (post == TilePost::addend) add_addend();
       if (post == TilePost::relu) relu();
+      if (post == TilePost::gate) gate();
+      if (post == TilePost::scale) scale();
     }
     L(skip);
   }
@@ -253,7 +274,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
   }
 
   void add_addend() {
-    mov(a_, ptr[args_ + offsetof(TileArgs, addend)]);
+    load_array(TilePost::addend);
     for_tile([&](int i, int j) {
       load(b_row(0), c_address(a_, i, j), partial(j));
       add_vectors(sum(i, j), sum(i, j), b_row(0));
@@ -265,6 +286,41 @@ class TileGenerator : private Xbyak::CodeGenerator {
     clear(b_row(0));
     for_tile([&](int i, int j) {
       double_ ? vmaxpd(sum(i, j), b_row(0), sum(i, j)) : vmaxps(sum(i, j), b_row(0), sum(i, j));
+    });
+  }
+
+  void gate() {
+    constexpr int less = 17;  // false for a NaN, raises nothing
+    const Reg zero = a_element(0), open = b_row(0);
+    load_array(TilePost::gate);
+    clear(zero);
+    for_tile([&](int i, int j) {
+      const Reg s = sum(i, j);
+      load(open, c_address(a_, i, j), partial(j));
+      if (wide_) {
+        double_ ? vcmppd(k2, zero, open, less) : vcmpps(k2, zero, open, less);
+        double_ ? vmovapd(s | k2 | T_z, s) : vmovaps(s | k2 | T_z, s);
+      } else {
+        double_ ? vcmppd(open, zero, open, less) : vcmpps(open, zero, open, less);
+        double_ ? vandpd(s, s, open) : vandps(s, s, open);
+      }
+    });
+  }
+
+  void scale() {
+    const Reg number = b_row(0);
+    const Xbyak::Xmm low(number.getIdx());
+    if (double_) {
+      mov(a_, std::bit_cast<uint64_t>(spec_.scale));
+      vmovq(low, a_);
+      vbroadcastsd(as_ymm(number), low);
+    } else {
+      mov(eax, std::bit_cast<uint32_t>(static_cast<float>(spec_.scale)));
+      vmovd(low, eax);
+      vbroadcastss(number, low);
+    }
+    for_tile([&](int i, int j) {
+      double_ ? vmulpd(sum(i, j), sum(i, j), number) : vmulps(sum(i, j), sum(i, j), number);
     });
   }
 

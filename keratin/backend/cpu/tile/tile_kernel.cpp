@@ -71,10 +71,13 @@ class PlainTile final : public TileKernel {
     for (const TilePost post : spec.post) {
       const T* bias = static_cast<const T*>(args.bias);
       const T* addend = moved(args.addend, spec.c_rows[i] * int64_t{sizeof(T)});
+      const T* gate = moved(args.gate, spec.c_rows[i] * int64_t{sizeof(T)});
       for (int64_t j = 0; j < spec.columns; ++j) {
         if (post == TilePost::bias) sums[j] += bias[j];
         if (post == TilePost::addend) sums[j] += addend[j];
         if (post == TilePost::relu) sums[j] = sums[j] < 0 ? T(0) : sums[j];
+        if (post == TilePost::gate) sums[j] = gate[j] > 0 ? sums[j] : T(0);
+        if (post == TilePost::scale) sums[j] *= static_cast<T>(spec.scale);
       }
     }
   }

@@ -36,6 +36,8 @@ enum class TilePost : uint8_t {
   bias,    // + one value per column
   addend,  // + an array laid out as C
   relu,    // max(0, x); a NaN stays one
+  gate,    // 0 where an array laid out as C is not above 0; not for convolutions
+  scale,   // times a number; not for convolutions
 };
 
 // A tile of a matrix product, its sizes fixed when its code is generated:
@@ -52,7 +54,9 @@ struct TileSpec {
   int64_t columns = 0;
   bool whole_b = false;  // B may be read past its columns, up to a whole vector
   bool copy_b = false;   // write the rows of B, in whole vectors and without gaps, to b_copy
+  bool fetch_c = false;  // fetch the addend and the gate, or else C, early
   std::vector<TilePost> post;
+  double scale = 1;
   std::vector<TileClass> classes{{}};  // in the order their segments are summed
   bool unrolled = false;               // the segments are known now, and few
 
@@ -61,7 +65,8 @@ struct TileSpec {
                  field("a_rows", &TileSpec::a_rows),   field("c_rows", &TileSpec::c_rows),
                  field("a_step", &TileSpec::a_step),   field("b_step", &TileSpec::b_step),
                  field("columns", &TileSpec::columns), field("whole_b", &TileSpec::whole_b),
-                 field("copy_b", &TileSpec::copy_b),   field("post", &TileSpec::post),
+                 field("copy_b", &TileSpec::copy_b),   field("fetch_c", &TileSpec::fetch_c),
+                 field("post", &TileSpec::post),       field("scale", &TileSpec::scale),
                  field("classes", &TileSpec::classes), field("unrolled", &TileSpec::unrolled)};
   bool operator==(const TileSpec& other) const { return equal_fields(*this, other); }
   size_t hash() const;
@@ -75,6 +80,7 @@ struct TileArgs {
   const int64_t* counts = nullptr;        // how many each class has; may be 0
   const void* bias = nullptr;
   const void* addend = nullptr;
+  const void* gate = nullptr;
   void* b_copy = nullptr;
   int64_t accumulate = 0;  // 1: start from C instead of 0
   int64_t finish = 0;      // 1: apply `post`

@@ -12,6 +12,7 @@ struct TileCase {
   bool whole_b = false;
   bool unrolled = false;
   bool copy_b = false;
+  bool fetch_c = false;
   std::vector<TilePost> post;
   bool accumulate = false;
   std::vector<uint32_t> masks;  // the rows that each segment feeds; none: all of them
@@ -23,7 +24,7 @@ struct TileRun {
   TileSpec spec;
   std::vector<TileSegment> segments;
   std::vector<int64_t> counts;
-  std::vector<T> a, b, c, bias, addend, b_copy;
+  std::vector<T> a, b, c, bias, addend, gate, b_copy;
 
   TileRun(const TileCase& test, Level level) {
     const int64_t lanes = tile_lanes(level, dtype_of<T>());
@@ -40,7 +41,9 @@ struct TileRun {
             .columns = columns,
             .whole_b = test.whole_b,
             .copy_b = test.copy_b,
-            .post = test.post};
+            .fetch_c = test.fetch_c,
+            .post = test.post,
+            .scale = 0.375};
     for (int64_t i = 0; i < test.rows; ++i) {
       spec.a_rows.push_back(test.transposed_a ? i : i * (total + 3));
       spec.c_rows.push_back(i * (columns + 6) + (i % 2) * 5);
@@ -58,6 +61,9 @@ struct TileRun {
     b_copy.assign(static_cast<size_t>(total * width + 1), T(99));
     bias = random_values<T>(columns, 4);
     addend = random_values<T>(static_cast<int64_t>(c.size()), 5);
+    gate = random_values<T>(static_cast<int64_t>(c.size()), 6);
+    gate[0] = T(0);
+    gate[1] = T(NAN);
   }
 
   void make_classes(const TileCase& test) {
@@ -92,6 +98,8 @@ struct TileRun {
           if (post == TilePost::bias) sum += double(bias[size_t(j)]);
           if (post == TilePost::addend) sum += double(addend[at]);
           if (post == TilePost::relu) sum = std::max(sum, 0.0);
+          if (post == TilePost::gate && !(gate[at] > 0)) sum = 0;
+          if (post == TilePost::scale) sum *= 0.375;
         }
         want[at] = sum;
       }
@@ -104,6 +112,7 @@ struct TileRun {
     TileArgs args{a.data(), b.data(), c.data(), segments.data(), counts.data()};
     args.bias = bias.data();
     args.addend = addend.data();
+    args.gate = gate.data();
     args.b_copy = b_copy.data();
     args.accumulate = test.accumulate ? 1 : 0;
     args.finish = 1;
@@ -164,6 +173,15 @@ const TileCase cases[] = {
      .ks = {12},
      .transposed_a = true,
      .post = {TilePost::relu, TilePost::addend}},
+    {.rows = 9, .vectors = 3, .tail = 9, .ks = {7}, .fetch_c = true, .post = {TilePost::gate}},
+    {.rows = 6,
+     .vectors = 4,
+     .tail = 0,
+     .ks = {11},
+     .fetch_c = true,
+     .post = {TilePost::bias, TilePost::scale, TilePost::addend, TilePost::gate}},
+    {.rows = 30, .vectors = 1, .tail = 3, .ks = {6}, .post = {TilePost::gate, TilePost::scale}},
+    {.rows = 3, .vectors = 2, .tail = 1, .ks = {9}, .fetch_c = true},
     {.rows = 1, .vectors = 12, .tail = 4, .ks = {30}},
     {.rows = 6, .vectors = 2, .tail = 0, .ks = {13}, .copy_b = true},
     {.rows = 5, .vectors = 2, .tail = 9, .ks = {8, 3}, .copy_b = true},
@@ -203,12 +221,28 @@ TEST(TileKernel, IsNotSharedWhereOneCopiesB) {
   EXPECT_NE(first, make_tile_kernel(other));
 }
 
+TEST(TileKernel, AGateThatIsClosedLetsNoNanThrough) {
+  for (const Level level : levels()) {
+    TileRun<float> run({.rows = 1, .vectors = 1, .tail = 0, .ks = {1}, .post = {TilePost::gate}},
+                       level);
+    run.a[0] = NAN;
+    run.gate[2] = 1;
+    run.run({});
+    EXPECT_EQ(run.c[0], 0);
+    EXPECT_EQ(run.c[1], 0);
+    EXPECT_TRUE(std::isnan(run.c[2]));
+  }
+}
+
 TEST(TileKernel, IsSharedByEqualSpecs) {
   const TileRun<float> run(cases[1], levels().back());
   const auto first = make_tile_kernel(run.spec);
   EXPECT_EQ(first, make_tile_kernel(run.spec));
   TileSpec other = run.spec;
   other.columns -= 1;
+  EXPECT_NE(first, make_tile_kernel(other));
+  other = run.spec;
+  other.scale = 2;
   EXPECT_NE(first, make_tile_kernel(other));
 }
 
