@@ -136,11 +136,25 @@ class Growth {
 
   bool try_user(Node& user) {
     Unit unit;
-    if (!is_loop_op(user) || !readable_inputs(user, unit, max_side_depth)) return false;
+    if (!is_loop_op(user) || adds_later_product(user) ||
+        !readable_inputs(user, unit, max_side_depth))
+      return false;
     unit.push_back(&user);
     members_.insert(members_.end(), unit.begin(), unit.end());
     units_.push_back(std::move(unit));
     return true;
+  }
+
+  // In a sum of products each takes along what is there already, so that all share its memory.
+  bool adds_later_product(const Node& user) const {
+    if (&user.op() != &ops::add_op) return false;
+    for (const Value& input : user.inputs()) {
+      const Node& other = input.node();
+      if (is_product(other) && before(&product_, &other) && !facts_.returned[other] &&
+          other.type() == product_.type() && facts_.users.of(other).size() == 1)
+        return true;
+    }
+    return false;
   }
 
   bool is_loop_op(const Node& node) const {

@@ -149,23 +149,49 @@ TEST(FuseEpilogue, LeavesOtherThingsAlone) {
            })");
 }
 
-// Of two products that meet, the first takes the sum along and reads the second.
+// Of products that meet, each takes the sum with those before it along.
 TEST(FuseEpilogue, JoinsTwoProducts) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3]) {
                   %a = matmul(%x, %w) {}
                   %b = matmul(%h, %u) {}
-                  %z = add(%a, %b)
-                  return %z
+                  %c = matmul(%h, %u) {}
+                  %y = add(%a, %b)
+                  %z = add(%y, %c)
+                  %r = relu(%z)
+                  return %r
                 })",
              R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3]) {
-                  %b = matmul(%h, %u) {}
+                  %a = matmul(%x, %w) {}
+                  %y = fused(%h, %u, %a) {kind = "epilogue"} do(%0: f32[4,5], %1: f32[5,3], %2: f32[4,3]) {
+                    %3 = matmul(%0, %1) {}
+                    %4 = add(%2, %3)
+                    yield %4
+                  }
+                  %r = fused(%h, %u, %y) {kind = "epilogue"} do(%5: f32[4,5], %6: f32[5,3], %7: f32[4,3]) {
+                    %8 = matmul(%5, %6) {}
+                    %9 = add(%7, %8)
+                    %10 = relu(%9)
+                    yield %10
+                  }
+                  return %r
+                })");
+  // A product that something else needs as well takes nothing along.
+  check_pass(fuse,
+             R"(module(%x: f32[4,8], %w: f32[8,3]) {
+                  %a = matmul(%x, %w) {}
+                  %b = matmul(%x, %w) {}
+                  %z = add(%a, %b)
+                  return %z, %b
+                })",
+             R"(module(%x: f32[4,8], %w: f32[8,3]) {
+                  %b = matmul(%x, %w) {}
                   %z = fused(%x, %w, %b) {kind = "epilogue"} do(%0: f32[4,8], %1: f32[8,3], %2: f32[4,3]) {
                     %3 = matmul(%0, %1) {}
                     %4 = add(%3, %2)
                     yield %4
                   }
-                  return %z
+                  return %z, %b
                 })");
 }
 

@@ -64,16 +64,21 @@ class Scheduler {
     for (const auto& node : nodes_) {
       const size_t reader = node->id();
       for (const Value& input : node->inputs()) {
-        const size_t source = input.node().id();
-        if (!is_parameter(input.node())) {
-          depend(reader, source);
-        } else if (const size_t makes = maker[source]; makes != none && makes != reader) {
+        if (!is_parameter(input.node())) depend(reader, input.node().id());
+        const size_t makes = maker[memory_of(input).id()];
+        if (makes != none && makes != reader) {
           // The state is overwritten after its readers: those in front, and all that are not eager
           // (none of which waits for an eager node, so this ends).
           if (!eager_[reader] || position_[reader] < position_[makes]) depend(makes, reader);
         }
       }
     }
+  }
+
+  // Who reads a view of a state reads the state.
+  static const Node& memory_of(Value value) {
+    while (value.node().op().view) value = value.node().in();
+    return value.node();
   }
 
   void depend(size_t node, size_t on) {

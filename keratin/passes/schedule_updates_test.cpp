@@ -46,6 +46,28 @@ TEST(ScheduleUpdates, RunsAnOptimizerAsSoonAsItsGradientIsThere) {
                 })");
 }
 
+TEST(ScheduleUpdates, WaitsForReadersOfAView) {
+  check_pass(schedule_updates,
+             R"(module(%x: f32[4,4], state %a: f32[2,8]) {
+                  %w = reshape(%a) {shape = [4,4]}
+                  %g = matmul(%x, %x)
+                  %d = reshape(%g) {shape = [2,8]}
+                  %n = sub(%a, %d)
+                  %y = matmul(%x, %w)
+                  update %a = %n
+                  return %y
+                })",
+             R"(module(%x: f32[4,4], state %a: f32[2,8]) {
+                  %w = reshape(%a) {shape = [4,4]}
+                  %g = matmul(%x, %x)
+                  %d = reshape(%g) {shape = [2,8]}
+                  %y = matmul(%x, %w)
+                  %n = sub(%a, %d)
+                  update %a = %n
+                  return %y
+                })");
+}
+
 TEST(ScheduleUpdates, DoesNotStartEarlyWhatNeedsNoGradient) {
   check_pass(schedule_updates,
              R"(module(%x: f32[4,4], state %a: f32[4,4], state %t: f32[]) {
