@@ -4,7 +4,7 @@
 
 #include "keratin/graph/config.h"
 #include "keratin/layers/identity.h"
-#include "keratin/ops/joining.h"
+#include "keratin/ops/collective.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/transfer.h"
 
@@ -30,12 +30,6 @@ int64_t batch_of(const Arguments<Traced>& arguments, const std::string& name) {
     if (size != unknown) batch = size;
   });
   return batch;
-}
-
-Value joined(const Values& parts, Device device) {
-  Values there;
-  for (const Value& part : parts) there.push_back(on(part, device));
-  return there.size() == 1 ? there[0] : ops::concat(there, 0);
 }
 
 // Keras's names of the outputs: those of the layers that made them; where a layer made several, or
@@ -114,8 +108,8 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
       if (first.mask) masks.push_back(*result[output].mask);
     }
     ++output;
-    Traced whole{joined(values, options_.merge)};
-    if (first.mask) whole.mask = joined(masks, options_.merge);
+    Traced whole{ops::collective().gather(values, 0, options_.merge)};
+    if (first.mask) whole.mask = ops::collective().gather(masks, 0, options_.merge);
     return whole;
   });
 }

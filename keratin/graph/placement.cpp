@@ -1,6 +1,7 @@
 // Where the calls that a tracer writes run, and how a batch is split over devices.
 #include "keratin/base/hash.h"
 #include "keratin/graph/layer.h"
+#include "keratin/ops/collective.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
@@ -118,15 +119,10 @@ void Tracer::join_losses(const std::vector<size_t>& ends) {
       ensure(ends[r + 1] - ends[r] == count, "replicate: replicas added ", count, " and ",
              ends[r + 1] - ends[r], " losses");
       const Value loss = losses_[ends[r] + k];
-      parts.push_back(bring(loss.rank() > 0 ? loss : loss * (*replicas_)[r].share(), home));
+      parts.push_back(loss.rank() > 0 ? loss : loss * (*replicas_)[r].share());
     }
-    Value whole = parts[0];
-    if (whole.rank() > 0) {
-      whole = parts.size() == 1 ? whole : ops::concat(parts, 0);
-    } else {
-      for (size_t r = 1; r < parts.size(); ++r) whole = whole + parts[r];
-    }
-    joined.push_back(whole);
+    joined.push_back(parts[0].rank() > 0 ? ops::collective().gather(parts, 0, home)
+                                         : ops::collective().reduce(parts, home));
   }
   losses_.resize(first);
   losses_.insert(losses_.end(), joined.begin(), joined.end());
@@ -150,10 +146,10 @@ void Tracer::join_sums() {
   for (const std::vector<Part>& parts : sums_) {
     ensure(parts.size() == replicas_->size(), "replicate: ", parts.size(), " of ",
            replicas_->size(), " replicas came to a sum");
-    Value total = parts[0].local;
-    for (size_t r = 1; r < parts.size(); ++r)
-      total = total + bring(parts[r].local, (*replicas_)[0].device);
-    for (const Part& part : parts) part.sum.node().set_input(0, total);
+    Values locals;
+    for (const Part& part : parts) locals.push_back(part.local);
+    const Values sums = ops::collective().all_reduce(locals);
+    for (size_t r = 0; r < parts.size(); ++r) parts[r].sum.node().set_input(0, sums[r]);
   }
   sums_.clear();
   block().sort();

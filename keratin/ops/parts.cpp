@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/ops/attention.h"
+#include "keratin/ops/collective.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/einsum.h"
@@ -26,11 +27,6 @@ bool is_anywhere(Value value) {
   return value.node().input_count() == 0 && !is_parameter(value.node());
 }
 
-Value bring(Value value, Device device) {
-  if (in_parts(value)) return whole_on(value, device);
-  return value.type().device == device || is_anywhere(value) ? value : transfer(value, device);
-}
-
 struct Parts {
   int64_t axis = 0;
   Values values;
@@ -49,7 +45,7 @@ struct Parts {
 // What lies between two edges along an axis, on a device; a part that is there stays as it is.
 Value part_of(Value value, int64_t axis, int64_t begin, int64_t end, Device device) {
   const Value part = slice_axis(value, axis, begin, end);
-  return part.type().device == device ? part : bring(part, device);
+  return part.type().device == device ? part : whole_on(part, device);
 }
 
 Value place(Value value, Device device) {
@@ -57,13 +53,7 @@ Value place(Value value, Device device) {
   return value;
 }
 
-Value joined(const Values& parts, int64_t axis) { return concat(parts, axis); }
-
-Value added(const Values& parts) {
-  Value total = parts[0];
-  for (size_t j = 1; j < parts.size(); ++j) total = total + bring(parts[j], parts[0].type().device);
-  return total;
-}
+Value added(const Values& parts) { return collective().reduce(parts, parts[0].type().device); }
 
 // The axes of an op's inputs and of its result, named as in einsum: equal numbers are one axis. An
 // axis that the result does not have is summed over. Those that are fixed cannot be cut.
@@ -250,10 +240,10 @@ Value follow(const Node& n, const Axes& axes, size_t leader) {
     for (size_t i = 0; i < n.input_count(); ++i)
       inputs.push_back(cuts[i]
                            ? part_of(n.in(i), *cuts[i], parts.edges[j], parts.edges[j + 1], device)
-                           : bring(n.in(i), device));
+                           : whole_on(n.in(i), device));
     made.push_back(place(emit(n.op(), inputs, n.attrs()), device));
   }
-  return result ? joined(made, static_cast<int64_t>(*result)) : added(made);
+  return result ? concat(made, static_cast<int64_t>(*result)) : added(made);
 }
 
 // A table cut into rows: each device looks up what it has, and zeros for the rest. An index that
@@ -271,11 +261,11 @@ Value gather_rows(const Node& n, const Parts& parts) {
     const Value inside = bit_and(index >= begin, index < end);
     Value local = select(inside, index - begin, zeros_like(index));
     if (j == 0) local = select(stray, given, local);
-    const Value rows = gather(parts.values[j], bring(local, device), parts.axis);
+    const Value rows = gather(parts.values[j], whole_on(local, device), parts.axis);
     Dims around(static_cast<size_t>(parts.axis), 1);
     around.insert(around.end(), given.shape().begin(), given.shape().end());
     around.resize(static_cast<size_t>(rows.rank()), 1);
-    found.push_back(rows * reshape(bring(cast(inside, rows.dtype()), device), around));
+    found.push_back(rows * reshape(whole_on(cast(inside, rows.dtype()), device), around));
   }
   return added(found);
 }
@@ -298,7 +288,7 @@ Value reshape_parts(const Parts& parts, const Shape& from, const Shape& to) {
     dims[static_cast<size_t>(axis)] = elements / step;
     made.push_back(reshape(parts.values[j], dims));
   }
-  return joined(made, axis);
+  return concat(made, axis);
 }
 
 Value broadcast_parts(const Parts& parts, const Shape& to) {
@@ -311,7 +301,7 @@ Value broadcast_parts(const Parts& parts, const Shape& to) {
     dims[static_cast<size_t>(axis)] = parts.edges[j + 1] - parts.edges[j];
     made.push_back(broadcast_to(parts.values[j], dims));
   }
-  return joined(made, axis);
+  return concat(made, axis);
 }
 
 // One of the parts, or a slice of each.
@@ -333,7 +323,7 @@ Value slice_parts(const Node& n, const Parts& parts) {
     if (exactly) return part;
     made.push_back(part);
   }
-  return made.empty() ? Value() : joined(made, parts.axis);
+  return made.empty() ? Value() : concat(made, parts.axis);
 }
 
 }  // namespace
@@ -351,10 +341,11 @@ bool in_parts(Value value) {
 }
 
 Value whole_on(Value value, Device device) {
-  const Parts parts(value);
-  Values there;
-  for (const Value& part : parts.values) there.push_back(bring(part, device));
-  return joined(there, parts.axis);
+  if (in_parts(value)) {
+    const Parts parts(value);
+    return collective().gather(parts.values, parts.axis, device);
+  }
+  return value.type().device == device || is_anywhere(value) ? value : transfer(value, device);
 }
 
 Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs) {

@@ -13,7 +13,7 @@
 namespace keratin::ops {
 
 bool in_parts(Value value);
-// The value on a device, as one piece.
+// Any value on a device, as one piece. Constants stay: they are made wherever they are needed.
 Value whole_on(Value value, Device device);
 
 // What the op gives, made of parts; undefined if it cannot be, or has several outputs.

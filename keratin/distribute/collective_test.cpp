@@ -1,0 +1,80 @@
+#include "keratin/ops/collective.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/distribute/data_parallel.h"
+#include "keratin/distribute/model_parallel.h"
+#include "keratin/layers/layers.h"
+#include "keratin/testing/waves.h"
+
+namespace keratin::distribute {
+namespace {
+
+using testing::waves;
+
+// Does what the usual one does, and counts.
+class Counting final : public ops::Collective {
+ public:
+  Value reduce(const Values& parts, Device to) const override {
+    ++reduced;
+    return ops::in_process_collective().reduce(parts, to);
+  }
+  Values all_reduce(const Values& parts) const override {
+    ++all_reduced;
+    return ops::in_process_collective().all_reduce(parts);
+  }
+  Value gather(const Values& parts, int64_t axis, Device to) const override {
+    ++gathered;
+    return ops::in_process_collective().gather(parts, axis, to);
+  }
+  mutable int reduced = 0, all_reduced = 0, gathered = 0;
+};
+
+class CollectiveTest : public ::testing::Test {
+ protected:
+  CollectiveTest() {
+    set_logical_devices("cpu", 2);
+    ops::set_collective(counts);
+  }
+  ~CollectiveTest() override {
+    ops::set_collective(ops::in_process_collective());
+    set_logical_devices("cpu", 1);
+  }
+  Counting counts;
+};
+
+// Losses, statistics and outputs of replicas go through it.
+TEST_F(CollectiveTest, JoinsReplicas) {
+  const auto x = Input({4});
+  const Symbols y = Dense({.units = 3}, LayerOptions{.activity_regularizer = "l2"})(x);
+  const Model model({.inputs = x, .outputs = BatchNormalization({.synchronized = true})(y)});
+  Model many = distribute(model, DataParallel());
+  EXPECT_EQ(counts.gathered, 0);
+  many.compile({.optimizer = "sgd", .loss = "mse"});
+  many.train_on_batch(waves({8, 4}), waves({8, 3}, 1));
+  EXPECT_GE(counts.reduced, 1);
+  EXPECT_GE(counts.all_reduced, 2);
+  EXPECT_EQ(counts.gathered, 1);
+}
+
+// So do products over rows in parts, and what must be whole.
+TEST_F(CollectiveTest, JoinsParts) {
+  const auto x = Input({4});
+  const Model model({.inputs = x, .outputs = Softmax()(Dense({.units = 6}, "d")(x))});
+  const auto run = [&](const TensorLayout& layout) {
+    LayoutMap map(DeviceMesh({.shape = {1, 2}, .axis_names = {"batch", "model"}}));
+    map.set("d/kernel", layout);
+    const Model many = distribute(model, ModelParallel({.layout_map = map}));
+    counts.reduced = counts.gathered = 0;
+    many.predict(waves({8, 4}));
+  };
+  run({"model", std::nullopt});
+  EXPECT_EQ(counts.reduced, 1);
+  const int once = counts.gathered;  // the outputs of one replica
+  run({std::nullopt, "model"});
+  EXPECT_EQ(counts.reduced, 0);
+  EXPECT_EQ(counts.gathered, once + 1);
+}
+
+}  // namespace
+}  // namespace keratin::distribute

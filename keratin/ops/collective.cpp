@@ -1,0 +1,50 @@
+#include "keratin/ops/collective.h"
+
+#include <atomic>
+
+#include "keratin/ops/joining.h"
+#include "keratin/ops/parts.h"
+#include "keratin/ops/pointwise.h"
+
+namespace keratin::ops {
+namespace {
+
+class InProcess final : public Collective {
+ public:
+  Value reduce(const Values& parts, Device to) const override {
+    Value total = whole_on(parts[0], to);
+    for (size_t i = 1; i < parts.size(); ++i) total = total + whole_on(parts[i], to);
+    return total;
+  }
+
+  Values all_reduce(const Values& parts) const override {
+    const Value total = reduce(parts, parts[0].type().device);
+    Values all;
+    for (const Value& part : parts) all.push_back(whole_on(total, part.type().device));
+    return all;
+  }
+
+  Value gather(const Values& parts, int64_t axis, Device to) const override {
+    Values there;
+    for (const Value& part : parts) there.push_back(whole_on(part, to));
+    return there.size() == 1 ? there[0] : concat(there, axis);
+  }
+};
+
+std::atomic<const Collective*> current = nullptr;
+
+}  // namespace
+
+const Collective& in_process_collective() {
+  static const InProcess only;
+  return only;
+}
+
+const Collective& collective() {
+  const Collective* set = current;
+  return set == nullptr ? in_process_collective() : *set;
+}
+
+void set_collective(const Collective& collective) { current = &collective; }
+
+}  // namespace keratin::ops
