@@ -230,6 +230,8 @@ Value follow(const Node& n, const Axes& axes, size_t leader) {
   const auto result = find(axes.result, name);
   std::vector<std::optional<int64_t>> cuts;
   for (size_t i = 0; i < n.input_count(); ++i) {
+    const auto at = find(axes.inputs[i], name);
+    if (at && n.in(i).shape()[static_cast<int64_t>(*at)] == unknown) return {};
     cuts.push_back(cut_axis(axes.inputs[i], name, n.in(i).shape(), size));
     if (!result && i > leader && cuts[i] && !in_parts(n.in(i))) return {};
   }
@@ -265,7 +267,8 @@ Value gather_rows(const Node& n, const Parts& parts) {
     Dims around(static_cast<size_t>(parts.axis), 1);
     around.insert(around.end(), given.shape().begin(), given.shape().end());
     around.resize(static_cast<size_t>(rows.rank()), 1);
-    found.push_back(rows * reshape(whole_on(cast(inside, rows.dtype()), device), around));
+    const Value mine = reshape(whole_on(inside, device), around);
+    found.push_back(select(mine, rows, scalar_like(rows, 0)));
   }
   return added(found);
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "keratin/autodiff/gradients.h"
 #include "keratin/engine/compile.h"
 #include "keratin/engine/devices.h"
@@ -228,6 +230,27 @@ TEST_F(PartsTest, AreFoundAgain) {
   EXPECT_FALSE(in_parts(transfer(whole, cpu1)));
   EXPECT_EQ(transfer(whole, cpu1).type().device, cpu1);
   EXPECT_FALSE(in_parts(concat({a, a}, 0)));
+}
+
+// A row that nobody asks for is not looked at, be it the first of a part.
+TEST_F(PartsTest, RowsKeepToThemselves) {
+  Module module;
+  const Value table = cut(module.input({DType::f32, {4, 1}}), 0, 2);
+  const Value indices = module.input({DType::i32, {3}});
+  module.output(gather(table, indices, 0));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor got =
+      compile(std::move(module))({Tensor::of(DType::f32, {4, 1}, std::vector{nan, 1.0, nan, 3.0}),
+                                  Tensor::of(DType::i32, {3}, std::vector{1, 3, -1})})[0];
+  EXPECT_EQ(got.to_vector(), (std::vector{1.0, 3.0, 3.0}));
+}
+
+// A size that is not known yet may be that of the cut: nothing is done in parts.
+TEST_F(PartsTest, WaitForSizes) {
+  Module module;
+  const Value parts = cut(module.input({DType::f32, {4, 6}}), 0, 2);
+  EXPECT_FALSE(in_parts(parts * module.input({DType::f32, {unknown, 6}})));
+  EXPECT_TRUE(in_parts(parts * module.input({DType::f32, {1, unknown}})));
 }
 
 // A split of a split: the parts of parts are worked with where they are.
