@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 import zipfile
+import zlib
 
 PROGRAM = None  # set by run.py
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
@@ -101,4 +102,17 @@ def write_npz(path, arrays):
     with zipfile.ZipFile(path, "w") as file:
         for name, array in arrays.items():
             file.writestr(name + ".npy", npy_bytes(*array))
+    return path
+
+
+def write_png(path, rows):
+    """Of rows of pixels (red, green, blue, alpha)."""
+    def chunk(kind, data):
+        checked = kind + data
+        return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
+
+    size = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 6, 0, 0, 0)
+    lines = b"".join(b"\0" + bytes(value for pixel in row for value in pixel) for row in rows)
+    pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) +
+                                   chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
     return path

@@ -8,7 +8,7 @@ import subprocess
 
 import program
 from program import DIFFERENT, GOLDEN, MODELS, USAGE, ProgramTest, read_npy, read_npz, write_npy
-from program import write_npz
+from program import write_npz, write_png
 
 CLASSIFIER, TWO_ENDS, SEEING = (MODELS / f"{name}.keras"
                                 for name in ("classifier", "two_ends", "seeing"))
@@ -53,7 +53,7 @@ class Predict(Near):
             self.near(read_npz(out)["scores"][2], self.y[2])
 
     def test_csv_to_csv_with_and_without_a_header(self):
-        for header in (None, "a,b,c,d"):
+        for header in (None, "a,b,c,d", "1st,2nd,3rd,4th"):
             lines = self.succeeds("predict", CLASSIFIER, self.csv(header)).out.splitlines()
             self.assertEqual(lines[0], "scores_0,scores_1,scores_2")
             self.near([float(cell) for line in lines[1:] for cell in line.split(",")], self.y[2])
@@ -97,6 +97,17 @@ class Predict(Near):
         want = self.succeeds("predict", "--json", SEEING, half).json["outputs"]["gather"][0]
         said = self.succeeds("predict", "--json", SEEING, IMAGE, "--scale", "0.5").json
         self.near(said["outputs"]["gather"][0], want, 1e-4)
+
+    def test_images_have_the_channels_of_the_input(self):
+        for channels, want in ((1, [76.0]), (3, [255.0, 0.0, 0.0]), (4, [255.0, 0.0, 0.0, 51.0])):
+            model = self.write_text("mean.json", json.dumps({
+                "class_name": "Sequential", "config": {"name": "mean", "layers": [
+                    {"class_name": "InputLayer",
+                     "config": {"batch_shape": [None, 2, 2, channels], "name": "picture"}},
+                    {"class_name": "GlobalAveragePooling2D", "config": {"name": "mean"}}]}}))
+            image = write_png(self.folder / "red.png", [[(255, 0, 0, 51)] * 2] * 2)
+            said = self.succeeds("predict", "--json", model, image).json
+            self.near(said["outputs"]["mean"][0], want)
 
     def test_bad_data(self):
         x = write_npy(self.folder / "x.npy", "<f4", (2, 3), [0] * 6)
@@ -155,6 +166,11 @@ class Evaluate(Near):
         self.near([said["loss"]], data["loss"][2])
         self.refuses("evaluate", CLASSIFIER, path, "--labels", "knd",
                      saying="no column 'knd'; did you mean 'kind'?")
+        path = self.write_text("last.csv", "\n".join(
+            ",".join(map(repr, [*row, label])) for label, row in
+            zip(data["y"][2], rows(data["x"][2], 4))))
+        said = self.succeeds("evaluate", "--json", CLASSIFIER, path).json
+        self.near([said["loss"]], data["loss"][2])
 
     def test_inputs_and_targets_apart(self):
         data = read_npz(self.DATA)
@@ -284,6 +300,8 @@ class Verify(ProgramTest):
         self.run_program("verify", CLASSIFIER, path, status=DIFFERENT)
         self.succeeds("verify", CLASSIFIER, path, "--atol", "2e-3")
         self.succeeds("verify", CLASSIFIER, path, f"--rtol={2e-3 / want}")
+        self.assertLess(want, 0.6)
+        self.run_program("verify", CLASSIFIER, path, f"--rtol={0.7e-3 / want}", status=DIFFERENT)
         self.refuses("verify", CLASSIFIER, path, "--atol", "-1", status=USAGE,
                      saying="--atol takes a number of at least 0")
 

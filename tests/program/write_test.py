@@ -1,12 +1,13 @@
 """convert, diff and plot: files in, files out."""
 
 import json
+import math
 import shutil
 import unittest
 import xml.dom.minidom
 import zipfile
 
-from program import BAD_FILE, DIFFERENT, GOLDEN, MODELS, USAGE, ProgramTest, read_npz
+from program import BAD_FILE, DIFFERENT, GOLDEN, MODELS, USAGE, ProgramTest, read_npz, write_npz
 
 CLASSIFIER, LAMBDA = MODELS / "classifier.keras", MODELS / "lambda.keras"
 GOLDEN_OUTPUTS = MODELS / "classifier.npz"
@@ -113,6 +114,20 @@ class Diff(ProgramTest):
         said = self.run_program("diff", "--raw", CLASSIFIER, other, status=DIFFERENT).out
         self.assertIn("layer 'hidden': config.activation", said)
         self.succeeds("diff", CLASSIFIER, other, "--ignore", "config")
+
+    def test_a_key_of_one_of_them(self):
+        other = self.changed("b.keras",
+                             lambda text: text.replace('"relu"', '"relu", "colour": 1'))
+        for words, said in (((CLASSIFIER, other), "nothing, 1"), ((other, CLASSIFIER), "1, nothing")):
+            done = self.run_program("diff", "--raw", *words, status=DIFFERENT)
+            self.assertEqual(done.out, f"config  layer 'hidden': config.colour: {said}\n")
+
+    def test_not_a_number(self):
+        files = [write_npz(self.folder / f"{name}.npz", {"w": ("<f4", (2,), [1.0, value])})
+                 for name, value in (("a", math.nan), ("b", math.nan), ("c", 2.0))]
+        self.succeeds("diff", *files[:2])
+        done = self.run_program("diff", *files[1:], status=DIFFERENT)
+        self.assertEqual(done.out, "weights  w: max abs difference inf\n")
 
     def test_weights_and_training(self):
         other = self.folder / "b.keras"
