@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
+#include "keratin/ops/collective.h"
 #include "keratin/ops/constant.h"
+#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/records.h"
 
 namespace keratin {
 
@@ -21,16 +25,18 @@ class Backward {
     mark_active(wrt);
     for (size_t i = 0; i < outputs.size(); ++i)
       if (dy[i].defined()) accumulate(outputs[i], dy[i]);
-    for (size_t i = depends_.size(); i-- > 0;)
-      if (depends_[i]) step(*block_.nodes()[first_ + i]);
+    for (size_t i = depends_.size(); i-- > 0;) {
+      if (!depends_[i]) continue;
+      step(*block_.nodes()[first_ + i]);
+      if (!afar_.empty()) sum_what_is_complete(i);
+    }
     Values result;
-    for (const Value& input : wrt)
-      result.push_back(gradients_[slot_of(input.node()) + input.index()]);
+    for (const Value& input : wrt) result.push_back(gradient_of(input));
     return result;
   }
 
  private:
-  static constexpr size_t inactive = static_cast<size_t>(-1);
+  static constexpr size_t inactive = static_cast<size_t>(-1), never = inactive;
 
   // Active are the nodes that we differentiate by, and those that depend on them: they get a slot
   // for the gradient of each output. Gradient nodes are appended while we sweep, so the stretch is
@@ -45,12 +51,16 @@ class Backward {
       depends_[i] = std::any_of(node.inputs().begin(), node.inputs().end(),
                                 [&](Value input) { return slot_of(input.node()) != inactive; });
       if (depends_[i]) activate(node);
+      for (const Value& input : node.inputs())
+        if (const size_t slot = slot_of(input.node()); slot != inactive)
+          first_uses_[slot + input.index()] = std::min(first_uses_[slot + input.index()], i);
     }
   }
 
   void activate(const Node& node) {
     (in_stretch(node) ? slots_[node.position() - first_] : outside_[&node]) = gradients_.size();
     gradients_.resize(gradients_.size() + node.output_count());
+    first_uses_.resize(gradients_.size(), never);
   }
 
   bool in_stretch(const Node& node) const {
@@ -75,10 +85,48 @@ class Backward {
     sum = sum.defined() ? sum + gradient : gradient;
   }
 
+  // From other devices it waits until all is there: then a collective may sum it.
+  void accumulate_from_afar(const Node& transfer, Value gradient) {
+    const size_t slot = slot_of(transfer.in().node());
+    if (slot == inactive || !is_float(transfer.in().dtype())) return;
+    const OriginScope origin(transfer.origin());
+    Afar& afar = afar_[slot + transfer.in().index()];
+    Value& near = gradients_[slot + transfer.in().index()];
+    if (afar.gradients.empty() && near.defined())
+      afar.gradients.push_back(std::exchange(near, Value()));
+    afar.gradients.push_back(ops::collective().send(gradient, transfer.in().type().device));
+    afar.last = &transfer;
+  }
+
+  // All that came for a value; undefined where nothing did.
+  Value gradient_of(Value value) {
+    const size_t slot = slot_of(value.node()) + value.index();
+    const auto found = afar_.find(slot);
+    if (found == afar_.end()) return gradients_[slot];
+    Afar afar = std::move(found->second);
+    afar_.erase(found);
+    const OriginScope origin(afar.last->origin());
+    Values& all = afar.gradients;
+    if (gradients_[slot].defined()) all.push_back(gradients_[slot]);
+    const Device home = value.type().device;
+    return gradients_[slot] =
+               all.size() == 1 ? ops::whole_on(all[0], home) : ops::collective().reduce(all, home);
+  }
+
+  // Nothing comes any more for what is used first here: a sum over devices is made as soon as it
+  // can be, while the sweep goes on.
+  void sum_what_is_complete(size_t position) {
+    for (const Value& input : block_.nodes()[first_ + position]->inputs())
+      if (const size_t slot = slot_of(input.node());
+          slot != inactive && first_uses_[slot + input.index()] == position)
+        gradient_of(input);
+  }
+
   void step(Node& node) {
-    const auto first = gradients_.begin() + static_cast<int64_t>(slot_of(node));
-    Values dy(first, first + static_cast<int64_t>(node.output_count()));
+    Values dy;
+    for (const Value& output : node.outputs()) dy.push_back(gradient_of(output));
     if (std::none_of(dy.begin(), dy.end(), [](Value one) { return one.defined(); })) return;
+    if (&node.op() == &ops::transfer_op) return accumulate_from_afar(node, dy[0]);
     const OriginScope origin(node.origin());
     const Values partial = input_gradients(node, std::move(dy));
     ensure(partial.size() == node.input_count(), "gradients: '", node.name(), "' has ",
@@ -117,6 +165,12 @@ class Backward {
   std::vector<size_t> slots_;  // of the stretch: where the gradients of a node's outputs begin
   std::unordered_map<const Node*, size_t> outside_;  // likewise, of nodes in front of the stretch
   Values gradients_;
+  std::vector<size_t> first_uses_;  // of each of them: positions in the stretch
+  struct Afar {
+    Values gradients;
+    const Node* last = nullptr;  // the transfer that the last of them came through
+  };
+  std::unordered_map<size_t, Afar> afar_;  // by the place in `gradients_`
 };
 
 }  // namespace

@@ -15,8 +15,11 @@ using testing::waves;
 // Does what the usual one does, and counts.
 class Counting final : public ops::Collective {
  public:
+  // Keeps it: `reduce` does all of it.
+  Value send(Value part, Device) const override { return part; }
   Value reduce(const Values& parts, Device to) const override {
     ++reduced;
+    sums.emplace_back(parts.size(), to);
     return ops::in_process_collective().reduce(parts, to);
   }
   Values all_reduce(const Values& parts) const override {
@@ -28,6 +31,7 @@ class Counting final : public ops::Collective {
     return ops::in_process_collective().gather(parts, axis, to);
   }
   mutable int reduced = 0, all_reduced = 0, gathered = 0;
+  mutable std::vector<std::pair<size_t, Device>> sums;  // parts and place of each `reduce`
 };
 
 class CollectiveTest : public ::testing::Test {
@@ -55,6 +59,22 @@ TEST_F(CollectiveTest, JoinsReplicas) {
   EXPECT_GE(counts.reduced, 1);
   EXPECT_GE(counts.all_reduced, 2);
   EXPECT_EQ(counts.gathered, 1);
+}
+
+// So do gradients: one sum for each variable, on the device where that lives.
+TEST_F(CollectiveTest, SumsGradients) {
+  const auto x = Input({4});
+  const Model model({.inputs = x, .outputs = Dense({.units = 2})(Dense({.units = 3})(x))});
+  Model many = distribute(model, DataParallel());
+  many.compile({.optimizer = "sgd", .loss = "mse"});
+  many.test_on_batch(waves({8, 4}), waves({8, 2}, 1));
+  EXPECT_EQ(counts.reduced, 0);
+  many.train_on_batch(waves({8, 4}), waves({8, 2}, 1));
+  EXPECT_EQ(counts.sums.size(), 4U);
+  for (const auto& [parts, to] : counts.sums) {
+    EXPECT_EQ(parts, 2U);
+    EXPECT_TRUE(to == Device("cpu:0") || to == Device("cpu:1"));
+  }
 }
 
 // So do products over rows in parts, and what must be whole.

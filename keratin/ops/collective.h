@@ -11,6 +11,9 @@ namespace keratin::ops {
 class Collective {
  public:
   virtual ~Collective() = default;
+  // What a later sum on a device will be given for a part, which is there now: it may leave at
+  // once.
+  virtual Value send(Value part, Device to) const = 0;
   // Σ parts on a device.
   virtual Value reduce(const Values& parts, Device to) const = 0;
   // The same on the device of each part.
