@@ -10,10 +10,12 @@
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
+#include "tests/replicas/difference_testing.h"
 
 namespace keratin::distribute {
 namespace {
 
+using testing::difference;
 using testing::waves;
 
 struct Case {
@@ -154,17 +156,6 @@ class ModelParallelReplicas : public ::testing::TestWithParam<size_t> {
   ~ModelParallelReplicas() override { set_logical_devices("cpu", 1); }
 };
 
-double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double most = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(a[i].shape(), b[i].shape());
-    for (int64_t k = 0; k < a[i].count(); ++k)
-      most = std::max(most, std::abs(a[i].at(k) - b[i].at(k)) / (1 + std::abs(b[i].at(k))));
-  }
-  return most;
-}
-
 void compare(const Case& given, const Dims& shape, const std::vector<int64_t>& batches) {
   auto names = list_devices("cpu");
   names.resize(static_cast<size_t>(shape[0] * shape[1]));
@@ -177,7 +168,9 @@ void compare(const Case& given, const Dims& shape, const std::vector<int64_t>& b
   Model many = distribute(twin, ModelParallel({.layout_map = map, .batch_dim_name = "batch"}));
   size_t split = 0;
   for (const Variable& v : twin.weights()) split += parts_of(v) == nullptr ? 0 : 1;
-  if (shape[1] > 1) EXPECT_GE(split, given.layouts.size() > 1 ? given.layouts.size() : 3);
+  if (shape[1] > 1) {
+    EXPECT_GE(split, given.layouts.size() > 1 ? given.layouts.size() : 3);
+  }
   for (Model* model : {&one, &many})
     model->compile({.optimizer = given.optimizer(), .loss = "mse"});
   for (const int64_t batch : batches) {

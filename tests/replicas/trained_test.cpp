@@ -11,10 +11,12 @@
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
+#include "tests/replicas/difference_testing.h"
 
 namespace keratin {
 namespace {
 
+using testing::difference;
 using testing::waves;
 
 // What Keras's BatchNormalization does on each of several devices, written for one: every part of
@@ -189,17 +191,6 @@ std::vector<Case> cases() {
        .y = [](int64_t batch) -> Tree<Tensor> { return ones_and_zeros(batch); },
        .training = {.loss = "binary_crossentropy"}},
   };
-}
-
-double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double most = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(a[i].shape(), b[i].shape());
-    for (int64_t k = 0; k < a[i].count(); ++k)
-      most = std::max(most, std::abs(a[i].at(k) - b[i].at(k)) / (1 + std::abs(b[i].at(k))));
-  }
-  return most;
 }
 
 class TrainedReplicas : public ::testing::TestWithParam<size_t> {

@@ -1,6 +1,9 @@
 // Every recorded model is replicated over stand-ins for GPUs: the answers stay the same.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "keratin/base/warning.h"
 #include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/testing/zoo.h"
@@ -29,6 +32,7 @@ double difference(const Tensor& a, const Tensor& b) {
   const std::vector<double> x = a.to_vector(), y = b.to_vector();
   double scale = 1, most = 0;
   for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i]) != std::isnan(y[i])) return std::numeric_limits<double>::infinity();
     scale = std::max(scale, std::abs(y[i]));
     most = std::max(most, std::abs(x[i] - y[i]));
   }
