@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <mutex>
-#include <unordered_map>
 
 #include "keratin/graph/variable_parts.h"
 #include "keratin/tensor/residence.h"
@@ -21,22 +19,6 @@ uint64_t scramble(uint64_t x) {
   return x ^ (x >> 31);
 }
 constexpr uint64_t seed_step = 0x9e3779b97f4a7c15ULL;
-
-// The variables in parts, by the hash that is their address; one that dies takes its entry along,
-// be it after main: the table stays. Most programs have none.
-using Cuts = std::unordered_map<size_t, std::unique_ptr<VariableParts>>;
-std::mutex cuts_lock;
-Cuts& cuts = *new Cuts;
-std::atomic<size_t> cut_count = 0;
-
-// The old entry dies outside the lock, for its parts may have entries too.
-std::unique_ptr<VariableParts> exchange_parts(size_t variable, std::unique_ptr<VariableParts> now) {
-  const std::lock_guard guard(cuts_lock);
-  auto old = std::exchange(cuts[variable], std::move(now));
-  if (cuts[variable] == nullptr) cuts.erase(variable);
-  cut_count = cuts.size();
-  return old;
-}
 
 // Calls f(bytes of the whole, bytes of the part, how many) for each run of a part that begins at
 // some place along an axis.
@@ -81,11 +63,9 @@ void set_random_seed(uint64_t seed) { seed_stream = scramble(seed); }
 
 uint64_t next_seed() { return scramble(seed_stream.fetch_add(seed_step)); }
 
-Variable::Variable(VariableSpec spec)
-    : data_(new Data, [](Data* data) {
-        if (cut_count > 0) exchange_parts(std::hash<const void*>{}(data), nullptr);
-        delete data;
-      }) {
+Variable::Data::~Data() = default;
+
+Variable::Variable(VariableSpec spec) : data_(std::make_shared<Data>()) {
   require(spec.shape.known(), "variable '", spec.name, "': expected a known shape, got ",
           spec.shape);
   data_->spec = std::move(spec);
@@ -126,14 +106,14 @@ void Variable::move_to(Device device) const {
     data_->spec.device = before;
     throw;
   }
-  if (cut_count > 0) exchange_parts(hash(), nullptr);
+  data_->parts.reset();
   ++move_count;
 }
 
 const Tensor& Variable::value() const {
   if (const VariableParts* cut = parts_of(*this))
     return data_->value = gathered(*cut, dtype(), shape());
-  std::call_once(data_->filled, [&] {
+  data_->filled([&] {
     if (!data_->value.defined())
       data_->value = data_->at_home(
           data_->spec.initializer(data_->spec.shape, data_->spec.dtype, data_->seed));
@@ -145,7 +125,7 @@ const Tensor& Variable::value() const {
 void Variable::take(const Tensor& value) const {
   bool taken = false;
   if (value.shape() == shape() && value.dtype() == dtype())
-    std::call_once(data_->filled, [&] {
+    data_->filled([&] {
       data_->value = data_->at_home(value);
       taken = true;
     });
@@ -162,7 +142,7 @@ void Variable::assign(const Tensor& value) const {
     data_->spec.device = cut->parts[0].device();
     return;
   }
-  std::call_once(data_->filled, [&] { data_->value = data_->empty(); });
+  data_->filled([&] { data_->value = data_->empty(); });
   bring_home(data_->value.raw());
   if (converted.bytes() > 0) std::memcpy(data_->value.raw(), converted.raw(), converted.bytes());
 }
@@ -173,11 +153,10 @@ Device VariableParts::place(Device lead, size_t part) const {
   return lead;
 }
 
-const VariableParts* parts_of(const Variable& variable) {
-  if (cut_count == 0) return nullptr;
-  const std::lock_guard guard(cuts_lock);
-  const auto found = cuts.find(variable.hash());
-  return found == cuts.end() ? nullptr : found->second.get();
+const VariableParts* parts_of(const Variable& variable) { return variable.data_->parts.get(); }
+
+void set_parts(const Variable& variable, std::unique_ptr<VariableParts> parts) {
+  variable.data_->parts = std::move(parts);
 }
 
 void split(const Variable& variable, int64_t axis, const std::vector<Device>& devices,
@@ -199,7 +178,7 @@ void split(const Variable& variable, int64_t axis, const std::vector<Device>& de
   }
   seed_stream.fetch_sub(seed_step * static_cast<uint64_t>(count));  // nothing random was made
   scatter(whole, *cut);  // may run out of memory, and then nothing has changed
-  exchange_parts(variable.hash(), std::move(cut));
+  set_parts(variable, std::move(cut));
   variable.assign(whole);  // gives the memory of the whole back
   ++move_count;
 }

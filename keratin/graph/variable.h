@@ -2,9 +2,9 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "keratin/base/once.h"
 #include "keratin/graph/constraint.h"
 #include "keratin/graph/initializer.h"
 #include "keratin/graph/regularizer.h"
@@ -13,6 +13,8 @@
 #pragma GCC visibility push(default)
 
 namespace keratin {
+
+struct VariableParts;
 
 struct VariableSpec {
   std::string name;
@@ -64,13 +66,18 @@ class Variable {
   size_t hash() const { return std::hash<const void*>{}(data_.get()); }
 
  private:
+  friend const VariableParts* parts_of(const Variable& variable);
+  friend void set_parts(const Variable& variable, std::unique_ptr<VariableParts> parts);
+
   struct Data {
     VariableSpec spec;
     std::string path;
     uint64_t seed = 0;
-    std::once_flag filled;
+    Once filled;
     Tensor value;
+    std::unique_ptr<VariableParts> parts;  // see variable_parts.h
 
+    ~Data();
     Tensor empty() const;  // in the memory of its device
     Tensor at_home(const Tensor& given) const;
   };
