@@ -1,97 +1,122 @@
-// keratin_gpu_steps [--plan]: the time of one training step on the GPU, batch and loss included.
+// keratin_gpu_steps [MODEL...] [--bf16] [--predict] [--plan]: the time of one step on the GPU.
 //
 // A step takes a batch from the host's memory, trains on it and brings the loss back; the median of
-// many is printed, one line per model, as JSON. With --plan the steps of each program are listed
-// with the time each takes when it runs alone.
+// many is printed, one line per model, as JSON. With --bf16 layers compute in bfloat16 and keep
+// their weights in float32; with --predict a step predicts one sample instead. With --plan the
+// steps of each program are listed with the time each takes when it runs alone.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <iostream>
+#include <span>
 
-#include "keratin/keratin.h"
 #include "keratin/train/trainer.h"
+#include "workload.h"
 
 namespace {
 
 using namespace keratin;
-using namespace keratin::layers;
+using Clock = std::chrono::steady_clock;
 
-Tensor random(DType dtype, const Shape& shape, int64_t below) {
-  Tensor t(dtype, shape);
-  uint64_t state = 88172645463325252ULL;
-  for (int64_t i = 0; i < t.count(); ++i) {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    t.set(i, below > 0 ? static_cast<double>(state % static_cast<uint64_t>(below))
-                       : static_cast<double>(state >> 11) * 0x1p-53);
-  }
-  return t;
-}
-
-struct Workload {
-  std::string name;
-  Model model;
-  Tensor x, y;
+struct Options {
+  bool bf16 = false, predict = false, plan = false;
 };
 
-Workload mlp() {
-  return {"mlp",
-          Sequential({Dense({.units = 512, .activation = "relu"}),
-                      Dense({.units = 512, .activation = "relu"}), Dense({.units = 10})}),
-          random(DType::f32, {128, 784}, 0), random(DType::i32, {128}, 10)};
+using MakeWorkload = bench::Workload (*)(const DTypePolicy&);
+
+constexpr std::pair<std::string_view, MakeWorkload> models[] = {
+    {"mlp", bench::mlp},
+    {"convnet", bench::convnet},
+    {"lstm", bench::lstm},
+    {"bert", bench::bert},
+};
+
+double seconds_since(Clock::time_point before) {
+  return std::chrono::duration<double>(Clock::now() - before).count();
 }
 
-Workload convnet() {
-  return {"convnet",
-          Sequential({Conv2D({.filters = 32, .kernel_size = {3, 3}, .activation = "relu"}),
-                      MaxPooling2D({.pool_size = {2, 2}}),
-                      Conv2D({.filters = 64, .kernel_size = {3, 3}, .activation = "relu"}),
-                      MaxPooling2D({.pool_size = {2, 2}}), Flatten(), Dropout({.rate = 0.5}),
-                      Dense({.units = 10})}),
-          random(DType::f32, {128, 28, 28, 1}, 0), random(DType::i32, {128}, 10)};
-}
-
-double median_ms(Trainer& trainer, const Batch& batch, int runs) {
-  using Clock = std::chrono::steady_clock;
+template <class F>
+double median_ms(const F& step, int runs) {
   std::vector<double> ms;
   for (int i = 0; i < runs; ++i) {
     const auto before = Clock::now();
-    trainer.train(batch);
-    ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - before).count());
+    step();
+    ms.push_back(seconds_since(before) * 1e3);
   }
   std::nth_element(ms.begin(), ms.begin() + runs / 2, ms.end());
   return ms[static_cast<size_t>(runs) / 2];
 }
 
-void measure(Workload w, bool plan) {
-  w.model.compile({.optimizer = Adam({.learning_rate = 1e-3}),
-                   .loss = losses::SparseCategoricalCrossentropy{.from_logits = true},
-                   .engine = {.backend = "cuda"}});
-  Trainer& trainer = w.model.trainer();
-  const Batch batch{.x = w.x, .y = w.y};
-  const auto before = std::chrono::steady_clock::now();
-  trainer.train(batch);
-  const double first = trainer.logs().at("loss");
-  const std::chrono::duration<double> compiled = std::chrono::steady_clock::now() - before;
-  median_ms(trainer, batch, 50);
-  const double ms = median_ms(trainer, batch, 500);
-  std::cout << "{\"model\": \"" << w.name << "\", \"ms\": " << ms
-            << ", \"first_step_s\": " << compiled.count() << ", \"loss\": [" << first << ", "
-            << trainer.logs().at("loss") << "]}\n";
-  if (!plan) return;
+void print_plan(const std::vector<Executable::StepTime>& steps) {
   double total = 0;
-  for (const auto& step : trainer.profile(batch, 50)) {
+  for (const auto& step : steps) {
     std::cout << "  " << step.ms << " ms  " << step.step << '\n';
     total += step.ms;
   }
   std::cout << "  " << total << " ms in all, each step alone\n";
 }
 
+// The first run compiles, others warm up; then it is measured.
+template <class F>
+std::string measured(const F& step, int runs) {
+  const auto before = Clock::now();
+  step();
+  const double first = seconds_since(before);
+  median_ms(step, runs / 10);
+  return text("\"ms\": ", median_ms(step, runs), ", \"first_step_s\": ", first);
+}
+
+void train(bench::Workload& w, const Options& options) {
+  w.model.compile(
+      {.optimizer = Adam({.learning_rate = 1e-3}), .loss = w.loss, .engine = {.backend = "cuda"}});
+  Trainer& trainer = w.model.trainer();
+  const Batch batch{.x = w.x, .y = w.y};
+  std::optional<double> first;
+  const auto step = [&] {
+    trainer.train(batch);
+    if (!first) first = trainer.logs().at("loss");
+  };
+  const std::string times = measured(step, w.runs);
+  std::cout << "{\"model\": \"" << w.name << "\", " << times << ", \"loss\": [" << *first << ", "
+            << trainer.logs().at("loss") << "]}" << std::endl;
+  if (options.plan) print_plan(trainer.profile(batch, 50));
+}
+
+void predict(bench::Workload& w, const Options& options) {
+  const PredictOptions how{.compile = {.backend = "cuda"}};
+  const std::string times = measured([&] { w.model.predict_on_batch(w.one, how); }, w.runs);
+  std::cout << "{\"model\": \"" << w.name << "\", \"predict\": " << w.one.shape()[0] << ", "
+            << times << "}" << std::endl;
+  if (options.plan) print_plan(w.model.profile(w.one, 50, how));
+}
+
+void measure(std::string_view name, const Options& options) {
+  const auto found = std::find_if(std::begin(models), std::end(models),
+                                  [&](const auto& model) { return model.first == name; });
+  require(found != std::end(models), "there is no model '", name, "'");
+  bench::Workload w = found->second(options.bf16 ? "mixed_bfloat16" : "float32");
+  if (options.bf16) w.name += " bf16";
+  options.predict ? predict(w, options) : train(w, options);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  const bool plan = count > 1 && std::strcmp(arguments[1], "--plan") == 0;
+  Options options;
+  std::vector<std::string_view> names;
+  for (const std::string_view argument : std::span(arguments + 1, arguments + count)) {
+    if (argument == "--bf16")
+      options.bf16 = true;
+    else if (argument == "--predict")
+      options.predict = true;
+    else if (argument == "--plan")
+      options.plan = true;
+    else
+      names.push_back(argument);
+  }
+  if (names.empty())
+    for (const auto& [name, make] : models) names.push_back(name);
   try {
-    for (const Workload& w : {mlp(), convnet()}) measure(w, plan);
+    for (const std::string_view name : names) measure(name, options);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -1,47 +1,63 @@
-"""The training steps of steps.cpp in PyTorch, as JSON lines: eager, compiled, and one CUDA graph.
+"""The steps of steps.cpp in PyTorch, as JSON lines: eager, compiled, and one CUDA graph.
+
+    torch_steps.py [MODEL...] [--bf16] [--predict] [--compile]
 
 A step of the first two is timed as users write it, with the batch on the GPU; nothing is read back.
-The graph is the whole step captured by hand, with compiled kernels or plain ones, whichever is
-faster.
+The graph is the whole step captured by hand. Compiling takes long and is done on demand; then the
+graph is of compiled kernels or plain ones, whichever is faster. With --bf16 a step runs under
+autocast; with --predict it is the prediction of one sample.
 """
 
+import argparse
+import contextlib
 import json
 import statistics
 import time
 
 import torch
 
+import torch_models
+
 torch.backends.cuda.matmul.allow_tf32 = True
 torch.backends.cudnn.allow_tf32 = True
 torch.backends.cudnn.benchmark = True
-nn = torch.nn
+
+models = ["mlp", "convnet", "lstm", "bert"]
+# Lengths of packed sequences are asked for on the host: no graph.
+uncapturable = {"lstm"}
 
 
-def mlp():
-    net = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(),
-                        nn.Linear(512, 10))
-    return net, torch.rand(128, 784)
+def precision(bf16):
+    if not bf16:
+        return contextlib.nullcontext()
+    return torch.autocast("cuda", dtype=torch.bfloat16, cache_enabled=False)
 
 
-def convnet():
-    net = nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3),
-                        nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Dropout(0.5),
-                        nn.Linear(1600, 10))
-    return net, torch.rand(128, 1, 28, 28)
-
-
-def make_step(build, compiled):
-    net, x = build()
-    net, x, y = net.cuda(), x.cuda(), torch.randint(0, 10, (128,)).cuda()
+def train_step(build, compiled, bf16):
+    net, x, y, loss_of, _ = build()
+    net, x, y = net.cuda(), x.cuda(), y.cuda()
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, capturable=True)
     forward = torch.compile(net) if compiled else net
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        loss = nn.functional.cross_entropy(forward(x), y)
+        with precision(bf16):
+            loss = loss_of(forward(x), y)
         loss.backward()
         optimizer.step()
         return loss
+
+    return step
+
+
+def predict_step(build, compiled, bf16):
+    net, _, _, _, one = build()
+    net, one = net.cuda().eval(), one.cuda()
+    forward = torch.compile(net) if compiled else net
+
+    def step():
+        with torch.no_grad(), precision(bf16):
+            return forward(one)
 
     return step
 
@@ -59,22 +75,39 @@ def captured(step):
 
 
 def median_ms(step):
-    for _ in range(50):
-        step()
-    torch.cuda.synchronize()
-    times = []
-    for _ in range(20):
+    """Of 20 samples of at least 20 ms each, after half a second to warm up."""
+    def run(count):
         before = time.perf_counter()
-        for _ in range(25):
+        for _ in range(count):
             step()
         torch.cuda.synchronize()
-        times.append((time.perf_counter() - before) * 1e3 / 25)
-    return round(statistics.median(times), 4)
+        return (time.perf_counter() - before) * 1e3 / count
+
+    run(3)
+    once = run(3)
+    run(max(1, int(500 / once)))
+    count = max(1, int(20 / once))
+    return round(statistics.median(run(count) for _ in range(20)), 4)
 
 
-for name, build in {"mlp": mlp, "convnet": convnet}.items():
-    row = {"model": name, "torch": torch.__version__}
-    for kind, compiled in {"eager": False, "compile": True}.items():
-        row[kind] = median_ms(make_step(build, compiled))
-    row["graph"] = min(median_ms(captured(make_step(build, c))) for c in (False, True))
-    print(json.dumps(row), flush=True)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", choices=[[], *models])
+    parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--predict", action="store_true")
+    parser.add_argument("--compile", action="store_true")
+    given = parser.parse_args()
+    make = predict_step if given.predict else train_step
+    for name in given.models or models:
+        build = getattr(torch_models, name)
+        row = {"model": name, "bf16": given.bf16, "predict": given.predict,
+               "torch": torch.__version__, "eager": median_ms(make(build, False, given.bf16))}
+        kinds = [False, True] if given.compile else [False]
+        if given.compile:
+            row["compile"] = median_ms(make(build, True, given.bf16))
+        if name not in uncapturable:
+            row["graph"] = min(median_ms(captured(make(build, c, given.bf16))) for c in kinds)
+        print(json.dumps(row), flush=True)
+
+
+main()
