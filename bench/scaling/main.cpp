@@ -54,12 +54,14 @@ Tensor noise(Shape shape, int64_t below) {
 
 class Learner {
  public:
-  Learner(const Workload& workload, int devices, int threads) : model_(workload.make()) {
+  Learner(const Workload& workload, int devices, int threads, bool mirror = false)
+      : model_(workload.make()) {
     set_random_seed(1);
     if (devices > 1) {
       std::vector<std::string> names;
       for (int i = 0; i < devices; ++i) names.push_back(text("cpu:", i));
-      model_ = distribute::distribute(model_, distribute::DataParallel({.devices = names}));
+      model_ = distribute::distribute(
+          model_, distribute::DataParallel({.devices = names, .mirror_variables = mirror}));
     }
     model_.compile({.optimizer = Adam(),
                     .loss = losses::SparseCategoricalCrossentropy{.from_logits = true},
@@ -105,22 +107,26 @@ int main(int argc, char** argv) {
       " rounds.\n\n",
       static_cast<long>(batch), rounds);
   std::printf(
-      "| model | one device | two devices | speedup | two by one thread | overhead |\n"
-      "|---|---|---|---|---|---|\n");
+      "| model | variables | one device | two devices | speedup | two by one thread | overhead |\n"
+      "|---|---|---|---|---|---|---|\n");
   for (const Workload& workload :
        {Workload{"mlp 784-512-512-10", mlp, {784}}, Workload{"convnet", convnet, {28, 28, 1}}}) {
-    Learner one(workload, 1, 1), two(workload, devices, devices), in_turn(workload, devices, 1);
-    std::vector<double> alone, together, on_one, speedup, overhead;
-    for (int round = 0; round < rounds + 1; ++round) {
-      const double a = one.look(), b = two.look(), c = in_turn.look();
-      if (round == 0) continue;  // warming up
-      alone.push_back(a);
-      together.push_back(b);
-      on_one.push_back(c);
-      speedup.push_back(a / b);
-      overhead.push_back(c / a - 1);
+    for (const bool mirror : {false, true}) {
+      Learner one(workload, 1, 1), two(workload, devices, devices, mirror),
+          in_turn(workload, devices, 1, mirror);
+      std::vector<double> alone, together, on_one, speedup, overhead;
+      for (int round = 0; round < rounds + 1; ++round) {
+        const double a = one.look(), b = two.look(), c = in_turn.look();
+        if (round == 0) continue;  // warming up
+        alone.push_back(a);
+        together.push_back(b);
+        on_one.push_back(c);
+        speedup.push_back(a / b);
+        overhead.push_back(c / a - 1);
+      }
+      std::printf("| %s | %s | %.2f | %.2f | %.2fx | %.2f | %.1f %% |\n", workload.name,
+                  mirror ? "mirrored" : "one home", median(alone), median(together),
+                  median(speedup), median(on_one), 100 * median(overhead));
     }
-    std::printf("| %s | %.2f | %.2f | %.2fx | %.2f | %.1f %% |\n", workload.name, median(alone),
-                median(together), median(speedup), median(on_one), 100 * median(overhead));
   }
 }

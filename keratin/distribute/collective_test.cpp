@@ -26,11 +26,17 @@ class Counting final : public ops::Collective {
     ++all_reduced;
     return ops::in_process_collective().all_reduce(parts);
   }
+  std::vector<Values> all_reduce(const std::vector<Values>& bucket) const override {
+    buckets.push_back(bucket.size());
+    return ops::in_process_collective().all_reduce(bucket);
+  }
+  int64_t bucket_bytes() const override { return 32; }
   Value gather(const Values& parts, int64_t axis, Device to) const override {
     ++gathered;
     return ops::in_process_collective().gather(parts, axis, to);
   }
   mutable int reduced = 0, all_reduced = 0, gathered = 0;
+  mutable std::vector<size_t> buckets;
   mutable std::vector<std::pair<size_t, Device>> sums;  // parts and place of each `reduce`
 };
 
@@ -75,6 +81,17 @@ TEST_F(CollectiveTest, SumsGradients) {
     EXPECT_EQ(parts, 2U);
     EXPECT_TRUE(to == Device("cpu:0") || to == Device("cpu:1"));
   }
+}
+
+// Those of mirrored variables in buckets, the last layer's first; none waits for all.
+TEST_F(CollectiveTest, SumsGradientsOfMirrorsInBuckets) {
+  const auto x = Input({4});
+  const Model model({.inputs = x, .outputs = Dense({.units = 2})(Dense({.units = 3})(x))});
+  Model many = distribute(model, DataParallel({.mirror_variables = true}));
+  many.compile({.optimizer = "sgd", .loss = "mse"});
+  many.train_on_batch(waves({8, 4}), waves({8, 2}, 1));
+  EXPECT_EQ(counts.sums.size(), 0U);
+  EXPECT_EQ(counts.buckets, (std::vector<size_t>{2, 2}));  // of 32 and 60 bytes
 }
 
 // So do products over rows in parts, and what must be whole.

@@ -15,11 +15,16 @@ DeviceMesh mesh_of(const DataParallelOptions& options) {
                      .devices = names});
 }
 
+bool runs_on_gpus(const DeviceMesh& mesh) {
+  return mesh.at(Dims(mesh.shape().size(), 0)).kind == Device::Kind::gpu;
+}
+
 }  // namespace
 
 DataParallel::DataParallel(const DataParallelOptions& options)
     : Distribution(mesh_of(options),
-                   options.device_mesh ? options.device_mesh->axis_names()[0] : batch_axis) {
+                   options.device_mesh ? options.device_mesh->axis_names()[0] : batch_axis),
+      mirrors_(options.mirror_variables.value_or(runs_on_gpus(device_mesh()))) {
   if (device_mesh().shape().size() != 1)
     warn(text("Expect the input mesh to be 1D, but received mesh.devices.ndim=",
               device_mesh().shape().size(),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
+#include "keratin/graph/variable_parts.h"
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
@@ -53,6 +54,14 @@ void expect_near(const Tensor& got, const Tensor& expected, double tolerance) {
     ASSERT_NEAR(got.at(i), expected.at(i), tolerance) << "element " << i;
 }
 
+void expect_equal_copies(const Variable& v) {
+  const VariableParts* mirrors = parts_of(v);
+  if (mirrors == nullptr) return;
+  for (const Variable& copy : mirrors->parts) {
+    EXPECT_EQ(copy.value().to_vector(), v.value().to_vector()) << copy.path();
+  }
+}
+
 // Whatever the number of devices and samples, it is the model that it was.
 TEST_F(DataParallelTest, EqualsOneDevice) {
   struct Case {
@@ -62,15 +71,23 @@ TEST_F(DataParallelTest, EqualsOneDevice) {
   };
   for (const Case& c : {Case{"mlp", mlp, {6}}, Case{"convnet", convnet, {8, 8, 2}},
                         Case{"masked lstm", masked_lstm, {5, 2}}}) {
-    for (const int count : {1, 2, 3, 4}) {
+    for (const auto& [count, mirror] : {std::pair{1, false},
+                                        {2, false},
+                                        {2, true},
+                                        {3, false},
+                                        {3, true},
+                                        {4, false},
+                                        {4, true}}) {
       Model one = c.make(), twin = c.make();
       twin.set_weights(one.get_weights());
-      Model many = distribute(twin, DataParallel({.devices = first(count)}));
+      Model many =
+          distribute(twin, DataParallel({.devices = first(count), .mirror_variables = mirror}));
       for (Model* model : {&one, &many})
         model->compile({.optimizer = Adam({.learning_rate = 0.01}), .loss = "mse"});
       int step = 0;
       for (const int64_t batch : {1, 7, 10, 64, 7}) {
-        SCOPED_TRACE(text(c.name, " on ", count, " devices, batch ", batch));
+        SCOPED_TRACE(
+            text(c.name, " on ", count, " devices, batch ", batch, mirror ? ", mirrored" : ""));
         Dims dims{batch};
         dims.insert(dims.end(), c.sample.begin(), c.sample.end());
         const Tensor x = waves(Shape(dims), batch), y = waves({batch, 3}, 1);
@@ -111,6 +128,78 @@ TEST_F(DataParallelTest, VariablesAreSpreadOverTheDevices) {
   for (const Variable& variable : model.weights())
     elements[text(variable.device())] += variable.shape().count();
   EXPECT_EQ(elements, (std::map<std::string, int64_t>{{"cpu:0", 120}, {"cpu:1", 83}}));
+}
+
+// Clipping, averages, accumulation, regularizers, constraints: each device does all of it alike.
+TEST_F(DataParallelTest, EveryOptimizerStepsOnEachMirror) {
+  const auto make = [] {
+    const auto x = Input({6});
+    const Symbols y = Dense({.units = 8,
+                             .activation = "tanh",
+                             .kernel_regularizer = regularizers::L2(0.1),
+                             .kernel_constraint = constraints::MaxNorm(0.9)})(x);
+    return Model({.inputs = x, .outputs = Dense({.units = 3})(y)});
+  };
+  const std::map<std::string, std::function<Optimizer()>> optimizers = {
+      {"clipnorm", [] { return Optimizer(SGD({.learning_rate = 0.1}, {.clipnorm = 0.1})); }},
+      {"global", [] { return Optimizer(Adam({}, {.global_clipnorm = 0.1})); }},
+      {"decay", [] { return Optimizer(AdamW({.weight_decay = 0.1})); }},
+      {"ema", [] { return Optimizer(Adam({}, {.use_ema = true, .ema_overwrite_frequency = 3})); }},
+      {"accumulated", [] { return Optimizer(Adam({}, {.gradient_accumulation_steps = 2})); }},
+      {"scaled", [] { return Optimizer(LossScaleOptimizer({.inner_optimizer = Adam()})); }},
+      {"muon", [] { return Optimizer(Muon({.learning_rate = 0.01})); }},
+      {"lamb", [] { return Optimizer(Lamb()); }},
+  };
+  for (const auto& [name, optimizer] : optimizers) {
+    SCOPED_TRACE(name);
+    Model one = make(), twin = make();
+    twin.set_weights(one.get_weights());
+    Model many = distribute(twin, DataParallel({.devices = first(3), .mirror_variables = true}));
+    for (Model* model : {&one, &many}) model->compile({.optimizer = optimizer(), .loss = "mse"});
+    const Tensor x = waves({7, 6}), y = waves({7, 3}, 1);
+    for (int i = 0; i < 7; ++i)
+      EXPECT_NEAR(many.train_on_batch(x, y).at("loss"), one.train_on_batch(x, y).at("loss"), 1e-5);
+    const auto expected = one.get_weights(), got = twin.get_weights();
+    for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i], 1e-5);
+    for (const auto& variables : {twin.weights(), many.optimizer().variables()})
+      for (const Variable& v : variables) expect_equal_copies(v);
+  }
+}
+
+// Each device has a copy, of the slots too, and steps by itself; others see one variable.
+TEST_F(DataParallelTest, MirrorsAreOneVariable) {
+  Model twin = mlp();
+  const auto before = twin.get_weights();
+  Model many = distribute(twin, DataParallel({.devices = first(2), .mirror_variables = true}));
+  const Variable kernel = twin.weights()[0];
+  ASSERT_NE(parts_of(kernel), nullptr);
+  EXPECT_TRUE(parts_of(kernel)->mirrored());
+  EXPECT_EQ(parts_of(kernel)->devices(), (std::vector{Device("cpu:0"), Device("cpu:1")}));
+  EXPECT_EQ(twin.get_weights(), before);
+  many.compile({.optimizer = "adam", .loss = "mse"});
+  const Tensor x = waves({8, 6}), y = waves({8, 3}, 1);
+  many.train_on_batch(x, y);
+  int slots = 0;
+  for (const Variable& slot : many.optimizer().variables())
+    slots += parts_of(slot) != nullptr && parts_of(slot)->mirrored() ? 1 : 0;
+  EXPECT_EQ(slots, 8);
+
+  const Tensor ones = Tensor::full(DType::f32, {6, 20}, 1);
+  kernel.assign(ones);
+  for (const Variable& copy : parts_of(kernel)->parts) EXPECT_EQ(copy.value(), ones);
+  EXPECT_EQ(kernel.value(), ones);
+  expect_near(many.predict(x).leaf(), twin.predict(x).leaf(), 1e-6);
+
+  // Made anew for other devices, and whole again.
+  distribute(twin, DataParallel({.devices = first(3), .mirror_variables = true}));
+  EXPECT_EQ(parts_of(kernel)->parts.size(), 3U);
+  distribute(twin, DataParallel({.devices = first(2), .mirror_variables = false}));
+  EXPECT_EQ(parts_of(kernel), nullptr);
+  EXPECT_EQ(kernel.value(), ones);
+  set_logical_devices("gpu", 2);  // where sending costs
+  EXPECT_TRUE(DataParallel({.devices = {"gpu:0", "gpu:1"}}).mirrors_variables());
+  set_logical_devices("gpu", 0);
+  EXPECT_FALSE(DataParallel().mirrors_variables());
 }
 
 TEST_F(DataParallelTest, SpeaksKerassWords) {

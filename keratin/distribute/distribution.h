@@ -22,6 +22,8 @@ class Distribution {
 
   TensorLayout get_data_layout(const Shape& data) const;
   virtual TensorLayout get_variable_layout(const Variable& variable) const;
+  // Has every device that runs a replica its own copy of what is not split?
+  virtual bool mirrors_variables() const { return false; }
   // Of the output of a layer, by the path "layer/output"; nothing where it is left to what made it.
   virtual std::optional<TensorLayout> get_tensor_layout(const std::string& path) const;
 

@@ -55,12 +55,6 @@ std::vector<Device> along(const DeviceMesh& mesh, Dims position, size_t axis) {
   return devices;
 }
 
-std::vector<Device> devices_of(const VariableParts& cut) {
-  std::vector<Device> devices;
-  for (const Variable& part : cut.parts) devices.push_back(part.device());
-  return devices;
-}
-
 // Replica i works with the parts on the devices at step i of the batch's axis. What is cut along
 // that axis itself it has on one device.
 void cut_up(const Variable& variable, const std::vector<Cut>& cuts, const DeviceMesh& mesh,
@@ -77,12 +71,18 @@ void cut_up(const Variable& variable, const std::vector<Cut>& cuts, const Device
                                           : along(mesh, here, mesh_axis));
   }
   const VariableParts* old = parts_of(variable);
-  if (old == nullptr || old->axis != axis || devices_of(*old) != homes || old->peers != peers)
+  if (old == nullptr || old->axis != axis || old->devices() != homes || old->peers != peers)
     split(variable, axis, homes, std::move(peers));
   for (size_t j = 0; j < homes.size(); ++j) {
     position[mesh_axis] = static_cast<int64_t>(j);
     cut_up(parts_of(variable)->parts[j], cuts, mesh, batch, position, next + 1);
   }
+}
+
+void copy_to(const Variable& variable, const std::vector<Device>& devices) {
+  if (devices.size() == 1) return variable.move_to(devices[0]);
+  const VariableParts* old = parts_of(variable);
+  if (old == nullptr || !old->mirrored() || old->devices() != devices) mirror(variable, devices);
 }
 
 }  // namespace
@@ -101,6 +101,10 @@ void lay_out(const std::vector<Variable>& variables, const Distribution& distrib
   std::vector<int64_t> load(static_cast<size_t>(mesh.shape()[batch]), 0);
   for (const auto& [variable, cuts] : by_size) {
     Dims position(mesh.shape().size(), 0);
+    if (cuts.empty() && distribution.mirrors_variables() && !variable.spec().per_sample) {
+      copy_to(variable, along(mesh, position, batch));
+      continue;
+    }
     const bool spread_already = !cuts.empty() && cuts.back().mesh_axis == batch;
     if (!spread_already) {
       const auto least = std::min_element(load.begin(), load.end());

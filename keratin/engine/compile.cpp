@@ -84,6 +84,18 @@ bool runs_on_gpu(const Module& module) {
          std::any_of(parameters.begin(), parameters.end(), is_there);
 }
 
+// KERATIN_BACKEND=cuda takes programs that name no device from the CPU to the first GPU.
+bool goes_to_gpu(const Module& module, const CompileOptions& options) {
+  if (options.backend != "cpu") return options.backend == "cuda";
+  const char* wanted = std::getenv("KERATIN_BACKEND");
+  if (wanted == nullptr || std::string_view(wanted) != "cuda") return false;
+  const auto is_home = [](const auto& node) { return node->device() == Device{}; };
+  const auto& nodes = module.block().nodes();
+  const auto& parameters = module.block().parameters();
+  return std::all_of(nodes.begin(), nodes.end(), is_home) &&
+         std::all_of(parameters.begin(), parameters.end(), is_home);
+}
+
 // How many devices a program runs on; all of them must be there.
 int count_devices(const Module& module) {
   std::vector<Device> used;
@@ -126,7 +138,7 @@ Executable compile(Module module, const CompileOptions& options) {
   };
 
   Pipeline passes(std::move(module), options.dump);
-  if (options.backend == "cuda") passes.run("move_to_gpu", move_to_gpu);
+  if (goes_to_gpu(passes.module(), options)) passes.run("move_to_gpu", move_to_gpu);
   if (optimize) tidy_up(passes);
   place(passes);
   // Asked about only by programs that need one: it takes a driver time and memory to start.

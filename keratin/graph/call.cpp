@@ -6,6 +6,8 @@
 #include "keratin/graph/layer.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/ops/joining.h"
+#include "keratin/ops/mirrored.h"
+#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/random.h"
 #include "keratin/ops/slicing.h"
@@ -168,16 +170,23 @@ Value& Tracer::current(const Variable& variable) {
                                                             : entries_.at(variable).current;
 }
 
-// The parts of a variable are read where they live; in a replica, on its own devices.
+// Of mirrors, a call reads the one beside it. The parts of a variable are read where they live; in
+// a replica, on its own devices.
 Value Tracer::read(const Variable& variable) {
-  if (const VariableParts* cut = parts_of(variable)) {
+  const VariableParts* cut = parts_of(variable);
+  if (cut != nullptr && cut->mirrored() && place_) {
+    const auto beside = std::find_if(cut->parts.begin(), cut->parts.end(),
+                                     [&](const Variable& v) { return v.device() == *place_; });
+    return read(beside == cut->parts.end() ? cut->parts[0] : *beside);
+  }
+  if (cut != nullptr) {
     Values parts;
     for (size_t j = 0; j < cut->parts.size(); ++j) {
       const Variable& part = cut->parts[j];
       const Placement at(*this, replicas_ ? cut->place(replica()->device, j) : part.device());
       parts.push_back(read(part));
     }
-    return ops::concat(parts, cut->axis);
+    return cut->mirrored() ? ops::mirrored(parts) : ops::concat(parts, *cut->axis);
   }
   const Value value = current(variable);
   return place_ ? bring(value, *place_) : value;
@@ -189,8 +198,12 @@ void Tracer::update(const Variable& variable, Value value) {
             variable.shape(), ", got ", value.shape());
     int64_t begin = 0;
     for (const Variable& part : cut->parts) {
-      const int64_t end = begin + part.shape()[cut->axis];
-      update(part, ops::slice_axis(value, cut->axis, begin, end));
+      if (cut->mirrored()) {
+        update(part, ops::whole_on(value, part.device()));
+        continue;
+      }
+      const int64_t end = begin + part.shape()[*cut->axis];
+      update(part, ops::slice_axis(value, *cut->axis, begin, end));
       begin = end;
     }
     return;

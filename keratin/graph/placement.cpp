@@ -3,6 +3,7 @@
 #include "keratin/graph/layer.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/joining.h"
+#include "keratin/ops/mirrored.h"
 #include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/slicing.h"
@@ -28,7 +29,9 @@ size_t Tracer::BroughtHash::operator()(const Brought& key) const {
 
 // A loop runs on one device as a whole: what is inside stays there.
 Value Tracer::bring(Value value, Device device) {
-  if (value.type().device == device || value.block().depth() > 0) return value;
+  if (value.block().depth() > 0) return value;
+  if (ops::is_mirrored(value)) value = ops::nearest_copy(value, device);
+  if (value.type().device == device) return value;
   Value& there = brought_[{value, device}];
   if (!there.defined()) there = ops::transfer(value, device);
   return there;

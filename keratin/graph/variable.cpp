@@ -39,21 +39,22 @@ Tensor gathered(const VariableParts& cut, DType dtype, const Shape& shape) {
   Tensor whole(dtype, shape);
   int64_t begin = 0;
   for (const Variable& part : cut.parts) {
-    each_run(whole, part.value(), cut.axis, begin,
+    each_run(whole, part.value(), *cut.axis, begin,
              [](void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); });
-    begin += part.shape()[cut.axis];
+    begin += part.shape()[*cut.axis];
   }
   return whole;
 }
 
 void scatter(const Tensor& whole, const VariableParts& cut) {
+  const int64_t axis = cut.axis.value_or(0);
   int64_t begin = 0;
   for (const Variable& part : cut.parts) {
     Tensor mine(whole.dtype(), part.shape());
-    each_run(whole, mine, cut.axis, begin,
+    each_run(whole, mine, axis, begin,
              [](const void* from, void* to, size_t bytes) { std::memcpy(to, from, bytes); });
     part.take(mine);
-    begin += part.shape()[cut.axis];
+    if (!cut.mirrored()) begin += part.shape()[axis];
   }
 }
 
@@ -112,7 +113,8 @@ void Variable::move_to(Device device) const {
 
 const Tensor& Variable::value() const {
   if (const VariableParts* cut = parts_of(*this))
-    return data_->value = gathered(*cut, dtype(), shape());
+    return cut->mirrored() ? cut->parts[0].value()
+                           : data_->value = gathered(*cut, dtype(), shape());
   data_->filled([&] {
     if (!data_->value.defined())
       data_->value = data_->at_home(
@@ -159,6 +161,33 @@ void set_parts(const Variable& variable, std::unique_ptr<VariableParts> parts) {
   variable.data_->parts = std::move(parts);
 }
 
+std::vector<Device> VariableParts::devices() const {
+  std::vector<Device> all;
+  for (const Variable& part : parts) all.push_back(part.device());
+  return all;
+}
+
+namespace {
+
+// Puts what `parts` says in place of a whole variable, a part on each of the devices.
+void divide(const Variable& variable, VariableParts parts, const Shape& shape,
+            const std::vector<Device>& devices) {
+  const Tensor whole = variable.value();
+  VariableSpec spec = variable.spec();
+  spec.shape = shape;
+  for (size_t j = 0; j < devices.size(); ++j) {
+    spec.device = devices[j];
+    parts.parts.emplace_back(spec).set_path(text(variable.path(), '[', j, ']'));
+  }
+  seed_stream.fetch_sub(seed_step * devices.size());  // nothing random was made
+  scatter(whole, parts);  // may run out of memory, and then nothing has changed
+  set_parts(variable, std::make_unique<VariableParts>(std::move(parts)));
+  variable.assign(whole);  // gives the memory of the whole back
+  ++move_count;
+}
+
+}  // namespace
+
 void split(const Variable& variable, int64_t axis, const std::vector<Device>& devices,
            std::vector<std::pair<Device, std::vector<Device>>> peers) {
   const Shape& shape = variable.shape();
@@ -166,31 +195,22 @@ void split(const Variable& variable, int64_t axis, const std::vector<Device>& de
   require(axis >= 0 && axis < shape.rank() && count > 0 && shape[axis] % count == 0, "variable '",
           variable.path(), "': axis ", axis, " of ", shape, " cannot be cut into ", count,
           " equal parts");
-  const Tensor whole = variable.value();
-  auto cut = std::make_unique<VariableParts>(VariableParts{axis, {}, std::move(peers)});
-  VariableSpec spec = variable.spec();
   Dims dims = shape.dims();
   dims[static_cast<size_t>(axis)] /= count;
-  spec.shape = Shape(dims);
-  for (int64_t j = 0; j < count; ++j) {
-    spec.device = devices[static_cast<size_t>(j)];
-    cut->parts.emplace_back(spec).set_path(text(variable.path(), '[', j, ']'));
-  }
-  seed_stream.fetch_sub(seed_step * static_cast<uint64_t>(count));  // nothing random was made
-  scatter(whole, *cut);  // may run out of memory, and then nothing has changed
-  set_parts(variable, std::move(cut));
-  variable.assign(whole);  // gives the memory of the whole back
-  ++move_count;
+  divide(variable, {axis, {}, std::move(peers)}, Shape(dims), devices);
+}
+
+void mirror(const Variable& variable, const std::vector<Device>& devices) {
+  divide(variable, {}, variable.shape(), devices);
 }
 
 void lay_beside(const Variable& variable, const Variable& other) {
   const VariableParts* theirs = parts_of(other);
   if (theirs == nullptr) return variable.move_to(other.device());
-  std::vector<Device> devices;
-  for (const Variable& part : theirs->parts) devices.push_back(part.device());
-  split(variable, theirs->axis, devices, theirs->peers);
+  if (theirs->mirrored()) return mirror(variable, theirs->devices());
+  split(variable, *theirs->axis, theirs->devices(), theirs->peers);
   const VariableParts* mine = parts_of(variable);
-  for (size_t j = 0; j < devices.size(); ++j) lay_beside(mine->parts[j], theirs->parts[j]);
+  for (size_t j = 0; j < mine->parts.size(); ++j) lay_beside(mine->parts[j], theirs->parts[j]);
 }
 
 }  // namespace keratin

@@ -1,6 +1,8 @@
 #include "keratin/ops/collective.h"
 
+#include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include "keratin/ops/joining.h"
 #include "keratin/ops/parts.h"
@@ -20,9 +22,24 @@ class InProcess final : public Collective {
   }
 
   Values all_reduce(const Values& parts) const override {
-    const Value total = reduce(parts, parts[0].type().device);
-    Values all;
-    for (const Value& part : parts) all.push_back(whole_on(total, part.type().device));
+    return shared(parts, parts[0].type().device);
+  }
+
+  // Each device makes its share of the sums, and sends them to the others.
+  std::vector<Values> all_reduce(const std::vector<Values>& bucket) const override {
+    std::vector<size_t> largest_first(bucket.size());
+    std::iota(largest_first.begin(), largest_first.end(), size_t{0});
+    std::stable_sort(largest_first.begin(), largest_first.end(), [&](size_t a, size_t b) {
+      return bucket[a][0].shape().count() > bucket[b][0].shape().count();
+    });
+    std::vector<int64_t> load(bucket[0].size(), 0);
+    std::vector<Values> all(bucket.size());
+    for (const size_t k : largest_first) {
+      const auto least = std::min_element(load.begin(), load.end());
+      *least += bucket[k][0].shape().count();
+      const Values& parts = bucket[k];
+      all[k] = shared(parts, parts[static_cast<size_t>(least - load.begin())].type().device);
+    }
     return all;
   }
 
@@ -30,6 +47,15 @@ class InProcess final : public Collective {
     Values there;
     for (const Value& part : parts) there.push_back(whole_on(part, to));
     return there.size() == 1 ? there[0] : concat(there, axis);
+  }
+
+ private:
+  // The sum, made on one device and sent to all.
+  Values shared(const Values& parts, Device home) const {
+    const Value total = reduce(parts, home);
+    Values all;
+    for (const Value& part : parts) all.push_back(whole_on(total, part.type().device));
+    return all;
   }
 };
 

@@ -18,6 +18,10 @@ class Collective {
   virtual Value reduce(const Values& parts, Device to) const = 0;
   // The same on the device of each part.
   virtual Values all_reduce(const Values& parts) const = 0;
+  // The same of several at once, which are on the same devices: a bucket of gradients.
+  virtual std::vector<Values> all_reduce(const std::vector<Values>& bucket) const = 0;
+  // How much a bucket should hold: enough that what a message costs does not count.
+  virtual int64_t bucket_bytes() const { return int64_t{1} << 20; }
   // The parts side by side along an axis, on a device.
   virtual Value gather(const Values& parts, int64_t axis, Device to) const = 0;
 };

@@ -18,9 +18,10 @@ Block& block_of(const OpDef& op, const Values& inputs) {
   return innermost.block();
 }
 
-// A concat is what parts are made with.
-bool any_in_parts(const OpDef& op, const Values& inputs) {
-  return &op != &concat_op && std::any_of(inputs.begin(), inputs.end(), in_parts);
+// These are what values on several devices are made with.
+bool any_on_several(const OpDef& op, const Values& inputs) {
+  return &op != &concat_op && &op != &mirrored_op &&
+         std::any_of(inputs.begin(), inputs.end(), on_several_devices);
 }
 
 }  // namespace
@@ -29,14 +30,14 @@ bool any_in_parts(const OpDef& op, const Values& inputs) {
 Node& emit_node(const OpDef& op, const Values& inputs, Attrs attrs,
                 std::vector<std::unique_ptr<Block>> regions) {
   Block& block = block_of(op, inputs);
-  if (!any_in_parts(op, inputs))
+  if (!any_on_several(op, inputs))
     return block.append(op, inputs, std::move(attrs), std::move(regions));
   if (block.depth() == 0 && regions.empty())
     if (const Value made = on_parts(op, inputs, attrs); made.defined() && made.index() == 0)
       return made.node();
   Values whole;
   for (const Value& input : inputs)
-    whole.push_back(in_parts(input) ? whole_on(input, input.type().device) : input);
+    whole.push_back(on_several_devices(input) ? whole_on(input, input.type().device) : input);
   return block.append(op, whole, std::move(attrs), std::move(regions));
 }
 

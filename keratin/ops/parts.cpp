@@ -12,6 +12,7 @@
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/matmul.h"
+#include "keratin/ops/mirrored.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
@@ -343,7 +344,10 @@ bool in_parts(Value value) {
   return false;
 }
 
+bool on_several_devices(Value value) { return is_mirrored(value) || in_parts(value); }
+
 Value whole_on(Value value, Device device) {
+  if (is_mirrored(value)) return whole_on(nearest_copy(value, device), device);
   if (in_parts(value)) {
     const Parts parts(value);
     return collective().gather(parts.values, parts.axis, device);
@@ -356,6 +360,7 @@ Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs) {
   const Types types = infer_types(n);
   if (&op == &transfer_op) return whole_on(inputs[0], attrs.get<TransferAttrs>().device);
   if (types.size() != 1) return {};
+  if (std::any_of(inputs.begin(), inputs.end(), is_mirrored)) return on_mirrors(op, inputs, attrs);
   const Shape& result = types[0].shape;
   if (in_parts(inputs[0])) {
     const Parts parts(inputs[0]);

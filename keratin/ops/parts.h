@@ -13,10 +13,13 @@
 namespace keratin::ops {
 
 bool in_parts(Value value);
+// In parts, or mirrored.
+bool on_several_devices(Value value);
 // Any value on a device, as one piece. Constants stay: they are made wherever they are needed.
 Value whole_on(Value value, Device device);
 
-// What the op gives, made of parts; undefined if it cannot be, or has several outputs.
+// What the op gives, made of parts, or of mirrors; undefined if it cannot be, or has several
+// outputs.
 Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs);
 
 }  // namespace keratin::ops

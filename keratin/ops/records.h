@@ -44,6 +44,8 @@ extern const OpDef max_pool_op, max_unpool_op, max_repool_op, avg_pool_op, avg_p
 extern const OpDef scan_op, cond_op;
 // transfer.cpp
 extern const OpDef transfer_op;
+// mirrored.cpp
+extern const OpDef mirrored_op;
 // lstm.cpp, gru.cpp
 extern const OpDef lstm_op, lstm_grad_op, gru_op, gru_grad_op;
 // softmax.cpp, cross_entropy.cpp

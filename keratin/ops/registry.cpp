@@ -139,6 +139,7 @@ const OpDef* const table[] = {
     &cond_op,
     // devices
     &transfer_op,
+    &mirrored_op,
     // recurrent layers over a sequence
     &lstm_op,
     &lstm_grad_op,

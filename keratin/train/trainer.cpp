@@ -7,11 +7,10 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/graph/sequential.h"
-#include "keratin/graph/variable_parts.h"
 #include "keratin/ops/constant.h"
-#include "keratin/ops/joining.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/train/variable_gradients.h"
 
 namespace keratin {
 namespace {
@@ -70,28 +69,6 @@ bool computes_in_half(const Layer& layer) {
   const auto parts = layer.sublayers();
   return std::any_of(parts.begin(), parts.end(),
                      [](const Layer::Sublayer& part) { return computes_in_half(*part.layer); });
-}
-
-// A variable in parts is differentiated by each of them, and its gradient lies as it does.
-void add_parts(const Variable& variable, std::vector<Variable>& all) {
-  const VariableParts* cut = parts_of(variable);
-  if (cut == nullptr) return all.push_back(variable);
-  for (const Variable& part : cut->parts) add_parts(part, all);
-}
-
-Value take_gradient(const Variable& variable, Tracer& tracer, Values::const_iterator& next) {
-  const VariableParts* cut = parts_of(variable);
-  if (cut == nullptr) return *next++;
-  Values parts;
-  for (const Variable& part : cut->parts) parts.push_back(take_gradient(part, tracer, next));
-  if (std::none_of(parts.begin(), parts.end(), [](Value part) { return part.defined(); }))
-    return {};
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const Variable& part = cut->parts[i];
-    if (!parts[i].defined()) parts[i] = ops::zeros_like(tracer.read(part));
-    parts[i] = tracer.bring(parts[i], part.device());
-  }
-  return ops::concat(parts, cut->axis);
 }
 
 }  // namespace
@@ -281,10 +258,7 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   const std::vector<Variable> trained =
       training ? model_->trainable_weights() : std::vector<Variable>{};
   if (training) options_.optimizer->build(trained);
-  std::vector<Variable> parts;
-  for (const Variable& v : trained) add_parts(v, parts);
-  Values wrt;
-  for (const Variable& v : parts) wrt.push_back(tracer.read(v));
+  const Values wrt = read_all_parts(trained, tracer);
 
   const Tree<Traced> predictions =
       tracer.invoke(*model_, {{x.map<Traced>([](Value v) { return Traced{v}; })}, {}});
@@ -300,10 +274,7 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   if (training && !trained.empty()) {
     const Value scaled = options_.optimizer->scale_loss(tracer, loss);
     const Values found = pull_back(module.block(), {scaled}, {ops::full_like(scaled, 1)}, wrt);
-    Values gradients;
-    auto next = found.begin();
-    for (const Variable& v : trained) gradients.push_back(take_gradient(v, tracer, next));
-    options_.optimizer->apply(tracer, gradients);
+    options_.optimizer->apply(tracer, gradients_of(trained, found, tracer));
   }
   for (OutputMetric& m : metrics_) {
     require(targets[m.output].has_value(), "the output '", output_names_[m.output],

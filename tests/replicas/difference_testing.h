@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "keratin/backend/cuda/cuda.h"
 #include "keratin/tensor/tensor.h"
 
 namespace keratin::testing {
@@ -26,6 +27,12 @@ inline double difference(const std::vector<Tensor>& got, const std::vector<Tenso
     }
   }
   return most;
+}
+
+// How much two runs may differ: devices of the CPU do what one device does; a GPU, where there is
+// one behind the names gpu:i, adds up in orders of its own.
+inline double tolerance(double on_cpu, double on_gpu) {
+  return cuda::device_count() > 0 ? on_gpu : on_cpu;
 }
 
 }  // namespace keratin::testing
