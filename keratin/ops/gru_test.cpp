@@ -77,6 +77,27 @@ TEST(Gru, IsAnOp) {
   }
 }
 
+// Sizes at which kernels keep their weights in other places, or take samples two by two.
+TEST(Gru, ComputesTheSameAtAnySize) {
+  for (const auto& [batch, units] :
+       std::vector<std::pair<int64_t, int64_t>>{{3, 128}, {2, 250}, {135, 6}})
+    for (bool masked : {false, true})
+      check_op({.name = text("batch ", batch, ", units ", units, ", masked ", masked),
+                .inputs = gru_types(f32, batch, 4, 3, units, true, masked),
+                .build =
+                    [masked = masked](const Values& in) {
+                      Values out = run_gru(in, options(true, masked));
+                      const Values slopes = gradients(sum(square(out[0])) + sum(out[1]),
+                                                      {in[0], in[1], in[2], in[3], in[4]});
+                      out.insert(out.end(), slopes.begin(), slopes.end());
+                      return out;
+                    },
+                .low = -0.2,
+                .high = 0.2,
+                .unknown_sizes = false,
+                .gradient = false});
+}
+
 TEST(Gru, HasASecondGradient) {
   for (bool reset_after : {false, true})
     for (bool masked : {false, true})

@@ -73,6 +73,30 @@ TEST(ScatterAdd, AnyAxisAndIndices) {
            .gradient = false});
 }
 
+// Some targets get hundreds of updates, most get none.
+TEST(ScatterAdd, ManyUpdates) {
+  for (const auto& [targets, count] :
+       std::vector<std::pair<int64_t, int64_t>>{{3, 1000}, {1000, 5000}, {70000, 130}})
+    for (DType dtype : {f32, DType::bf16, i64})
+      check_op(
+          {.name = text("scatter_add ", count, " to ", targets, " of ", dtype),
+           .inputs = {{dtype, {2, targets, 3}}, {i32, {count}}, {dtype, {2, count, 3}}},
+           .build = [](const Values& in) { return Values{scatter_add(in[0], in[1], in[2], 1)}; },
+           .low = -3,
+           .high = 3,
+           .gradient = false,
+           .tolerance = dtype == f32 ? 1e-4 : 0});
+  check_op(
+      {.name = "scatter_add_along_axis, many",
+       .inputs = {{f32, {3, 9, 5}}, {i64, {3, 300, 5}}, {f32, {3, 300, 5}}},
+       .build =
+           [](const Values& in) { return Values{scatter_add_along_axis(in[0], in[1], in[2], 1)}; },
+       .low = -9,
+       .high = 9,
+       .gradient = false,
+       .tolerance = 1e-4});
+}
+
 TEST(ScatterAdd, ValuesOfNumPy) {
   // np.add.at(x, [1, 1, -1], 10)
   expect_values([](const Values& in) { return Values{scatter_add(in[0], in[1], in[2], 0)}; },

@@ -93,6 +93,27 @@ TEST(Lstm, GivesTheGradientOfTheStatesAlone) {
               .gradient = false});
 }
 
+// Sizes at which kernels keep their weights in other places, or take samples two by two.
+TEST(Lstm, ComputesTheSameAtAnySize) {
+  for (const auto& [batch, units] :
+       std::vector<std::pair<int64_t, int64_t>>{{3, 128}, {2, 150}, {2, 250}, {135, 6}})
+    for (bool masked : {false, true})
+      check_op({.name = text("batch ", batch, ", units ", units, ", masked ", masked),
+                .inputs = lstm_types(f32, batch, 4, 3, units, masked),
+                .build =
+                    [masked = masked](const Values& in) {
+                      Values out = run_lstm(in, {.reverse = masked});
+                      const Values slopes = gradients(sum(square(out[0])) + sum(out[1] * out[2]),
+                                                      {in[0], in[1], in[2], in[3], in[4], in[5]});
+                      out.insert(out.end(), slopes.begin(), slopes.end());
+                      return out;
+                    },
+                .low = -0.2,
+                .high = 0.2,
+                .unknown_sizes = false,
+                .gradient = false});
+}
+
 TEST(Lstm, StatesAndBiasMayBeLeftOut) {
   const auto build = [](const Values& in) -> Values {
     const LstmOutputs a = lstm({.x = in[0], .kernel = in[1], .recurrent = in[2]});

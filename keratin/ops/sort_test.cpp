@@ -55,6 +55,22 @@ TEST(Sort, SizesAndDTypes) {
               .gradient = false});
 }
 
+TEST(Sort, LongLines) {
+  for (DType dtype : all_dtypes)
+    for (const Shape& shape : {Shape{3000}, {2, 300, 3}})
+      for (bool descending : {false, true})
+        check_op({.name = text("argsort ", dtype, shape, descending),
+                  .inputs = {{dtype, shape}},
+                  .build =
+                      [=](const Values& in) {
+                        const int64_t axis = shape.rank() == 1 ? 0 : 1;
+                        return Values{argsort(in[0], {axis, descending})};
+                      },
+                  .low = -40,
+                  .high = 40,
+                  .gradient = false});
+}
+
 TEST(Sort, NanLastAndEqualsInOrder) {
   // np.sort, np.argsort(kind="stable")
   const Tensor x =

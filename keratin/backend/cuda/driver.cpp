@@ -19,6 +19,7 @@ Driver open() {
   library.find(d.set_context, "cuCtxSetCurrent");
   library.find(d.load_module, "cuModuleLoadData");
   library.find(d.module_function, "cuModuleGetFunction");
+  library.find(d.set_function_attribute, "cuFuncSetAttribute");
   library.find(d.allocate, "cuMemAlloc_v2");
   library.find(d.free, "cuMemFree_v2");
   library.find(d.allocate_host, "cuMemHostAlloc");

@@ -28,6 +28,7 @@ struct Driver {
   static constexpr int capability_major = 75, capability_minor = 76;
   static constexpr unsigned stream_non_blocking = 1;
   static constexpr int capture_thread_local = 1;
+  static constexpr int most_dynamic_shared_bytes = 8;
   static constexpr unsigned host_portable_and_mapped = 3;
 
   Result (*init)(unsigned flags);
@@ -39,6 +40,7 @@ struct Driver {
   Result (*set_context)(ContextHandle);
   Result (*load_module)(ModuleHandle*, const void* image);
   Result (*module_function)(FunctionHandle*, ModuleHandle, const char* name);
+  Result (*set_function_attribute)(FunctionHandle, int attribute, int value);
   Result (*allocate)(DeviceAddress*, size_t bytes);
   Result (*free)(DeviceAddress);
   Result (*allocate_host)(void**, size_t bytes, unsigned flags);

@@ -17,6 +17,7 @@ Source make_iota(const Node& node);
 // indexing.cpp
 Source make_gather(const Node& node);
 Source make_take_along_axis(const Node& node);
+// scatter.cpp
 Source make_scatter_add(const Node& node);
 Source make_scatter_add_along_axis(const Node& node);
 // lines.cpp
@@ -24,8 +25,18 @@ Source make_cumsum(const Node& node);
 Source make_cumprod(const Node& node);
 Source make_argmax(const Node& node);
 Source make_argmin(const Node& node);
-Source make_argsort(const Node& node);
 Source make_random_bits(const Node& node);
+// argsort.cpp
+Source make_argsort(const Node& node);
+// recurrent.cpp
+bool fits_lstm(const Node& node);
+bool fits_lstm_grad(const Node& node);
+bool fits_gru(const Node& node);
+bool fits_gru_grad(const Node& node);
+Source make_lstm(const Node& node);
+Source make_lstm_grad(const Node& node);
+Source make_gru(const Node& node);
+Source make_gru_grad(const Node& node);
 // window.cpp
 Source make_conv(const Node& node);
 Source make_conv_grad_input(const Node& node);

@@ -85,6 +85,11 @@ std::vector<FunctionHandle> Gpu::functions(const Source& source) {
     all.emplace_back();
     check(driver().module_function(&all.back(), module, pass.function.c_str()),
           "cuModuleGetFunction");
+    constexpr unsigned granted = 48 << 10;  // without asking
+    if (pass.shared_bytes > granted)
+      check(driver().set_function_attribute(all.back(), Driver::most_dynamic_shared_bytes,
+                                            static_cast<int>(pass.shared_bytes)),
+            "cuFuncSetAttribute");
   }
   return all;
 }

@@ -11,6 +11,7 @@ namespace {
 struct Entry {
   const OpDef* op;
   TextMaker maker;
+  bool (*fits)(const Node&) = nullptr;  // not every node of the op, only these
 };
 
 // One line per op that is no loop.
@@ -29,7 +30,11 @@ constexpr Entry table[] = {
     {&ops::dynamic_slice_op, make_dynamic_slice},
     {&ops::dynamic_update_slice_op, make_dynamic_update_slice},
     {&ops::gather_op, make_gather},
+    {&ops::gru_grad_op, make_gru_grad, fits_gru_grad},
+    {&ops::gru_op, make_gru, fits_gru},
     {&ops::iota_op, make_iota},
+    {&ops::lstm_grad_op, make_lstm_grad, fits_lstm_grad},
+    {&ops::lstm_op, make_lstm, fits_lstm},
     {&ops::matmul_op, make_matmul_text},
     {&ops::max_pool_op, make_max_pool},
     {&ops::max_repool_op, make_max_repool},
@@ -48,7 +53,8 @@ constexpr Entry table[] = {
 
 TextMaker find_text(const Node& node) {
   for (const Entry& entry : table)
-    if (entry.op == &node.op()) return entry.maker;
+    if (entry.op == &node.op())
+      return entry.fits == nullptr || entry.fits(node) ? entry.maker : nullptr;
   return is_loop(node) ? make_loop : nullptr;
 }
 

@@ -57,6 +57,11 @@ constexpr std::pair<const char*, const char*> no_more(const char* name) { return
 std::vector<std::pair<const char*, const char*>> headers() {
   return {{"keratin/ops/scalar.h", texts::scalar},
           {"keratin/ops/philox.h", texts::philox},
+          {"keratin/backend/cuda/kernels/gru.h", texts::gru},
+          {"keratin/backend/cuda/kernels/lstm.h", texts::lstm},
+          {"keratin/backend/cuda/kernels/recurrent.h", texts::recurrent},
+          {"keratin/backend/cuda/kernels/scatter.h", texts::scatter},
+          {"keratin/backend/cuda/kernels/sort.h", texts::sort},
           no_more("cmath"),
           no_more("cstdint"),
           no_more("limits"),

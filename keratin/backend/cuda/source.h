@@ -14,6 +14,7 @@ struct Source {
     std::string function;
     unsigned blocks = 1, block_rows = 1;      // blockIdx.x, blockIdx.y
     unsigned threads = 256, thread_rows = 1;  // threadIdx.x, threadIdx.y
+    unsigned shared_bytes = 0;                // beside what the text declares
   };
   std::string name;  // for people
   std::string text;
@@ -21,6 +22,7 @@ struct Source {
   size_t scratch_bytes = 0;
   bool checks_indices = false;  // takes `fault` and `tag` too, see prelude.h
   bool elementwise = false;     // reads an element of a full-size input only where it writes it
+  bool grows_input = false;     // adds to input 0: the output may lie where that does
 };
 
 inline constexpr unsigned block_size = 256;
@@ -43,9 +45,10 @@ std::string coordinate(const Dims& dims, size_t axis, const std::string& index);
 // The strides of an operand along the axes of a larger, broadcast shape: 0 where it repeats.
 Dims broadcast_strides(const Shape& operand, const Shape& shape);
 
-// extern "C" __global__ void <name>(…) { body }
+// extern "C" __global__ void <name>(…) { body }. The compiler gives as many registers as so many
+// threads of a block may have; 0 leaves it the choice.
 std::string function(const Node& node, const Source& source, const std::string& name,
-                     const std::string& body);
+                     const std::string& body, unsigned most_threads = 0);
 
 // One thread per element of output 0: `body` computes element i. More text may stand in front.
 Source element_kernel(const Node& node, const std::string& body, bool checks_indices = false);

@@ -14,13 +14,15 @@ class TextStep final : public Kernel {
         passes_(source.passes),
         functions_(gpu(node.device()).functions(source)),
         scratch_bytes_(source.scratch_bytes),
-        elementwise_(source.elementwise) {}
+        elementwise_(source.elementwise),
+        grows_input_(source.grows_input) {}
 
   std::string describe() const override { return "cuda " + name_; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
 
   bool in_place(size_t input, size_t output) const override {
-    return elementwise_ && node_.in(input).shape() == node_.type(output).shape &&
+    return (elementwise_ || (grows_input_ && input == 0)) &&
+           node_.in(input).shape() == node_.type(output).shape &&
            size_of(node_.in(input).dtype()) == size_of(node_.type(output).dtype);
   }
 
@@ -44,7 +46,8 @@ class TextStep final : public Kernel {
     for (size_t i = 0; i < passes_.size(); ++i) {
       const Source::Pass& pass = passes_[i];
       check(driver().launch(functions_[i], pass.blocks, pass.block_rows, 1, pass.threads,
-                            pass.thread_rows, 1, 0, queue.stream(), arguments.data(), nullptr),
+                            pass.thread_rows, 1, pass.shared_bytes, queue.stream(),
+                            arguments.data(), nullptr),
             name_.c_str());
     }
   }
@@ -54,7 +57,7 @@ class TextStep final : public Kernel {
   const std::vector<Source::Pass> passes_;
   const std::vector<FunctionHandle> functions_;
   const size_t scratch_bytes_;
-  const bool elementwise_;
+  const bool elementwise_, grows_input_;
 };
 
 }  // namespace

@@ -3,9 +3,14 @@
 // The texts that NVRTC reads, from files of the library: made by CMake.
 namespace keratin::cuda::texts {
 
-extern const char* const prelude;   // kernels/prelude.h
-extern const char* const standard;  // kernels/standard.h
-extern const char* const scalar;    // ops/scalar.h
-extern const char* const philox;    // ops/philox.h
+extern const char* const prelude;    // kernels/prelude.h
+extern const char* const standard;   // kernels/standard.h
+extern const char* const scalar;     // ops/scalar.h
+extern const char* const gru;        // kernels/gru.h
+extern const char* const lstm;       // kernels/lstm.h
+extern const char* const recurrent;  // kernels/recurrent.h
+extern const char* const scatter;    // kernels/scatter.h
+extern const char* const sort;       // kernels/sort.h
+extern const char* const philox;     // ops/philox.h
 
 }  // namespace keratin::cuda::texts

@@ -120,6 +120,56 @@ TEST_F(CudaTexts, IndexingAndLines) {
   expect_compiles(m);
 }
 
+// Many indices, and long lines, are sorted.
+TEST_F(CudaTexts, Sorts) {
+  Module m;
+  for (DType dtype : {DType::f32, DType::bf16, DType::i64}) {
+    const Value x = m.input({dtype, {3, 500, 70}}), at = m.input({DType::i32, {100, 2}});
+    m.output(ops::scatter_add(x, at, m.input({dtype, {3, 100, 2, 70}}), 1));
+    m.output(ops::scatter_add_along_axis(x, m.input({DType::i64, {3, 80, 70}}),
+                                         m.input({dtype, {3, 80, 70}}), 1));
+    m.output(ops::argsort(x, {.axis = 1, .descending = dtype == DType::f32}));
+  }
+  m.output(ops::argsort(m.input({DType::f64, {1000}}), {.axis = 0}));
+  expect_compiles(m);
+}
+
+// From a few units to as many as a block has threads for, with and without a mask.
+TEST_F(CudaTexts, RecurrentSteps) {
+  for (const int64_t units : {3, 128, 256}) {
+    const int64_t batch = units == 3 ? 200 : 64, steps = 5;
+    Module m;
+    const auto input = [&](const Dims& dims) { return m.input({DType::f32, Shape(dims)}); };
+    const Value mask = units == 128 ? m.input({DType::boolean, {batch, steps}}) : Value();
+    const Value h = input({batch, units}), x = input({batch, steps, 7});
+    const auto lstm = ops::lstm({.x = x,
+                                 .h = h,
+                                 .c = h,
+                                 .kernel = input({7, 4 * units}),
+                                 .recurrent = input({units, 4 * units}),
+                                 .bias = {},
+                                 .mask = mask},
+                                {.reverse = units == 128});
+    const auto gru = ops::gru({.x = x,
+                               .h = h,
+                               .kernel = input({7, 3 * units}),
+                               .recurrent = input({units, 3 * units}),
+                               .bias = {},
+                               .mask = mask});
+    for (const Value& y : {lstm.ys, gru.ys}) {
+      Values dy;
+      for (const Value& output : y.node().outputs()) dy.push_back(ops::zeros_like(output));
+      dy[0] = m.input(y.type());
+      y.node().op().grad(y.node(), dy);
+    }
+    size_t found = 0;
+    for (const std::string& text : texts_of(m))
+      if (text.find("recurrent::") != std::string::npos) ++found;
+    EXPECT_EQ(found, 4U);
+    expect_compiles(m);
+  }
+}
+
 TEST_F(CudaTexts, ProductsAndWindows) {
   for (DType dtype : {DType::f32, DType::f16}) {
     Module m;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "keratin/backend/cuda/source.h"
+#include "keratin/ops/movement.h"
+
+namespace keratin::cuda {
+
+// x as [outer, size, inner] around the axis of a node that gathers or scatters; `count` indices, or
+// one for each position where `along`.
+struct Places {
+  int64_t outer, size, inner, count;
+
+  Places(int64_t outer_, int64_t size_, int64_t inner_, int64_t count_)
+      : outer(outer_), size(size_), inner(inner_), count(count_) {}
+  Places(const Node& node, bool along) {
+    const int64_t axis = node.attr<ops::AxisAttrs>().axis;
+    const Shape &x = node.in(0).shape(), &indices = node.in(1).shape();
+    outer = x.count(0, axis);
+    size = x[axis];
+    inner = x.count(axis + 1, x.rank());
+    count = along ? indices[axis] : indices.count();
+  }
+};
+
+// One to divide by.
+inline std::string number(int64_t value) {
+  return text("Index(", std::max<int64_t>(value, 1), ")");
+}
+
+}  // namespace keratin::cuda
