@@ -37,6 +37,15 @@ Source make_lstm(const Node& node);
 Source make_lstm_grad(const Node& node);
 Source make_gru(const Node& node);
 Source make_gru_grad(const Node& node);
+// rows.cpp
+bool fits_softmax(const Node& node);
+bool fits_cross_entropy(const Node& node);
+bool fits_norm(const Node& node);
+Source make_rows(const Node& node);  // softmax, log_softmax, cross-entropy, and their gradients
+Source make_layer_norm(const Node& node);
+Source make_layer_norm_grad(const Node& node);
+Source make_rms_norm(const Node& node);
+Source make_rms_norm_grad(const Node& node);
 // window.cpp
 Source make_conv(const Node& node);
 Source make_conv_grad_input(const Node& node);

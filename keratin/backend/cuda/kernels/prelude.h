@@ -64,6 +64,12 @@ To convert(From value) {
   }
 }
 
+// Neighbours that are moved together; `size` is a power of two.
+template <class T, int size>
+struct alignas(sizeof(T) * size) Pack {
+  T items[size];
+};
+
 // Where a reduction begins.
 template <class T>
 T start_of(scalar::Add) {
