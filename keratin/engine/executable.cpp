@@ -98,7 +98,13 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
       session->set_input(i, inputs[i].raw());
     }
   }
-  for (size_t i = 0; i < outputs.size(); ++i) session->set_output(i, outputs[i].raw());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (shared_->state_stays) {
+      session->set_result(i, outputs[i]);
+    } else {
+      session->set_output(i, outputs[i].raw());
+    }
+  }
   if (shared_->flush_denormals) {
     const cpu::FlushDenormals scope;
     work(*session);

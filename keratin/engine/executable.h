@@ -19,7 +19,7 @@ struct Plan;
 class Executable {
  public:
   // Fast arithmetic takes denormal numbers for zero while it runs. State stays where a GPU updates
-  // it, or comes back after each run.
+  // it, and results come by `bring_home`; or both are there after each run.
   explicit Executable(Plan plan, bool flush_denormals = false, bool state_stays = false);
 
   const Plan& plan() const;  // see plan/plan.h

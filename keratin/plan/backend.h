@@ -39,24 +39,7 @@ struct KernelOptions {
   bool tf32 = true;
 };
 
-// One session's line of work on a device that has its own memory and works by itself.
-class DeviceQueue {
- public:
-  virtual ~DeviceQueue() = default;
-  // Given back with the queue; BackendError when there is too little.
-  virtual std::byte* allocate(size_t bytes) = 0;
-  // From here on, what the calling thread launches goes into this queue.
-  virtual void enter() = 0;
-  // Between the host and the device, in the order of the launches.
-  virtual void upload(void* to, const void* from, size_t bytes) = 0;
-  virtual void download(void* to, const void* from, size_t bytes) = 0;
-  // Returns when all of it is done; throws what a kernel complained of.
-  virtual void finish() = 0;
-  // Remembers the launches of `steps` without running them, to be run by `replay` with the same
-  // addresses; false where that cannot be.
-  virtual bool record(const std::function<void()>& /*steps*/) { return false; }
-  virtual void replay() {}
-};
+class DeviceQueue;  // see device_queue.h
 
 // A kernel, or the reason why this backend does not run the node.
 struct Offer {
@@ -75,7 +58,7 @@ class Backend {
 
   // What follows is for devices with memory of their own; otherwise kernels run at once, on the
   // host's memory.
-  virtual std::unique_ptr<DeviceQueue> open(Device) const { return nullptr; }
+  virtual std::unique_ptr<DeviceQueue> open(Device) const;
   // A copy of the bytes on the device.
   virtual std::shared_ptr<void> keep(Device, const Tensor&) const { return nullptr; }
   // Between the host and the device, at once.

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "keratin/plan/backend.h"
+#include "keratin/plan/device_queue.h"
 #include "keratin/tensor/residence.h"
 
 namespace keratin {
@@ -21,9 +21,12 @@ class DeviceCopy final : public Residence {
   void bring_home() override;
   const Tensor& tensor() const { return tensor_; }
   void* address() const { return memory_.get(); }
-  // Before and after a program runs on it.
-  void refresh();
-  void set_newer();
+
+  // Before a queue runs a program on it: brings what is newer on the host, and waits for another
+  // queue that is at it.
+  void begin(DeviceQueue& queue, bool writes);
+  // Before the queue goes away, all of its work being done.
+  void end(const DeviceQueue& queue);
 
  private:
   enum class Newer { neither, host, device };
@@ -34,6 +37,31 @@ class DeviceCopy final : public Residence {
   std::mutex lock_;
   std::shared_ptr<void> memory_;
   Newer newer_ = Newer::neither;
+  DeviceQueue* user_ = nullptr;  // may not be done yet
+};
+
+// What a queue computes and nobody has asked for yet.
+class DeviceResult final : public Residence {
+ public:
+  // The bytes will be in `landing`, memory of the host. nullptr when others compute the tensor too.
+  static std::shared_ptr<DeviceResult> of(const Tensor& tensor, DeviceQueue& queue,
+                                          const std::byte* landing);
+
+  DeviceResult(const Tensor& tensor, DeviceQueue& queue, const std::byte* landing)
+      : tensor_(tensor), queue_(queue), landing_(landing) {}
+  ~DeviceResult() override { remove_residence(tensor_.raw()); }
+
+  // Throws what kernels complained of.
+  void bring_home() override;
+  const Tensor& tensor() const { return tensor_; }
+  void set_newer();
+
+ private:
+  const Tensor tensor_;
+  DeviceQueue& queue_;
+  const std::byte* const landing_;
+  std::mutex lock_;
+  bool newer_ = false;
 };
 
 }  // namespace keratin

@@ -103,7 +103,14 @@ class Planner {
     const size_t queue = queue_of(device);
     return {Slot::Kind::arena, queue, arenas_[queue].allocate(bytes), bytes};
   }
-  void release(const Slot& slot) { arenas_[slot.index].release(slot.offset); }
+  // Where steps may run at the same time, they shall not wait for each other's memory while there
+  // is little of it.
+  void release(const Slot& slot) {
+    constexpr size_t little = size_t{32} << 20;
+    const bool apart =
+        plan_.queues[slot.index].device.kind == Device::Kind::gpu && !options_.gpu_backends.empty();
+    if (!apart || arenas_[slot.index].size() > little) arenas_[slot.index].release(slot.offset);
+  }
 
   void make_steps() {
     for (const auto& parameter : plan_.module.block().parameters())

@@ -123,8 +123,10 @@ class Session {
     if (staging_) return stage_output(index, address);
     assign(output_uses_[index], address);
   }
-  // State that may stay on its device from run to run; see DeviceCopy.
+  // State that may stay on its device from run to run; see DeviceCopy. A result that may come when
+  // it is asked for by `bring_home`; when all do, a launch on a device does not wait for its end.
   void set_state(size_t index, const Tensor& state);
+  void set_result(size_t index, const Tensor& result);
   void set_arena(std::byte* arena) { set_arena(0, arena); }
   void launch() const {
     if (staging_) return launch_staged();

@@ -52,12 +52,6 @@ Session::Session(const Plan& plan) : plan_(plan), staging_(Staging::make(plan)) 
       set_arena(i, arenas_.back().data());
     }
   }
-  if (staging_) {
-    for (size_t i = 0; i < input_uses_.size(); ++i)
-      assign(input_uses_[i], staging_->place_input(i, !input_uses_[i].empty()));
-    for (size_t i = 0; i < output_uses_.size(); ++i)
-      assign(output_uses_[i], staging_->place_output(i));
-  }
   if (plan.queues.size() > 1 && plan.side_by_side)
     queues_ = std::make_unique<Queues>(plan, launches_, staging_.get());
 }
@@ -109,11 +103,11 @@ void Session::run(std::span<void* const> inputs, std::span<void* const> outputs)
 void Session::launch_queues() const { queues_->run(); }
 
 void Session::stage_input(size_t index, void* address) {
-  if (!staging_->take_input(index, address)) assign(input_uses_[index], address);
+  assign(input_uses_[index], staging_->take_input(index, address));
 }
 
 void Session::stage_output(size_t index, void* address) {
-  if (!staging_->take_output(index, address)) assign(output_uses_[index], address);
+  assign(output_uses_[index], staging_->take_output(index, address));
 }
 
 void Session::set_state(size_t index, const Tensor& state) {
@@ -122,6 +116,11 @@ void Session::set_state(size_t index, const Tensor& state) {
   } else {
     set_input(index, state.raw());
   }
+}
+
+void Session::set_result(size_t index, const Tensor& result) {
+  if (!staging_) return set_output(index, result.raw());
+  assign(output_uses_[index], staging_->keep_output(index, result));
 }
 
 // One step, done when it returns.
@@ -137,7 +136,7 @@ void Session::launch_staged() const {
   if (queues_) {
     launch_queues();
   } else if (plan_.queues.size() == 1) {
-    staging_->run([this] { launch_steps(); });
+    staging_->run(launches_);
   } else {
     for (size_t i = 0; i < launches_.size(); ++i) launch_alone(i);
   }

@@ -2,7 +2,19 @@
 
 #include <algorithm>
 
+#include "keratin/plan/dependencies.h"
+
 namespace keratin {
+
+namespace {
+
+// What is sent through memory that the device reads and writes by itself, of which a system has
+// little.
+constexpr size_t most_fed = size_t{256} << 20, most_landing = size_t{16} << 20;
+// Results that a device writes straight into the host's memory: one sending less.
+constexpr size_t small_result = 1024;
+
+}  // namespace
 
 std::unique_ptr<Session::Staging> Session::Staging::make(const Plan& plan) {
   std::unique_ptr<Staging> staging(new Staging(plan));
@@ -15,8 +27,25 @@ std::unique_ptr<Session::Staging> Session::Staging::make(const Plan& plan) {
 Session::Staging::Staging(const Plan& plan)
     : plan_(plan),
       inputs_(plan.module.block().parameters().size()),
-      outputs_(plan.results().size()) {
+      outputs_(plan.results().size()),
+      feeds_(plan.queues.size()) {
   for (const Queue& queue : plan.queues) devices_.push_back(queue.backend->open(queue.device));
+  describe_inputs();
+  make_feeds();
+  describe_outputs();
+}
+
+Session::Staging::~Staging() {
+  try {
+    for (const auto& device : devices_)
+      if (device) device->wait();
+    for (const Copy& copy : outputs_)
+      if (copy.late) copy.late->bring_home();
+  } catch (const std::exception&) {
+    // The device is gone, or a kernel complained; nobody waits for the results.
+  }
+  for (const Copy& copy : inputs_)
+    if (copy.kept) copy.kept->end(*copy.device);
 }
 
 DeviceQueue* Session::Staging::device_of(Device device) const {
@@ -25,27 +54,75 @@ DeviceQueue* Session::Staging::device_of(Device device) const {
   return nullptr;
 }
 
-Session::Staging::Copy Session::Staging::make_copy(const Type& type, bool returns) const {
-  Copy copy;
-  copy.device = device_of(type.device);
-  copy.bytes = bytes_of(type);
-  copy.returns = returns;
-  if (copy.device != nullptr) copy.there = copy.device->allocate(copy.bytes);
-  return copy;
+void Session::Staging::describe_inputs() {
+  std::vector<bool> used(inputs_.size());
+  for (const PlanStep& step : plan_.steps)
+    for (const Slot& slot : step.slots)
+      if (slot.kind == Slot::Kind::input) used[slot.index] = true;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Value parameter = plan_.module.block().parameters()[i]->out();
+    if (!used[i]) continue;
+    inputs_[i].device = device_of(parameter.type().device);
+    inputs_[i].bytes = bytes_of(parameter.type());
+    const auto& updates = plan_.module.updates();
+    inputs_[i].returns = std::any_of(updates.begin(), updates.end(),
+                                     [&](const Update& u) { return u.state == parameter; });
+  }
 }
 
-void* Session::Staging::place_input(size_t index, bool used) {
-  const Value parameter = plan_.module.block().parameters()[index]->out();
-  const auto& updates = plan_.module.updates();
-  const bool updated = std::any_of(updates.begin(), updates.end(),
-                                   [&](const Update& u) { return u.state == parameter; });
-  if (used) inputs_[index] = make_copy(parameter.type(), updated);
-  return inputs_[index].there;
+void Session::Staging::make_feeds() {
+  constexpr size_t alignment = 256;
+  for (size_t q = 0; q < devices_.size(); ++q) {
+    if (!devices_[q]) continue;
+    Feed& feed = feeds_[q];
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      Copy& copy = inputs_[i];
+      const Node& parameter = *plan_.module.block().parameters()[i];
+      copy.fed = copy.device == devices_[q].get() && !parameter.attr<ParameterAttrs>().state &&
+                 feed.bytes + copy.bytes <= most_fed;
+      if (!copy.fed) continue;
+      feed.inputs.emplace_back(i, feed.bytes);
+      feed.bytes += (copy.bytes + alignment - 1) / alignment * alignment;
+    }
+    if (feed.bytes == 0) continue;
+    feed.there = devices_[q]->allocate(feed.bytes);
+    feed.here = devices_[q]->allocate_host(feed.bytes);
+    for (const auto& [input, offset] : feed.inputs) inputs_[input].there = feed.there + offset;
+  }
 }
 
-void* Session::Staging::place_output(size_t index) {
-  outputs_[index] = make_copy(plan_.results()[index].type(), true);
-  return outputs_[index].there;
+void Session::Staging::describe_outputs() {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Copy& copy = outputs_[i];
+    const Type& type = plan_.results()[i].type();
+    copy.device = device_of(type.device);
+    copy.bytes = bytes_of(type);
+    copy.returns = true;
+    if (copy.device == nullptr) continue;
+    if (copy.bytes <= most_landing) copy.landing = copy.device->allocate_host(copy.bytes);
+    copy.there = copy.bytes <= small_result ? copy.landing : copy.device->allocate(copy.bytes);
+  }
+}
+
+void* Session::Staging::take_input(size_t index, void* address) {
+  Copy& copy = inputs_[index];
+  copy.here = address;
+  if (copy.device == nullptr) return address;
+  if (std::exchange(copy.kept, nullptr)) forget_record();
+  if (copy.there == nullptr) {
+    copy.there = copy.device->allocate(copy.bytes);
+    if (copy.returns && copy.bytes <= most_landing)
+      copy.landing = copy.device->allocate_host(copy.bytes);
+  }
+  return copy.there;
+}
+
+void* Session::Staging::take_output(size_t index, void* address) {
+  Copy& copy = outputs_[index];
+  copy.here = address;
+  if (copy.late) copy.late->bring_home();
+  copy.late = nullptr;
+  return copy.device == nullptr ? address : copy.there;
 }
 
 void* Session::Staging::keep_input(size_t index, const Tensor& state) {
@@ -55,41 +132,94 @@ void* Session::Staging::keep_input(size_t index, const Tensor& state) {
   const Type& type = plan_.module.block().parameters()[index]->type();
   for (const Queue& queue : plan_.queues)
     if (queue.device == type.device) copy.kept = DeviceCopy::of(state, *queue.backend, type.device);
-  // Steps that were recorded used another address.
-  if (recorded_ == Recorded::yes) recorded_ = Recorded::once_run;
+  forget_record();
   return copy.kept ? copy.kept->address() : nullptr;
 }
 
-void Session::Staging::run(const std::function<void()>& steps) {
+void* Session::Staging::keep_output(size_t index, const Tensor& result) {
+  Copy& copy = outputs_[index];
+  if (copy.device == nullptr || copy.landing == nullptr) return take_output(index, result.raw());
+  if (copy.late == nullptr || copy.late->tensor().raw() != result.raw()) {
+    take_output(index, result.raw());
+    copy.late = DeviceResult::of(result, *copy.device, copy.landing);
+  }
+  return copy.there;
+}
+
+void Session::Staging::run(std::span<const Launch> steps) {
   DeviceQueue& device = *devices_[0];
   device.enter();
   if (recorded_ == Recorded::once_run)
-    recorded_ = device.record(steps) ? Recorded::yes : Recorded::never;
+    recorded_ = device.record(steps, find_dependencies(plan_)) ? Recorded::yes : Recorded::never;
   if (recorded_ == Recorded::yes) return device.replay();
-  steps();
+  for (const Launch& step : steps) step();
   if (recorded_ == Recorded::not_yet) recorded_ = Recorded::once_run;
 }
 
+void Session::Staging::feed(size_t queue) {
+  const Feed& feed = feeds_[queue];
+  if (feed.bytes == 0) return;
+  devices_[queue]->wait_fed();
+  for (const auto& [input, offset] : feed.inputs)
+    if (inputs_[input].bytes > 0)
+      std::memcpy(feed.here + offset, inputs_[input].here, inputs_[input].bytes);
+  devices_[queue]->feed(feed.there, feed.here, feed.bytes);
+}
+
 void Session::Staging::upload() {
+  for (size_t q = 0; q < devices_.size(); ++q) {
+    if (!devices_[q]) continue;
+    devices_[q]->complain();
+    feed(q);
+  }
   for (const Copy& copy : inputs_) {
-    if (copy.device == nullptr) continue;
+    if (copy.device == nullptr || copy.fed) continue;
     if (copy.kept) {
-      copy.kept->refresh();
+      copy.kept->begin(*copy.device, copy.returns);
     } else {
       copy.device->upload(copy.there, copy.here, copy.bytes);
     }
   }
 }
 
-void Session::Staging::download() {
+template <class Visit>
+void Session::Staging::each_returning(const Visit& visit) {
   for (const auto* copies : {&inputs_, &outputs_})
     for (const Copy& copy : *copies)
-      if (copy.device != nullptr && copy.returns && !copy.kept)
-        copy.device->download(copy.here, copy.there, copy.bytes);
-  for (const auto& device : devices_)
-    if (device) device->finish();
-  for (const Copy& copy : inputs_)
-    if (copy.kept && copy.returns) copy.kept->set_newer();
+      if (copy.device != nullptr && copy.returns && !copy.kept) visit(copy);
+}
+
+bool Session::Staging::leaves() const {
+  return plan_.queues.size() == 1 &&
+         std::all_of(inputs_.begin(), inputs_.end(),
+                     [](const Copy& c) { return !c.returns || c.kept; }) &&
+         std::all_of(outputs_.begin(), outputs_.end(), [](const Copy& c) { return !!c.late; });
+}
+
+void Session::Staging::download() {
+  each_returning([](const Copy& copy) {
+    if (copy.landing != nullptr && copy.landing != copy.there)
+      copy.device->download(copy.landing, copy.there, copy.bytes);
+  });
+  if (leaves()) {
+    for (const Copy& copy : outputs_) copy.late->set_newer();
+  } else {
+    for (const auto& device : devices_)
+      if (device) device->wait();
+    hand_over();
+    for (const auto& device : devices_)
+      if (device) device->finish();
+  }
+}
+
+void Session::Staging::hand_over() {
+  each_returning([](const Copy& copy) {
+    if (copy.landing == nullptr) {
+      copy.device->download(copy.here, copy.there, copy.bytes);
+    } else if (copy.bytes > 0) {
+      std::memcpy(copy.here, copy.landing, copy.bytes);
+    }
+  });
 }
 
 }  // namespace keratin

@@ -12,48 +12,67 @@ struct Session::Staging {
  public:
   // nullptr when all of the plan's memory is the host's.
   static std::unique_ptr<Staging> make(const Plan& plan);
+  ~Staging();
 
   // nullptr for a queue on the host.
   DeviceQueue* device(size_t queue) const { return devices_[queue].get(); }
   DeviceQueue* device_of(Device device) const;
 
-  // Where steps find it: an address on its device, or nullptr when the caller's will do.
-  void* place_input(size_t index, bool used);
-  void* place_output(size_t index);
-  // The caller's address; false when steps shall use it themselves.
-  bool take_input(size_t index, void* address) { return take(inputs_[index], address); }
-  bool take_output(size_t index, void* address) { return take(outputs_[index], address); }
-
+  // The caller's address; returns where steps find it, on its device or right there.
+  void* take_input(size_t index, void* address);
+  void* take_output(size_t index, void* address);
   // Where steps find state that stays on its device; nullptr when it cannot.
   void* keep_input(size_t index, const Tensor& state);
+  // The same of a result that comes when it is asked for.
+  void* keep_output(size_t index, const Tensor& result);
 
-  // Runs the steps of a plan with one queue. From the third run on they are replayed.
-  void run(const std::function<void()>& steps);
-
+  // Before the steps: brings inputs.
   void upload();
-  void download();  // and waits for all queues
+  // Runs the steps of a plan with one queue. From the third run on they are replayed.
+  void run(std::span<const Launch> steps);
+  // After the steps: sends results on their way, and brings them unless they wait to be asked for.
+  void download();
 
  private:
   struct Copy {
     DeviceQueue* device = nullptr;
-    void* there = nullptr;
+    std::byte* there = nullptr;
     void* here = nullptr;
     size_t bytes = 0;
     bool returns = false;
-    std::shared_ptr<DeviceCopy> kept = nullptr;  // instead of `there`
+    bool fed = false;                              // `there` is in a feed
+    std::byte* landing = nullptr;                  // of the host; nullptr for large ones
+    std::shared_ptr<DeviceCopy> kept = nullptr;    // instead of `there`
+    std::shared_ptr<DeviceResult> late = nullptr;  // instead of `here`
+  };
+  // What is no state, of one device, in one block: it comes from the host before each run.
+  struct Feed {
+    std::byte* there = nullptr;
+    std::byte* here = nullptr;
+    size_t bytes = 0;
+    std::vector<std::pair<size_t, size_t>> inputs = {};  // and where each begins
   };
   enum class Recorded { not_yet, once_run, yes, never };
 
   explicit Staging(const Plan& plan);
-  Copy make_copy(const Type& type, bool returns) const;
-  static bool take(Copy& copy, void* address) {
-    copy.here = address;
-    return copy.device != nullptr;
+  void describe_inputs();
+  void describe_outputs();
+  void make_feeds();
+  void feed(size_t queue);
+  // Do all results wait to be asked for?
+  bool leaves() const;
+  void hand_over();
+  // Steps that were recorded used other addresses.
+  void forget_record() {
+    if (recorded_ == Recorded::yes) recorded_ = Recorded::once_run;
   }
+  template <class Visit>
+  void each_returning(const Visit& visit);
 
   const Plan& plan_;
   std::vector<std::unique_ptr<DeviceQueue>> devices_;  // one per queue
   std::vector<Copy> inputs_, outputs_;
+  std::vector<Feed> feeds_;  // one per queue
   Recorded recorded_ = Recorded::not_yet;
 };
 

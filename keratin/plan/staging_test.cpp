@@ -4,13 +4,15 @@
 #include "keratin/ops/registry.h"
 #include "keratin/plan/device_copy.h"
 #include "keratin/plan/plan.h"
+#include "keratin/testing/expect_error.h"
 
 namespace keratin {
 namespace {
 
 // A device whose memory only looks like the host's: what crosses over is counted.
 struct Traffic {
-  int up = 0, down = 0, recorded = 0, replayed = 0;
+  int fed = 0, up = 0, down = 0, recorded = 0, replayed = 0, waits = 0;
+  std::string complaint = {};  // of a kernel
 };
 
 class ApartQueue final : public DeviceQueue {
@@ -20,6 +22,7 @@ class ApartQueue final : public DeviceQueue {
     memory_.push_back(Buffer::zeros(bytes));
     return memory_.back().data();
   }
+  std::byte* allocate_host(size_t bytes) override { return allocate(bytes); }
   void enter() override {}
   void upload(void* to, const void* from, size_t bytes) override {
     std::memcpy(to, from, bytes);
@@ -29,21 +32,31 @@ class ApartQueue final : public DeviceQueue {
     std::memcpy(to, from, bytes);
     ++traffic_.down;
   }
-  void finish() override {}
-  bool record(const std::function<void()>& steps) override {
+  void feed(void* to, const void* from, size_t bytes) override {
+    std::memcpy(to, from, bytes);
+    ++traffic_.fed;
+  }
+  void wait_fed() override {}
+  void wait() override { ++traffic_.waits; }
+  void complain() override {
+    if (traffic_.complaint.empty()) return;
+    throw UserError(std::exchange(traffic_.complaint, ""));
+  }
+  bool record(std::span<const Launch> steps, const Dependencies& after) override {
+    EXPECT_EQ(steps.size(), after.size());
     steps_ = steps;
     ++traffic_.recorded;
     return true;
   }
   void replay() override {
-    steps_();
+    for (const Launch& step : steps_) step();
     ++traffic_.replayed;
   }
 
  private:
   Traffic& traffic_;
   std::vector<Buffer> memory_;
-  std::function<void()> steps_;
+  std::span<const Launch> steps_;
 };
 
 class ApartBackend final : public Backend {
@@ -97,8 +110,9 @@ TEST_F(Staging, BringsInputsThereAndResultsBack) {
   session.run(std::vector{x_.raw(), s_.raw()}, std::vector{y_.raw()});
   EXPECT_EQ(numbers(y_), (Numbers{20, 40}));
   EXPECT_EQ(numbers(s_), (Numbers{11, 22}));
-  EXPECT_EQ(backend_.traffic.up, 2);
-  EXPECT_EQ(backend_.traffic.down, 2);
+  EXPECT_EQ(backend_.traffic.fed, 1);
+  EXPECT_EQ(backend_.traffic.up, 1);
+  EXPECT_EQ(backend_.traffic.down, 1);  // the result is written to the host's memory at once
 }
 
 TEST_F(Staging, TheThirdRunIsReplayed) {
@@ -122,7 +136,7 @@ TEST_F(Staging, StateStaysUntilSomeoneLooks) {
   run(session);
   EXPECT_EQ(numbers(y_), (Numbers{24, 48}));
   EXPECT_EQ(numbers(s_), (Numbers{10, 20}));
-  EXPECT_EQ(backend_.traffic.down, 3);  // only results
+  EXPECT_EQ(backend_.traffic.down, 0);
   bring_home(s_.raw());
   EXPECT_EQ(numbers(s_), (Numbers{13, 26}));
   // Who looks may write: the device hears of it.
@@ -143,6 +157,72 @@ TEST_F(Staging, StateComesHomeWithTheLastSession) {
   }
   EXPECT_EQ(find_residence(s_.raw()), nullptr);
   EXPECT_EQ(numbers(s_), (Numbers{11, 22}));
+}
+
+// Results that are asked for later: nothing is waited for until then.
+class LateResults : public Staging {
+ protected:
+  void run(Session& with) {
+    with.set_input(0, x_.raw());
+    with.set_state(1, s_);
+    with.set_result(0, y_);
+    with.launch();
+  }
+};
+
+TEST_F(LateResults, ComeWhenAskedFor) {
+  Session session(plan_);
+  for (int i = 0; i < 3; ++i) run(session);
+  EXPECT_EQ(backend_.traffic.waits, 0);
+  EXPECT_EQ(numbers(y_), (Numbers{0, 0}));
+  bring_home(y_.raw());
+  EXPECT_EQ(backend_.traffic.waits, 1);
+  EXPECT_EQ(numbers(y_), (Numbers{24, 48}));
+  bring_home(y_.raw());
+  EXPECT_EQ(backend_.traffic.waits, 1);
+  bring_home(s_.raw());
+  EXPECT_EQ(backend_.traffic.waits, 2);
+  EXPECT_EQ(numbers(s_), (Numbers{13, 26}));
+}
+
+TEST_F(LateResults, ComeWithTheEndOfTheSession) {
+  {
+    Session session(plan_);
+    run(session);
+  }
+  EXPECT_EQ(numbers(y_), (Numbers{20, 40}));
+  EXPECT_EQ(find_residence(y_.raw()), nullptr);
+}
+
+TEST_F(LateResults, ComeBeforeAnotherTensorTakesTheirPlace) {
+  Session session(plan_);
+  run(session);
+  const Tensor first = std::exchange(y_, Tensor::zeros(DType::f32, {2}));
+  run(session);
+  EXPECT_EQ(numbers(first), (Numbers{20, 40}));
+  bring_home(y_.raw());
+  EXPECT_EQ(numbers(y_), (Numbers{22, 44}));
+}
+
+TEST_F(LateResults, AnotherSessionWaitsForTheStateItShares) {
+  Session session(plan_), other(plan_);
+  run(session);
+  EXPECT_EQ(backend_.traffic.waits, 0);
+  y_ = Tensor::zeros(DType::f32, {2});
+  run(other);
+  EXPECT_EQ(backend_.traffic.waits, 1);
+  bring_home(y_.raw());
+  EXPECT_EQ(numbers(y_), (Numbers{22, 44}));
+}
+
+TEST_F(LateResults, ComplaintsComeWithThemOrWithTheNextRun) {
+  Session session(plan_);
+  run(session);
+  backend_.traffic.complaint = "out of range";
+  testing::expect_user_error([&] { bring_home(y_.raw()); }, "out of range");
+  run(session);
+  backend_.traffic.complaint = "out of range";
+  testing::expect_user_error([&] { run(session); }, "out of range");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/tensor/residence.h"
 #include "keratin/train/variable_gradients.h"
 
 namespace keratin {
@@ -340,8 +341,10 @@ void Trainer::build(const Batch& batch) { find(batch, true); }
 Logs Trainer::logs() const {
   Logs logs;
   if (last_ != nullptr)
-    for (size_t i = 0; i < last_->names.size(); ++i)
+    for (size_t i = 0; i < last_->names.size(); ++i) {
+      bring_home(last_->results[i].raw());  // the step may not be over
       logs[last_->names[i]] = last_->results[i].at(0);
+    }
   return logs;
 }
 

@@ -28,8 +28,15 @@ Driver open() {
   library.find(d.create_stream, "cuStreamCreate");
   library.find(d.destroy_stream, "cuStreamDestroy_v2");
   library.find(d.synchronize, "cuStreamSynchronize");
+  library.find(d.wait_event, "cuStreamWaitEvent");
+  library.find(d.create_event, "cuEventCreate");
+  library.find(d.destroy_event, "cuEventDestroy_v2");
+  library.find(d.record_event, "cuEventRecord");
+  library.find(d.synchronize_event, "cuEventSynchronize");
   library.find(d.launch, "cuLaunchKernel");
   library.find(d.begin_capture, "cuStreamBeginCapture_v2");
+  library.find(d.capture_info, "cuStreamGetCaptureInfo_v2");
+  library.find(d.update_capture, "cuStreamUpdateCaptureDependencies");
   library.find(d.end_capture, "cuStreamEndCapture");
   library.find(d.instantiate, "cuGraphInstantiateWithFlags");
   library.find(d.launch_graph, "cuGraphLaunch");

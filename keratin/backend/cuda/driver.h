@@ -13,13 +13,17 @@ struct Context_;
 struct Module_;
 struct Function_;
 struct Stream_;
+struct Event_;
 struct Graph_;
+struct GraphNode_;
 struct GraphExec_;
 using ContextHandle = Context_*;
 using ModuleHandle = Module_*;
 using FunctionHandle = Function_*;
 using StreamHandle = Stream_*;
+using EventHandle = Event_*;
 using GraphHandle = Graph_*;
+using GraphNodeHandle = GraphNode_*;
 using GraphExecHandle = GraphExec_*;
 
 struct Driver {
@@ -27,8 +31,10 @@ struct Driver {
   static constexpr int multiprocessor_count = 16;
   static constexpr int capability_major = 75, capability_minor = 76;
   static constexpr unsigned stream_non_blocking = 1;
+  static constexpr unsigned event_without_time = 2;
   static constexpr int capture_thread_local = 1;
   static constexpr int most_dynamic_shared_bytes = 8;
+  static constexpr unsigned set_dependencies = 1;
   static constexpr unsigned host_portable_and_mapped = 3;
 
   Result (*init)(unsigned flags);
@@ -49,10 +55,20 @@ struct Driver {
   Result (*create_stream)(StreamHandle*, unsigned flags);
   Result (*destroy_stream)(StreamHandle);
   Result (*synchronize)(StreamHandle);
+  Result (*wait_event)(StreamHandle, EventHandle, unsigned flags);
+  Result (*create_event)(EventHandle*, unsigned flags);
+  Result (*destroy_event)(EventHandle);
+  Result (*record_event)(EventHandle, StreamHandle);
+  Result (*synchronize_event)(EventHandle);
   Result (*launch)(FunctionHandle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                    StreamHandle, void** arguments, void** extra);
   Result (*begin_capture)(StreamHandle, int mode);
+  // What the next launch into a stream that is captured depends on.
+  Result (*capture_info)(StreamHandle, int* status, uint64_t* id, GraphHandle*,
+                         const GraphNodeHandle** dependencies, size_t* count);
+  Result (*update_capture)(StreamHandle, GraphNodeHandle* dependencies, size_t count,
+                           unsigned flags);
   Result (*end_capture)(StreamHandle, GraphHandle*);
   Result (*instantiate)(GraphExecHandle*, GraphHandle, unsigned long long flags);
   Result (*launch_graph)(GraphExecHandle, StreamHandle);

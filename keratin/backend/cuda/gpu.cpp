@@ -3,14 +3,11 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/kernel_cache.h"
 #include "keratin/backend/cuda/nvrtc.h"
-#include "keratin/ops/indexing.h"
 #include "keratin/tensor/memory.h"
 
 namespace keratin::cuda {
 
 namespace {
-
-thread_local Queue* current = nullptr;
 
 struct Found {
   std::vector<std::unique_ptr<Gpu>> gpus;
@@ -109,107 +106,6 @@ std::shared_ptr<void> allocate(Device device, size_t bytes) {
             if (owner.try_to_enter()) driver().free(address(given));
             release_memory(device, bytes);
           }};
-}
-
-Queue::Queue(Device device) : device_(device), gpu_(gpu(device)) {
-  gpu_.enter();
-  check(driver().create_stream(&stream_, Driver::stream_non_blocking), "cuStreamCreate");
-  void* memory = nullptr;
-  check(driver().allocate_host(&memory, 3 * sizeof(long long), Driver::host_portable_and_mapped),
-        "cuMemHostAlloc");
-  fault_ = static_cast<long long*>(memory);
-  std::fill_n(fault_, 3, 0);
-}
-
-// At the end of a program the driver may be gone, and with it all that is to be given back.
-Queue::~Queue() {
-  if (current == this) current = nullptr;
-  if (!gpu_.try_to_enter()) return;
-  driver().synchronize(stream_);
-  if (graph_ != nullptr) driver().destroy_graph_exec(graph_);
-  driver().destroy_stream(stream_);
-  driver().free_host(fault_);
-  for (const auto& [place, memory] : pinned_) driver().free_host(memory);
-}
-
-std::byte* Queue::allocate(size_t bytes) {
-  memory_.push_back(cuda::allocate(device_, bytes));
-  return static_cast<std::byte*>(memory_.back().get());
-}
-
-void Queue::enter() {
-  gpu_.enter();
-  current = this;
-}
-
-std::byte* Queue::pinned(const void* place, size_t bytes) {
-  constexpr size_t most = size_t{16} << 20;
-  if (bytes > most) return nullptr;
-  std::byte*& memory = pinned_[place];
-  if (memory == nullptr) {
-    void* made = nullptr;
-    check(driver().allocate_host(&made, bytes, Driver::host_portable_and_mapped), "cuMemHostAlloc");
-    memory = static_cast<std::byte*>(made);
-  }
-  return memory;
-}
-
-void Queue::upload(void* to, const void* from, size_t bytes) {
-  if (bytes == 0) return;
-  gpu_.enter();
-  if (std::byte* through = pinned(to, bytes)) {
-    std::memcpy(through, from, bytes);
-    from = through;
-  }
-  check(driver().copy_async(address(to), address(from), bytes, stream_), "upload");
-}
-
-void Queue::download(void* to, const void* from, size_t bytes) {
-  if (bytes == 0) return;
-  gpu_.enter();
-  if (std::byte* through = pinned(from, bytes)) {
-    returns_.push_back({to, through, bytes});
-    to = through;
-  }
-  check(driver().copy_async(address(to), address(from), bytes, stream_), "download");
-}
-
-void Queue::finish() {
-  gpu_.enter();
-  check(driver().synchronize(stream_), "a kernel failed");
-  for (const Return& r : returns_) std::memcpy(r.to, r.from, r.bytes);
-  returns_.clear();
-  const volatile long long* fault = fault_;
-  if (fault[0] == 0) return;
-  const auto* node = reinterpret_cast<const Node*>(fault[0]);
-  const int64_t index = fault[1], size = fault[2];
-  std::fill_n(fault_, 3, 0);
-  ops::checked_index(*node, index, size);
-}
-
-bool Queue::record(const std::function<void()>& steps) {
-  const Driver& d = driver();
-  if (graph_ != nullptr) d.destroy_graph_exec(graph_);
-  graph_ = nullptr;
-  check(d.begin_capture(stream_, Driver::capture_thread_local), "cuStreamBeginCapture");
-  bool complete = true;
-  try {
-    steps();
-  } catch (const BackendError&) {
-    complete = false;  // a step that waits for the device, for a decision of the host
-  }
-  GraphHandle graph = nullptr;
-  complete = d.end_capture(stream_, &graph) == 0 && complete;
-  if (complete) check(d.instantiate(&graph_, graph, 0), "cuGraphInstantiate");
-  if (graph != nullptr) d.destroy_graph(graph);
-  return complete;
-}
-
-void Queue::replay() { check(driver().launch_graph(graph_, stream_), "cuGraphLaunch"); }
-
-Queue& current_queue() {
-  ensure(current != nullptr, "cuda: no queue was entered");
-  return *current;
 }
 
 }  // namespace keratin::cuda

@@ -5,6 +5,7 @@
 
 #include "keratin/backend/cuda/driver.h"
 #include "keratin/backend/cuda/source.h"
+#include "keratin/plan/device_queue.h"
 
 namespace keratin::cuda {
 
@@ -44,11 +45,15 @@ class Queue final : public DeviceQueue {
   ~Queue() override;
 
   std::byte* allocate(size_t bytes) override;
+  std::byte* allocate_host(size_t bytes) override;
   void enter() override;
   void upload(void* to, const void* from, size_t bytes) override;
   void download(void* to, const void* from, size_t bytes) override;
-  void finish() override;
-  bool record(const std::function<void()>& steps) override;
+  void feed(void* to, const void* from, size_t bytes) override;
+  void wait_fed() override;
+  void wait() override;
+  void complain() override;
+  bool record(std::span<const Launch> steps, const Dependencies& after) override;
   void replay() override;
 
   StreamHandle stream() const { return stream_; }
@@ -56,23 +61,20 @@ class Queue final : public DeviceQueue {
   long long* const& fault() const { return fault_; }
 
  private:
-  struct Return {
-    void* to;
-    const std::byte* from;
-    size_t bytes;
-  };
-  // Memory of the host that the device copies from and to without help, for one place of its own;
-  // nullptr for large ones.
-  std::byte* pinned(const void* place, size_t bytes);
+  void capture(std::span<const Launch> steps, const Dependencies& after);
 
   const Device device_;
   Gpu& gpu_;
   StreamHandle stream_ = nullptr;
   long long* fault_ = nullptr;  // of the host, seen by the device
   std::vector<std::shared_ptr<void>> memory_;
-  std::map<const void*, std::byte*> pinned_;
-  std::vector<Return> returns_;  // from pinned memory, once the queue is done
+  std::vector<std::byte*> host_memory_;
   GraphExecHandle graph_ = nullptr;
+
+  // What is fed comes to `landing_` while launches run, and from there in their order.
+  StreamHandle feed_stream_ = nullptr;
+  EventHandle landed_ = nullptr, taken_ = nullptr;
+  std::byte* landing_ = nullptr;
 };
 
 // The queue that the calling thread launches into.

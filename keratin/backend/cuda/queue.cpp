@@ -1,0 +1,151 @@
+#include <algorithm>
+
+#include "keratin/backend/cuda/gpu.h"
+#include "keratin/ops/indexing.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+thread_local Queue* current = nullptr;
+
+}  // namespace
+
+Queue& current_queue() {
+  ensure(current != nullptr, "cuda: no queue was entered");
+  return *current;
+}
+
+Queue::Queue(Device device) : device_(device), gpu_(gpu(device)) {
+  const Driver& d = driver();
+  gpu_.enter();
+  for (StreamHandle* stream : {&stream_, &feed_stream_})
+    check(d.create_stream(stream, Driver::stream_non_blocking), "cuStreamCreate");
+  for (EventHandle* event : {&landed_, &taken_})
+    check(d.create_event(event, Driver::event_without_time), "cuEventCreate");
+  fault_ = reinterpret_cast<long long*>(allocate_host(3 * sizeof(long long)));
+  std::fill_n(fault_, 3, 0);
+}
+
+// At the end of a program the driver may be gone, and with it all that is to be given back.
+Queue::~Queue() {
+  if (current == this) current = nullptr;
+  if (!gpu_.try_to_enter()) return;
+  const Driver& d = driver();
+  d.synchronize(stream_);
+  if (graph_ != nullptr) d.destroy_graph_exec(graph_);
+  for (EventHandle event : {landed_, taken_}) d.destroy_event(event);
+  for (StreamHandle stream : {stream_, feed_stream_}) d.destroy_stream(stream);
+  for (std::byte* memory : host_memory_) d.free_host(memory);
+}
+
+std::byte* Queue::allocate(size_t bytes) {
+  memory_.push_back(cuda::allocate(device_, bytes));
+  return static_cast<std::byte*>(memory_.back().get());
+}
+
+std::byte* Queue::allocate_host(size_t bytes) {
+  gpu_.enter();
+  void* made = nullptr;
+  check(driver().allocate_host(&made, std::max<size_t>(bytes, 1), Driver::host_portable_and_mapped),
+        "cuMemHostAlloc");
+  host_memory_.push_back(static_cast<std::byte*>(made));
+  return host_memory_.back();
+}
+
+void Queue::enter() {
+  gpu_.enter();
+  current = this;
+}
+
+// From memory that is not its own the driver copies before it returns.
+void Queue::upload(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  gpu_.enter();
+  check(driver().copy_async(address(to), address(from), bytes, stream_), "upload");
+}
+
+void Queue::download(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  gpu_.enter();
+  check(driver().copy_async(address(to), address(from), bytes, stream_), "download");
+}
+
+void Queue::feed(void* to, const void* from, size_t bytes) {
+  const Driver& d = driver();
+  gpu_.enter();
+  if (landing_ == nullptr) landing_ = allocate(bytes);
+  check(d.wait_event(feed_stream_, taken_, 0), "feed");
+  check(d.copy_async(address(landing_), address(from), bytes, feed_stream_), "feed");
+  check(d.record_event(landed_, feed_stream_), "feed");
+  check(d.wait_event(stream_, landed_, 0), "feed");
+  check(d.copy_async(address(to), address(landing_), bytes, stream_), "feed");
+  check(d.record_event(taken_, stream_), "feed");
+}
+
+void Queue::wait_fed() {
+  gpu_.enter();
+  check(driver().synchronize_event(landed_), "feed");
+}
+
+void Queue::wait() {
+  gpu_.enter();
+  check(driver().synchronize(stream_), "a kernel failed");
+}
+
+void Queue::complain() {
+  const volatile long long* fault = fault_;
+  if (fault[0] == 0) return;
+  wait();  // for all of the complaint
+  const auto* node = reinterpret_cast<const Node*>(fault[0]);
+  const int64_t index = fault[1], size = fault[2];
+  std::fill_n(fault_, 3, 0);
+  ops::checked_index(*node, index, size);
+}
+
+bool Queue::record(std::span<const Launch> steps, const Dependencies& after) {
+  const Driver& d = driver();
+  wait();  // the old one may be at work
+  if (graph_ != nullptr) d.destroy_graph_exec(graph_);
+  graph_ = nullptr;
+  check(d.begin_capture(stream_, Driver::capture_thread_local), "cuStreamBeginCapture");
+  bool complete = true;
+  try {
+    capture(steps, after);
+  } catch (const BackendError&) {
+    complete = false;  // a step that waits for the device, for a decision of the host
+  }
+  GraphHandle graph = nullptr;
+  complete = d.end_capture(stream_, &graph) == 0 && complete;
+  if (complete) check(d.instantiate(&graph_, graph, 0), "cuGraphInstantiate");
+  if (graph != nullptr) d.destroy_graph(graph);
+  return complete;
+}
+
+// A captured launch depends on what the stream was told it does, which is the launch before unless
+// someone says otherwise. A step may be several launches: they follow each other.
+void Queue::capture(std::span<const Launch> steps, const Dependencies& after) {
+  const Driver& d = driver();
+  std::vector<std::vector<GraphNodeHandle>> ends(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    std::vector<GraphNodeHandle> before;
+    for (const size_t step : after[i])
+      before.insert(before.end(), ends[step].begin(), ends[step].end());
+    std::sort(before.begin(), before.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    check(d.update_capture(stream_, before.data(), before.size(), Driver::set_dependencies),
+          "cuStreamUpdateCaptureDependencies");
+    steps[i]();
+    int status = 0;
+    uint64_t id = 0;
+    GraphHandle graph = nullptr;
+    const GraphNodeHandle* nodes = nullptr;
+    size_t count = 0;
+    check(d.capture_info(stream_, &status, &id, &graph, &nodes, &count), "cuStreamGetCaptureInfo");
+    ends[i].assign(nodes, nodes + count);
+  }
+}
+
+void Queue::replay() { check(driver().launch_graph(graph_, stream_), "cuGraphLaunch"); }
+
+}  // namespace keratin::cuda

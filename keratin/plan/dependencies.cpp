@@ -1,0 +1,40 @@
+#include "keratin/plan/dependencies.h"
+
+#include <algorithm>
+#include <bitset>
+
+#include "keratin/plan/hazards.h"
+
+namespace keratin {
+
+namespace {
+
+// Which of the steps before one are over when it starts: bit d is the one d + 1 before it.
+constexpr size_t window = 4096;
+using Over = std::bitset<window>;
+
+}  // namespace
+
+Dependencies find_dependencies(const Plan& plan) {
+  Hazards hazards;
+  Dependencies all(plan.steps.size());
+  std::vector<Over> over(plan.steps.size());
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    std::vector<size_t> before;
+    hazards.visit(plan.steps[i], i, [&](size_t step) { before.push_back(step); });
+    // The last first: others may be over because it is.
+    std::sort(before.begin(), before.end(), std::greater<>());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    for (const size_t step : before) {
+      const size_t back = i - step - 1;
+      if (back < window && over[i][back]) continue;
+      all[i].push_back(step);
+      if (back >= window) continue;
+      over[i] |= over[step] << (back + 1);
+      over[i].set(back);
+    }
+  }
+  return all;
+}
+
+}  // namespace keratin

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "keratin/plan/backend.h"
+
+namespace keratin {
+
+// For each of some steps, the earlier ones that must be over when it starts.
+using Dependencies = std::vector<std::vector<size_t>>;
+
+// One session's line of work on a device that has its own memory and works by itself.
+class DeviceQueue {
+ public:
+  virtual ~DeviceQueue() = default;
+  // Given back with the queue; BackendError when there is too little.
+  virtual std::byte* allocate(size_t bytes) = 0;
+  // Memory of the host that the device reads and writes by itself.
+  virtual std::byte* allocate_host(size_t bytes) = 0;
+  // From here on, what the calling thread launches goes into this queue.
+  virtual void enter() = 0;
+
+  // Between the host and the device, in the order of the launches. What is uploaded may be changed
+  // once the call returns; what is downloaded is there when the queue is done.
+  virtual void upload(void* to, const void* from, size_t bytes) = 0;
+  virtual void download(void* to, const void* from, size_t bytes) = 0;
+  // As `upload`, from memory of `allocate_host`, while earlier launches still run. Always the same
+  // block; it may be changed again when `wait_fed` returns.
+  virtual void feed(void* to, const void* from, size_t bytes) = 0;
+  virtual void wait_fed() = 0;
+
+  // Returns when all of it is done; any thread may wait.
+  virtual void wait() = 0;
+  // Throws what a kernel has complained of so far.
+  virtual void complain() = 0;
+  void finish() {
+    wait();
+    complain();
+  }
+
+  // Remembers the launches of the steps without running them, to be run by `replay` with the same
+  // addresses; false where that cannot be.
+  virtual bool record(std::span<const Launch> /*steps*/, const Dependencies& /*after*/) {
+    return false;
+  }
+  virtual void replay() {}
+};
+
+}  // namespace keratin
