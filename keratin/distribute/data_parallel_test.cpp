@@ -8,6 +8,7 @@
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/trainer.h"
 
 namespace keratin::distribute {
 namespace {
@@ -163,6 +164,22 @@ TEST_F(DataParallelTest, EveryOptimizerStepsOnEachMirror) {
     for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i], 1e-5);
     for (const auto& variables : {twin.weights(), many.optimizer().variables()})
       for (const Variable& v : variables) expect_equal_copies(v);
+  }
+}
+
+// Nobody sends weights: every device makes the whole step.
+TEST_F(DataParallelTest, EachMirrorMakesItsOwnStep) {
+  for (const bool mirror : {false, true}) {
+    Model many = distribute(mlp(), DataParallel({.devices = first(3), .mirror_variables = mirror}));
+    many.compile({.optimizer = "adam", .loss = "mse"});
+    const Tensor x = waves({9, 6}), y = waves({9, 3}, 1);
+    std::string all;
+    int updates = 0;
+    for (const auto& step : many.trainer().profile({.x = x, .y = y}, 1)) {
+      all += step.step + '\n';
+      if (step.step.find("sub mul add mul") != std::string::npos) ++updates;
+    }
+    EXPECT_EQ(updates, mirror ? 3 * 4 : 4) << all;
   }
 }
 

@@ -15,8 +15,11 @@ Value on(Value value, Device device) {
   return value.type().device == device ? value : ops::transfer(value, device);
 }
 
-// A replica's rows of the batch, on its device.
+// A replica's rows of the batch, on its device; which takes them itself where all of it is at hand.
 Value rows(Value value, const Replica& replica) {
+  const bool at_hand =
+      value.type().device.kind == Device::Kind::cpu && replica.device.kind == Device::Kind::cpu;
+  if (at_hand) value = on(value, replica.device);
   return on(ops::slice_axis(value, 0, replica.begin, replica.end), replica.device);
 }
 

@@ -21,4 +21,10 @@ const OpDef transfer_op{
 
 Value transfer(Value x, Device device) { return emit(transfer_op, {x}, TransferAttrs{device}); }
 
+bool shares_memory(const Node& node) {
+  if (&node.op() != &transfer_op) return node.op().view;
+  return node.device().kind == Device::Kind::cpu &&
+         node.in().type().device.kind == Device::Kind::cpu;
+}
+
 }  // namespace keratin::ops

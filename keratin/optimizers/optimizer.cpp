@@ -82,6 +82,12 @@ Value is_due(Value made, int64_t every) {
                     ops::scalar_like(next, 0));
 }
 
+// Where a variable's step is made; nothing for mirrors, of which each has its own.
+std::optional<Device> home_of(const Variable& v) {
+  const VariableParts* parts = parts_of(v);
+  return parts != nullptr && parts->mirrored() ? std::nullopt : std::optional(v.device());
+}
+
 Value in(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
 
 }  // namespace
@@ -224,14 +230,15 @@ void OptimizerState::step_all(Tracer& tracer, const Values& gradients) {
   for (size_t i = 0; i < trained_.size(); ++i) {
     if (!ready[i].defined()) continue;
     const Variable& v = trained_[i];
-    const Placement at(tracer, v.device());
-    const Value lr = in(tracer.bring(rate, v.device()), v.dtype());
+    const std::optional<Device> home = home_of(v);
+    const auto here = [&](Value x) { return in(home ? tracer.bring(x, *home) : x, v.dtype()); };
+    const Placement at(tracer, home);
+    const Value lr = here(rate);
     if (const auto decay = weight_decay_of(v); decay && decays(v)) {
       const Value old = tracer.read(v);
       tracer.update(v, old - old * *decay * lr);
     }
-    update({tracer, i, v, in(tracer.bring(ready[i], v.device()), v.dtype()), lr,
-            in(tracer.bring(count, v.device()), v.dtype())});
+    update({tracer, i, v, here(ready[i]), lr, here(count)});
   }
 }
 

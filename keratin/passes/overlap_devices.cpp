@@ -7,6 +7,7 @@
 
 #include "keratin/ir/rewrite.h"
 #include "keratin/ops/flops.h"
+#include "keratin/ops/transfer.h"
 
 namespace keratin {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr double per_node = 1e-6, per_flop = 1e-11, per_byte = 1e-10;
 
 double seconds(const Node& node) {
-  if (node.op().view) return 0;
+  if (ops::shares_memory(node)) return 0;
   double bytes = 0;
   const auto add = [&](const Type& type) {
     if (type.shape.known()) bytes += static_cast<double>(bytes_of(type));
@@ -91,10 +92,17 @@ class Play {
       for (const Value& input : nodes_[i]->inputs()) {
         const auto source = position.find(&input.node());
         if (source != position.end()) depend(i, source->second);
-        const auto made = maker.find(&input.node());
+        const auto made = maker.find(&memory_of(input));
         const size_t makes = made == maker.end() ? none : made->second;
         if (makes != none && makes > i) depend(makes, i);
       }
+  }
+
+  // Who reads a state under another name reads the state.
+  static const Node& memory_of(Value value) {
+    while (!is_parameter(value.node()) && ops::shares_memory(value.node()))
+      value = value.node().in();
+    return value.node();
   }
 
   void find_awaited() {

@@ -19,6 +19,20 @@ TEST(OverlapDevices, LeavesOneDeviceAlone) {
   check_pass(overlap_devices, program, program);
 }
 
+// Under another name too.
+TEST(OverlapDevices, ReadsStateByAnotherNameBeforeItChanges) {
+  constexpr const char* program = R"(module(%x: f32[64], state %s: f32[64]) {
+                                       %v = transfer(%s) {device = cpu:1}
+                                       %t = transfer(%x) {device = cpu:1}
+                                       %e = exp(%t)
+                                       %p = mul(%e, %v)
+                                       %n = add(%s, %x)
+                                       update %s = %n
+                                       return %p
+                                     })";
+  check_pass(overlap_devices, program, program);
+}
+
 // Written one after the other, they run at the same time: what the other device waits for goes
 // first, and its result is taken up when it is there.
 TEST(OverlapDevices, LetsNobodyWait) {
@@ -28,7 +42,7 @@ TEST(OverlapDevices, LetsNobodyWait) {
                   %a = exp(%h)
                   %b = tanh(%a)
                   %g = slice(%x) {start = [32], limit = [64], step = [1]}
-                  %t = transfer(%g) {device = cpu:1}
+                  %t = transfer(%g) {device = gpu:0}
                   %c = exp(%t)
                   %d = tanh(%c)
                   %u = transfer(%d) {device = cpu:0}
@@ -38,7 +52,7 @@ TEST(OverlapDevices, LetsNobodyWait) {
              R"(module(%x: f32[64]) {
                   %g = slice(%x) {start = [32], limit = [64], step = [1]}
                   %h = slice(%x) {start = [0], limit = [32], step = [1]}
-                  %t = transfer(%g) {device = cpu:1}
+                  %t = transfer(%g) {device = gpu:0}
                   %c = exp(%t)
                   %a = exp(%h)
                   %d = tanh(%c)
@@ -53,10 +67,24 @@ TEST(OverlapDevices, LetsNobodyWait) {
 // at once, does not go before the product, which has to wait.
 TEST(OverlapDevices, ReadsStateBeforeItChanges) {
   constexpr const char* program = R"(module(%x: f32[64], state %s: f32[64]) {
-                                       %t = transfer(%x) {device = cpu:1}
+                                       %t = transfer(%x) {device = gpu:0}
                                        %e = exp(%t)
                                        %u = transfer(%e) {device = cpu:0}
                                        %p = mul(%u, %s)
+                                       %n = add(%s, %x)
+                                       update %s = %n
+                                       return %p
+                                     })";
+  check_pass(overlap_devices, program, program);
+}
+
+// Under another name too.
+TEST(OverlapDevices, ReadsStateByAnotherNameBeforeItChanges) {
+  constexpr const char* program = R"(module(%x: f32[64], state %s: f32[64]) {
+                                       %v = transfer(%s) {device = cpu:1}
+                                       %t = transfer(%x) {device = cpu:1}
+                                       %e = exp(%t)
+                                       %p = mul(%e, %v)
                                        %n = add(%s, %x)
                                        update %s = %n
                                        return %p

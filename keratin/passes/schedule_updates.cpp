@@ -3,6 +3,7 @@
 #include "keratin/ir/rewrite.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/transfer.h"
 
 namespace keratin {
 
@@ -10,7 +11,7 @@ namespace {
 
 bool is_loop(const Node& node) {
   const OpDef& op = node.op();
-  return op.scalar || op.view ||
+  return op.scalar || ops::shares_memory(node) ||
          (&op == &ops::fused_op && node.attr<ops::FusedAttrs>().kind == "loop");
 }
 
@@ -77,7 +78,7 @@ class Scheduler {
 
   // Who reads a view of a state reads the state.
   static const Node& memory_of(Value value) {
-    while (value.node().op().view) value = value.node().in();
+    while (ops::shares_memory(value.node())) value = value.node().in();
     return value.node();
   }
 

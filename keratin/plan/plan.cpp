@@ -6,6 +6,7 @@
 #include "keratin/ir/block_table.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/transfer.h"
 #include "keratin/plan/arena.h"
 #include "keratin/plan/control_flow.h"
 #include "keratin/plan/waits.h"
@@ -62,6 +63,7 @@ class Planner {
     Slot slot;
     size_t last_use = 0;  // the last step that reads it
     bool used = false;
+    bool read_afar = false;   // by steps of another device
     bool taken_over = false;  // by an output of the step that used it last
   };
 
@@ -80,7 +82,7 @@ class Planner {
     for (const auto& parameter : plan_.module.block().parameters()) add_homes(*parameter);
     for (const auto& node : plan_.module.block().nodes()) {
       add_homes(*node);
-      if (node->op().view) owners_[*node] = storage(node->in());
+      if (ops::shares_memory(*node)) owners_[*node] = storage(node->in());
     }
     homes_.resize(homes);
   }
@@ -120,7 +122,7 @@ class Planner {
       for (const Type& type : node->types())
         require(type.shape.known(), "plan: all sizes must be known, '", node->name(), "' gives ",
                 type);
-      if (node->op().view || &node->op() == &ops::constant_op) continue;
+      if (ops::shares_memory(*node) || &node->op() == &ops::constant_op) continue;
       step_of_[*node] = plan_.steps.size();
       plan_.steps.push_back({node.get(), make_kernel(*node), {}, node->device()});
     }
@@ -143,7 +145,12 @@ class Planner {
 
   void find_last_uses() {
     for (size_t i = 0; i < plan_.steps.size(); ++i)
-      for (const Value& input : plan_.steps[i].node->inputs()) use(input, i);
+      for (const Value& input : plan_.steps[i].node->inputs()) {
+        use(input, i);
+        // Whoever took the memory next would wait for another device.
+        Home& h = home(input);
+        h.read_afar = h.read_afar || storage(input).type().device != plan_.steps[i].device;
+      }
     for (const Value& result : plan_.results()) use(result, forever);
     for (const Update& update : plan_.module.updates()) use(update.value, forever);
   }
@@ -226,7 +233,7 @@ class Planner {
     // What dies with each step.
     std::vector<std::vector<Value>> dying(plan_.steps.size());
     for (const auto& node : plan_.module.block().nodes()) {
-      if (node->op().view) continue;
+      if (ops::shares_memory(*node)) continue;
       for (const Value& value : node->outputs()) {
         const Home& h = home(value);
         if (h.used && h.last_use != forever && h.slot.kind == Slot::Kind::none)
@@ -257,7 +264,8 @@ class Planner {
       step.slots.push_back({});
     }
     for (const Value& value : dying)
-      if (!home(value).taken_over && home(value).slot.kind == Slot::Kind::arena)
+      if (!home(value).taken_over && !home(value).read_afar &&
+          home(value).slot.kind == Slot::Kind::arena)
         release(home(value).slot);
   }
 
@@ -267,7 +275,8 @@ class Planner {
     for (size_t i = 0; i < step.node->input_count(); ++i) {
       const Value input = storage(step.node->in(i));
       const Home& h = home(input);
-      if (h.slot.kind != Slot::Kind::arena || h.last_use != index || h.taken_over) continue;
+      if (h.slot.kind != Slot::Kind::arena || h.last_use != index || h.taken_over || h.read_afar)
+        continue;
       if (bytes_of(input.type()) != bytes_of(output.type())) continue;
       if (!reads_only_in_place(step, input, output.index())) continue;
       return input;

@@ -127,7 +127,7 @@ TEST(Queues, AStepThatThrowsStopsTheOthersAndTheNextRunWorks) {
       FAIL() << "expected an error";
     } catch (const BackendError& error) {
       EXPECT_STREQ(error.what(),
-                   "cpu:1: step 1, neg that may throw: out of memory: 8 bytes asked for");
+                   "cpu:1: step 0, neg that may throw: out of memory: 8 bytes asked for");
     }
     EXPECT_EQ(out[0], 7);
     backend.throws = false;

@@ -30,7 +30,7 @@ TEST(Waits, OneQueueHasNone) {
 TEST(Waits, ReadersWaitForWriters) {
   const Plan plan = plan_of(R"(module(%x: f32[2]) {
     %a = neg(%x)
-    %t = transfer(%a) {device = cpu:1}
+    %t = transfer(%a) {device = gpu:0}
     %b = exp(%t)
     return %b
   })");
@@ -44,19 +44,19 @@ TEST(Waits, WhatAnEarlierWaitImpliesIsNotSaidAgain) {
   EXPECT_EQ(waits_of(plan_of(R"(module(%x: f32[2]) {
     %a = neg(%x)
     %b = exp(%a)
-    %s = transfer(%b) {device = cpu:1}
-    %t = transfer(%a) {device = cpu:1}
+    %s = transfer(%b) {device = gpu:0}
+    %t = transfer(%a) {device = gpu:0}
     %c = add(%s, %t)
     return %c
   })")),
             "2: 1");
 }
 
-// The memory of %a is used again for %c as soon as nobody needs %a: not before cpu:1 has read it.
+// The memory of %a is used again for %c as soon as nobody needs %a: not before gpu:0 has read it.
 TEST(Waits, WritersWaitForReaders) {
   const Plan plan = plan_of(R"(module(%x: f32[64]) {
     %a = neg(%x)
-    %t = transfer(%a) {device = cpu:1}
+    %t = transfer(%a) {device = gpu:0}
     %e = exp(%t)
     %b = exp(%x)
     %c = neg(%b)
@@ -69,13 +69,40 @@ TEST(Waits, WritersWaitForReaders) {
 
 TEST(Waits, StateIsWrittenAfterOtherQueuesHaveReadIt) {
   const Plan plan = plan_of(R"(module(%x: f32[2], state %s: f32[2]) {
-    %t = transfer(%s) {device = cpu:1}
+    %t = transfer(%s) {device = gpu:0}
     %e = exp(%t)
     %n = add(%s, %x)
     update %s = %n
     return %e
   })");
   EXPECT_EQ(waits_of(plan), "2: 0") << plan;
+}
+
+// Nothing is copied between devices of the CPU. What one reads of another's memory stays as it is,
+// so that nobody waits to use it again.
+TEST(Waits, DevicesOfTheCpuReadEachOthersMemory) {
+  const Plan plan = plan_of(R"(module(%x: f32[64]) {
+    %a = neg(%x)
+    %t = transfer(%a) {device = cpu:1}
+    %e = exp(%t)
+    %b = exp(%x)
+    %c = neg(%b)
+    %d = add(%b, %c)
+    return %d, %e
+  })");
+  EXPECT_EQ(plan.steps.size(), 5u);
+  EXPECT_EQ(waits_of(plan), "1: 0") << plan;
+}
+
+TEST(Waits, StateIsWrittenAfterOtherDevicesHaveReadItWhereItIs) {
+  const Plan plan = plan_of(R"(module(%x: f32[2], state %s: f32[2]) {
+    %t = transfer(%s) {device = cpu:1}
+    %e = exp(%t)
+    %n = add(%s, %x)
+    update %s = %n
+    return %e
+  })");
+  EXPECT_EQ(waits_of(plan), "1: 0") << plan;
 }
 
 }  // namespace
