@@ -5,6 +5,7 @@
 
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/plan/plan.h"
+#include "keratin/tensor/residence.h"
 
 namespace keratin {
 
@@ -95,6 +96,7 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
     if (shared_->state_stays && parameters[i]->attr<ParameterAttrs>().state) {
       session->set_state(i, inputs[i]);
     } else {
+      bring_home(inputs[i].raw());  // a program may have it on a device
       session->set_input(i, inputs[i].raw());
     }
   }

@@ -19,20 +19,6 @@ TEST(OverlapDevices, LeavesOneDeviceAlone) {
   check_pass(overlap_devices, program, program);
 }
 
-// Under another name too.
-TEST(OverlapDevices, ReadsStateByAnotherNameBeforeItChanges) {
-  constexpr const char* program = R"(module(%x: f32[64], state %s: f32[64]) {
-                                       %v = transfer(%s) {device = cpu:1}
-                                       %t = transfer(%x) {device = cpu:1}
-                                       %e = exp(%t)
-                                       %p = mul(%e, %v)
-                                       %n = add(%s, %x)
-                                       update %s = %n
-                                       return %p
-                                     })";
-  check_pass(overlap_devices, program, program);
-}
-
 // Written one after the other, they run at the same time: what the other device waits for goes
 // first, and its result is taken up when it is there.
 TEST(OverlapDevices, LetsNobodyWait) {

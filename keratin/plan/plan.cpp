@@ -147,9 +147,11 @@ class Planner {
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       for (const Value& input : plan_.steps[i].node->inputs()) {
         use(input, i);
-        // Whoever took the memory next would wait for another device.
-        Home& h = home(input);
-        h.read_afar = h.read_afar || storage(input).type().device != plan_.steps[i].device;
+        // Whoever took the memory next would wait for another device; a transfer is soon done with
+        // it.
+        const bool afar = storage(input).type().device != plan_.steps[i].device &&
+                          &plan_.steps[i].node->op() != &ops::transfer_op;
+        home(input).read_afar = home(input).read_afar || afar;
       }
     for (const Value& result : plan_.results()) use(result, forever);
     for (const Update& update : plan_.module.updates()) use(update.value, forever);

@@ -114,6 +114,7 @@ void Session::set_state(size_t index, const Tensor& state) {
   if (void* there = staging_ ? staging_->keep_input(index, state) : nullptr) {
     assign(input_uses_[index], there);
   } else {
+    bring_home(state.raw());  // others may have it on a device
     set_input(index, state.raw());
   }
 }

@@ -180,6 +180,10 @@ void Session::Staging::upload() {
       copy.device->upload(copy.there, copy.here, copy.bytes);
     }
   }
+  // Steps of other queues read them too, and wait for steps alone.
+  if (plan_.queues.size() > 1)
+    for (const auto& device : devices_)
+      if (device) device->wait();
 }
 
 template <class Visit>
