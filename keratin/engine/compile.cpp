@@ -146,6 +146,8 @@ Executable compile(Module module, const CompileOptions& options) {
     plan.gpu_backends = {&cuda_backend()};
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
+    // Nodes are the same only where their places are, and decompositions have none yet.
+    if (!plan.gpu_backends.empty()) place(passes);
     passes.run("sparse_updates", sparse_updates);
     tidy_up(passes);
     passes.run("sink_views", sink_views).run("eliminate_dead", eliminate_dead);

@@ -10,6 +10,7 @@
 #include "keratin/ops/norm.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/reduce.h"
 #include "keratin/ops/softmax.h"
 
 namespace keratin::ops {
@@ -48,7 +49,16 @@ Types infer_attention(const Node& n) {
   size_t next = 3;
   if (attrs.mask) check_extra(n, next++, "mask", DType::boolean, scores);
   if (attrs.bias) check_extra(n, next, "bias", q.dtype, scores);
-  return {{q.dtype, {q.shape[0], q.shape[1], heads, v.shape[3]}}};
+  return {{q.dtype, {q.shape[0], q.shape[1], heads, v.shape[3]}},
+          {statistics_dtype(q.dtype), {q.shape[0], heads, q.shape[1]}}};
+}
+
+// Query, key, value and perhaps a mask, then y, log_sum and dy.
+Types infer_attention_grad(const Node& n) {
+  const size_t expected = n.attr<AttentionAttrs>().mask ? 7 : 6;
+  require(n.input_count() == expected, n.name(), ": expected ", expected, " inputs, got ",
+          n.input_count());
+  return {n.in(0).type(), n.in(1).type(), n.in(2).type()};
 }
 
 // [batch, time, heads, depth] to [batch, heads, time, depth], heads repeated to as many as asked.
@@ -76,32 +86,89 @@ Value masked(Value scores, Value mask) {
   return select(mask, scores, scalar_like(scores, 0.7 * least));
 }
 
+// What the result is made of, [batch, heads, …] each.
+struct Attention {
+  Value query, key, value;  // query and key in the arithmetic of statistics, the query scaled
+  Value scores, shares;
+
+  explicit Attention(const Node& n) {
+    const auto& attrs = n.attr<AttentionAttrs>();
+    const DType precise = statistics_dtype(n.in().dtype());
+    const int64_t heads = n.in().shape()[2];
+    query = cast(heads_first(n.in(0), heads), precise) * attrs.scale;
+    key = cast(heads_first(n.in(1), heads), precise);
+    value = heads_first(n.in(2), heads);
+    scores = matmul(query, key, {.transpose_b = true});
+    if (attrs.bias) scores = scores + cast(n.in(attrs.mask ? 4 : 3), precise);
+    if (attrs.mask) scores = masked(scores, n.in(3));
+    if (attrs.causal) scores = masked(scores, causal_mask(scores));
+    shares = softmax(scores);
+  }
+};
+
 Values decompose_attention(const Node& n) {
+  const Attention a(n);
+  const Value y = matmul(cast(a.shares, n.in().dtype()), a.value);
+  return {transpose(y, {0, 2, 1, 3}), logsumexp(a.scores, {-1})};
+}
+
+Values attention_gradient(const Node& n, const Values& dy) {
   const auto& attrs = n.attr<AttentionAttrs>();
-  const DType dtype = n.in().dtype(), precise = statistics_dtype(dtype);
-  const int64_t heads = n.in().shape()[2];
-  const Value q = cast(heads_first(n.in(0), heads), precise);
-  const Value k = cast(heads_first(n.in(1), heads), precise);
-  Value scores = matmul(q * attrs.scale, k, {.transpose_b = true});
-  if (attrs.bias) scores = scores + cast(n.in(attrs.mask ? 4 : 3), precise);
-  if (attrs.mask) scores = masked(scores, n.in(3));
-  if (attrs.causal) scores = masked(scores, causal_mask(scores));
-  const Value weights = cast(softmax(scores), dtype);
-  return {transpose(matmul(weights, heads_first(n.in(2), heads)), {0, 2, 1, 3})};
+  // Otherwise the decomposition is differentiated.
+  const bool shared_heads = n.in(0).shape()[2] != n.in(1).shape()[2];
+  if (attrs.bias || shared_heads || uniform_value(dy[1]) != 0.0) return {};
+  Values inputs(n.inputs().begin(), n.inputs().end());
+  inputs.insert(inputs.end(), {n.out(0), n.out(1), dy[0]});
+  Values result = emit_node(scaled_dot_product_attention_grad_op, inputs, n.attrs()).outputs();
+  result.resize(n.input_count());
+  return result;
+}
+
+// The forward values are written again, and found to be the same where they are there already.
+Values decompose_attention_grad(const Node& n) {
+  const auto& attrs = n.attr<AttentionAttrs>();
+  const Attention a(n);
+  const DType dtype = n.in().dtype(), precise = a.scores.dtype();
+  const Value dy = transpose(n.in(n.input_count() - 1), {0, 2, 1, 3});
+  const Value dvalue = matmul(cast(a.shares, dtype), dy, {.transpose_a = true});
+  const Value dshares = cast(matmul(dy, a.value, {.transpose_b = true}), precise);
+  Value dscores = emit(softmax_grad_op, {a.shares, dshares}, AxisAttrs{3});
+  const Value zero = scalar_like(dscores, 0);
+  if (attrs.causal) dscores = select(causal_mask(a.scores), dscores, zero);
+  if (attrs.mask) dscores = select(n.in(3), dscores, zero);
+  const auto back = [&](Value x) { return cast(transpose(x, {0, 2, 1, 3}), dtype); };
+  return {back(matmul(dscores, a.key) * attrs.scale),
+          back(matmul(dscores, a.query, {.transpose_a = true})), back(dvalue)};
 }
 
 }  // namespace
 
-// y = softmax(q · kᵀ · scale + bias, where the mask allows) · v
+// y = softmax(q · kᵀ · scale + bias, where the mask allows) · v; log_sum [batch, heads, T], the
+// logarithm of what softmax divides by, is what the gradient's kernels need
 const OpDef scaled_dot_product_attention_op{
     .name = "scaled_dot_product_attention",
     .attrs = attrs_type<AttentionAttrs>(),
     .infer = infer_attention,
     .decompose = decompose_attention,
+    .grad = attention_gradient,
     .flops =
         [](const Node& n) {
           const Shape &q = n.in(0).shape(), &v = n.in(2).shape();
           return 2.0 * static_cast<double>(q.count(0, 3) * v[1] * (q[3] + v[3]));
+        },
+};
+
+// dquery, dkey and dvalue, given query, key, value (and mask), y, log_sum and dy; without a bias,
+// and with as many heads of keys as of queries
+const OpDef scaled_dot_product_attention_grad_op{
+    .name = "scaled_dot_product_attention_grad",
+    .attrs = attrs_type<AttentionAttrs>(),
+    .infer = infer_attention_grad,
+    .decompose = decompose_attention_grad,
+    .flops =
+        [](const Node& n) {
+          const Shape &q = n.in(0).shape(), &v = n.in(2).shape();
+          return 4.0 * static_cast<double>(q.count(0, 3) * v[1] * (q[3] + v[3]));
         },
 };
 

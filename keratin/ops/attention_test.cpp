@@ -1,6 +1,9 @@
 #include "keratin/ops/attention.h"
 
+#include "keratin/autodiff/gradients.h"
+#include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/reduce.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 
@@ -44,6 +47,65 @@ TEST(Attention, BehavesAsAnOp) {
     check_op({.name = text(dtype),
               .inputs = {{dtype, {1, 4, 2, 8}}, {dtype, {1, 4, 2, 8}}, {dtype, {1, 4, 2, 8}}},
               .build = [&](const Values& in) { return attend(in, {.causal = true}); }});
+}
+
+// Sizes that are no multiples of a kernel's tiles, and queries that may see no key.
+TEST(Attention, ComputesTheSameInTiles) {
+  struct Case {
+    const char* name;
+    DType dtype;
+    int64_t queries, keys, heads, key_heads, depth;
+    bool masked, causal;
+  };
+  for (const Case& c : {Case{"plain", f32, 70, 100, 2, 2, 16, false, false},
+                        {"deep", f32, 64, 64, 1, 1, 64, false, false},
+                        {"causal", f32, 100, 100, 2, 2, 32, false, true},
+                        {"masked", f32, 70, 40, 2, 2, 16, true, false},
+                        {"both", f32, 40, 70, 3, 3, 16, true, true},
+                        {"shared heads", f32, 20, 30, 4, 2, 16, false, false},
+                        {"bf16", bf16, 70, 100, 2, 2, 32, true, false},
+                        {"f16", f16, 130, 70, 2, 2, 128, false, true}}) {
+    Types types{{c.dtype, {2, c.queries, c.heads, c.depth}},
+                {c.dtype, {2, c.keys, c.key_heads, c.depth}},
+                {c.dtype, {2, c.keys, c.key_heads, c.depth}}};
+    if (c.masked) types.push_back({boolean, {2, 1, c.queries, c.keys}});
+    check_op({.name = c.name,
+              .inputs = types,
+              .build =
+                  [c](const Values& in) {
+                    const Value y = scaled_dot_product_attention(
+                        in[0], in[1], in[2],
+                        {.mask = c.masked ? in[3] : Value(), .causal = c.causal});
+                    Values out{y};
+                    for (const Value& slope : gradients(sum(y * y), {in[0], in[1], in[2]}))
+                      out.push_back(slope);
+                    return out;
+                  },
+              .low = -1,
+              .high = 1,
+              .unknown_sizes = false,
+              .gradient = false});
+  }
+  // The first query of the second sample sees nothing.
+  Tensor mask = Tensor::full(boolean, {2, 1, 5, 6}, 1);
+  for (int64_t i = 0; i < 6; ++i) mask.set(30 + i, 0);
+  const Type queries{f32, {2, 5, 2, 16}}, keys{f32, {2, 6, 2, 16}};
+  const Tensor x = testing::random_tensor(queries, -1, 1, 1),
+               k = testing::random_tensor(keys, -1, 1, 2);
+  check_op({.name = "no key",
+            .inputs = {queries, keys, keys, {boolean, mask.shape()}},
+            .build =
+                [](const Values& in) {
+                  const Value y =
+                      scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3]});
+                  Values out{y};
+                  for (const Value& slope : gradients(sum(y * y), {in[0], in[1], in[2]}))
+                    out.push_back(slope);
+                  return out;
+                },
+            .data = {x, k, k, mask},
+            .unknown_sizes = false,
+            .gradient = false});
 }
 
 // The numbers below are those of Keras 3.15 on JAX.

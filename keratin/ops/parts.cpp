@@ -359,7 +359,8 @@ Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs) {
   const Node n(inputs[0].block(), op, inputs, attrs);
   const Types types = infer_types(n);
   if (&op == &transfer_op) return whole_on(inputs[0], attrs.get<TransferAttrs>().device);
-  if (types.size() != 1) return {};
+  // Attention's second result is for its gradient, which is made from each part's own node.
+  if (types.size() != 1 && &op != &scaled_dot_product_attention_op) return {};
   if (std::any_of(inputs.begin(), inputs.end(), is_mirrored)) return on_mirrors(op, inputs, attrs);
   const Shape& result = types[0].shape;
   if (in_parts(inputs[0])) {

@@ -57,7 +57,7 @@ extern const OpDef layer_norm_op, layer_norm_grad_op, rms_norm_op, rms_norm_grad
 // random.cpp
 extern const OpDef random_bits_op, dropout_op;
 // attention.cpp
-extern const OpDef scaled_dot_product_attention_op;
+extern const OpDef scaled_dot_product_attention_op, scaled_dot_product_attention_grad_op;
 // fused.cpp
 extern const OpDef fused_op;
 

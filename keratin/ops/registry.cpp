@@ -166,6 +166,7 @@ const OpDef* const table[] = {
     &dropout_op,
     // attention
     &scaled_dot_product_attention_op,
+    &scaled_dot_product_attention_grad_op,
     // what passes make
     &fused_op,
 };

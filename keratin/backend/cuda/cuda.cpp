@@ -2,7 +2,9 @@
 
 #include <unordered_map>
 
+#include "keratin/backend/cuda/attention.h"
 #include "keratin/backend/cuda/conv.h"
+#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/matmul.h"
@@ -57,8 +59,10 @@ class CudaBackend final : public Backend {
         return {.kernel = std::move(kernel), .refusal = {}};
     if (auto kernel = make_conv_product(node, options))
       return {.kernel = std::move(kernel), .refusal = {}};
-    if (const TextMaker maker = find_text(node))
-      return {.kernel = make_step(node, maker(node)), .refusal = {}};
+    const TextMaker maker = find_text(node);
+    if (maker == make_attention)
+      return {.kernel = make_step(node, attention_text(node, options.tf32)), .refusal = {}};
+    if (maker != nullptr) return {.kernel = make_step(node, maker(node)), .refusal = {}};
     return {.kernel = nullptr, .refusal = "no kernel"};
   }
 

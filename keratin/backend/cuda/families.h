@@ -26,6 +26,8 @@ Source make_cumprod(const Node& node);
 Source make_argmax(const Node& node);
 Source make_argmin(const Node& node);
 Source make_random_bits(const Node& node);
+// attention.cpp, with products of all bits
+Source make_attention(const Node& node);
 // argsort.cpp
 Source make_argsort(const Node& node);
 // recurrent.cpp

@@ -1,5 +1,6 @@
 #include "keratin/backend/cuda/kernels.h"
 
+#include "keratin/backend/cuda/attention.h"
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/loop.h"
 #include "keratin/ops/records.h"
@@ -48,6 +49,8 @@ constexpr Entry table[] = {
     {&ops::reverse_op, make_reverse},
     {&ops::rms_norm_op, make_rms_norm, fits_norm},
     {&ops::rms_norm_grad_op, make_rms_norm_grad, fits_norm},
+    {&ops::scaled_dot_product_attention_op, make_attention, fits_attention},
+    {&ops::scaled_dot_product_attention_grad_op, make_attention, fits_attention_grad},
     {&ops::scatter_add_op, make_scatter_add},
     {&ops::scatter_add_along_axis_op, make_scatter_add_along_axis},
     {&ops::slice_op, make_slice},

@@ -40,10 +40,18 @@ Source make_cumprod(const Node& node) { return cumulate(node, "scalar::Mul"); }
 Source make_argmax(const Node& node) { return arg_extremum(node, ">"); }
 Source make_argmin(const Node& node) { return arg_extremum(node, "<"); }
 
+// A block of the generator gives four words. A key that begins in the middle of one is rare: then
+// each word is made alone.
 Source make_random_bits(const Node& node) {
-  return element_kernel(node,
-                        "    p1[i] = int(philox_bits(uint64_t(p0[0]), uint64_t(p0[1]) + "
-                        "uint64_t(i)));\n");
+  const int64_t count = node.type().shape.count();
+  return element_kernel(
+      node, (count + 3) / 4,
+      text(
+          "    const uint64_t seed = uint64_t(p0[0]), first = uint64_t(p0[1]);\n",
+          "    PhiloxBlock block = {};\n    if (first % 4 == 0) block = philox_block(seed, first / "
+          "4 + uint64_t(i));\n    for (int e = 0; e < 4 && 4 * i + e < Index(",
+          count, "); ++e)\n      p1[4 * i + e] = int(first % 4 == 0 ? block.word[e] : ",
+          "philox_bits(seed, first + uint64_t(4 * i + e)));\n"));
 }
 
 }  // namespace keratin::cuda

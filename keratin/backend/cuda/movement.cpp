@@ -1,6 +1,9 @@
 #include "keratin/ops/movement.h"
 
+#include <algorithm>
+
 #include "keratin/backend/cuda/families.h"
+#include "keratin/backend/cuda/gemm.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/slicing.h"
@@ -9,10 +12,33 @@ namespace keratin::cuda {
 
 namespace {
 
+// How many elements can be moved as one, 16 bytes at most: those that stay neighbours.
+int64_t pack_of(const Node& node, const Dims& strides, int64_t base) {
+  const Dims& dims = node.type().shape.dims();
+  if (dims.empty() || strides.back() != 1) return 1;
+  const uint32_t alignment =
+      std::min({16U, alignment_of(node.in().type()), alignment_of(node.type())});
+  int64_t pack = std::max<int64_t>(alignment / static_cast<int64_t>(size_of(node.type().dtype)), 1);
+  const auto splits = [&] {
+    return std::any_of(strides.begin(), strides.end() - 1,
+                       [&](int64_t stride) { return stride % pack != 0; });
+  };
+  while (dims.back() % pack != 0 || base % pack != 0 || splits()) pack /= 2;
+  return pack;
+}
+
 // out[i] = in[base + Σ coordinate · stride]
-Source move(const Node& node, const Dims& strides, int64_t base = 0) {
-  return element_kernel(
-      node, text("    p1[i] = p0[", affine(node.type().shape.dims(), strides, base, "i"), "];\n"));
+Source move(const Node& node, Dims strides, int64_t base = 0) {
+  Dims dims = node.type().shape.dims();
+  const int64_t pack = pack_of(node, strides, base);
+  if (pack == 1)
+    return element_kernel(node, text("    p1[i] = p0[", affine(dims, strides, base, "i"), "];\n"));
+  dims.back() /= pack;
+  for (size_t axis = 0; axis + 1 < strides.size(); ++axis) strides[axis] /= pack;
+  const std::string type = text("Pack<", storage_type(node.type().dtype), ", ", pack, ">");
+  return element_kernel(node, node.type().shape.count() / pack,
+                        text("    reinterpret_cast<", type, "*>(p1)[i] = reinterpret_cast<const ",
+                             type, "*>(p0)[", affine(dims, strides, base / pack, "i"), "];\n"));
 }
 
 // The start of a window along an axis, moved so that the window lies inside.

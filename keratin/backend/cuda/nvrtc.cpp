@@ -57,6 +57,7 @@ constexpr std::pair<const char*, const char*> no_more(const char* name) { return
 std::vector<std::pair<const char*, const char*>> headers() {
   return {{"keratin/ops/scalar.h", texts::scalar},
           {"keratin/ops/philox.h", texts::philox},
+          {"keratin/backend/cuda/kernels/attention.h", texts::attention},
           {"keratin/backend/cuda/kernels/gru.h", texts::gru},
           {"keratin/backend/cuda/kernels/lstm.h", texts::lstm},
           {"keratin/backend/cuda/kernels/norm.h", texts::norm},
@@ -64,6 +65,7 @@ std::vector<std::pair<const char*, const char*>> headers() {
           {"keratin/backend/cuda/kernels/rows.h", texts::rows},
           {"keratin/backend/cuda/kernels/scatter.h", texts::scatter},
           {"keratin/backend/cuda/kernels/sort.h", texts::sort},
+          {"keratin/backend/cuda/kernels/tiles.h", texts::tiles},
           no_more("cmath"),
           no_more("cstdint"),
           no_more("limits"),

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "keratin/backend/cuda/kernels.h"
@@ -20,6 +21,13 @@ std::vector<std::string> texts_of(const Module& module) {
   for (const auto& node : module.block().nodes())
     if (const TextMaker maker = find_text(*node)) texts.push_back(maker(*node).text);
   return texts;
+}
+
+int64_t count_texts(const Module& module, const char* with) {
+  const std::vector<std::string> texts = texts_of(module);
+  return std::count_if(texts.begin(), texts.end(), [&](const std::string& text) {
+    return text.find(with) != std::string::npos;
+  });
 }
 
 void expect_compiles(const Module& module) {
@@ -162,10 +170,21 @@ TEST_F(CudaTexts, RecurrentSteps) {
       dy[0] = m.input(y.type());
       y.node().op().grad(y.node(), dy);
     }
-    size_t found = 0;
-    for (const std::string& text : texts_of(m))
-      if (text.find("recurrent::") != std::string::npos) ++found;
-    EXPECT_EQ(found, 4U);
+    EXPECT_EQ(count_texts(m, "recurrent::"), 4);
+    expect_compiles(m);
+  }
+}
+
+TEST_F(CudaTexts, Attention) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    Module m;
+    const Type type{dtype, {2, 70, 3, dtype == DType::f32 ? 16 : 32}};
+    const Value mask = dtype == DType::f16 ? m.input({DType::boolean, {2, 1, 1, 70}}) : Value();
+    const Value y =
+        ops::scaled_dot_product_attention(m.input(type), m.input(type), m.input(type),
+                                          {.mask = mask, .causal = dtype == DType::bf16});
+    y.node().op().grad(y.node(), {m.input(y.type()), ops::zeros_like(y.node().out(1))});
+    EXPECT_EQ(count_texts(m, "attention::"), 2);
     expect_compiles(m);
   }
 }
@@ -186,10 +205,7 @@ TEST_F(CudaTexts, Rows) {
         dy[0] = m.input(y.type());
         y.node().op().grad(y.node(), dy);
       }
-      size_t found = 0;
-      for (const std::string& text : texts_of(m))
-        if (text.find("rows::") != std::string::npos) ++found;
-      EXPECT_EQ(found, columns == 40000 ? 0U : 10U);
+      EXPECT_EQ(count_texts(m, "rows::"), columns == 40000 ? 0 : 10);
       expect_compiles(m);
     }
 }

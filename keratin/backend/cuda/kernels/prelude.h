@@ -24,10 +24,7 @@ struct Half {
 struct BFloat16 {
   unsigned short bits;
   BFloat16() = default;
-  explicit BFloat16(float value) {
-    const unsigned raw = __float_as_uint(value);
-    bits = value != value ? (raw >> 16) | 0x40 : (raw + 0x7fff + ((raw >> 16) & 1)) >> 16;
-  }
+  explicit BFloat16(float value) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value)); }
   explicit operator float() const { return __uint_as_float(unsigned(bits) << 16); }
 };
 

@@ -1,0 +1,135 @@
+#include "keratin/backend/cuda/attention.h"
+
+#include <iomanip>
+#include <numbers>
+#include <sstream>
+
+#include "keratin/backend/cuda/families.h"
+#include "keratin/ops/attention.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+constexpr int64_t rows = 64, forward_width = 64, backward_width = 32;  // as in kernels/attention.h
+constexpr unsigned threads = 128;
+
+// Numbers that a kernel is written for.
+struct Layout {
+  int64_t batch, queries, keys, heads, key_heads, depth;
+  bool fits;
+
+  explicit Layout(const Node& node) {
+    const Shape &q = node.in(0).shape(), &k = node.in(1).shape(), &v = node.in(2).shape();
+    batch = q[0];
+    queries = q[1];
+    keys = k[1];
+    heads = q[2];
+    key_heads = k[2];
+    depth = q[3];
+    const auto& attrs = node.attr<ops::AttentionAttrs>();
+    const DType dtype = node.in().dtype();
+    // Tiles of more columns would leave no room for sums in registers.
+    const int64_t deepest = dtype == DType::f32 ? 64 : 128;
+    fits = dtype != DType::f64 && !attrs.bias && depth == v[3] && depth > 0 && depth % 16 == 0 &&
+           depth <= deepest && batch * heads > 0 && queries > 0;
+  }
+
+  unsigned blocks(int64_t count) const {
+    return static_cast<unsigned>((count + rows - 1) / rows * batch * heads);
+  }
+};
+
+std::string exactly(double value) {
+  std::ostringstream out;
+  out << std::hexfloat << static_cast<float>(value) << 'f';
+  return out.str();
+}
+
+std::string written(const Node& node, const Layout& l) {
+  const auto& attrs = node.attr<ops::AttentionAttrs>();
+  Dims mask(4, 0);
+  if (attrs.mask)
+    mask = broadcast_strides(node.in(3).shape(), Shape{l.batch, l.heads, l.queries, l.keys});
+  const auto flag = [](bool on) { return on ? "true" : "false"; };
+  return text("#include \"keratin/backend/cuda/kernels/attention.h\"\n",
+              "constexpr attention::Layout layout = {", l.queries, ", ", l.keys, ", ", l.heads,
+              ", ", l.key_heads, ", ", l.depth, ", ", flag(attrs.causal), ", ", flag(attrs.mask),
+              ", ", mask[0], ", ", mask[1], ", ", mask[2], ", ", mask[3], ", ",
+              exactly(attrs.scale * std::numbers::log2e), "};\n",
+              "extern __shared__ float4 memory[];\n");
+}
+
+// attention::<name><…>(arguments, memory)
+std::string call(const Node& node, const Source& source, const std::string& name,
+                 const std::string& arguments, bool tf32) {
+  const std::string_view type = storage_type(node.in().dtype());
+  return function(node, source, name,
+                  text("  attention::", name, "<layout, ", type, ", ", tf32 ? "false" : "true",
+                       ">(", arguments, ", reinterpret_cast<", type, "*>(memory));\n"),
+                  threads);
+}
+
+Source::Pass pass(const Node& node, const Layout& l, const char* name, int64_t stretch,
+                  int64_t lines) {
+  const auto size = static_cast<int64_t>(size_of(node.in().dtype()));
+  const int64_t padded = l.depth + 16 / size;
+  return {.function = name,
+          .blocks = l.blocks(stretch),
+          .threads = threads,
+          .shared_bytes = static_cast<unsigned>(lines * padded * size)};
+}
+
+// (query, key, value[, mask]) to (y, log_sum)
+Source forward(const Node& node, bool tf32) {
+  const Layout l(node);
+  const size_t out = node.input_count();
+  Source source;
+  source.text = written(node, l);
+  source.text +=
+      call(node, source, "forward",
+           text("p0, p1, p2, ", out > 3 ? "p3" : "nullptr", ", p", out, ", p", out + 1), tf32);
+  source.passes = {pass(node, l, "forward", l.queries, rows + 2 * forward_width)};
+  return source;
+}
+
+// (query, key, value[, mask], y, log_sum, dy) to (dquery, dkey, dvalue)
+Source backward(const Node& node, bool tf32) {
+  const Layout l(node);
+  const size_t y = node.input_count() - 3, out = node.input_count();
+  const std::string inputs = text("p0, p1, p2, ", y > 3 ? "p3" : "nullptr"),
+                    deltas = text("reinterpret_cast<float*>(p", out + 3, ")");
+  Source source;
+  source.scratch_bytes = static_cast<size_t>(l.batch * l.heads * l.queries) * 4;
+  source.text = written(node, l);
+  source.text +=
+      call(node, source, "backward_queries",
+           text(inputs, ", p", y, ", p", y + 1, ", p", y + 2, ", p", out, ", ", deltas), tf32);
+  source.text += call(
+      node, source, "backward_keys",
+      text(inputs, ", p", y + 1, ", p", y + 2, ", ", deltas, ", p", out + 1, ", p", out + 2), tf32);
+  const int64_t lines = 2 * rows + 2 * backward_width;
+  source.passes = {pass(node, l, "backward_queries", l.queries, lines),
+                   pass(node, l, "backward_keys", l.keys, lines)};
+  return source;
+}
+
+}  // namespace
+
+bool fits_attention(const Node& node) { return Layout(node).fits; }
+bool fits_attention_grad(const Node& node) {
+  const Layout l(node);
+  return l.fits && l.heads == l.key_heads;
+}
+
+Source attention_text(const Node& node, bool tf32) {
+  const bool back = &node.op() == &ops::scaled_dot_product_attention_grad_op;
+  Source source = back ? backward(node, tf32) : forward(node, tf32);
+  source.name = text(node.name(), " ", node.in().shape());
+  return source;
+}
+
+Source make_attention(const Node& node) { return attention_text(node, false); }
+
+}  // namespace keratin::cuda

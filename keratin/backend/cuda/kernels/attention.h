@@ -1,0 +1,269 @@
+// Attention without its matrix of shares: a block takes a stretch of queries (or keys) of one head
+// past all keys (or queries), tile by tile. ops/attention.h says what is computed; numbers of
+// softmax are kept as powers of two.
+#pragma once
+
+#include "keratin/backend/cuda/kernels/tiles.h"
+
+namespace keratin::attention {
+
+// Written by attention.cpp.
+struct Layout {
+  int queries, keys, heads, key_heads, depth;
+  bool causal, masked;
+  int64_t mask_batch, mask_head, mask_query, mask_key;  // steps of the mask
+  float scale;                                          // times log2(e)
+};
+
+constexpr int warps = 4, rows = 16 * warps;  // of a block
+constexpr float log2_e = 1.44269504f, ln_2 = 0.69314718f;
+constexpr float hidden = -1e30f;  // a score where the mask says no; softmax of these alone is even
+
+// One head of one sample.
+template <Layout l>
+struct Head {
+  int batch, head;
+  explicit Head(int number) : batch(number / l.heads), head(number % l.heads) {}
+
+  int64_t query_at(int t) const {
+    return ((int64_t(batch) * l.queries + t) * l.heads + head) * l.depth;
+  }
+  int64_t key_at(int t) const {
+    return ((int64_t(batch) * l.keys + t) * l.key_heads + head / (l.heads / l.key_heads)) * l.depth;
+  }
+  int64_t statistic_at(int t) const { return (int64_t(batch) * l.heads + head) * l.queries + t; }
+
+  // May query t look at key s?
+  bool sees(const bool* mask, int t, int s) const {
+    if (l.causal && s > t) return false;
+    if constexpr (l.masked)
+      return mask[batch * l.mask_batch + head * l.mask_head + min(t, l.queries - 1) * l.mask_query +
+                  s * l.mask_key];
+    return true;
+  }
+};
+
+template <Layout l, class T, bool exact>
+struct Tile {
+  using U = tiles::Unit<T, exact>;
+  static constexpr int stride = l.depth + U::padding;
+
+  // Rows of the tensor, `step` apart, into shared memory; zeros behind the last.
+  static void fetch(T* to, const T* from, int64_t step, int count, int there) {
+    constexpr int pack = 16 / sizeof(T), across = l.depth / pack;
+    for (int i = threadIdx.x; i < count * across; i += 32 * warps) {
+      const int row = i / across, column = i % across * pack;
+      Pack<T, pack> items = {};
+      if (row < there) items = *reinterpret_cast<const Pack<T, pack>*>(from + row * step + column);
+#pragma unroll
+      for (int e = 0; e < pack; ++e) items.items[e] = U::prepared(items.items[e]);
+      *reinterpret_cast<Pack<T, pack>*>(to + row * stride + column) = items;
+    }
+  }
+
+  // This thread's part of 16 rows, times a factor; at[row] is where a row lies, or negative.
+  static void store(T* to, const int64_t (&at)[2], const float (&sums)[l.depth / 8][4],
+                    const float (&factor)[2]) {
+    const tiles::Lane lane;
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      if (at[half] >= 0)
+#pragma unroll
+        for (int n = 0; n < l.depth / 8; ++n)
+          *reinterpret_cast<Pack<T, 2>*>(to + at[half] + n * 8 + 2 * lane.pair) = {
+              T(sums[n][2 * half] * factor[half]), T(sums[n][2 * half + 1] * factor[half])};
+  }
+};
+
+// Over the four threads that share a row.
+template <class Combine>
+float over_row(float value) {
+  value = Combine{}(value, __shfl_xor_sync(~0u, value, 1));
+  return Combine{}(value, __shfl_xor_sync(~0u, value, 2));
+}
+
+template <Layout l, class T, bool exact>
+void forward(const T* query, const T* key, const T* value, const bool* mask, T* y, float* log_sum,
+             T* memory) {
+  using Part = Tile<l, T, exact>;
+  using U = typename Part::U;
+  constexpr int width = 64, n = width / 8;  // keys of a tile
+  constexpr int blocks = (l.queries + rows - 1) / rows;
+  const Head<l> head(blockIdx.x / blocks);
+  const int first = blockIdx.x % blocks * rows, warp = threadIdx.x / 32;
+  const tiles::Lane lane;
+  T *const q = memory, *const k = q + rows * Part::stride, *const v = k + width * Part::stride;
+  Part::fetch(q, query + head.query_at(first), l.heads * l.depth, rows, l.queries - first);
+  float sums[l.depth / 8][4] = {}, peak[2], total[2] = {0, 0};
+  peak[0] = peak[1] = -std::numeric_limits<float>::infinity();
+  // Where a query may see no key, all of them count; only a mask can do that.
+  const int end = l.causal && !l.masked ? min(l.keys, first + rows) : l.keys;
+  for (int start = 0; start < end; start += width) {
+    __syncthreads();
+    Part::fetch(k, key + head.key_at(start), l.key_heads * l.depth, width, l.keys - start);
+    Part::fetch(v, value + head.key_at(start), l.key_heads * l.depth, width, l.keys - start);
+    __syncthreads();
+    float s[n][4] = {};
+    tiles::add_rows_by_rows<U, l.depth>(s, q + warp * 16 * Part::stride, k, Part::stride);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int t = first + warp * 16 + lane.line + 8 * half;
+      float most = peak[half];
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int at = start + i * 8 + 2 * lane.pair + e;
+          float& score = s[i][2 * half + e];
+          if (at >= l.keys)
+            score = -std::numeric_limits<float>::infinity();
+          else
+            score = head.sees(mask, t, at) ? score * l.scale : hidden;
+          most = max(most, score);
+        }
+      most = over_row<scalar::Maximum>(most);
+      const float shrink = exp2f(peak[half] - most);
+      peak[half] = most;
+      total[half] *= shrink;
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          s[i][2 * half + e] = exp2f(s[i][2 * half + e] - most);
+          total[half] += s[i][2 * half + e];
+        }
+#pragma unroll
+      for (int i = 0; i < l.depth / 8; ++i) {
+        sums[i][2 * half] *= shrink;
+        sums[i][2 * half + 1] *= shrink;
+      }
+    }
+    tiles::add_sums_by_rows<U>(sums, s, v, Part::stride);
+  }
+  int64_t at[2];
+  float factor[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int t = first + warp * 16 + lane.line + 8 * half;
+    total[half] = over_row<scalar::Add>(total[half]);
+    factor[half] = 1 / total[half];
+    at[half] = t < l.queries ? head.query_at(t) : -1;
+    if (log_sum != nullptr && t < l.queries && lane.pair == 0)
+      log_sum[head.statistic_at(t)] = (peak[half] + log2f(total[half])) * ln_2;
+  }
+  if (y != nullptr) Part::store(y, at, sums, factor);
+}
+
+// What softmax gave a key, from its score and the logarithm that belongs to the query.
+template <Layout l>
+float share(float score, float log_sum) {
+  return log_sum < hidden / 10 ? 1.0f / l.keys : exp2f(score - log_sum);
+}
+
+constexpr int back_width = 32;  // rows of a tile that passes by
+
+// dquery; `deltas` are Σ y · dy of each query, for the other kernel.
+template <Layout l, class T, bool exact>
+void backward_queries(const T* query, const T* key, const T* value, const bool* mask, const T* y,
+                      const float* log_sum, const T* dy, T* dquery, float* deltas, T* memory) {
+  using Part = Tile<l, T, exact>;
+  using U = typename Part::U;
+  constexpr int n = back_width / 8, blocks = (l.queries + rows - 1) / rows;
+  const Head<l> head(blockIdx.x / blocks);
+  const int first = blockIdx.x % blocks * rows, warp = threadIdx.x / 32;
+  const tiles::Lane lane;
+  T *const q = memory, *const d = q + rows * Part::stride, *const k = d + rows * Part::stride,
+           *const v = k + back_width * Part::stride;
+  Part::fetch(q, query + head.query_at(first), l.heads * l.depth, rows, l.queries - first);
+  Part::fetch(d, dy + head.query_at(first), l.heads * l.depth, rows, l.queries - first);
+  int64_t at[2];
+  float delta[2], log2_sum[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int t = first + warp * 16 + lane.line + 8 * half;
+    at[half] = t < l.queries ? head.query_at(t) : -1;
+    float total = 0;
+    if (t < l.queries)
+      for (int i = lane.pair; i < l.depth; i += 4)
+        total += load(y[at[half] + i]) * load(dy[at[half] + i]);
+    delta[half] = over_row<scalar::Add>(total);
+    log2_sum[half] = t < l.queries ? log_sum[head.statistic_at(t)] * log2_e : 0.0f;
+    if (t < l.queries && lane.pair == 0) deltas[head.statistic_at(t)] = delta[half];
+  }
+  float sums[l.depth / 8][4] = {};
+  const int end = l.causal && !l.masked ? min(l.keys, first + rows) : l.keys;
+  for (int start = 0; start < end && dquery != nullptr; start += back_width) {
+    __syncthreads();
+    Part::fetch(k, key + head.key_at(start), l.key_heads * l.depth, back_width, l.keys - start);
+    Part::fetch(v, value + head.key_at(start), l.key_heads * l.depth, back_width, l.keys - start);
+    __syncthreads();
+    float s[n][4] = {}, ds[n][4] = {};
+    tiles::add_rows_by_rows<U, l.depth>(s, q + warp * 16 * Part::stride, k, Part::stride);
+    tiles::add_rows_by_rows<U, l.depth>(ds, d + warp * 16 * Part::stride, v, Part::stride);
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int half = e / 2, t = first + warp * 16 + lane.line + 8 * half,
+                  to = start + i * 8 + 2 * lane.pair + e % 2;
+        const bool counts = to < l.keys && head.sees(mask, t, to);
+        ds[i][e] =
+            counts ? share<l>(s[i][e] * l.scale, log2_sum[half]) * (ds[i][e] - delta[half]) : 0.0f;
+      }
+    tiles::add_sums_by_rows<U>(sums, ds, k, Part::stride);
+  }
+  if (dquery != nullptr) Part::store(dquery, at, sums, {l.scale * ln_2, l.scale * ln_2});
+}
+
+// dkey and dvalue: rows are keys, columns queries.
+template <Layout l, class T, bool exact>
+void backward_keys(const T* query, const T* key, const T* value, const bool* mask,
+                   const float* log_sum, const T* dy, const float* deltas, T* dkey, T* dvalue,
+                   T* memory) {
+  using Part = Tile<l, T, exact>;
+  using U = typename Part::U;
+  constexpr int n = back_width / 8, blocks = (l.keys + rows - 1) / rows;
+  const Head<l> head(blockIdx.x / blocks);
+  const int first = blockIdx.x % blocks * rows, warp = threadIdx.x / 32;
+  const tiles::Lane lane;
+  T *const k = memory, *const v = k + rows * Part::stride, *const q = v + rows * Part::stride,
+           *const d = q + back_width * Part::stride;
+  Part::fetch(k, key + head.key_at(first), l.key_heads * l.depth, rows, l.keys - first);
+  Part::fetch(v, value + head.key_at(first), l.key_heads * l.depth, rows, l.keys - first);
+  float dk[l.depth / 8][4] = {}, dv[l.depth / 8][4] = {};
+  const int begin = l.causal && !l.masked ? first / back_width * back_width : 0;
+  for (int start = begin; start < l.queries; start += back_width) {
+    __syncthreads();
+    Part::fetch(q, query + head.query_at(start), l.heads * l.depth, back_width, l.queries - start);
+    Part::fetch(d, dy + head.query_at(start), l.heads * l.depth, back_width, l.queries - start);
+    __syncthreads();
+    float p[n][4] = {}, ds[n][4] = {};
+    tiles::add_rows_by_rows<U, l.depth>(p, k + warp * 16 * Part::stride, q, Part::stride);
+    tiles::add_rows_by_rows<U, l.depth>(ds, v + warp * 16 * Part::stride, d, Part::stride);
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int to = first + warp * 16 + lane.line + 8 * (e / 2),
+                  t = start + i * 8 + 2 * lane.pair + e % 2;
+        const bool there = t < l.queries && to < l.keys;
+        const bool counts = there && head.sees(mask, t, to);
+        const float log2_sum = there ? log_sum[head.statistic_at(t)] * log2_e : 0.0f;
+        const float delta = there ? deltas[head.statistic_at(t)] : 0.0f;
+        p[i][e] = there ? share<l>(counts ? p[i][e] * l.scale : hidden, log2_sum) : 0.0f;
+        ds[i][e] = counts ? p[i][e] * (ds[i][e] - delta) : 0.0f;
+      }
+    tiles::add_sums_by_rows<U>(dv, p, d, Part::stride);
+    tiles::add_sums_by_rows<U>(dk, ds, q, Part::stride);
+  }
+  int64_t at[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int to = first + warp * 16 + lane.line + 8 * half;
+    at[half] = to < l.keys ? head.key_at(to) : -1;
+  }
+  if (dkey != nullptr) Part::store(dkey, at, dk, {l.scale * ln_2, l.scale * ln_2});
+  if (dvalue != nullptr) Part::store(dvalue, at, dv, {1, 1});
+}
+
+}  // namespace keratin::attention
