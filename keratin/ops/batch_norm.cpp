@@ -42,15 +42,38 @@ double channel_count(const Node& n) {
   return static_cast<double>(sizes_of(n.in().shape(), reduced_of(n)).count());
 }
 
+// x = plain + bias, one bias per channel (undefined where there is none): normalising takes it away
+// again, so that plain will do, and x need not be made.
+struct Biased {
+  Value plain, bias;
+};
+Biased biased(const Node& n) {
+  const Node& add = n.in().node();
+  if (&add.op() == &add_op && attrs_of(n).axis == n.in().rank() - 1)
+    for (size_t i : {0, 1}) {
+      const Shape& bias = add.in(i).shape();
+      if (bias.rank() >= 1 && bias.known() && bias.count() == bias.back() &&
+          bias.back() == n.in().shape().back() && add.in(1 - i).shape() == n.in().shape())
+        return {add.in(1 - i), precise(reshape(add.in(i), {bias.back()}))};
+    }
+  return {n.in(), {}};
+}
+
+Moments moments_of_channels(const Node& n, Value x) {
+  if (attrs_of(n).axis == n.in().rank() - 1) return moments(x);
+  const Value centre = mean(precise(x), reduced_of(n));
+  return {centre, mean(square(precise(x) - spread_channels(n, centre)), reduced_of(n))};
+}
+
 // x · inv + (offset - mean · inv) with inv = scale / √(variance + epsilon): two operations per
 // element, the rest is per channel.
-Value normalized(const Node& n, Value mean, Value variance, size_t next) {
+Value normalized(const Node& n, Value x, Value mean, Value variance, size_t next) {
   const BatchNormAttrs& attrs = attrs_of(n);
   Value inverse = rsqrt(variance + attrs.epsilon);
   if (attrs.scale) inverse = inverse * precise(n.in(next++));
   Value shift = -(mean * inverse);
   if (attrs.offset) shift = precise(n.in(next)) + shift;
-  const Value y = precise(n.in()) * spread_channels(n, inverse) + spread_channels(n, shift);
+  const Value y = precise(x) * spread_channels(n, inverse) + spread_channels(n, shift);
   return cast(y, n.in().dtype());
 }
 
@@ -100,9 +123,10 @@ const OpDef batch_norm_training_op{
       return {n.in().type(), statistic, statistic};
     },
     .decompose = [](const Node& n) -> Values {
-      const Value x = precise(n.in()), centre = mean(x, reduced_of(n));
-      const Value spread_out = mean(square(x - spread_channels(n, centre)), reduced_of(n));
-      return {normalized(n, centre, spread_out, 1), centre, spread_out};
+      const auto [x, bias] = biased(n);
+      const Moments m = moments_of_channels(n, x);
+      const Value mean = bias.defined() ? m.mean + bias : m.mean;
+      return {normalized(n, x, m.mean, m.variance, 1), mean, m.variance};
     },
     .grad = batch_norm_gradient,
 };
@@ -126,12 +150,18 @@ const OpDef batch_norm_grad_op{
       const DType dtype = n.in().dtype();
       const double count = channel_count(n);
       const Value dy = precise(n.in(3)), rstd = rsqrt(n.in(2) + attrs.epsilon);
-      const Value centred = precise(n.in()) - spread_channels(n, n.in(1));
-      const Value h = centred * spread_channels(n, rstd);
-      const Value dscale = sum(dy * h, reduced_of(n)), doffset = sum(dy, reduced_of(n));
+      const auto [x, bias] = biased(n);
+      const Value mean = bias.defined() ? n.in(1) - bias : n.in(1);
+      const Value centred = precise(x) - spread_channels(n, mean);
+      const Value doffset = sum(dy, reduced_of(n));
+      const Value dscale = sum(dy * centred, reduced_of(n)) * rstd;
+      // dx = factor · dy + slope · x + flat: little is done per element, and from what is in
+      // memory.
       const Value factor = attrs.scale ? rstd * precise(n.in(4)) : rstd;
-      const Value dx = spread_channels(n, factor) * (dy - spread_channels(n, doffset / count) -
-                                                     h * spread_channels(n, dscale / count));
+      const Value slope = factor * rstd * dscale / -count;
+      const Value flat = factor * doffset / -count - slope * mean;
+      const Value dx = dy * spread_channels(n, factor) +
+                       (precise(x) * spread_channels(n, slope) + spread_channels(n, flat));
       return {cast(dx, dtype), cast(dscale, dtype), cast(doffset, dtype)};
     },
 };
@@ -145,7 +175,9 @@ const OpDef batch_norm_inference_op{
       check_statistics(n);
       return {n.in().type()};
     },
-    .decompose = [](const Node& n) -> Values { return {normalized(n, n.in(1), n.in(2), 3)}; },
+    .decompose = [](const Node& n) -> Values {
+      return {normalized(n, n.in(), n.in(1), n.in(2), 3)};
+    },
 };
 
 BatchNorm batch_norm_training(Value x, Value scale, Value offset, int64_t axis, double epsilon) {

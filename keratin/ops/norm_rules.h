@@ -26,4 +26,12 @@ Value gather_parameter(Value dy, const Dims& axes, DType dtype);
 // Does anything flow back through a statistic?
 bool flows(Value dy);
 
+// Mean and variance (divided by the count) of each column: over all axes but the last, in that
+// arithmetic. One op, for backends that find both in one pass.
+struct Moments {
+  Value mean, variance;
+};
+Moments moments(Value x);
+extern const OpDef moments_op;  // moments.cpp
+
 }  // namespace keratin::ops

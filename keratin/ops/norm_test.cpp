@@ -1,6 +1,8 @@
 #include "keratin/ops/norm.h"
 
 #include "keratin/ops/emit.h"
+#include "keratin/ops/norm_rules.h"
+#include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
@@ -106,6 +108,31 @@ TEST(BatchNorm, TrainingBehavesAsAnOp) {
               .build = [](const Values& in) {
                 return Values{batch_norm_training(in[0], in[1], in[2]).y};
               }});
+}
+
+// A bias in front changes nothing but the mean; the gradient that it gets is no more than rounding.
+TEST(BatchNorm, TrainingTakesABiasAway) {
+  for (DType dtype : {f32, f64})
+    check_op({.name = text("biased ", dtype),
+              .inputs = {{dtype, {3, 5, 4}}, {dtype, {4}}, {dtype, {4}}},
+              .build = [](const Values& in) {
+                const BatchNorm norm = batch_norm_training(in[0] + in[1], in[2], {});
+                return Values{norm.y, norm.mean, norm.variance};
+              }});
+}
+
+TEST(Moments, BehaveAsAnOp) {
+  for (const Shape& shape : {Shape{5, 3}, Shape{3, 700, 64}, Shape{900, 40}, Shape{2, 300}})
+    for (DType dtype : {f32, f64, f16, bf16})
+      check_op({.name = text("moments ", dtype, shape),
+                .inputs = {{dtype, shape}},
+                .build =
+                    [](const Values& in) {
+                      const Moments found = moments(in[0]);
+                      return Values{found.mean, found.variance};
+                    },
+                .gradient = shape.count() < 100,
+                .second_order = shape.count() < 100});
 }
 
 TEST(BatchNorm, InferenceBehavesAsAnOp) {

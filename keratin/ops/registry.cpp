@@ -6,6 +6,7 @@ namespace keratin::ops {
 
 extern const OpDef positions_op;  // positions.cpp
 extern const OpDef fill_like_op;  // fill.cpp
+extern const OpDef moments_op;    // moments.cpp
 
 namespace {
 
@@ -157,6 +158,7 @@ const OpDef* const table[] = {
     &layer_norm_grad_op,
     &rms_norm_op,
     &rms_norm_grad_op,
+    &moments_op,
     &batch_norm_training_op,
     &batch_norm_grad_op,
     &batch_norm_inference_op,

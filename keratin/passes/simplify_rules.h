@@ -9,6 +9,7 @@ namespace keratin {
 std::span<const RuleFor> number_rules();
 std::span<const RuleFor> shape_rules();
 std::span<const RuleFor> pool_rules();
+std::span<const RuleFor> norm_rules();
 
 // x in the shape that the node's output has.
 inline Value spread(const Node& n, Value x) { return ops::broadcast_to(x, n.type().shape.dims()); }

@@ -403,6 +403,25 @@ TEST(Simplify, UnpoolingStaysWhenItGoesElsewhere) {
            })");
 }
 
+// The gradient of a bias in front of a batch normalisation; of rows it says nothing.
+TEST(Simplify, NothingFlowsToABiasBeforeABatchNorm) {
+  check(R"(module(%x: f32[2,5,3], %mean: f32[3], %variance: f32[3], %dy: f32[2,5,3]) {
+             %dx, %dscale, %doffset = batch_norm_grad(%x, %mean, %variance, %dy) {axis = 2}
+             %db = sum(%dx) {axes = [0, 1]}
+             %rows = sum(%dx) {axes = [0, 2]}
+             %other = sum(%dscale) {axes = [0]}
+             return %db, %rows, %other
+           })",
+        R"(module(%x: f32[2,5,3], %mean: f32[3], %variance: f32[3], %dy: f32[2,5,3]) {
+             %dx, %dscale, %doffset = batch_norm_grad(%x, %mean, %variance, %dy) {axis = 2}
+             %zero = constant() {value = f32[] {0}}
+             %db = broadcast_to(%zero) {shape = [3]}
+             %rows = sum(%dx) {axes = [0, 2]}
+             %other = sum(%dscale) {axes = [0]}
+             return %db, %rows, %other
+           })");
+}
+
 TEST(Simplify, AddsNothingToAGradientOfZeros) {
   check(R"(module(%g: f32[3,4]) {
              %z = constant() {value = f32[] {0}}
