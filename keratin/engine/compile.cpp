@@ -26,6 +26,7 @@
 #include "keratin/passes/simplify.h"
 #include "keratin/passes/sink_views.h"
 #include "keratin/passes/sparse_updates.h"
+#include "keratin/passes/widen_late.h"
 #include "keratin/plan/plan.h"
 
 namespace keratin {
@@ -157,6 +158,7 @@ Executable compile(Module module, const CompileOptions& options) {
     passes.run("decompose_unclaimed", decompose);
     // An epilogue that was taken apart again left constants without a place.
     if (!plan.gpu_backends.empty()) place(passes);
+    passes.run("widen_late", widen_late).run("eliminate_dead", eliminate_dead);
     passes.run("fuse_pointwise", fuse_pointwise);
     passes.run("decompose_unclaimed", decompose);
   }
