@@ -1,10 +1,13 @@
-// keratin_gpu_steps [MODEL...] [--bf16] [--predict] [--plan]: the time of one step on the GPU.
+// keratin_gpu_steps [MODEL...] [--bf16] [--predict] [--batch] [--plan]: the time of one step on the
+// GPU.
 //
 // A step takes a batch from the host's memory and trains on it. Printed as JSON, one line per
 // model: "ms", the median over groups of ten steps after which the loss is asked for, and
 // "alone_ms", the median of steps whose loss is asked for each time. With --bf16 layers compute in
-// bfloat16 and keep their weights in float32; with --predict a step predicts one sample instead.
-// With --plan the steps of each program are listed with the time each takes when it runs alone.
+// bfloat16 and keep their weights in float32; with --predict a step predicts one sample instead,
+// with
+// --batch too the batch. With --plan the steps of each program are listed with the time each takes
+// when it runs alone.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -19,16 +22,14 @@ using namespace keratin;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-  bool bf16 = false, predict = false, plan = false;
+  bool bf16 = false, predict = false, batch = false, plan = false;
 };
 
 using MakeWorkload = bench::Workload (*)(const DTypePolicy&);
 
 constexpr std::pair<std::string_view, MakeWorkload> models[] = {
-    {"mlp", bench::mlp},
-    {"convnet", bench::convnet},
-    {"lstm", bench::lstm},
-    {"bert", bench::bert},
+    {"mlp", bench::mlp},   {"convnet", bench::convnet},   {"lstm", bench::lstm},
+    {"bert", bench::bert}, {"resnet50", bench::resnet50},
 };
 
 double seconds_since(Clock::time_point before) {
@@ -95,10 +96,11 @@ void train(bench::Workload& w, const Options& options) {
 
 void predict(bench::Workload& w, const Options& options) {
   const PredictOptions how{.compile = {.backend = "cuda"}};
-  const std::string times = measured([&] { w.model.predict_on_batch(w.one, how); }, [] {}, w.runs);
-  std::cout << "{\"model\": \"" << w.name << "\", \"predict\": " << w.one.shape()[0] << ", "
-            << times << "}" << std::endl;
-  if (options.plan) print_plan(w.model.profile(w.one, 50, how));
+  const Tensor& x = options.batch ? w.x : w.one;
+  const std::string times = measured([&] { w.model.predict_on_batch(x, how); }, [] {}, w.runs);
+  std::cout << "{\"model\": \"" << w.name << "\", \"predict\": " << x.shape()[0] << ", " << times
+            << "}" << std::endl;
+  if (options.plan) print_plan(w.model.profile(x, 50, how));
 }
 
 void measure(std::string_view name, const Options& options) {
@@ -120,6 +122,8 @@ int main(int count, char** arguments) {
       options.bf16 = true;
     else if (argument == "--predict")
       options.predict = true;
+    else if (argument == "--batch")
+      options.batch = true;
     else if (argument == "--plan")
       options.plan = true;
     else

@@ -92,3 +92,37 @@ class Bert(nn.Module):
 def bert():
     return (Bert(), torch.randint(0, 30522, (32, 128)), torch.randint(0, 2, (32,)),
             functional.cross_entropy, torch.randint(0, 30522, (1, 128)))
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, channels, filters, stride, widens):
+        super().__init__()
+        wide = 4 * filters
+        self.past = self.part(channels, wide, 1, stride) if widens else nn.Identity()
+        self.parts = nn.Sequential(
+            self.part(channels, filters, 1, stride), nn.ReLU(inplace=True),
+            self.part(filters, filters, 3, 1), nn.ReLU(inplace=True),
+            self.part(filters, wide, 1, 1))
+
+    @staticmethod
+    def part(channels, filters, window, stride):
+        return nn.Sequential(nn.Conv2d(channels, filters, window, stride, window // 2),
+                             nn.BatchNorm2d(filters, 1.001e-5, 0.01))
+
+    def forward(self, x):
+        return functional.relu(self.past(x) + self.parts(x), inplace=True)
+
+
+def resnet50():
+    layers = [Bottleneck.part(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    channels = 64
+    for filters, blocks in [(64, 3), (128, 4), (256, 6), (512, 3)]:
+        for i in range(blocks):
+            stride = 2 if i == 0 and filters > 64 else 1
+            layers.append(Bottleneck(channels, filters, stride, i == 0))
+            channels = 4 * filters
+    net = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
+    last = torch.channels_last
+    return (net.to(memory_format=last), torch.rand(128, 3, 224, 224).to(memory_format=last),
+            torch.randint(0, 1000, (128,)), functional.cross_entropy,
+            torch.rand(1, 3, 224, 224).to(memory_format=last))

@@ -1,11 +1,11 @@
 """The steps of steps.cpp in PyTorch, as JSON lines: eager, compiled, and one CUDA graph.
 
-    torch_steps.py [MODEL...] [--bf16] [--predict] [--compile]
+    torch_steps.py [MODEL...] [--bf16] [--predict] [--batch] [--compile]
 
 A step of the first two is timed as users write it, with the batch on the GPU; nothing is read back.
 The graph is the whole step captured by hand. Compiling takes long and is done on demand; then the
 graph is of compiled kernels or plain ones, whichever is faster. With --bf16 a step runs under
-autocast; with --predict it is the prediction of one sample.
+autocast; with --predict it is the prediction of one sample, with --batch too that of the batch.
 """
 
 import argparse
@@ -22,7 +22,7 @@ torch.backends.cuda.matmul.allow_tf32 = True
 torch.backends.cudnn.allow_tf32 = True
 torch.backends.cudnn.benchmark = True
 
-models = ["mlp", "convnet", "lstm", "bert"]
+models = ["mlp", "convnet", "lstm", "bert", "resnet50"]
 # Lengths of packed sequences are asked for on the host: no graph.
 uncapturable = {"lstm"}
 
@@ -33,7 +33,7 @@ def precision(bf16):
     return torch.autocast("cuda", dtype=torch.bfloat16, cache_enabled=False)
 
 
-def train_step(build, compiled, bf16):
+def train_step(build, compiled, bf16, _):
     net, x, y, loss_of, _ = build()
     net, x, y = net.cuda(), x.cuda(), y.cuda()
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, capturable=True)
@@ -50,14 +50,14 @@ def train_step(build, compiled, bf16):
     return step
 
 
-def predict_step(build, compiled, bf16):
-    net, _, _, _, one = build()
-    net, one = net.cuda().eval(), one.cuda()
+def predict_step(build, compiled, bf16, batch):
+    net, x, _, _, one = build()
+    net, x = net.cuda().eval(), (x if batch else one).cuda()
     forward = torch.compile(net) if compiled else net
 
     def step():
         with torch.no_grad(), precision(bf16):
-            return forward(one)
+            return forward(x)
 
     return step
 
@@ -95,18 +95,23 @@ def main():
     parser.add_argument("models", nargs="*", choices=[[], *models])
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--predict", action="store_true")
+    parser.add_argument("--batch", action="store_true")
     parser.add_argument("--compile", action="store_true")
     given = parser.parse_args()
-    make = predict_step if given.predict else train_step
+    kind = predict_step if given.predict else train_step
+
+    def make(build, compiled):
+        return kind(build, compiled, given.bf16, given.batch)
+
     for name in given.models or models:
         build = getattr(torch_models, name)
         row = {"model": name, "bf16": given.bf16, "predict": given.predict,
-               "torch": torch.__version__, "eager": median_ms(make(build, False, given.bf16))}
+               "torch": torch.__version__, "eager": median_ms(make(build, False))}
         kinds = [False, True] if given.compile else [False]
         if given.compile:
-            row["compile"] = median_ms(make(build, True, given.bf16))
+            row["compile"] = median_ms(make(build, True))
         if name not in uncapturable:
-            row["graph"] = min(median_ms(captured(make(build, c, given.bf16))) for c in kinds)
+            row["graph"] = min(median_ms(captured(make(build, c))) for c in kinds)
         print(json.dumps(row), flush=True)
 
 

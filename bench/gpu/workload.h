@@ -20,6 +20,7 @@ Workload mlp(const DTypePolicy& policy);
 Workload convnet(const DTypePolicy& policy);
 Workload lstm(const DTypePolicy& policy);
 Workload bert(const DTypePolicy& policy);
+Workload resnet50(const DTypePolicy& policy);
 
 // Numbers in [0, 1), or whole ones below `below`; always the same.
 Tensor random(DType dtype, const Shape& shape, int64_t below = 0);
