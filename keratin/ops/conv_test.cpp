@@ -35,6 +35,15 @@ const ConvCase conv_cases[] = {
      {1, 4, 5, 2},
      {2, 3, 2, 3},
      {.strides = {2, 1}, .padding = "explicit", .low = {1, 0}, .high = {2, -1}}},
+    {"2d more channels at one end",
+     {2, 8, 8, 20},
+     {3, 3, 20, 24},
+     {.strides = {2}, .padding = "same"}},
+    {"2d odd channels", {2, 9, 7, 5}, {5, 3, 5, 7}, {.strides = {2, 1}, .padding = "same"}},
+    {"2d depthwise strided",
+     {2, 9, 9, 8},
+     {3, 3, 1, 8},
+     {.strides = {2}, .groups = 8, .padding = "same"}},
     {"3d", {1, 4, 3, 5, 2}, {2, 2, 3, 2, 2}, {.strides = {1, 1, 2}, .padding = "same"}},
     {"no samples", {0, 4, 4, 2}, {2, 2, 2, 3}, {}},
 };
@@ -52,6 +61,34 @@ TEST(Conv, BehavesAsAnOp) {
          .build = [](const Values& in) { return Values{conv(in[0], in[1], {.padding = "same"})}; },
          .low = -1,
          .high = 1});
+}
+
+// What backends may do in one go with the convolution.
+TEST(Conv, EpiloguesBehaveAsOps) {
+  const auto wide = [](const Values& in) { return conv(in[0], in[1], {.padding = "same"}); };
+  for (DType dtype : {f32, f64, f16, bf16}) {
+    const Type x{dtype, {2, 5, 5, 8}}, w{dtype, {3, 3, 8, 16}}, channel{dtype, {16}},
+        y{dtype, {2, 5, 5, 16}};
+    const auto check = [&](const char* name, const Types& inputs, const auto& build) {
+      check_op({.name = text(name, ' ', dtype),
+                .inputs = inputs,
+                .build = [&](const Values& in) { return Values{build(in)}; },
+                .low = -0.7,
+                .high = 0.7,
+                .gradient = false});
+    };
+    check("bias and relu", {x, w, channel},
+          [&](const Values& in) { return relu(wide(in) + in[2]); });
+    check("bias, scale, shift", {x, w, channel, channel, channel},
+          [&](const Values& in) { return (wide(in) + in[2]) * in[3] - in[4]; });
+    check("scale, shift, added, relu", {x, w, channel, channel, y},
+          [&](const Values& in) { return relu(in[4] + (wide(in) * in[2] + in[3])); });
+    check("added twice", {x, w, y, y},
+          [&](const Values& in) { return relu(wide(in) + in[2] + in[3]); });
+    check("tanh", {x, w, channel}, [&](const Values& in) { return tanh(wide(in) + in[2]); });
+    check("pointwise", {x, {dtype, {1, 1, 8, 16}}, channel, y},
+          [&](const Values& in) { return relu(conv(in[0], in[1], {}) * in[2] + in[3]); });
+  }
 }
 
 TEST(Conv, GradientOpsBehaveAsOps) {

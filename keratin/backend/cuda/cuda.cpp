@@ -48,7 +48,8 @@ class CudaBackend final : public Backend {
   std::string_view name() const override { return "cuda"; }
 
   bool claims(const Node& node) const override {
-    return &node.op() == &ops::transfer_op || find_text(node) != nullptr;
+    return &node.op() == &ops::transfer_op || find_text(node) != nullptr ||
+           claims_conv_epilogue(node);
   }
 
   Offer make(const Node& node, const KernelOptions& options) const override {
@@ -57,7 +58,7 @@ class CudaBackend final : public Backend {
     if (&node.op() == &ops::matmul_op)
       if (auto kernel = make_matmul(node, options))
         return {.kernel = std::move(kernel), .refusal = {}};
-    if (auto kernel = make_conv_product(node, options))
+    if (auto kernel = make_conv_step(node, options))
       return {.kernel = std::move(kernel), .refusal = {}};
     const TextMaker maker = find_text(node);
     if (maker == make_attention)

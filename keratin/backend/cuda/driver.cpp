@@ -17,6 +17,7 @@ Driver open() {
   library.find(d.attribute, "cuDeviceGetAttribute");
   library.find(d.retain_context, "cuDevicePrimaryCtxRetain");
   library.find(d.set_context, "cuCtxSetCurrent");
+  library.find(d.current_context, "cuCtxGetCurrent");
   library.find(d.load_module, "cuModuleLoadData");
   library.find(d.module_function, "cuModuleGetFunction");
   library.find(d.set_function_attribute, "cuFuncSetAttribute");

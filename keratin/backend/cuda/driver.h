@@ -44,6 +44,7 @@ struct Driver {
   Result (*attribute)(int*, int attribute, int device);
   Result (*retain_context)(ContextHandle*, int device);
   Result (*set_context)(ContextHandle);
+  Result (*current_context)(ContextHandle*);
   Result (*load_module)(ModuleHandle*, const void* image);
   Result (*module_function)(FunctionHandle*, ModuleHandle, const char* name);
   Result (*set_function_attribute)(FunctionHandle, int attribute, int value);

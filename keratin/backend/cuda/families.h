@@ -57,6 +57,8 @@ Source make_max_unpool(const Node& node);
 Source make_max_repool(const Node& node);
 Source make_avg_pool(const Node& node);
 Source make_avg_pool_grad(const Node& node);
+// moments.cpp
+Source make_moments(const Node& node);
 // matmul.cpp
 Source make_matmul_text(const Node& node);
 

@@ -3,6 +3,7 @@
 #include "keratin/backend/cuda/attention.h"
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/loop.h"
+#include "keratin/ops/norm_rules.h"
 #include "keratin/ops/records.h"
 
 namespace keratin::cuda {
@@ -44,6 +45,7 @@ constexpr Entry table[] = {
     {&ops::max_pool_op, make_max_pool},
     {&ops::max_repool_op, make_max_repool},
     {&ops::max_unpool_op, make_max_unpool},
+    {&ops::moments_op, make_moments},
     {&ops::pad_op, make_pad},
     {&ops::random_bits_op, make_random_bits},
     {&ops::reverse_op, make_reverse},

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "keratin/backend/cuda/conv_cudnn.h"
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/nvrtc.h"
 #include "keratin/ops/fused.h"
+#include "keratin/ops/norm_rules.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/pool.h"
 #include "keratin/ops/registry.h"
@@ -229,6 +231,42 @@ TEST_F(CudaTexts, ProductsAndWindows) {
     m.output(ops::avg_pool_grad(
         pooled.y, {.window = {2, 2}, .strides = {2, 2}, .padding = "valid", .sizes = {6, 7}}));
     expect_compiles(m);
+  }
+}
+
+TEST_F(CudaTexts, Moments) {
+  for (DType dtype : {DType::f32, DType::f64, DType::bf16})
+    for (const Shape& shape : {Shape{9, 5, 64}, Shape{40000, 3}, Shape{300, 2048}, Shape{0, 4}}) {
+      Module m;
+      const ops::Moments found = ops::moments(m.input({dtype, shape}));
+      m.output(found.mean);
+      m.output(found.variance);
+      expect_compiles(m);
+    }
+}
+
+// What surrounds cuDNN's part of a convolution: turned filters, padding, more channels.
+TEST_F(CudaTexts, ConvolutionsByCudnn) {
+  for (DType dtype : {DType::f32, DType::bf16}) {
+    Module m;
+    const Value x = m.input({dtype, {2, 8, 9, 3}}), w = m.input({dtype, {3, 3, 3, 40}});
+    const ops::ConvAttrs attrs{.strides = {2, 2}, .padding = "same"};
+    const Value y = ops::conv(x, w, attrs);
+    ops::ConvAttrs by_input = attrs, by_filter = attrs;
+    by_input.sizes = {8, 9};
+    by_filter.sizes = {3, 3};
+    const Value dx = ops::conv_grad_input(y, w, by_input),
+                dw = ops::conv_grad_filter(x, y, by_filter);
+    for (const Value& value : {y, dx, dw})
+      for (Channels channels : {Channels::as_they_are, Channels::more, Channels::folded}) {
+        const auto shape = cudnn_shape(ops::conv_geometry(value.node()), dtype, channels);
+        ASSERT_TRUE(shape);
+        const ConvTexts texts = conv_texts(*conv_job(value.node()), *shape, false);
+        EXPECT_GT(texts.image_bytes, 0U);  // 8 rows are padded at one end only
+        for (const Source& source : {texts.before, texts.after})
+          for (const char* chip : {"sm_80", "sm_90"})
+            EXPECT_NO_THROW(compile(source.text, chip)) << source.text;
+      }
   }
 }
 

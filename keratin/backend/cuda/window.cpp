@@ -1,4 +1,5 @@
 #include "keratin/backend/cuda/families.h"
+#include "keratin/backend/cuda/gemm.h"
 #include "keratin/backend/cuda/window_text.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/pool.h"
@@ -106,32 +107,97 @@ Source make_conv_grad_filter(const Node& node) {
   return source;
 }
 
+namespace {
+
+// How many channels a thread does at a time: as many as 16 bytes hold, where all tensors allow it.
+int64_t channels_together(const Node& node, int64_t channels) {
+  const auto width = static_cast<int64_t>(16 / size_of(node.type().dtype));
+  const auto fits = [&](const Type& type) {
+    return alignment_of(type) >= static_cast<uint32_t>(width) * size_of(type.dtype);
+  };
+  bool all = channels % width == 0;
+  for (const Value& input : node.inputs()) all = all && fits(input.type());
+  for (const Type& type : node.types()) all = all && fits(type);
+  return all ? width : 1;
+}
+
+std::string pack(DType dtype, int64_t width) {
+  return text("Pack<", storage_type(dtype), ", ", width, ">");
+}
+std::string load_pack(DType dtype, int64_t width, size_t from, const std::string& at) {
+  return text("*reinterpret_cast<const ", pack(dtype, width), "*>(p", from, " + ", at, ")");
+}
+std::string store_pack(DType dtype, int64_t width, size_t to, const std::string& at,
+                       const std::string& value) {
+  return text("*reinterpret_cast<", pack(dtype, width), "*>(p", to, " + ", at, ") = ", value,
+              ";\n");
+}
+
+// The spatial outputs whose windows have the spatial input `x` under them, in order: runs `body`
+// with the output `o` and the element `k` of its window.
+std::string for_each_window(const WindowAxes& a, const std::string& body) {
+  std::string code = "    { const Index o0 = 0, k0 = 0;\n", close = "    }\n";
+  for (size_t axis = 0; axis < a.size(); ++axis) {
+    const ops::WindowAxis& w = a[axis];
+    const std::string n = std::to_string(axis), next = std::to_string(axis + 1);
+    code +=
+        text("    const Index at", n, " = ", coordinate(inputs(a), axis, "x"), " + Index(", w.low,
+             ");\n    for (Index w", n, " = max(at", n, " - Index(", w.extent() - 1, ") + Index(",
+             w.stride - 1, "), Index(0)) / Index(", w.stride, "); w", n, " < Index(", w.output,
+             ") && w", n, " * Index(", w.stride, ") <= at", n, "; ++w", n,
+             ") {\n      const Index off", n, " = at", n, " - w", n, " * Index(", w.stride,
+             ");\n      if (off", n, " % Index(", w.dilation, ") != 0) continue;\n",
+             "      const Index o", next, " = o", n, " * Index(", w.output, ") + w", n, ", k", next,
+             " = k", n, " * Index(", w.window, ") + off", n, " / Index(", w.dilation, ");\n");
+    close = "    }\n" + close;
+  }
+  return text(code, "      const Index o = o3, k = k3;\n", body, close);
+}
+
+}  // namespace
+
 Source make_max_pool(const Node& node) {
   const ops::PoolGeometry g = ops::pool_geometry(node);
+  const int64_t width = channels_together(node, g.channels);
+  const DType dtype = node.type().dtype, where = node.type(1).dtype;
+  const std::string at = text("i * Index(", width, ")");
   return element_kernel(
-      node, text(split("o", outputs_of(g.axes), g.channels),
-                 "    Index where = -1, best = 0;\n    for (Index k = 0; k < ", window_of(g.axes),
-                 "; ++k) {\n", find_input(g.axes),
-                 "      if (!inside) continue;\n      const Index at = (n * Index(",
-                 inputs_of(g.axes), ") + x) * Index(", g.channels,
-                 ") + c;\n      const auto known = load(p0[best]), next = load(p0[at]);\n",
-                 "      if (where >= 0 && !(known == known && (next > known || next != next))) "
-                 "continue;\n      where = k; best = at;\n    }\n",
-                 "    if (p1 != nullptr) p1[i] = p0[best];\n    if (p2 != nullptr) p2[i] = ",
-                 storage_type(node.type(1).dtype), "(where);\n"));
+      node, node.type().shape.count() / width,
+      text(split("o", outputs_of(g.axes), g.channels / width), "    ", pack(dtype, width),
+           " best;\n    ", pack(where, width), " where;\n    bool found = false;\n",
+           "#pragma unroll\n    for (Index k = 0; k < ", window_of(g.axes), "; ++k) {\n",
+           find_input(g.axes), "      if (!inside) continue;\n      const auto next = ",
+           load_pack(dtype, width, 0,
+                     text("((n * Index(", inputs_of(g.axes), ") + x) * Index(", g.channels / width,
+                          ") + c) * Index(", width, ")")),
+           ";\n#pragma unroll\n      for (int e = 0; e < ", width, "; ++e) {\n",
+           "        const auto known = load(best.items[e]), now = load(next.items[e]);\n",
+           "        if (found && !(known == known && (now > known || now != now))) continue;\n",
+           "        best.items[e] = next.items[e];\n        where.items[e] = ", storage_type(where),
+           "(k);\n      }\n      found = true;\n    }\n    if (p1 != nullptr) ",
+           store_pack(dtype, width, 1, at, "best"), "    if (p2 != nullptr) ",
+           store_pack(where, width, 2, at, "where")));
 }
 
 Source make_max_unpool(const Node& node) {
   const ops::PoolGeometry g = ops::pool_geometry(node);
-  const DType dtype = node.type().dtype;
+  const int64_t width = channels_together(node, g.channels);
+  const DType dtype = node.type().dtype, where = node.in(1).dtype();
+  const std::string from = text("((n * Index(", outputs_of(g.axes), ") + o) * Index(",
+                                g.channels / width, ") + c) * Index(", width, ")");
   return element_kernel(
-      node,
-      split("x", inputs_of(g.axes), g.channels) + total_of(dtype) +
-          text("    for (Index k = 0; k < ", window_of(g.axes), "; ++k) {\n", find_output(g.axes),
-               "      const Index y = (n * Index(", outputs_of(g.axes), ") + o) * Index(",
-               g.channels,
-               ") + c;\n      if (inside && Index(p1[y]) == k) total += load(p0[y]);\n    }\n") +
-          store_total(dtype, 2));
+      node, node.type().shape.count() / width,
+      text(split("x", inputs_of(g.axes), g.channels / width), "    ", compute_type(dtype),
+           " total[", width, "] = {};\n",
+           for_each_window(
+               g.axes,
+               text("      const auto where = ", load_pack(where, width, 1, from),
+                    ";\n      const auto dy = ", load_pack(dtype, width, 0, from),
+                    ";\n#pragma unroll\n      for (int e = 0; e < ", width,
+                    "; ++e) if (Index(where.items[e]) == k) total[e] += load(dy.items[e]);\n")),
+           "    ", pack(dtype, width), " dx;\n#pragma unroll\n    for (int e = 0; e < ", width,
+           "; ++e) dx.items[e] = ", storage_type(dtype), "(total[e]);\n    ",
+           store_pack(dtype, width, 2, text("i * Index(", width, ")"), "dx")));
 }
 
 Source make_max_repool(const Node& node) {

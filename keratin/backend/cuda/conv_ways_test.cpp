@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "keratin/backend/cuda/conv_cudnn.h"
+#include "keratin/backend/cuda/cuda.h"
+#include "keratin/backend/cuda/cudnn.h"
+#include "keratin/backend/cuda/families.h"
+#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/kernels.h"
+#include "keratin/backend/cuda/step.h"
+#include "keratin/ir/module.h"
+#include "keratin/ops/ops.h"
+
+// Whichever way turns out to be the fastest, it gives what the definition of the op gives.
+namespace keratin::cuda {
+namespace {
+
+Tensor wave(const Type& type, int seed) {
+  Tensor t(type.dtype, type.shape);
+  for (int64_t i = 0; i < t.count(); ++i) t.set(i, std::sin(0.7 * static_cast<double>(i) + seed));
+  return t;
+}
+
+// The output of a step on the same inputs each time.
+Tensor output_of(const Node& node, const Kernel& kernel) {
+  Queue queue(node.device());
+  queue.enter();
+  std::vector<void*> pointers;
+  for (size_t i = 0; i < node.input_count(); ++i) {
+    const Tensor in = wave(node.in(i).type(), static_cast<int>(i));
+    pointers.push_back(queue.allocate(in.bytes()));
+    queue.upload(pointers.back(), in.raw(), in.bytes());
+  }
+  Tensor out(node.type().dtype, node.type().shape);
+  pointers.push_back(queue.allocate(out.bytes()));
+  pointers.push_back(queue.allocate(kernel.scratch_bytes()));
+  kernel.bind(pointers.data())();
+  queue.download(out.raw(), pointers[node.input_count()], out.bytes());
+  queue.finish();
+  return out;
+}
+
+void expect_all_alike(const Value& value, TextMaker definition) {
+  const Node& node = value.node();
+  const Tensor expected = output_of(node, *make_step(node, definition(node)));
+  const double tolerance = node.type().dtype == DType::f32 ? 2e-5 : 2e-2;
+  const auto job = conv_job(node);
+  ASSERT_TRUE(job);
+  const CudnnWays found = cudnn_ways(*job, {.tf32 = false});
+  EXPECT_FALSE(found.ways.empty()) << keratin::text(node.name());
+  for (const Way& way : found.ways) {
+    const auto kernel = way.make();
+    if (kernel == nullptr) continue;
+    const Tensor actual = output_of(node, *kernel);
+    double worst = 0;
+    for (int64_t i = 0; i < actual.count(); ++i)
+      worst =
+          std::max(worst, std::abs(actual.at(i) - expected.at(i)) / (1 + std::abs(expected.at(i))));
+    EXPECT_LE(worst, tolerance) << kernel->describe() << ' ' << node.type().dtype;
+  }
+}
+
+TEST(ConvWays, AllGiveTheSame) {
+  if (device_count() == 0 || !cudnn::available()) GTEST_SKIP() << "no GPU, or no cuDNN";
+  struct Case {
+    Shape x, w;
+    ops::ConvAttrs attrs;
+  };
+  const Case cases[] = {
+      {{2, 20, 18, 3}, {7, 7, 3, 16}, {.strides = {2}, .padding = "same"}},
+      {{2, 12, 11, 3},
+       {3, 3, 3, 8},
+       {.strides = {2, 1}, .padding = "explicit", .low = {1, 2}, .high = {1, 2}}},
+      {{2, 9, 9, 16}, {3, 3, 16, 24}, {.padding = "same"}},
+      {{2, 9, 9, 8}, {1, 1, 8, 16}, {.strides = {2}}},
+      {{2, 9, 9, 8}, {3, 3, 1, 8}, {.groups = 8, .padding = "same"}},
+      {{2, 11, 6}, {3, 6, 4}, {.dilations = {2}, .padding = "causal"}},
+  };
+  for (DType dtype : {DType::f32, DType::bf16})
+    for (const Case& c : cases) {
+      Module m;
+      const Type type_x{dtype, c.x, {Device::Kind::gpu, 0}}, type_w{dtype, c.w, type_x.device};
+      const Value x = m.input(type_x), w = m.input(type_w), y = ops::conv(x, w, c.attrs);
+      ops::ConvAttrs by_input = c.attrs, by_filter = c.attrs;
+      by_input.sizes = Dims(c.x.begin() + 1, c.x.end() - 1);
+      by_filter.sizes = Dims(c.w.begin(), c.w.end() - 2);
+      expect_all_alike(y, make_conv);
+      expect_all_alike(ops::conv_grad_input(y, w, by_input), make_conv_grad_input);
+      expect_all_alike(ops::conv_grad_filter(x, y, by_filter), make_conv_grad_filter);
+    }
+}
+
+}  // namespace
+}  // namespace keratin::cuda

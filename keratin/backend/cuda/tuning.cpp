@@ -1,0 +1,125 @@
+#include "keratin/backend/cuda/tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/kernel_cache.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+constexpr size_t rounds = 3, runs_per_round = 4;
+
+// The memory of one step, of its own.
+class Trial {
+ public:
+  explicit Trial(const Node& node) : queue_(node.device()) {
+    for (const Value& input : node.inputs()) pointers_.push_back(allocate(bytes_of(input.type())));
+    for (const Type& type : node.types()) pointers_.push_back(allocate(bytes_of(type)));
+    pointers_.push_back(nullptr);
+    queue_.enter();
+  }
+
+  // In ms; infinite for one that fails.
+  double time(const Kernel& kernel) {
+    double best = std::numeric_limits<double>::infinity();
+    try {
+      if (const size_t bytes = kernel.scratch_bytes(); bytes > scratch_bytes_) {
+        pointers_.back() = allocate(bytes);
+        scratch_bytes_ = bytes;
+      }
+      const Launch launch = kernel.bind(pointers_.data());
+      launch();
+      queue_.finish();
+      const std::vector<Launch> runs(runs_per_round, launch);
+      for (size_t round = 0; round <= rounds; ++round) {
+        const auto before = std::chrono::steady_clock::now();
+        run(runs, round == 0);
+        queue_.finish();
+        const std::chrono::duration<double, std::milli> ms =
+            std::chrono::steady_clock::now() - before;
+        if (round > 0) best = std::min(best, ms.count());
+      }
+    } catch (const BackendError&) {
+      return std::numeric_limits<double>::infinity();
+    }
+    return best;
+  }
+
+ private:
+  std::byte* allocate(size_t bytes) { return queue_.allocate(bytes); }
+
+  // As a session does it, recorded: what the host does for a launch does not count.
+  void run(const std::vector<Launch>& runs, bool first) {
+    if (first) {
+      Dependencies one_by_one(runs.size());
+      for (size_t i = 1; i < runs.size(); ++i) one_by_one[i] = {i - 1};
+      recorded_ = queue_.record(runs, one_by_one);
+    }
+    if (recorded_) return queue_.replay();
+    for (const Launch& launch : runs) launch();
+  }
+
+  Queue queue_;
+  bool recorded_ = false;
+  std::vector<void*> pointers_;
+  size_t scratch_bytes_ = 0;
+};
+
+struct Winner {
+  std::string name;
+  std::unique_ptr<Kernel> kernel;
+};
+
+Winner find_fastest(const Node& node, const std::vector<Way>& ways) {
+  Winner winner;
+  try {
+    Trial trial(node);
+    double best = std::numeric_limits<double>::infinity();
+    for (const Way& way : ways) {
+      auto kernel = way.make();
+      const double ms = kernel == nullptr ? best : trial.time(*kernel);
+      if (ms >= best) continue;
+      best = ms;
+      winner = {way.name, std::move(kernel)};
+    }
+  } catch (const BackendError&) {
+    // No room to try: the first is as good as any.
+  }
+  return winner;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> first_possible(const std::vector<Way>& ways) {
+  for (const Way& way : ways)
+    if (auto kernel = way.make()) return kernel;
+  return nullptr;
+}
+
+std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
+                                const std::vector<Way>& ways) {
+  static std::mutex lock;
+  static std::map<std::string, std::string> known;
+  const std::lock_guard guard(lock);
+  std::string full = text("way 1\n", gpu(node.device()).chip(), '\n', key);
+  for (const Way& way : ways) full += '\n' + way.name;
+  auto [winner, fresh] = known.try_emplace(full);
+  if (fresh) {
+    Winner now;
+    winner->second = KernelCache::of_user().find(full, [&] {
+      now = find_fastest(node, ways);
+      return now.name;
+    });
+    if (now.kernel != nullptr) return std::move(now.kernel);
+  }
+  for (const Way& way : ways)
+    if (way.name == winner->second)
+      if (auto kernel = way.make()) return kernel;
+  return first_possible(ways);
+}
+
+}  // namespace keratin::cuda
