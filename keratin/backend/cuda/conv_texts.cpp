@@ -53,7 +53,6 @@ class Writer {
       turn_and_widen_filter(filter);
     if (pads() && kind_ == ConvKind::grad_input) crop(texts_.after);
     if (pads() && kind_ != ConvKind::grad_input) pad(texts_.before);
-    if (fused_) write_shift(texts_.before);
     if (job_.epilogue && !fused_) add_epilogue(texts_.after, job_, false);
     return std::move(texts_);
   }
@@ -85,12 +84,12 @@ class Writer {
     return text(storage_type(dtype_), "(load(", element, ") * ", job_.epilogue->scale, ")");
   }
 
-  void write_shift(Source& source) {
+  // The shift of output o, for cuDNN's part.
+  std::string write_shift() const {
     const std::string& shift = job_.epilogue->shift;
-    add_loop(source, "write_shift", g_.outputs,
-             text("    const Index o = i;\n    reinterpret_cast<float*>(p", job_.scratch(), " + ",
-                  texts_.filter_bytes + texts_.image_bytes, ")[o] = ", shift.empty() ? "0" : shift,
-                  ";\n"));
+    return text("reinterpret_cast<float*>(p", job_.scratch(), " + ",
+                texts_.filter_bytes + texts_.image_bytes, ")[o] = ", shift.empty() ? "0" : shift,
+                ";\n");
   }
 
   // A matrix is written with its rows as columns, tile by tile.
@@ -111,7 +110,11 @@ class Writer {
              ") + column + threadIdx.x];\n  __syncthreads();\n  for (int j = threadIdx.y; j < ",
              tile, "; j += ", tile_rows, ")\n    if (const Index o = column + j; o < ", columns,
              " && row + threadIdx.x < ", rows, ") ", to, "[(column + j) * Index(", rows,
-             ") + row + threadIdx.x] = ", scaled("tile[threadIdx.x][j]"), ";\n"));
+             ") + row + threadIdx.x] = ", scaled("tile[threadIdx.x][j]"), ";\n",
+             !fused_ ? ""
+                     : text("  if (const Index o = column + threadIdx.x; blockIdx.x == 0 && "
+                            "threadIdx.y == 0 && o < ",
+                            columns, ") ", write_shift())));
     const auto tiles = [](int64_t size) { return static_cast<unsigned>((size + tile - 1) / tile); };
     source.passes.push_back({"turn_filter", tiles(rows), tiles(columns), tile, tile_rows});
   }
@@ -147,7 +150,8 @@ class Writer {
     add_loop(source, "turn_filter", g_.outputs * window * wide,
              text("    const Index c = i % Index(", wide, "), place = i / Index(", wide,
                   ") % Index(", window, "), o = i / Index(", wide * window, ");\n    ", scratch(0),
-                  "[i] = ", found, " ? ", scaled(element), " : ", storage_type(dtype_), "(0);\n"));
+                  "[i] = ", found, " ? ", scaled(element), " : ", storage_type(dtype_), "(0);\n",
+                  !fused_ ? "" : text("    if (c == 0 && place == 0) ", write_shift())));
   }
 
   int64_t folded() const { return fold_[0] * fold_[1] * fold_[2]; }
