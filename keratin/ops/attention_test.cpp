@@ -1,6 +1,7 @@
 #include "keratin/ops/attention.h"
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/engine/compile.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
@@ -106,6 +107,20 @@ TEST(Attention, ComputesTheSameInTiles) {
             .data = {x, k, k, mask},
             .unknown_sizes = false,
             .gradient = false});
+}
+
+// Its decomposition writes the forward values again; the compiler finds them.
+TEST(Attention, IsNotComputedTwiceForItsGradient) {
+  Module m;
+  const Value q = m.input({f32, {2, 30, 2, 8}});
+  const Value y = scaled_dot_product_attention(q, q, q);
+  m.output(y);
+  m.output(gradients(sum(y * y), {q})[0]);
+  const std::string plan = compile(std::move(m)).describe();
+  size_t softmaxes = 0;
+  for (size_t at = plan.find("softmax"); at != std::string::npos; at = plan.find("softmax", at + 1))
+    ++softmaxes;
+  EXPECT_EQ(softmaxes, 2U) << plan;  // and its gradient
 }
 
 // The numbers below are those of Keras 3.15 on JAX.

@@ -12,8 +12,9 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t rows = 64, forward_width = 64, backward_width = 32;  // as in kernels/attention.h
+constexpr int64_t rows = 64, backward_width = 32;  // as in kernels/attention.h
 constexpr unsigned threads = 128;
+constexpr int64_t shallow = 64;  // heads of which three blocks fit side by side
 
 // Numbers that a kernel is written for.
 struct Layout {
@@ -31,7 +32,7 @@ struct Layout {
     const auto& attrs = node.attr<ops::AttentionAttrs>();
     const DType dtype = node.in().dtype();
     // Tiles of more columns would leave no room for sums in registers.
-    const int64_t deepest = dtype == DType::f32 ? 64 : 128;
+    const int64_t deepest = dtype == DType::f32 ? shallow : 2 * shallow;
     fits = dtype != DType::f64 && !attrs.bias && depth == v[3] && depth > 0 && depth % 16 == 0 &&
            depth <= deepest && batch * heads > 0 && queries > 0;
   }
@@ -68,7 +69,7 @@ std::string call(const Node& node, const Source& source, const std::string& name
   return function(node, source, name,
                   text("  attention::", name, "<layout, ", type, ", ", tf32 ? "false" : "true",
                        ">(", arguments, ", reinterpret_cast<", type, "*>(memory));\n"),
-                  threads);
+                  threads, node.in().shape()[3] <= shallow ? 3 : 1);
 }
 
 Source::Pass pass(const Node& node, const Layout& l, const char* name, int64_t stretch,
@@ -90,7 +91,8 @@ Source forward(const Node& node, bool tf32) {
   source.text +=
       call(node, source, "forward",
            text("p0, p1, p2, ", out > 3 ? "p3" : "nullptr", ", p", out, ", p", out + 1), tf32);
-  source.passes = {pass(node, l, "forward", l.queries, rows + 2 * forward_width)};
+  const auto width = static_cast<int64_t>(128 / size_of(node.in().dtype()));
+  source.passes = {pass(node, l, "forward", l.queries, rows + 2 * width)};
   return source;
 }
 

@@ -99,7 +99,7 @@ Dims broadcast_strides(const Shape& operand, const Shape& shape) {
 }
 
 std::string function(const Node& node, const Source& source, const std::string& name,
-                     const std::string& body, unsigned most_threads) {
+                     const std::string& body, unsigned most_threads, unsigned blocks) {
   std::string arguments;
   size_t position = 0;
   for (const Value& input : node.inputs())
@@ -108,8 +108,9 @@ std::string function(const Node& node, const Source& source, const std::string& 
     arguments += text(storage_type(type.dtype), "* p", position++, ", ");
   arguments += text("char* p", position);
   if (source.checks_indices) arguments += ", long long* fault, long long tag";
-  const std::string bounds =
-      most_threads > 0 ? text("__launch_bounds__(", most_threads, ") ") : std::string();
+  const std::string bounds = most_threads > 0
+                                 ? text("__launch_bounds__(", most_threads, ", ", blocks, ") ")
+                                 : std::string();
   return text("extern \"C\" __global__ void ", bounds, name, "(", arguments, ") {\n", body, "}\n");
 }
 

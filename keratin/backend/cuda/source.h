@@ -46,9 +46,9 @@ std::string coordinate(const Dims& dims, size_t axis, const std::string& index);
 Dims broadcast_strides(const Shape& operand, const Shape& shape);
 
 // extern "C" __global__ void <name>(…) { body }. The compiler gives as many registers as so many
-// threads of a block may have; 0 leaves it the choice.
+// threads of a block may have, where so many blocks work side by side; 0 leaves it the choice.
 std::string function(const Node& node, const Source& source, const std::string& name,
-                     const std::string& body, unsigned most_threads = 0);
+                     const std::string& body, unsigned most_threads = 0, unsigned blocks = 1);
 
 // One thread per element of output 0: `body` computes element i. More text may stand in front.
 Source element_kernel(const Node& node, const std::string& body, bool checks_indices = false);

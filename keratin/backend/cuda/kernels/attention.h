@@ -48,18 +48,35 @@ struct Tile {
   using U = tiles::Unit<T, exact>;
   static constexpr int stride = l.depth + U::padding;
 
-  // Rows of the tensor, `step` apart, into shared memory; zeros behind the last.
-  static void fetch(T* to, const T* from, int64_t step, int count, int there) {
-    constexpr int pack = 16 / sizeof(T), across = l.depth / pack;
-    for (int i = threadIdx.x; i < count * across; i += 32 * warps) {
-      const int row = i / across, column = i % across * pack;
-      Pack<T, pack> items = {};
-      if (row < there) items = *reinterpret_cast<const Pack<T, pack>*>(from + row * step + column);
+  // Rows on their way into shared memory: all are asked for before the first is stored.
+  template <int count>
+  struct Rows {
+    static constexpr int pack = 16 / sizeof(T), across = l.depth / pack;
+    static constexpr int each = (count * across + 32 * warps - 1) / (32 * warps);
+    Pack<T, pack> packs[each];
+
+    // Rows of the tensor, `step` apart; zeros behind the last.
+    void load(const T* from, int64_t step, int there) {
 #pragma unroll
-      for (int e = 0; e < pack; ++e) items.items[e] = U::prepared(items.items[e]);
-      *reinterpret_cast<Pack<T, pack>*>(to + row * stride + column) = items;
+      for (int i = 0; i < each; ++i) {
+        const int at = threadIdx.x + i * 32 * warps, row = at / across;
+        packs[i] = {};
+        if (row < min(there, count))
+          packs[i] =
+              *reinterpret_cast<const Pack<T, pack>*>(from + row * step + at % across * pack);
+      }
     }
-  }
+    void store(T* to) {
+#pragma unroll
+      for (int i = 0; i < each; ++i) {
+        const int at = threadIdx.x + i * 32 * warps, row = at / across;
+        if (row >= count) break;
+#pragma unroll
+        for (int e = 0; e < pack; ++e) packs[i].items[e] = U::prepared(packs[i].items[e]);
+        *reinterpret_cast<Pack<T, pack>*>(to + row * stride + at % across * pack) = packs[i];
+      }
+    }
+  };
 
   // This thread's part of 16 rows, times a factor; at[row] is where a row lies, or negative.
   static void store(T* to, const int64_t (&at)[2], const float (&sums)[l.depth / 8][4],
@@ -87,22 +104,31 @@ void forward(const T* query, const T* key, const T* value, const bool* mask, T* 
              T* memory) {
   using Part = Tile<l, T, exact>;
   using U = typename Part::U;
-  constexpr int width = 64, n = width / 8;  // keys of a tile
+  constexpr int width = 128 / sizeof(T), n = width / 8;  // keys of a tile
   constexpr int blocks = (l.queries + rows - 1) / rows;
   const Head<l> head(blockIdx.x / blocks);
   const int first = blockIdx.x % blocks * rows, warp = threadIdx.x / 32;
   const tiles::Lane lane;
   T *const q = memory, *const k = q + rows * Part::stride, *const v = k + width * Part::stride;
-  Part::fetch(q, query + head.query_at(first), l.heads * l.depth, rows, l.queries - first);
+  typename Part::template Rows<rows> queries;
+  typename Part::template Rows<width> keys, values;  // of the tile to come
+  const auto load = [&](int start) {
+    keys.load(key + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+    values.load(value + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+  };
+  queries.load(query + head.query_at(first), l.heads * l.depth, l.queries - first);
+  load(0);
+  queries.store(q);
   float sums[l.depth / 8][4] = {}, peak[2], total[2] = {0, 0};
   peak[0] = peak[1] = -std::numeric_limits<float>::infinity();
   // Where a query may see no key, all of them count; only a mask can do that.
   const int end = l.causal && !l.masked ? min(l.keys, first + rows) : l.keys;
   for (int start = 0; start < end; start += width) {
     __syncthreads();
-    Part::fetch(k, key + head.key_at(start), l.key_heads * l.depth, width, l.keys - start);
-    Part::fetch(v, value + head.key_at(start), l.key_heads * l.depth, width, l.keys - start);
+    keys.store(k);
+    values.store(v);
     __syncthreads();
+    if (start + width < end) load(start + width);
     float s[n][4] = {};
     tiles::add_rows_by_rows<U, l.depth>(s, q + warp * 16 * Part::stride, k, Part::stride);
 #pragma unroll
@@ -174,8 +200,17 @@ void backward_queries(const T* query, const T* key, const T* value, const bool* 
   const tiles::Lane lane;
   T *const q = memory, *const d = q + rows * Part::stride, *const k = d + rows * Part::stride,
            *const v = k + back_width * Part::stride;
-  Part::fetch(q, query + head.query_at(first), l.heads * l.depth, rows, l.queries - first);
-  Part::fetch(d, dy + head.query_at(first), l.heads * l.depth, rows, l.queries - first);
+  typename Part::template Rows<rows> queries, slopes;
+  typename Part::template Rows<back_width> keys, values;  // of the tile to come
+  const auto load_tile = [&](int start) {
+    keys.load(key + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+    values.load(value + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+  };
+  queries.load(query + head.query_at(first), l.heads * l.depth, l.queries - first);
+  slopes.load(dy + head.query_at(first), l.heads * l.depth, l.queries - first);
+  queries.store(q);
+  slopes.store(d);
+  load_tile(0);
   int64_t at[2];
   float delta[2], log2_sum[2];
 #pragma unroll
@@ -183,9 +218,16 @@ void backward_queries(const T* query, const T* key, const T* value, const bool* 
     const int t = first + warp * 16 + lane.line + 8 * half;
     at[half] = t < l.queries ? head.query_at(t) : -1;
     float total = 0;
-    if (t < l.queries)
-      for (int i = lane.pair; i < l.depth; i += 4)
-        total += load(y[at[half] + i]) * load(dy[at[half] + i]);
+    if (t < l.queries) {
+      constexpr int pack = 16 / sizeof(T);
+#pragma unroll
+      for (int i = lane.pair * pack; i < l.depth; i += 4 * pack) {
+        const auto a = *reinterpret_cast<const Pack<T, pack>*>(y + at[half] + i),
+                   b = *reinterpret_cast<const Pack<T, pack>*>(dy + at[half] + i);
+#pragma unroll
+        for (int e = 0; e < pack; ++e) total += load(a.items[e]) * load(b.items[e]);
+      }
+    }
     delta[half] = over_row<scalar::Add>(total);
     log2_sum[half] = t < l.queries ? log_sum[head.statistic_at(t)] * log2_e : 0.0f;
     if (t < l.queries && lane.pair == 0) deltas[head.statistic_at(t)] = delta[half];
@@ -194,9 +236,10 @@ void backward_queries(const T* query, const T* key, const T* value, const bool* 
   const int end = l.causal && !l.masked ? min(l.keys, first + rows) : l.keys;
   for (int start = 0; start < end && dquery != nullptr; start += back_width) {
     __syncthreads();
-    Part::fetch(k, key + head.key_at(start), l.key_heads * l.depth, back_width, l.keys - start);
-    Part::fetch(v, value + head.key_at(start), l.key_heads * l.depth, back_width, l.keys - start);
+    keys.store(k);
+    values.store(v);
     __syncthreads();
+    if (start + back_width < end) load_tile(start + back_width);
     float s[n][4] = {}, ds[n][4] = {};
     tiles::add_rows_by_rows<U, l.depth>(s, q + warp * 16 * Part::stride, k, Part::stride);
     tiles::add_rows_by_rows<U, l.depth>(ds, d + warp * 16 * Part::stride, v, Part::stride);
@@ -228,30 +271,43 @@ void backward_keys(const T* query, const T* key, const T* value, const bool* mas
   const tiles::Lane lane;
   T *const k = memory, *const v = k + rows * Part::stride, *const q = v + rows * Part::stride,
            *const d = q + back_width * Part::stride;
-  Part::fetch(k, key + head.key_at(first), l.key_heads * l.depth, rows, l.keys - first);
-  Part::fetch(v, value + head.key_at(first), l.key_heads * l.depth, rows, l.keys - first);
+  typename Part::template Rows<rows> keys, values;
+  typename Part::template Rows<back_width> queries, slopes;  // of the tile to come
+  const auto load = [&](int start) {
+    queries.load(query + head.query_at(start), l.heads * l.depth, l.queries - start);
+    slopes.load(dy + head.query_at(start), l.heads * l.depth, l.queries - start);
+  };
+  keys.load(key + head.key_at(first), l.key_heads * l.depth, l.keys - first);
+  values.load(value + head.key_at(first), l.key_heads * l.depth, l.keys - first);
+  keys.store(k);
+  values.store(v);
   float dk[l.depth / 8][4] = {}, dv[l.depth / 8][4] = {};
   const int begin = l.causal && !l.masked ? first / back_width * back_width : 0;
+  if (begin < l.queries) load(begin);
   for (int start = begin; start < l.queries; start += back_width) {
     __syncthreads();
-    Part::fetch(q, query + head.query_at(start), l.heads * l.depth, back_width, l.queries - start);
-    Part::fetch(d, dy + head.query_at(start), l.heads * l.depth, back_width, l.queries - start);
+    queries.store(q);
+    slopes.store(d);
     __syncthreads();
+    if (start + back_width < l.queries) load(start + back_width);
     float p[n][4] = {}, ds[n][4] = {};
     tiles::add_rows_by_rows<U, l.depth>(p, k + warp * 16 * Part::stride, q, Part::stride);
     tiles::add_rows_by_rows<U, l.depth>(ds, v + warp * 16 * Part::stride, d, Part::stride);
 #pragma unroll
     for (int i = 0; i < n; ++i)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int to = first + warp * 16 + lane.line + 8 * (e / 2),
-                  t = start + i * 8 + 2 * lane.pair + e % 2;
-        const bool there = t < l.queries && to < l.keys;
-        const bool counts = there && head.sees(mask, t, to);
-        const float log2_sum = there ? log_sum[head.statistic_at(t)] * log2_e : 0.0f;
-        const float delta = there ? deltas[head.statistic_at(t)] : 0.0f;
-        p[i][e] = there ? share<l>(counts ? p[i][e] * l.scale : hidden, log2_sum) : 0.0f;
-        ds[i][e] = counts ? p[i][e] * (ds[i][e] - delta) : 0.0f;
+      for (int c = 0; c < 2; ++c) {
+        const int t = start + i * 8 + 2 * lane.pair + c, known = min(t, l.queries - 1);
+        const float log2_sum = log_sum[head.statistic_at(known)] * log2_e,
+                    delta = deltas[head.statistic_at(known)];
+#pragma unroll
+        for (int e = c; e < 4; e += 2) {
+          const int to = first + warp * 16 + lane.line + 8 * (e / 2);
+          const bool there = t < l.queries && to < l.keys;
+          const bool counts = there && head.sees(mask, t, to);
+          p[i][e] = there ? share<l>(counts ? p[i][e] * l.scale : hidden, log2_sum) : 0.0f;
+          ds[i][e] = counts ? p[i][e] * (ds[i][e] - delta) : 0.0f;
+        }
       }
     tiles::add_sums_by_rows<U>(dv, p, d, Part::stride);
     tiles::add_sums_by_rows<U>(dk, ds, q, Part::stride);
