@@ -22,6 +22,7 @@
 #include "keratin/passes/overlap_devices.h"
 #include "keratin/passes/place_devices.h"
 #include "keratin/passes/prune_loops.h"
+#include "keratin/passes/recompute.h"
 #include "keratin/passes/schedule_updates.h"
 #include "keratin/passes/simplify.h"
 #include "keratin/passes/sink_views.h"
@@ -160,6 +161,7 @@ Executable compile(Module module, const CompileOptions& options) {
     if (!plan.gpu_backends.empty()) place(passes);
     passes.run("widen_late", widen_late).run("eliminate_dead", eliminate_dead);
     passes.run("fuse_pointwise", fuse_pointwise);
+    if (!plan.gpu_backends.empty()) passes.run("recompute", recompute);
     passes.run("decompose_unclaimed", decompose);
   }
   passes.run("eliminate_dead", eliminate_dead)
