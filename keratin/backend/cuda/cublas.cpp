@@ -11,11 +11,14 @@ namespace {
 
 // Attributes, by the library's numbers.
 constexpr int transpose_left_attribute = 3, transpose_right_attribute = 4;
+constexpr int epilogue_attribute = 7, bias_attribute = 8;
+constexpr int plain_epilogue = 1, relu_epilogue = 2, bias_epilogue = 4;
 constexpr int batch_count_attribute = 5, batch_stride_attribute = 6;
 constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_attribute = 5;
 // Parts of a sum are joined from the workspace, in order; never added to the result as they come.
 constexpr uint32_t ordered_reductions = 2 | 4;
 constexpr size_t most_workspace = size_t{32} << 20;
+constexpr int most_choices = 8;
 
 struct Heuristic {
   uint64_t algorithm[8];
@@ -26,6 +29,7 @@ struct Heuristic {
 };
 
 struct Api {
+  size_t (*version)();
   int (*create)(void**);
   int (*create_operation)(void**, int compute, int scale);
   int (*destroy_operation)(void*);
@@ -50,6 +54,7 @@ void check(int status, const char* what) {
 Api open() {
   const Library library({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"});
   Api a{};
+  library.find(a.version, "cublasLtGetVersion");
   library.find(a.create, "cublasLtCreate");
   library.find(a.create_operation, "cublasLtMatmulDescCreate");
   library.find(a.destroy_operation, "cublasLtMatmulDescDestroy");
@@ -85,6 +90,8 @@ bool available() {
   return there;
 }
 
+size_t version() { return api().version(); }
+
 DataType data_type(DType dtype) {
   switch (dtype) {
     case DType::f64:
@@ -110,6 +117,16 @@ Operation::Operation(int compute, DataType scale, bool transpose_left, bool tran
   transpose(transpose_right_attribute, transpose_right);
 }
 
+void Operation::epilogue(bool bias, bool relu) const {
+  const int kind =
+      bias || relu ? (bias ? bias_epilogue : 0) | (relu ? relu_epilogue : 0) : plain_epilogue;
+  check(api().set_operation(get(), epilogue_attribute, &kind, sizeof kind), "epilogue");
+}
+
+void Operation::bias(const void* address) const {
+  check(api().set_operation(get(), bias_attribute, &address, sizeof address), "bias");
+}
+
 Layout::Layout(DataType type, int64_t rows, int64_t columns) {
   void* made = nullptr;
   check(api().create_layout(&made, static_cast<int>(type), static_cast<uint64_t>(rows),
@@ -124,8 +141,8 @@ void Layout::batch(int64_t count, int64_t stride) const {
   check(api().set_layout(get(), batch_stride_attribute, &stride, sizeof stride), "batch stride");
 }
 
-Choice choose(const Operation& operation, const Layout& left, const Layout& right,
-              const Layout& out, const std::array<uint32_t, 3>& alignments) {
+std::vector<Choice> choices(const Operation& operation, const Layout& left, const Layout& right,
+                            const Layout& out, const std::array<uint32_t, 3>& alignments) {
   void* preference = nullptr;
   check(api().create_preference(&preference), "MatmulPreferenceCreate");
   const std::shared_ptr<void> owner(preference, [](void* p) { api().destroy_preference(p); });
@@ -136,25 +153,27 @@ Choice choose(const Operation& operation, const Layout& left, const Layout& righ
   set(reduction_attribute, ordered_reductions);
   const uint32_t of[] = {alignments[0], alignments[1], alignments[2], alignments[2]};
   for (int i = 0; i < 4; ++i) set(first_alignment_attribute + i, of[i]);
-  Heuristic found{};
+  Heuristic found[most_choices] = {};
   int count = 0;
   const int status = api().heuristic(api().handle, operation.get(), left.get(), right.get(),
-                                     out.get(), out.get(), preference, 1, &found, &count);
-  check(status, "MatmulAlgoGetHeuristic");
-  if (count == 0) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
-  Choice choice;
-  std::copy(std::begin(found.algorithm), std::end(found.algorithm), choice.algorithm.begin());
-  choice.workspace_bytes = found.workspace_bytes;
-  return choice;
+                                     out.get(), out.get(), preference, most_choices, found, &count);
+  if (status != 0) return {};
+  std::vector<Choice> all(static_cast<size_t>(count));
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::copy(std::begin(found[i].algorithm), std::end(found[i].algorithm),
+              all[i].algorithm.begin());
+    all[i].workspace_bytes = found[i].workspace_bytes;
+  }
+  return all;
 }
 
 void multiply(const Operation& operation, const void* alpha, const void* left,
               const Layout& left_layout, const void* right, const Layout& right_layout,
-              const void* beta, void* out, const Layout& out_layout, const Choice& choice,
-              void* workspace, StreamHandle stream) {
+              const void* beta, const void* addend, void* out, const Layout& out_layout,
+              const Choice& choice, void* workspace, StreamHandle stream) {
   const DeviceAddress aligned = (address(workspace) + alignment - 1) / alignment * alignment;
   check(api().multiply(api().handle, operation.get(), alpha, left, left_layout.get(), right,
-                       right_layout.get(), beta, out, out_layout.get(), out, out_layout.get(),
+                       right_layout.get(), beta, addend, out_layout.get(), out, out_layout.get(),
                        choice.algorithm.data(), reinterpret_cast<void*>(aligned),
                        choice.workspace_bytes, stream),
         "Matmul");

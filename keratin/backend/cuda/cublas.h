@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "keratin/backend/cuda/driver.h"
 #include "keratin/tensor/dtype.h"
@@ -10,6 +11,7 @@
 namespace keratin::cuda::cublas {
 
 bool available();
+size_t version();
 
 // Numbers of the library.
 enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 14 };
@@ -22,6 +24,9 @@ class Operation {
  public:
   Operation() = default;
   Operation(int compute, DataType scale, bool transpose_left, bool transpose_right);
+  // What is done to the product: one number added to each row of it, then relu.
+  void epilogue(bool bias, bool relu) const;
+  void bias(const void* address) const;
   void* get() const { return handle_.get(); }
 
  private:
@@ -45,15 +50,15 @@ struct Choice {
   size_t workspace_bytes = 0;
 };
 
-// The library's first choice among those whose results are always the same. The alignments are of
-// the left and right factor and the product.
-Choice choose(const Operation& operation, const Layout& left, const Layout& right,
-              const Layout& out, const std::array<uint32_t, 3>& alignments);
+// The library's choices among those whose results are always the same, best first; none for
+// products that it does not know. The alignments are of the left and right factor and the product.
+std::vector<Choice> choices(const Operation& operation, const Layout& left, const Layout& right,
+                            const Layout& out, const std::array<uint32_t, 3>& alignments);
 
-// out = alpha · left · right + beta · out
+// out = alpha · left · right + beta · addend, which is laid out as `out` and may be it.
 void multiply(const Operation& operation, const void* alpha, const void* left,
               const Layout& left_layout, const void* right, const Layout& right_layout,
-              const void* beta, void* out, const Layout& out_layout, const Choice& choice,
-              void* workspace, StreamHandle stream);
+              const void* beta, const void* addend, void* out, const Layout& out_layout,
+              const Choice& choice, void* workspace, StreamHandle stream);
 
 }  // namespace keratin::cuda::cublas

@@ -49,7 +49,7 @@ class CudaBackend final : public Backend {
 
   bool claims(const Node& node) const override {
     return &node.op() == &ops::transfer_op || find_text(node) != nullptr ||
-           claims_conv_epilogue(node);
+           claims_conv_epilogue(node) || claims_epilogue(node);
   }
 
   Offer make(const Node& node, const KernelOptions& options) const override {
@@ -58,6 +58,8 @@ class CudaBackend final : public Backend {
     if (&node.op() == &ops::matmul_op)
       if (auto kernel = make_matmul(node, options))
         return {.kernel = std::move(kernel), .refusal = {}};
+    if (auto kernel = make_epilogue(node, options))
+      return {.kernel = std::move(kernel), .refusal = {}};
     if (auto kernel = make_conv_step(node, options))
       return {.kernel = std::move(kernel), .refusal = {}};
     const TextMaker maker = find_text(node);

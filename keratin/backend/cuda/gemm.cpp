@@ -10,15 +10,25 @@ uint32_t alignment_of(const Type& type) {
   return static_cast<uint32_t>(alignment);
 }
 
-Gemm::Gemm(Device device, const GemmShape& s, DType dtype, bool tf32) : f64_(dtype == DType::f64) {
+Gemm::Gemm(Device device, const GemmShape& shape, DType dtype, bool tf32)
+    : Gemm(device, shape, dtype, tf32, Described{}) {
+  const auto choice = choose(true);
+  if (!choice) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
+  choice_ = *choice;
+}
+
+bool Gemm::is_possible(Device device, const GemmShape& shape, DType dtype) {
+  for (const bool tf32 : {true, false})
+    if (!Gemm(device, shape, dtype, tf32, Described{}).choose(false)) return false;
+  return true;
+}
+
+Gemm::Gemm(Device device, const GemmShape& s, DType dtype, bool tf32, Described)
+    : device_(device), shape_(s), dtype_(dtype), tf32_(tf32) {
   gpu(device).enter();
   // A row-major matrix is the transpose of a column-major one: outᵀ = bᵀ · aᵀ.
   const cublas::DataType type = cublas::data_type(dtype);
-  const int compute = f64_   ? cublas::compute_f64
-                      : tf32 ? cublas::compute_tf32
-                             : cublas::compute_f32;
-  operation_ = cublas::Operation(compute, f64_ ? cublas::DataType::f64 : cublas::DataType::f32,
-                                 s.transpose_b, s.transpose_a);
+  operation_ = make_operation();
   b_ = s.transpose_b ? cublas::Layout(type, s.depth, s.columns)
                      : cublas::Layout(type, s.columns, s.depth);
   a_ =
@@ -29,21 +39,37 @@ Gemm::Gemm(Device device, const GemmShape& s, DType dtype, bool tf32) : f64_(dty
     a_.batch(s.batch, s.stride_a);
     out_.batch(s.batch, s.rows * s.columns);
   }
-  choice_ =
-      cublas::choose(operation_, b_, a_, out_, {s.alignment_b, s.alignment_a, s.alignment_out});
+}
+
+cublas::Operation Gemm::make_operation() const {
+  const bool f64 = dtype_ == DType::f64;
+  const int compute = f64                             ? cublas::compute_f64
+                      : tf32_ && dtype_ == DType::f32 ? cublas::compute_tf32
+                                                      : cublas::compute_f32;
+  cublas::Operation operation(compute, f64 ? cublas::DataType::f64 : cublas::DataType::f32,
+                              shape_.transpose_b, shape_.transpose_a);
+  operation.epilogue(shape_.bias, shape_.relu);
+  return operation;
 }
 
 size_t Gemm::scratch_bytes() const {
   return choice_.workspace_bytes == 0 ? 0 : choice_.workspace_bytes + cublas::alignment;
 }
 
-void Gemm::run(const void* a, const void* b, void* out, void* scratch) const {
+void Gemm::run(const cublas::Operation& operation, const GemmOperands& operands) const {
+  multiply(operation, operands, choice_, current_queue().stream());
+}
+
+void Gemm::multiply(const cublas::Operation& operation, const GemmOperands& o,
+                    const cublas::Choice& choice, StreamHandle stream) const {
   const double one64 = 1, zero64 = 0;
-  const float one = 1, zero = 0;
-  const void* alpha = f64_ ? static_cast<const void*>(&one64) : &one;
-  const void* beta = f64_ ? static_cast<const void*>(&zero64) : &zero;
-  cublas::multiply(operation_, alpha, b, b_, a, a_, beta, out, out_, choice_, scratch,
-                   current_queue().stream());
+  const float one32 = 1, zero32 = 0;
+  const bool f64 = dtype_ == DType::f64;
+  const void* one = f64 ? static_cast<const void*>(&one64) : &one32;
+  const void* zero = f64 ? static_cast<const void*>(&zero64) : &zero32;
+  if (shape_.bias) operation.bias(o.bias);
+  cublas::multiply(operation, one, o.b, b_, o.a, a_, shape_.addend ? one : zero,
+                   shape_.addend ? o.addend : o.out, o.out, out_, choice, o.scratch, stream);
 }
 
 }  // namespace keratin::cuda

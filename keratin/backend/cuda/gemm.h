@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "keratin/backend/cuda/cublas.h"
 #include "keratin/plan/backend.h"
 
@@ -8,13 +10,22 @@ namespace keratin::cuda {
 // What every address of a value is a multiple of: it may be a slice of a larger one.
 uint32_t alignment_of(const Type& type);
 
-// out[batch, rows, columns] = a · b, row-major; a is [rows, depth], or [depth, rows] when
-// transposed, b likewise. A stride of 0 is one factor for all of the batch.
+// out[batch, rows, columns] = relu(a · b + bias + addend), row-major; a is [rows, depth], or
+// [depth, rows] when transposed, b likewise. A stride of 0 is one factor for all of the batch. The
+// bias is one number per column, the addend is as large as the product.
 struct GemmShape {
   int64_t rows = 0, columns = 0, depth = 0;
   bool transpose_a = false, transpose_b = false;
   int64_t batch = 1, stride_a = 0, stride_b = 0;
-  uint32_t alignment_a = 64, alignment_b = 64, alignment_out = 64;
+  uint32_t alignment_a = 64, alignment_b = 64, alignment_out = 64;  // the addend's is the last
+  bool bias = false, addend = false, relu = false;
+};
+
+struct GemmOperands {
+  const void *a = nullptr, *b = nullptr;
+  void* out = nullptr;
+  void* scratch = nullptr;
+  const void *bias = nullptr, *addend = nullptr;
 };
 
 // A product by cuBLASLt, its algorithm chosen once.
@@ -22,12 +33,34 @@ class Gemm {
  public:
   Gemm(Device device, const GemmShape& shape, DType dtype, bool tf32);
 
+  // Does the library know such a product, with TF32 and without?
+  static bool is_possible(Device device, const GemmShape& shape, DType dtype);
+
   size_t scratch_bytes() const;
-  // Into the current queue.
-  void run(const void* a, const void* b, void* out, void* scratch) const;
+  // Into the current queue. Not for products with a bias.
+  void run(const void* a, const void* b, void* out, void* scratch) const {
+    run(operation_, {.a = a, .b = b, .out = out, .scratch = scratch});
+  }
+  // The same with all operands. An operation holds the address of the bias: threads that share a
+  // product have one each.
+  cublas::Operation make_operation() const;
+  void run(const cublas::Operation& operation, const GemmOperands& operands) const;
 
  private:
-  bool f64_;
+  class Trial;
+  struct Described {};
+  Gemm(Device device, const GemmShape& shape, DType dtype, bool tf32, Described);
+  void multiply(const cublas::Operation& operation, const GemmOperands& operands,
+                const cublas::Choice& choice, StreamHandle stream) const;
+  // The fastest that was found once, here or by an earlier program; none where there is no right
+  // one.
+  std::optional<cublas::Choice> choose(bool for_speed) const;
+  std::optional<cublas::Choice> search(bool for_speed) const;
+
+  const Device device_;
+  const GemmShape shape_;
+  const DType dtype_;
+  const bool tf32_;
   cublas::Operation operation_;
   cublas::Layout a_, b_, out_;
   cublas::Choice choice_;

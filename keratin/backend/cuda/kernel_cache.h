@@ -17,6 +17,8 @@ class KernelCache {
   // In KERATIN_CACHE, which may be empty; else in the user's folder for such files.
   static const KernelCache& of_user();
 
+  bool keeps() const { return !folder_.empty(); }
+
   // What was kept for all that decides about the code, or else what `compile` makes.
   std::string find(const std::string& key, const std::function<std::string()>& compile) const;
 

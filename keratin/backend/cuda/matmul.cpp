@@ -1,80 +1,69 @@
 #include "keratin/backend/cuda/matmul.h"
 
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/gemm.h"
+#include "keratin/backend/cuda/product.h"
 #include "keratin/ops/matmul.h"
 
 namespace keratin::cuda {
 
 namespace {
 
-struct Product {
-  int64_t batch = 1, rows, columns, depth;
-  bool ta, tb;
-  Shape batch_shape, batch_a, batch_b;
-
-  explicit Product(const Node& node) {
-    const auto& attrs = node.attr<ops::MatmulAttrs>();
-    ta = attrs.transpose_a;
-    tb = attrs.transpose_b;
-    const Shape &a = node.in(0).shape(), &b = node.in(1).shape(), &out = node.type().shape;
-    rows = out[out.rank() - 2];
-    columns = out[out.rank() - 1];
-    depth = a[a.rank() - (ta ? 2 : 1)];
-    const auto front = [](const Shape& s) { return Shape(std::span(s.begin(), s.end() - 2)); };
-    batch_shape = front(out);
-    batch_a = front(a);
-    batch_b = front(b);
-    batch = batch_shape.count();
-  }
-};
-
 class CublasStep final : public Kernel {
  public:
-  CublasStep(const Node& node, const GemmShape& shape, bool tf32)
-      : shape_(shape), gemm_(node.device(), shape, node.type().dtype, tf32) {}
+  CublasStep(const Node& node, const Product& product, bool tf32)
+      : product_(product),
+        output_(node.input_count()),
+        gemm_(node.device(), product.shape, node.type().dtype, tf32) {}
 
   std::string describe() const override {
-    return text("cuda cublasLt matmul ", shape_.batch, " x ", shape_.rows, " x ", shape_.depth,
-                " x ", shape_.columns);
+    const GemmShape& s = product_.shape;
+    return text("cuda cublasLt matmul ", s.batch, " x ", s.rows, " x ", s.depth, " x ", s.columns,
+                s.bias ? " + bias" : "", s.addend ? " + addend" : "", s.relu ? ", relu" : "");
   }
   size_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
+  bool in_place(size_t input, size_t) const override {
+    return product_.addend == input && input != product_.a && input != product_.b;
+  }
   Launch bind(Pointers p) const override {
-    return [this, p] { gemm_.run(p[0], p[1], p[2], p[3]); };
+    return [this, p, operation = gemm_.make_operation()] {
+      gemm_.run(operation, {.a = p[product_.a],
+                            .b = p[product_.b],
+                            .out = p[output_],
+                            .scratch = p[output_ + 1],
+                            .bias = product_.bias ? p[*product_.bias] : nullptr,
+                            .addend = product_.addend ? p[*product_.addend] : nullptr});
+    };
   }
 
  private:
-  const GemmShape shape_;
+  const Product product_;
+  const size_t output_;
   const Gemm gemm_;
 };
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& options) {
-  const Product p(node);
-  const auto whole = [&](const Shape& batch) {
-    return batch.count() == 1 || batch.count() == p.batch;
-  };
-  if (!is_float(node.type().dtype) || !whole(p.batch_a) || !whole(p.batch_b)) return nullptr;
-  if (p.batch == 0 || p.rows == 0 || p.columns == 0 || p.depth == 0) return nullptr;
-  if (!cublas::available()) return nullptr;
-  const GemmShape shape{.rows = p.rows,
-                        .columns = p.columns,
-                        .depth = p.depth,
-                        .transpose_a = p.ta,
-                        .transpose_b = p.tb,
-                        .batch = p.batch,
-                        .stride_a = p.batch_a.count() == 1 ? 0 : p.rows * p.depth,
-                        .stride_b = p.batch_b.count() == 1 ? 0 : p.depth * p.columns,
-                        .alignment_a = alignment_of(node.in(0).type()),
-                        .alignment_b = alignment_of(node.in(1).type()),
-                        .alignment_out = alignment_of(node.type())};
-  return std::make_unique<CublasStep>(node, shape, options.tf32);
+  const auto product = read_product(node);
+  if (!product || !cublas::available()) return nullptr;
+  return std::make_unique<CublasStep>(node, *product, options.tf32);
+}
+
+bool claims_epilogue(const Node& node) {
+  const auto product = read_epilogue(node);
+  return product && cublas::available() &&
+         Gemm::is_possible(node.device(), product->shape, node.type().dtype);
+}
+
+std::unique_ptr<Kernel> make_epilogue(const Node& node, const KernelOptions& options) {
+  const auto product = read_epilogue(node);
+  if (!product || !cublas::available()) return nullptr;
+  return std::make_unique<CublasStep>(node, *product, options.tf32);
 }
 
 // One thread per element.
 Source make_matmul_text(const Node& node) {
-  const Product p(node);
+  const MatmulSizes p(node);
   const DType dtype = node.type().dtype;
   const auto base = [&](const Shape& batch, int64_t size) {
     return text(affine(p.batch_shape.dims(), broadcast_strides(batch, p.batch_shape), 0, "batch"),

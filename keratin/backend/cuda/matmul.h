@@ -8,4 +8,8 @@ namespace keratin::cuda {
 // broadcast in part).
 std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& options);
 
+// The same of a fused node that cuBLASLt does in one go; see product.h.
+bool claims_epilogue(const Node& node);
+std::unique_ptr<Kernel> make_epilogue(const Node& node, const KernelOptions& options);
+
 }  // namespace keratin::cuda

@@ -1,0 +1,193 @@
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "keratin/backend/cuda/gemm.h"
+#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/kernel_cache.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+// Less than this is not worth the time it takes to try.
+constexpr int64_t least_work = int64_t{1} << 18;
+// Another one than the library's first must be that much faster, or noise would decide.
+constexpr double clearly = 0.96;
+constexpr int repeats = 10, rounds = 3;
+
+// All that decides which one is the fastest.
+std::string key_of(const std::string& chip, const GemmShape& s, DType dtype, bool tf32) {
+  return text("cuBLASLt ", cublas::version(), ' ', chip, ' ', dtype, tf32 ? " tf32 " : " ", s.batch,
+              'x', s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b, ' ',
+              s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
+              s.alignment_out, ' ', s.bias, s.addend, s.relu);
+}
+
+using MaybeChoice = std::optional<cublas::Choice>;
+static_assert(std::is_trivially_copyable_v<cublas::Choice>);
+
+// None is an empty text.
+std::string as_text(const MaybeChoice& choice) {
+  return choice ? std::string(reinterpret_cast<const char*>(&*choice), sizeof *choice) : "";
+}
+
+MaybeChoice as_choice(const std::string& text) {
+  if (text.empty()) return {};
+  ensure(text.size() == sizeof(cublas::Choice), "cuda: a choice of cuBLASLt has another size");
+  cublas::Choice choice;
+  std::memcpy(&choice, text.data(), sizeof choice);
+  return choice;
+}
+
+// What a library makes is destroyed at the end of a scope.
+template <class Destroy>
+class Finally {
+ public:
+  explicit Finally(Destroy destroy) : destroy_(std::move(destroy)) {}
+  ~Finally() { destroy_(); }
+  Finally(const Finally&) = delete;
+  Finally& operator=(const Finally&) = delete;
+
+ private:
+  Destroy destroy_;
+};
+
+// The seconds that `launch` takes, one of many in a row.
+template <class Launches>
+double seconds_of(const Launches& launch, StreamHandle stream) {
+  using Clock = std::chrono::steady_clock;
+  const Driver& d = driver();
+  launch();  // loads it
+  check(d.begin_capture(stream, Driver::capture_thread_local), "cuStreamBeginCapture");
+  for (int i = 0; i < repeats; ++i) launch();
+  GraphHandle graph = nullptr;
+  check(d.end_capture(stream, &graph), "cuStreamEndCapture");
+  const Finally graph_end([&] { d.destroy_graph(graph); });
+  GraphExecHandle exec = nullptr;
+  check(d.instantiate(&exec, graph, 0), "cuGraphInstantiate");
+  const Finally exec_end([&] { d.destroy_graph_exec(exec); });
+  double best = 1e9;
+  for (int i = 0; i <= rounds; ++i) {
+    const auto before = Clock::now();
+    check(d.launch_graph(exec, stream), "cuGraphLaunch");
+    check(d.synchronize(stream), "cuStreamSynchronize");
+    const std::chrono::duration<double> took = Clock::now() - before;
+    if (i > 0) best = std::min(best, took.count() / repeats);
+  }
+  return best;
+}
+
+}  // namespace
+
+// Memory to try algorithms on.
+class Gemm::Trial {
+ public:
+  Trial(const Gemm& gemm, const std::vector<cublas::Choice>& choices) : gemm_(gemm) {
+    const GemmShape& s = gemm.shape_;
+    const auto memory = [&](int64_t elements) {
+      return allocate(gemm.device_, static_cast<size_t>(elements) * size_of(gemm.dtype_));
+    };
+    a_elements_ = std::max(s.stride_a * s.batch, s.rows * s.depth);
+    a_ = memory(a_elements_);
+    b_ = memory(std::max(s.stride_b * s.batch, s.depth * s.columns));
+    out_ = memory(s.batch * s.rows * s.columns);
+    bias_ = memory(s.columns);
+    size_t workspace = 0;
+    for (const cublas::Choice& choice : choices)
+      workspace = std::max(workspace, choice.workspace_bytes + cublas::alignment);
+    scratch_ = allocate(gemm.device_, workspace);
+    check(driver().create_stream(&stream_, Driver::stream_non_blocking), "cuStreamCreate");
+  }
+  ~Trial() { driver().destroy_stream(stream_); }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  // Without end when it does not run.
+  double seconds(const cublas::Choice& choice) const {
+    try {
+      return seconds_of([&] { run(choice); }, stream_);
+    } catch (const BackendError&) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+
+  // Is relu of no number no number? Not all think so.
+  bool keeps_nan(const cublas::Choice& choice) const {
+    const std::vector<std::byte> ones(static_cast<size_t>(a_elements_) * size_of(gemm_.dtype_),
+                                      std::byte{0xff});
+    copy_now(a_.get(), ones.data(), ones.size());
+    run(choice);
+    check(driver().synchronize(stream_), "cuStreamSynchronize");
+    const Tensor row(gemm_.dtype_, {gemm_.shape_.columns});
+    copy_now(row.raw(), out_.get(), row.bytes());
+    for (int64_t i = 0; i < row.count(); ++i)
+      if (row.at(i) == row.at(i)) return false;
+    return true;
+  }
+
+ private:
+  void run(const cublas::Choice& choice) const {
+    gemm_.multiply(gemm_.operation_,
+                   {.a = a_.get(),
+                    .b = b_.get(),
+                    .out = out_.get(),
+                    .scratch = scratch_.get(),
+                    .bias = bias_.get(),
+                    .addend = out_.get()},
+                   choice, stream_);
+  }
+
+  const Gemm& gemm_;
+  int64_t a_elements_ = 0;
+  std::shared_ptr<void> a_, b_, out_, bias_, scratch_;
+  StreamHandle stream_ = nullptr;
+};
+
+MaybeChoice Gemm::choose(bool for_speed) const {
+  const bool worth =
+      shape_.batch * shape_.rows * shape_.columns >= (least_work + shape_.depth - 1) / shape_.depth;
+  const KernelCache& cache = KernelCache::of_user();
+  // Without a folder to remember it in, the next program might choose another one, and get other
+  // bits: then the library's first is taken.
+  for_speed = for_speed && worth && cache.keeps();
+  static std::mutex lock;
+  static std::map<std::pair<std::string, bool>, MaybeChoice> known;
+  const std::lock_guard guard(lock);
+  const std::string key = key_of(gpu(device_).chip(), shape_, dtype_, tf32_);
+  const auto [found, is_new] = known.try_emplace({key, for_speed});
+  if (is_new && for_speed) {
+    found->second = as_choice(cache.find(key, [&] { return as_text(search(true)); }));
+  } else if (is_new) {
+    found->second = search(false);
+  }
+  return found->second;
+}
+
+MaybeChoice Gemm::search(bool for_speed) const {
+  if (shape_.bias)  // as if there were one
+    operation_.bias(reinterpret_cast<const void*>(cublas::alignment));
+  std::vector<cublas::Choice> all = cublas::choices(
+      operation_, b_, a_, out_, {shape_.alignment_b, shape_.alignment_a, shape_.alignment_out});
+  if (all.empty() || (!for_speed && !shape_.relu)) return all.empty() ? MaybeChoice() : all[0];
+  try {
+    const Trial trial(*this, all);
+    if (shape_.relu)
+      std::erase_if(all, [&](const cublas::Choice& choice) { return !trial.keeps_nan(choice); });
+    if (all.empty()) return {};
+    size_t best = 0;
+    double best_seconds = for_speed ? clearly * trial.seconds(all[0]) : 0;
+    for (size_t i = 1; for_speed && i < all.size(); ++i)
+      if (const double seconds = trial.seconds(all[i]); seconds < best_seconds) {
+        best = i;
+        best_seconds = seconds;
+      }
+    return all[best];
+  } catch (const BackendError&) {
+    return shape_.relu ? MaybeChoice() : all[0];  // no memory to try with
+  }
+}
+
+}  // namespace keratin::cuda

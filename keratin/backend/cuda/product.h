@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+
+#include "keratin/backend/cuda/gemm.h"
+
+namespace keratin::cuda {
+
+// The sizes of a matmul; the axes in front of the matrices are its batch.
+struct MatmulSizes {
+  int64_t batch = 1, rows = 0, columns = 0, depth = 0;
+  bool ta = false, tb = false;
+  Shape batch_shape, batch_a, batch_b;
+
+  explicit MatmulSizes(const Node& node);
+};
+
+// What a node asks of cuBLASLt, and which of the node's inputs are what.
+struct Product {
+  GemmShape shape;
+  size_t a = 0, b = 1;
+  std::optional<size_t> bias = {}, addend = {};
+};
+
+// A matmul; nothing where cuBLASLt has no such product.
+std::optional<Product> read_product(const Node& matmul);
+
+// A fused node of kind "epilogue", read as relu(a · b + bias + addend), where the last three may be
+// missing; nothing when it is something else.
+std::optional<Product> read_epilogue(const Node& node);
+
+}  // namespace keratin::cuda

@@ -1,0 +1,72 @@
+#include "keratin/backend/cuda/product.h"
+
+#include <gtest/gtest.h>
+
+#include "keratin/ops/registry.h"
+
+namespace keratin::cuda {
+namespace {
+
+// What a fused node of these inputs is read as, in short: "1x4x8x3 a0 b1 bias2 relu".
+std::string read(const std::vector<std::string>& types, const std::string& body) {
+  std::string given, names, taken;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    given += text(comma, "%p", i, ": ", types[i]);
+    names += text(comma, "%p", i);
+    taken += text(comma, "%", i, ": ", types[i]);
+  }
+  const Module m =
+      ops::parse(text("module(", given, ") {\n%y = fused(", names, ") {kind = \"epilogue\"} do(",
+                      taken, ") {\n", body, "\n}\nreturn %y\n}"));
+  const auto product = read_epilogue(*m.block().nodes().back());
+  if (!product) return "nothing";
+  const GemmShape& s = product->shape;
+  return text(s.batch, "x", s.rows, "x", s.depth, "x", s.columns, " a", product->a, " b",
+              product->b, product->bias ? text(" bias", *product->bias) : "",
+              product->addend ? text(" addend", *product->addend) : "", s.relu ? " relu" : "");
+}
+
+TEST(ReadEpilogue, BiasAddendAndRelu) {
+  EXPECT_EQ(read({"f32[4,8]", "f32[8,4]", "f32[4]"},
+                 "%3 = matmul(%0, %1) {} %4 = add(%3, %2) %5 = relu(%4) yield %5"),
+            "1x4x8x4 a0 b1 bias2 relu");
+  EXPECT_EQ(read({"f32[4,3]", "f32[1,3]", "f32[8,4]", "f32[8,3]"},
+                 "%4 = matmul(%2, %3) {transpose_a = true} %5 = add(%0, %4) yield %5"),
+            "1x4x8x3 a2 b3 addend0");
+  EXPECT_EQ(read({"bf16[4,8]", "bf16[8,8]", "bf16[8]", "bf16[4,8]"},
+                 "%4 = matmul(%0, %1) {} %5 = add(%2, %4) %6 = add(%5, %3) yield %6"),
+            "1x4x8x8 a0 b1 bias2 addend3");
+}
+
+TEST(ReadEpilogue, ManyMatricesByOneAreOneWithManyRows) {
+  EXPECT_EQ(read({"f32[5,4,8]", "f32[8,4]", "f32[4]"},
+                 "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
+            "1x20x8x4 a0 b1 bias2");
+  EXPECT_EQ(read({"f32[5,4,8]", "f32[5,8,4]", "f32[4]"},
+                 "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
+            "5x4x8x4 a0 b1 bias2");
+}
+
+TEST(ReadEpilogue, OthersAreTakenApart) {
+  const std::vector<std::string> types = {"f32[4,8]", "f32[8,4]", "f32[4]"};
+  for (const char* body : {
+           "%3 = matmul(%0, %1) {} %4 = tanh(%3) yield %4",
+           "%3 = matmul(%0, %1) {} %4 = relu(%3) %5 = add(%4, %2) yield %5",
+           "%3 = matmul(%0, %1) {} %4 = add(%3, %3) yield %4",
+           "%3 = matmul(%0, %1) {} %4 = add(%3, %2) %5 = add(%4, %2) yield %5",
+           "%3 = transpose(%0) {permutation = [1,0]} %4 = matmul(%3, %3) {transpose_a = true} "
+           "%5 = add(%4, %2) yield %5",
+       })
+    EXPECT_EQ(read(types, body), "nothing") << body;
+  EXPECT_EQ(
+      read({"f64[4,8]", "f64[8,4]", "f64[4]"}, "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
+      "nothing");
+  // A row that might begin anywhere.
+  EXPECT_EQ(
+      read({"f32[4,8]", "f32[8,3]", "f32[3]"}, "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
+      "nothing");
+}
+
+}  // namespace
+}  // namespace keratin::cuda
