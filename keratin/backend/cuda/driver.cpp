@@ -34,7 +34,7 @@ Driver open() {
   library.find(d.destroy_event, "cuEventDestroy_v2");
   library.find(d.record_event, "cuEventRecord");
   library.find(d.synchronize_event, "cuEventSynchronize");
-  library.find(d.launch, "cuLaunchKernel");
+  library.find(d.launch, "cuLaunchKernelEx");
   library.find(d.begin_capture, "cuStreamBeginCapture_v2");
   library.find(d.capture_info, "cuStreamGetCaptureInfo_v2");
   library.find(d.update_capture, "cuStreamUpdateCaptureDependencies");

@@ -26,6 +26,21 @@ using GraphHandle = Graph_*;
 using GraphNodeHandle = GraphNode_*;
 using GraphExecHandle = GraphExec_*;
 
+struct LaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  int value = 0;
+  int rest[15] = {};
+};
+struct LaunchConfig {
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1, block_y = 1, block_z = 1;
+  unsigned shared_bytes = 0;
+  StreamHandle stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
 struct Driver {
   static constexpr Result out_of_memory = 2;
   static constexpr int multiprocessor_count = 16;
@@ -35,6 +50,8 @@ struct Driver {
   static constexpr int capture_thread_local = 1;
   static constexpr int most_dynamic_shared_bytes = 8;
   static constexpr unsigned set_dependencies = 1;
+  // A kernel may be brought to the processors before those that it follows are over: it waits.
+  static constexpr int early_launch_attribute = 6;
   static constexpr unsigned host_portable_and_mapped = 3;
 
   Result (*init)(unsigned flags);
@@ -61,9 +78,7 @@ struct Driver {
   Result (*destroy_event)(EventHandle);
   Result (*record_event)(EventHandle, StreamHandle);
   Result (*synchronize_event)(EventHandle);
-  Result (*launch)(FunctionHandle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                   StreamHandle, void** arguments, void** extra);
+  Result (*launch)(const LaunchConfig*, FunctionHandle, void** arguments, void** extra);
   Result (*begin_capture)(StreamHandle, int mode);
   // What the next launch into a stream that is captured depends on.
   Result (*capture_info)(StreamHandle, int* status, uint64_t* id, GraphHandle*,

@@ -56,6 +56,7 @@ Gpu::Gpu(int ordinal) {
   check(d.attribute(&major, Driver::capability_major, device), "cuDeviceGetAttribute");
   check(d.attribute(&minor, Driver::capability_minor, device), "cuDeviceGetAttribute");
   chip_ = text("sm_", major, minor);
+  kernels_wait_ = major >= 9;
   check(d.retain_context(&context_, device), "cuDevicePrimaryCtxRetain");
 }
 

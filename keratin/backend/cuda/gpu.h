@@ -17,6 +17,8 @@ class Gpu {
   void enter() const { check(driver().set_context(context_), "cuCtxSetCurrent"); }
   bool try_to_enter() const { return driver().set_context(context_) == 0; }
   const std::string& chip() const { return chip_; }
+  // Can a kernel wait for those that it follows? See `wait_for_others` in prelude.h.
+  bool kernels_wait() const { return kernels_wait_; }
 
   // The functions of a text, one per pass: compiled when it is new.
   std::vector<FunctionHandle> functions(const Source& source);
@@ -24,6 +26,7 @@ class Gpu {
  private:
   ContextHandle context_ = nullptr;
   std::string chip_;  // "sm_90"
+  bool kernels_wait_ = false;
   std::mutex lock_;
   std::map<std::string, ModuleHandle> modules_;  // by text
 };

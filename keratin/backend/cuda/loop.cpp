@@ -127,9 +127,12 @@ class LoopWriter {
     for (const Node* inner : body_.nodes)
       if (&inner->op() != &ops::constant_op)
         source_.name += text(source_.name.empty() ? "" : " ", inner->name());
-    const std::string body = write_body();
-    if (!reductions_.empty()) return write_reduction(body);
-    Source made = element_kernel(node_, body_.shape.count(), body);
+    if (!reductions_.empty()) return write_reduction();
+    width_ = find_width(body_.shape.count());
+    const Statements body = write_statements();
+    Source made = element_kernel(node_, body_.shape.count() / width_,
+                                 text("    const Index first = i * Index(", width_, ");\n",
+                                      body.before, repeat(width_, body.inside), body.after));
     made.name = source_.name;
     made.elementwise = true;
     return made;
@@ -139,25 +142,87 @@ class LoopWriter {
   static Key key(Value value) { return {&value.node(), value.index()}; }
   size_t outputs() const { return node_.input_count(); }
 
-  // The statements for element i: loads, ops, stores.
-  std::string write_body() {
-    std::string body;
+  // How many neighbours of a run a thread does at a time: as many as 16 bytes hold, where there is
+  // enough for all threads.
+  int64_t find_width(int64_t run) const {
+    constexpr int64_t enough = int64_t{1} << 18, most = 8;
+    size_t smallest = 8;
+    const auto see = [&](DType dtype) {
+      if (size_of(dtype) > 1) smallest = std::min(smallest, size_of(dtype));
+    };
+    for (const Value& value : body_.parameters)
+      if (value.shape() == body_.shape) see(value.dtype());
+    for (const Value& result : body_.results) see(result.dtype());
+    const int64_t width = std::min<int64_t>(16 / static_cast<int64_t>(smallest), most);
+    return body_.shape.count() >= enough && run % width == 0 ? width : 1;
+  }
+
+  // How many neighbours of the loop read neighbours of an operand (`step` 1), or all the same (0).
+  struct Run {
+    int64_t length = 1, step = 0;
+  };
+  Run find_run(const Value& operand) const {
+    const Dims& dims = body_.shape.dims();
+    const Dims strides = broadcast_strides(operand.shape(), body_.shape);
+    Run run;
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      if (dims[axis] == 1) continue;
+      if (run.length == 1) run.step = strides[axis];
+      if (strides[axis] != (run.length == 1 ? run.step : run.step * run.length)) break;
+      run.length *= dims[axis];
+    }
+    return run;
+  }
+
+  std::string position_of(const Value& operand, const std::string& index) const {
+    return affine(body_.shape.dims(), broadcast_strides(operand.shape(), body_.shape), 0, index);
+  }
+
+  // What is done with `width_` neighbours from element `first` on. What lies together is loaded and
+  // stored together; `inside` is repeated for each of them, e.
+  struct Statements {
+    std::string before, inside, after;
+  };
+  Statements write_statements() {
+    Statements s;
+    const auto pack = [&](DType dtype) {
+      return text("Pack<", storage_type(dtype), ", ", width_, ">");
+    };
     for (size_t p = 0; p < body_.parameters.size(); ++p) {
       const Value value = body_.parameters[p];
       if (names_.contains(key(value))) continue;
-      const std::string position =
-          affine(body_.shape.dims(), broadcast_strides(value.shape(), body_.shape), 0, "i");
-      body += text("    const auto a", p, " = load(p", p, "[", position, "]);\n");
+      const Run run = find_run(value);
+      const bool fits = run.length % width_ == 0;
+      const std::string first = position_of(value, "first");
+      std::string element = text("x", p);
+      if (fits && run.step == 1) {
+        s.before += text("    const auto x", p, " = *reinterpret_cast<const ", pack(value.dtype()),
+                         "*>(p", p, " + ", first, ");\n");
+        element += ".items[e]";
+      } else if (fits) {
+        s.before += text("    const auto x", p, " = p", p, "[", first, "];\n");
+      } else {
+        element = text("p", p, "[", position_of(value, "(first + e)"), "]");
+      }
+      s.inside += text("    const auto a", p, " = load(", element, ");\n");
       names_[key(value)] = text("a", p);
     }
-    for (const Node* inner : body_.nodes) body += write_node(*inner);
+    for (const Node* inner : body_.nodes) s.inside += write_node(*inner);
     for (size_t r = 0; r < body_.results.size(); ++r) {
       const Value result = body_.results[r];
       if (is_reduction(result.node())) continue;
-      body += text("    ", guard(r), "p", outputs() + r, "[i] = ", storage_type(result.dtype()),
-                   "(", names_.at(key(result)), ");\n");
+      s.before += text("    ", pack(result.dtype()), " y", r, ";\n");
+      s.inside += text("    y", r, ".items[e] = ", storage_type(result.dtype()), "(",
+                       names_.at(key(result)), ");\n");
+      s.after += text("    ", guard(r), "*reinterpret_cast<", pack(result.dtype()), "*>(p",
+                      outputs() + r, " + first) = y", r, ";\n");
     }
-    return body;
+    return s;
+  }
+
+  static std::string repeat(int64_t times, const std::string& statements) {
+    return text("#pragma unroll\n    for (int e = 0; e < ", times, "; ++e) {\n", statements,
+                "    }\n");
   }
 
   std::string write_node(const Node& inner) {
@@ -190,58 +255,72 @@ class LoopWriter {
     return body_.results.size() > 1 ? text("if (p", outputs() + result, " != nullptr) ") : "";
   }
 
-  // The reductions of a loop run over the same axes; o counts what is kept, r what is not.
-  Source write_reduction(const std::string& body) {
+  // The reductions of a loop run over the same axes; o counts what is kept, r what is not, one of
+  // them in steps of `width_` neighbours.
+  Source write_reduction() {
     const Dims& dims = body_.shape.dims();
     const Dims strides = body_.shape.strides();
     const Dims& axes = reductions_.front()->attr<ops::ReduceAttrs>().axes;
     Dims kept, kept_strides, reduced, reduced_strides;
     bool rows = true;  // neighbours in memory are reduced
+    int64_t neighbours = 1;
     for (size_t axis = 0; axis < dims.size(); ++axis) {
       const bool gone =
           std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
       (gone ? reduced : kept).push_back(dims[axis]);
       (gone ? reduced_strides : kept_strides).push_back(strides[axis]);
-      if (dims[axis] != 1) rows = gone;
+      if (dims[axis] == 1) continue;
+      rows = gone;
+      neighbours = dims[axis];
     }
-    const int64_t o = Shape(kept).count(), r = Shape(reduced).count();
+    width_ = find_width(neighbours);
+    const int64_t all = Shape(kept).count(), sums = rows ? 1 : width_;  // of one thread
+    const int64_t o = all / sums, r = Shape(reduced).count() / (rows ? width_ : 1);
     layout(rows, o, r);
     const std::string lane = rows ? "threadIdx.x" : "threadIdx.y";
     const std::string other = rows ? "threadIdx.y" : "threadIdx.x";
-    std::string before, inside = body, after;
+    const Statements body = write_statements();
+    std::string before, inside = body.inside, after;
     for (size_t k = 0; k < reductions_.size(); ++k) {
       const Node& node = *reductions_[k];
-      const std::string functor(combine_of(node.op())), type(compute_type(node.type().dtype));
-      before += text("  ", type, " acc", k, " = start_of<", type, ">(", functor, "{});\n",
-                     "  __shared__ ", type, " shared", k, "[", lanes_ * outputs_per_block_, "];\n");
+      const std::string functor(combine_of(node.op())), type(compute_type(node.type().dtype)),
+          acc = text("acc", k, rows ? "[0]" : "[e]");
+      before += text("  ", type, " acc", k, "[", sums, "];\n  for (auto& acc : acc", k,
+                     ") acc = start_of<", type, ">(", functor, "{});\n", "  __shared__ ", type,
+                     " shared", k, "[", lanes_ * outputs_per_block_, "];\n");
       inside +=
-          text("    acc", k, " = ", functor, "{}(acc", k, ", ", names_.at(key(node.in())), ");\n");
-      after += text("  acc", k, " = combine<", functor, ", ", lanes_, ", ",
-                    rows ? 1 : outputs_per_block_, ">(acc", k, ", shared", k, ", ", lane, ", ",
-                    other, rows ? text(" * ", lanes_) : "", ");\n");
-      after += text("  if (o < Index(", o, ") && ", lane, " == 0) ",
-                    chunks_ > 1
-                        ? text(partial(k, o), "[blockIdx.y * Index(", o, ") + o] = acc", k, ";\n")
-                        : store(k));
+          text("    ", acc, " = ", functor, "{}(", acc, ", ", names_.at(key(node.in())), ");\n");
+      after += text(
+          "    ", acc, " = combine<", functor, ", ", lanes_, ", ", rows ? 1 : outputs_per_block_,
+          ">(", acc, ", shared", k, ", ", lane, ", ", other, rows ? text(" * ", lanes_) : "",
+          ");\n    if (o < Index(", o, ") && ", lane, " == 0) ",
+          chunks_ > 1 ? text(partial(k, all), "[blockIdx.y * Index(", all, ") + at] = ", acc, ";\n")
+                      : store(k, "at", acc));
     }
+    const auto in_packs = [&](const char* index, bool packed) {
+      return packed ? text("(", index, " * Index(", width_, "))") : std::string(index);
+    };
     const int64_t chunk = (r + chunks_ - 1) / chunks_;
     source_.text =
         text("using Index = ", index_type(node_), ";\n") +
-        function(node_, source_, "kernel",
-                 text("  const Index o = blockIdx.x * Index(", outputs_per_block_, ") + ", other,
-                      ";\n  const Index begin = blockIdx.y * Index(", chunk,
-                      "), end = min(begin + Index(", chunk, "), Index(", r, "));\n", before,
-                      "  if (o < Index(", o, ")) for (Index r = begin + ", lane,
-                      "; r < end; r += ", lanes_,
-                      ") {\n    const Index i = ", affine(kept, kept_strides, 0, "o"), " + ",
-                      affine(reduced, reduced_strides, 0, "r"), ";\n", inside, "  }\n", after));
+        function(
+            node_, source_, "kernel",
+            text("  const Index o = blockIdx.x * Index(", outputs_per_block_, ") + ", other,
+                 ";\n  const Index begin = blockIdx.y * Index(", chunk,
+                 "), end = min(begin + Index(", chunk, "), Index(", r, "));\n", before,
+                 "  if (o < Index(", o, ")) for (Index r = begin + ", lane,
+                 "; r < end; r += ", lanes_, ") {\n    const Index first = ",
+                 affine(kept, kept_strides, 0, in_packs("o", !rows)), " + ",
+                 affine(reduced, reduced_strides, 0, in_packs("r", rows)), ";\n", body.before,
+                 repeat(width_, inside), body.after, "  }\n",
+                 repeat(sums, text("    const Index at = o * Index(", sums, ") + e;\n", after))));
     const unsigned x = static_cast<unsigned>(rows ? lanes_ : outputs_per_block_);
     const unsigned y = static_cast<unsigned>(rows ? outputs_per_block_ : lanes_);
     if (o > 0)
       source_.passes.push_back(
           {"kernel", static_cast<unsigned>((o + outputs_per_block_ - 1) / outputs_per_block_),
            static_cast<unsigned>(chunks_), x, y});
-    if (chunks_ > 1 && o > 0) write_finish(o);
+    if (chunks_ > 1 && o > 0) write_finish(all);
     return std::move(source_);
   }
 
@@ -257,17 +336,18 @@ class LoopWriter {
       outputs_per_block_ = std::min<int64_t>(32, power(o));
       lanes_ = std::min<int64_t>(block_size / outputs_per_block_, power(r));
     }
-    constexpr int64_t wanted = 512;  // blocks that fill a large GPU
+    constexpr int64_t wanted = 1024;  // blocks that fill a large GPU
     const int64_t blocks = std::max<int64_t>((o + outputs_per_block_ - 1) / outputs_per_block_, 1);
-    chunks_ = std::clamp<int64_t>(std::min(wanted / blocks, r / (lanes_ * 8)), 1, wanted);
+    constexpr int64_t least = 16;  // turns of a thread: another kernel joins the parts
+    chunks_ = std::clamp<int64_t>(std::min(wanted / blocks, r / (lanes_ * least)), 1, wanted);
   }
 
-  std::string store(size_t k) const {
+  std::string store(size_t k, const std::string& place, const std::string& value) const {
     std::string all;
     for (size_t r = 0; r < body_.results.size(); ++r)
       if (&body_.results[r].node() == reductions_[k])
-        all += text("{ ", guard(r), "p", outputs() + r,
-                    "[o] = ", storage_type(body_.results[r].dtype()), "(acc", k, "); }\n");
+        all += text("{ ", guard(r), "p", outputs() + r, "[", place,
+                    "] = ", storage_type(body_.results[r].dtype()), "(", value, "); }\n");
     return all.empty() ? "{}\n" : all;
   }
 
@@ -286,12 +366,12 @@ class LoopWriter {
     for (size_t k = 0; k < reductions_.size(); ++k) {
       const std::string functor(combine_of(reductions_[k]->op())),
           type(compute_type(reductions_[k]->type().dtype));
-      body +=
-          text("  ", type, " acc", k, " = start_of<", type, ">(", functor, "{});\n",
-               "  __shared__ ", type, " shared", k, "[64];\n", "  for (Index c = threadIdx.x; c < ",
-               chunks_, "; c += 64) acc", k, " = ", functor, "{}(acc", k, ", ", partial(k, o),
-               "[c * Index(", o, ") + o]);\n", "  acc", k, " = combine<", functor, ", 64, 1>(acc",
-               k, ", shared", k, ", threadIdx.x, 0);\n", "  if (threadIdx.x == 0) ", store(k));
+      body += text(
+          "  ", type, " acc", k, " = start_of<", type, ">(", functor, "{});\n", "  __shared__ ",
+          type, " shared", k, "[64];\n", "  for (Index c = threadIdx.x; c < ", chunks_,
+          "; c += 64) acc", k, " = ", functor, "{}(acc", k, ", ", partial(k, o), "[c * Index(", o,
+          ") + o]);\n", "  acc", k, " = combine<", functor, ", 64, 1>(acc", k, ", shared", k,
+          ", threadIdx.x, 0);\n", "  if (threadIdx.x == 0) ", store(k, "o", text("acc", k)));
     }
     source_.text += function(node_, source_, "finish", body);
     source_.passes.push_back({"finish", static_cast<unsigned>(o), 1, 64, 1});
@@ -303,6 +383,7 @@ class LoopWriter {
   std::map<Key, std::string> names_;
   int counter_ = 0;
   Source source_;
+  int64_t width_ = 1;  // elements a thread does at a time
   int64_t lanes_ = 1, outputs_per_block_ = 1, chunks_ = 1;
   std::vector<size_t> partial_offsets_;
 };

@@ -111,7 +111,8 @@ std::string function(const Node& node, const Source& source, const std::string& 
   const std::string bounds = most_threads > 0
                                  ? text("__launch_bounds__(", most_threads, ", ", blocks, ") ")
                                  : std::string();
-  return text("extern \"C\" __global__ void ", bounds, name, "(", arguments, ") {\n", body, "}\n");
+  return text("extern \"C\" __global__ void ", bounds, name, "(", arguments,
+              ") {\n  wait_for_others();\n", body, "}\n");
 }
 
 unsigned blocks_for(int64_t count) {

@@ -13,6 +13,7 @@ class TextStep final : public Kernel {
         name_(source.name),
         passes_(source.passes),
         functions_(gpu(node.device()).functions(source)),
+        can_wait_(gpu(node.device()).kernels_wait()),
         scratch_bytes_(source.scratch_bytes),
         elementwise_(source.elementwise),
         grows_input_(source.grows_input) {}
@@ -43,12 +44,18 @@ class TextStep final : public Kernel {
     auto tag = reinterpret_cast<long long>(&node_);
     arguments[arguments.size() - 2] = &fault;
     arguments[arguments.size() - 1] = &tag;
+    LaunchAttribute early{.id = Driver::early_launch_attribute, .value = 1};
     for (size_t i = 0; i < passes_.size(); ++i) {
       const Source::Pass& pass = passes_[i];
-      check(driver().launch(functions_[i], pass.blocks, pass.block_rows, 1, pass.threads,
-                            pass.thread_rows, 1, pass.shared_bytes, queue.stream(),
-                            arguments.data(), nullptr),
-            name_.c_str());
+      const LaunchConfig config{.grid_x = pass.blocks,
+                                .grid_y = pass.block_rows,
+                                .block_x = pass.threads,
+                                .block_y = pass.thread_rows,
+                                .shared_bytes = pass.shared_bytes,
+                                .stream = queue.stream(),
+                                .attributes = &early,
+                                .attribute_count = can_wait_ ? 1U : 0U};
+      check(driver().launch(&config, functions_[i], arguments.data(), nullptr), name_.c_str());
     }
   }
 
@@ -56,6 +63,7 @@ class TextStep final : public Kernel {
   const std::string name_;
   const std::vector<Source::Pass> passes_;
   const std::vector<FunctionHandle> functions_;
+  const bool can_wait_;
   const size_t scratch_bytes_;
   const bool elementwise_, grows_input_;
 };

@@ -83,6 +83,23 @@ TEST_F(CudaTexts, EveryPointwiseOpOfEveryDType) {
   }
 }
 
+// Large enough to be done several elements at a time.
+TEST_F(CudaTexts, PacksOfNeighbours) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f64, DType::u8}) {
+    Module m;
+    const Value x = m.input({dtype, {64, 96, 64}});
+    for (const Shape& other : {Shape{64}, Shape{96, 1}, Shape{64, 1, 64}, Shape{}, Shape{64, 1, 1}})
+      m.output(ops::add(x, m.input({dtype, other})));
+    m.output(ops::select(m.input({DType::boolean, {64, 96, 64}}), x, x));
+    m.output(ops::add(m.input({dtype, {1024, 1028}}), m.input({dtype, {1024, 1}})));
+    m.output(ops::add(m.input({dtype, {8, 12001, 7}}), m.input({dtype, {7}})));
+    m.output(ops::sum(x, {0, 1}));
+    m.output(ops::max(x, {2}));
+    m.output(ops::sum(m.input({dtype, {3, 700000}}), {1}));
+    expect_compiles(m);
+  }
+}
+
 TEST_F(CudaTexts, Reductions) {
   for (DType dtype : {DType::f32, DType::bf16, DType::i64}) {
     Module m;
@@ -312,13 +329,22 @@ TEST(CudaTexts0, ALoopReadsEachInputOnce) {
   m.output(ops::fused(m.block(), {x, y}, std::move(region), "loop").out());
   EXPECT_EQ(texts_of(m).at(0), R"(using Index = int;
 extern "C" __global__ void kernel(const float* p0, const float* p1, float* p2, char* p3) {
+  wait_for_others();
   for (Index i = blockIdx.x * Index(256) + threadIdx.x; i < Index(6); i += gridDim.x * Index(256)) {
-    const auto a0 = load(p0[(i)]);
-    const auto a1 = load(p1[((i) % 3)]);
+    const Index first = i * Index(1);
+    const auto x0 = *reinterpret_cast<const Pack<float, 1>*>(p0 + (first));
+    const auto x1 = *reinterpret_cast<const Pack<float, 1>*>(p1 + ((first) % 3));
+    Pack<float, 1> y0;
+#pragma unroll
+    for (int e = 0; e < 1; ++e) {
+    const auto a0 = load(x0.items[e]);
+    const auto a1 = load(x1.items[e]);
     const float v0 = scalar::Add{}(a0, a1);
     const float v1 = scalar::Mul{}(v0, v0);
     const float v2 = scalar::Relu{}(v1);
-    p2[i] = float(v2);
+    y0.items[e] = float(v2);
+    }
+    *reinterpret_cast<Pack<float, 1>*>(p2 + first) = y0;
   }
 }
 )");

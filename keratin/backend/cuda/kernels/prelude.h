@@ -42,6 +42,13 @@ compute_t<T> load(T value) {
   return static_cast<compute_t<T>>(value);
 }
 
+// The first thing that every kernel does: it may be there before those that it follows are over.
+inline void wait_for_others() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // As keratin::convert: floats truncate and saturate, integers wrap, what is not zero is true.
 template <class To, class From>
 To convert(From value) {
