@@ -72,6 +72,7 @@ std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const
   std::vector<Tensor> outputs;
   for (const Value& result : plan().results()) outputs.emplace_back(result.dtype(), result.shape());
   run(inputs, outputs);
+  for (const Tensor& output : outputs) bring_home(output.raw());
   return outputs;
 }
 

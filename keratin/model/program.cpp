@@ -67,8 +67,10 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
     ++result_count_;
   }
   tracer.finish();
-  variables_ = tracer.variables();
-  executable_.emplace(compile(std::move(module), options.compile));
+  for (const Variable& v : tracer.variables()) variables_.push_back(v.value());
+  CompileOptions engine = options.compile;
+  engine.state_stays = true;  // it is all variables'
+  executable_.emplace(compile(std::move(module), engine));
 }
 
 std::vector<Tensor> Program::all_inputs(const Arguments<MaskedTensor>& arguments) const {
@@ -77,7 +79,7 @@ std::vector<Tensor> Program::all_inputs(const Arguments<MaskedTensor>& arguments
     inputs.push_back(t.value);
     if (t.mask) inputs.push_back(*t.mask);
   });
-  for (const Variable& v : variables_) inputs.push_back(v.value());
+  inputs.insert(inputs.end(), variables_.begin(), variables_.end());
   return inputs;
 }
 

@@ -46,8 +46,8 @@ class Program {
   std::vector<Tensor> all_inputs(const Arguments<MaskedTensor>& arguments) const;
 
   std::optional<Executable> executable_;
-  std::vector<Variable> variables_;
-  Tree<size_t> outputs_;  // where each output is among the results
+  std::vector<Tensor> variables_;  // their memory: the newest bytes may be on a GPU
+  Tree<size_t> outputs_;           // where each output is among the results
   std::vector<std::optional<size_t>> masks_;
   size_t first_loss_ = 0, result_count_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "keratin/plan/device_copy.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace keratin {
@@ -30,9 +31,14 @@ DeviceCopy::~DeviceCopy() {
   }
 }
 
+void DeviceCopy::wait_for_users(const DeviceQueue* but) {
+  for (DeviceQueue* user : users_)
+    if (user != but) user->wait();
+}
+
 void DeviceCopy::bring_home() {
   const std::lock_guard guard(lock_);
-  if (user_ != nullptr) user_->wait();  // who asks may write
+  wait_for_users();  // who asks may write
   if (newer_ == Newer::device)
     backend_.move(device_, tensor_.raw(), memory_.get(), tensor_.bytes());
   newer_ = Newer::host;
@@ -40,8 +46,13 @@ void DeviceCopy::bring_home() {
 
 void DeviceCopy::begin(DeviceQueue& queue, bool writes) {
   const std::lock_guard guard(lock_);
-  if (user_ != nullptr && user_ != &queue) user_->wait();
-  user_ = &queue;
+  const bool alone = users_.size() == 1 && users_[0] == &queue;
+  if (!alone && (writes || written_ || newer_ == Newer::host)) {
+    wait_for_users(&queue);
+    users_.clear();
+  }
+  if (std::find(users_.begin(), users_.end(), &queue) == users_.end()) users_.push_back(&queue);
+  written_ = writes || (alone && written_);
   if (newer_ == Newer::host) {
     backend_.move(device_, memory_.get(), tensor_.raw(), tensor_.bytes());
     newer_ = Newer::neither;
@@ -51,7 +62,7 @@ void DeviceCopy::begin(DeviceQueue& queue, bool writes) {
 
 void DeviceCopy::end(const DeviceQueue& queue) {
   const std::lock_guard guard(lock_);
-  if (user_ == &queue) user_ = nullptr;
+  std::erase(users_, &queue);
 }
 
 std::shared_ptr<DeviceResult> DeviceResult::of(const Tensor& tensor, DeviceQueue& queue,

@@ -22,14 +22,15 @@ class DeviceCopy final : public Residence {
   const Tensor& tensor() const { return tensor_; }
   void* address() const { return memory_.get(); }
 
-  // Before a queue runs a program on it: brings what is newer on the host, and waits for another
-  // queue that is at it.
+  // Before a queue runs a program on it: brings what is newer on the host, and waits for other
+  // queues that are at it, unless all of them only read.
   void begin(DeviceQueue& queue, bool writes);
   // Before the queue goes away, all of its work being done.
   void end(const DeviceQueue& queue);
 
  private:
   enum class Newer { neither, host, device };
+  void wait_for_users(const DeviceQueue* but = nullptr);
 
   const Tensor tensor_;
   const Backend& backend_;
@@ -37,7 +38,8 @@ class DeviceCopy final : public Residence {
   std::mutex lock_;
   std::shared_ptr<void> memory_;
   Newer newer_ = Newer::neither;
-  DeviceQueue* user_ = nullptr;  // may not be done yet
+  std::vector<DeviceQueue*> users_;  // may not be done yet: one that writes, or any that read
+  bool written_ = false;             // by the only user
 };
 
 // What a queue computes and nobody has asked for yet.

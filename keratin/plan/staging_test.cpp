@@ -215,6 +215,36 @@ TEST_F(LateResults, AnotherSessionWaitsForTheStateItShares) {
   EXPECT_EQ(numbers(y_), (Numbers{22, 44}));
 }
 
+// 2 s is given back, s stays as it is.
+TEST_F(LateResults, ThoseThatOnlyReadDoNotWaitForEachOther) {
+  Module m = ops::parse(R"(module(state %s: f32[2]) { %y = add(%s, %s) return %y })");
+  m.block().parameters()[0]->place({Device::Kind::gpu, 0});
+  m.block().nodes()[0]->place({Device::Kind::gpu, 0});
+  PlanOptions options;
+  options.backends = {&reference_backend()};
+  options.gpu_backends = {&backend_};
+  const Plan reading = make_plan(std::move(m), options);
+  Session one(reading), two(reading), writer(plan_);
+  const auto read = [&](Session& with, const Tensor& y) {
+    with.set_state(0, s_);
+    with.set_result(0, y);
+    with.launch();
+  };
+  const Tensor y1 = Tensor::zeros(DType::f32, {2}), y2 = Tensor::zeros(DType::f32, {2});
+  read(one, y1);
+  read(two, y2);
+  read(one, y1);
+  EXPECT_EQ(backend_.traffic.waits, 0);
+  run(writer);
+  EXPECT_EQ(backend_.traffic.waits, 2);
+  read(one, y1);
+  EXPECT_EQ(backend_.traffic.waits, 3);
+  bring_home(y1.raw());
+  bring_home(y2.raw());
+  EXPECT_EQ(numbers(y1), (Numbers{22, 44}));
+  EXPECT_EQ(numbers(y2), (Numbers{20, 40}));
+}
+
 TEST_F(LateResults, ComplaintsComeWithThemOrWithTheNextRun) {
   Session session(plan_);
   run(session);

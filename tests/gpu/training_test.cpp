@@ -110,6 +110,36 @@ TEST_F(TrainingOnGpu, TestsBetweenStepsSeeTheNewWeights) {
   }
 }
 
+// Weights stay on the GPU between calls, but only while nobody changes them elsewhere.
+TEST_F(TrainingOnGpu, PredictionsSeeTheNewestWeights) {
+  set_random_seed(4);
+  Model model = perceptron();
+  const CompileOptions gpu{.backend = "cuda", .tf32 = false};
+  model.compile({.optimizer = SGD({.learning_rate = 0.1}),
+                 .loss = losses::SparseCategoricalCrossentropy{.from_logits = true},
+                 .engine = gpu});
+  const Batch batch = batch_of({32, 20}, 5);
+  Tensor last;
+  const auto expect_news = [&](const std::string& after) {
+    const Tensor there = model.predict_on_batch(batch.x, {.compile = gpu}).leaf().clone();
+    const Tensor again = model.predict_on_batch(batch.x, {.compile = gpu}).leaf().clone();
+    const Tensor here = model.predict_on_batch(batch.x).leaf();
+    EXPECT_EQ(there, again) << after;
+    expect_close(there, here, 1e-4, after);
+    if (last.defined()) EXPECT_NE(there, last) << after;
+    last = there;
+  };
+  expect_news("at first");
+  for (int i = 0; i < 5; ++i) model.trainer().train(batch);
+  expect_news("after training on the GPU");
+  model.trainer().train(batch);
+  expect_news("after one more step");
+  std::vector<Tensor> weights = model.get_weights();
+  for (Tensor& w : weights) w = random_tensor({w.dtype(), w.shape()}, -0.3, 0.3, 1);
+  model.set_weights(weights);
+  expect_news("after weights were set");
+}
+
 TEST_F(TrainingOnGpu, AnIndexOutOfRangeIsReportedLaterAndOnce) {
   Model model =
       Sequential({Embedding({.input_dim = 10, .output_dim = 4}), Flatten(), Dense({.units = 3})});
