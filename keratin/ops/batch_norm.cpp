@@ -42,21 +42,32 @@ double channel_count(const Node& n) {
   return static_cast<double>(sizes_of(n.in().shape(), reduced_of(n)).count());
 }
 
+// What x was before it was widened; the arithmetic of statistics widens by itself.
+Value before_widening(Value x) {
+  if (&x.node().op() != &cast_op) return x;
+  const Value narrow = x.node().in();
+  return is_float(narrow.dtype()) && size_of(narrow.dtype()) < size_of(x.dtype()) &&
+                 statistics_dtype(narrow.dtype()) == statistics_dtype(x.dtype())
+             ? narrow
+             : x;
+}
+
 // x = plain + bias, one bias per channel (undefined where there is none): normalising takes it away
 // again, so that plain will do, and x need not be made.
 struct Biased {
   Value plain, bias;
 };
 Biased biased(const Node& n) {
-  const Node& add = n.in().node();
-  if (&add.op() == &add_op && attrs_of(n).axis == n.in().rank() - 1)
+  const Value x = before_widening(n.in());
+  const Node& add = x.node();
+  if (&add.op() == &add_op && attrs_of(n).axis == x.rank() - 1)
     for (size_t i : {0, 1}) {
       const Shape& bias = add.in(i).shape();
       if (bias.rank() >= 1 && bias.known() && bias.count() == bias.back() &&
-          bias.back() == n.in().shape().back() && add.in(1 - i).shape() == n.in().shape())
+          bias.back() == x.shape().back() && add.in(1 - i).shape() == x.shape())
         return {add.in(1 - i), precise(reshape(add.in(i), {bias.back()}))};
     }
-  return {n.in(), {}};
+  return {x, {}};
 }
 
 Moments moments_of_channels(const Node& n, Value x) {

@@ -121,6 +121,16 @@ TEST(BatchNorm, TrainingTakesABiasAway) {
               }});
 }
 
+// As mixed precision has it: half numbers, normalised as whole ones.
+TEST(BatchNorm, TrainingOfWidenedNumbers) {
+  check_op({.name = "widened",
+            .inputs = {{bf16, {6, 5, 4}}, {f32, {4}}, {f32, {4}}},
+            .build = [](const Values& in) {
+              const Value wide = cast(in[0], in[1].dtype());
+              return Values{cast(batch_norm_training(wide, in[1], in[2]).y, in[0].dtype())};
+            }});
+}
+
 TEST(Moments, BehaveAsAnOp) {
   for (const Shape& shape : {Shape{5, 3}, Shape{3, 700, 64}, Shape{900, 40}, Shape{2, 300}})
     for (DType dtype : {f32, f64, f16, bf16})

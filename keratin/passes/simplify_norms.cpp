@@ -13,9 +13,11 @@ namespace {
 // What flows back through a batch normalisation adds up to nothing in each channel, since adding
 // one number to a channel changes nothing behind it: the gradient of a bias in front of it.
 Value sum_of_batch_norm_grad(const Node& n) {
-  if (!is(n.in(), ops::batch_norm_grad_op) || n.in().index() != 0) return {};
+  const Value x =
+      is(n.in(), ops::cast_op) && is_float(n.type().dtype) ? n.in().node().in() : n.in();
+  if (!is(x, ops::batch_norm_grad_op) || x.index() != 0) return {};
   const Dims& axes = n.attr<ops::ReduceAttrs>().axes;
-  const int64_t channels = n.in().node().attr<ops::BatchNormAttrs>().axis;
+  const int64_t channels = x.node().attr<ops::BatchNormAttrs>().axis;
   for (int64_t axis = 0; axis < n.in().rank(); ++axis)
     if (axis != channels && std::find(axes.begin(), axes.end(), axis) == axes.end()) return {};
   return ops::zeros_like(n.out());

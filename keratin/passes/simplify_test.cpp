@@ -410,7 +410,9 @@ TEST(Simplify, NothingFlowsToABiasBeforeABatchNorm) {
              %db = sum(%dx) {axes = [0, 1]}
              %rows = sum(%dx) {axes = [0, 2]}
              %other = sum(%dscale) {axes = [0]}
-             return %db, %rows, %other
+             %half = cast(%dx) {dtype = bf16}
+             %dh = sum(%half) {axes = [0, 1]}
+             return %db, %rows, %other, %dh
            })",
         R"(module(%x: f32[2,5,3], %mean: f32[3], %variance: f32[3], %dy: f32[2,5,3]) {
              %dx, %dscale, %doffset = batch_norm_grad(%x, %mean, %variance, %dy) {axis = 2}
@@ -418,7 +420,9 @@ TEST(Simplify, NothingFlowsToABiasBeforeABatchNorm) {
              %db = broadcast_to(%zero) {shape = [3]}
              %rows = sum(%dx) {axes = [0, 2]}
              %other = sum(%dscale) {axes = [0]}
-             return %db, %rows, %other
+             %half = constant() {value = bf16[] {0}}
+             %dh = broadcast_to(%half) {shape = [3]}
+             return %db, %rows, %other, %dh
            })");
 }
 
