@@ -145,16 +145,22 @@ class Growth {
     return true;
   }
 
-  // In a sum of products each takes along what is there already, so that all share its memory.
+  // In a sum of products, or of what pointwise ops made of them, each takes along what is there
+  // already: all share its memory, and none is left to be read by the first.
   bool adds_later_product(const Node& user) const {
     if (&user.op() != &ops::add_op) return false;
-    for (const Value& input : user.inputs()) {
-      const Node& other = input.node();
-      if (is_product(other) && before(&product_, &other) && !facts_.returned[other] &&
-          other.type() == product_.type() && facts_.users.of(other).size() == 1)
-        return true;
-    }
-    return false;
+    return std::any_of(user.inputs().begin(), user.inputs().end(), [&](const Value& input) {
+      return !contains(input.node()) && follows_later_product(input.node(), max_side_depth);
+    });
+  }
+
+  bool follows_later_product(const Node& node, int depth) const {
+    if (facts_.users.of(node).size() != 1 || facts_.returned[node]) return false;
+    if (is_product(node)) return before(&product_, &node) && node.type() == product_.type();
+    if (depth == 0 || !is_loop_op(node)) return false;
+    return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value& input) {
+      return follows_later_product(input.node(), depth - 1);
+    });
   }
 
   bool is_loop_op(const Node& node) const {

@@ -195,6 +195,35 @@ TEST(FuseEpilogue, JoinsTwoProducts) {
                 })");
 }
 
+// The two sides of a residual block: each product is followed by ops of its own.
+TEST(FuseEpilogue, TheLaterOfTwoSidesTakesTheSum) {
+  check_pass(fuse,
+             R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3], %s: f32[3]) {
+                  %a = matmul(%x, %w) {}
+                  %b = mul(%a, %s)
+                  %c = matmul(%h, %u) {}
+                  %d = mul(%c, %s)
+                  %y = add(%b, %d)
+                  %r = relu(%y)
+                  return %r
+                })",
+             R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3], %s: f32[3]) {
+                  %b = fused(%x, %w, %s) {kind = "epilogue"} do(%0: f32[4,8], %1: f32[8,3], %2: f32[3]) {
+                    %3 = matmul(%0, %1) {}
+                    %4 = mul(%3, %2)
+                    yield %4
+                  }
+                  %r = fused(%h, %u, %s, %b) {kind = "epilogue"} do(%5: f32[4,5], %6: f32[5,3], %7: f32[3], %8: f32[4,3]) {
+                    %9 = matmul(%5, %6) {}
+                    %10 = mul(%9, %7)
+                    %11 = add(%8, %10)
+                    %12 = relu(%11)
+                    yield %12
+                  }
+                  return %r
+                })");
+}
+
 // As many members as a group may have are looked at, not all of the users.
 TEST(FuseEpilogue, AProductWithManyUsersCostsLittle) {
   std::string program = "module(%x: f32[4,8], %w: f32[8,3]) { %y = matmul(%x, %w) {}\n";
