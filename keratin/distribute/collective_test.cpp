@@ -4,6 +4,7 @@
 
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/distribute/model_parallel.h"
+#include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/layers/layers.h"
 #include "keratin/testing/waves.h"
 
@@ -49,6 +50,7 @@ class CollectiveTest : public ::testing::Test {
   ~CollectiveTest() override {
     ops::set_collective(ops::in_process_collective());
     set_logical_devices("cpu", 1);
+    set_logical_devices("gpu", 0);
   }
   Counting counts;
 };
@@ -64,6 +66,9 @@ TEST_F(CollectiveTest, JoinsReplicas) {
   many.train_on_batch(waves({8, 4}), waves({8, 3}, 1));
   EXPECT_GE(counts.reduced, 1);
   EXPECT_GE(counts.all_reduced, 2);
+  EXPECT_EQ(counts.gathered, 0);  // losses are made where the outputs are
+  set_logical_devices("gpu", 2);
+  multi_gpu_model(model, {.gpus = 2}).predict(waves({8, 4}));
   EXPECT_EQ(counts.gathered, 1);
 }
 
@@ -74,9 +79,10 @@ TEST_F(CollectiveTest, SumsGradients) {
   Model many = distribute(model, DataParallel());
   many.compile({.optimizer = "sgd", .loss = "mse"});
   many.test_on_batch(waves({8, 4}), waves({8, 2}, 1));
-  EXPECT_EQ(counts.reduced, 0);
+  EXPECT_EQ(counts.reduced, 1);  // the loss
+  counts.sums.clear();
   many.train_on_batch(waves({8, 4}), waves({8, 2}, 1));
-  EXPECT_EQ(counts.sums.size(), 4U);
+  EXPECT_EQ(counts.sums.size(), 5U);
   for (const auto& [parts, to] : counts.sums) {
     EXPECT_EQ(parts, 2U);
     EXPECT_TRUE(to == Device("cpu:0") || to == Device("cpu:1"));
@@ -90,7 +96,7 @@ TEST_F(CollectiveTest, SumsGradientsOfMirrorsInBuckets) {
   Model many = distribute(model, DataParallel({.mirror_variables = true}));
   many.compile({.optimizer = "sgd", .loss = "mse"});
   many.train_on_batch(waves({8, 4}), waves({8, 2}, 1));
-  EXPECT_EQ(counts.sums.size(), 0U);
+  EXPECT_EQ(counts.sums.size(), 1U);                       // the loss
   EXPECT_EQ(counts.buckets, (std::vector<size_t>{2, 2}));  // of 32 and 60 bytes
 }
 

@@ -16,8 +16,8 @@ std::mutex lock;
 std::shared_ptr<const Distribution> current;
 
 ReplicasOptions options_of(const std::shared_ptr<const Distribution>& distribution) {
-  const auto devices = distribution->device_mesh().along(distribution->batch_dim_name());
-  ReplicasOptions options{.devices = devices, .merge = devices[0]};
+  ReplicasOptions options{.devices =
+                              distribution->device_mesh().along(distribution->batch_dim_name())};
   options.lay_out = [distribution](const std::vector<Variable>& variables) {
     lay_out(variables, *distribution);
   };

@@ -5,22 +5,15 @@
 #include "keratin/graph/config.h"
 #include "keratin/layers/identity.h"
 #include "keratin/ops/collective.h"
-#include "keratin/ops/slicing.h"
-#include "keratin/ops/transfer.h"
+#include "keratin/ops/joining.h"
+#include "keratin/ops/parts.h"
 
 namespace keratin {
 namespace {
 
-Value on(Value value, Device device) {
-  return value.type().device == device ? value : ops::transfer(value, device);
-}
-
-// A replica's rows of the batch, on its device; which takes them itself where all of it is at hand.
+// A replica's rows of the batch, on its device.
 Value rows(Value value, const Replica& replica) {
-  const bool at_hand =
-      value.type().device.kind == Device::Kind::cpu && replica.device.kind == Device::Kind::cpu;
-  if (at_hand) value = on(value, replica.device);
-  return on(ops::slice_axis(value, 0, replica.begin, replica.end), replica.device);
+  return ops::part_of(value, 0, replica.begin, replica.end, replica.device);
 }
 
 int64_t batch_of(const Arguments<Traced>& arguments, const std::string& name) {
@@ -111,8 +104,12 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
       if (first.mask) masks.push_back(*result[output].mask);
     }
     ++output;
-    Traced whole{ops::collective().gather(values, 0, options_.merge)};
-    if (first.mask) whole.mask = ops::collective().gather(masks, 0, options_.merge);
+    const auto join = [&](const Values& parts) {
+      return options_.merge ? ops::collective().gather(parts, 0, *options_.merge)
+                            : ops::concat(parts, 0);
+    };
+    Traced whole{join(values)};
+    if (first.mask) whole.mask = join(masks);
     return whole;
   });
 }

@@ -11,7 +11,9 @@ enum class Split : uint8_t { as_keras, even };
 
 struct ReplicasOptions {
   std::vector<Device> devices;  // of each replica; it may work with those of variables in parts too
-  Device merge;                 // where outputs are put together
+  // Where outputs are put together; unless given, they stay where they are, in parts, and so do
+  // losses of them.
+  std::optional<Device> merge = {};
   Split split = Split::even;
   // Lays the variables of the model on the devices, once it is built; nothing leaves them.
   std::function<void(const std::vector<Variable>&)> lay_out = {};

@@ -107,8 +107,9 @@ void lay_out(const std::vector<Variable>& variables, const Distribution& distrib
     }
     const bool spread_already = !cuts.empty() && cuts.back().mesh_axis == batch;
     if (!spread_already) {
-      const auto least = std::min_element(load.begin(), load.end());
-      position[batch] = least - load.begin();
+      // Of several, the last: the first one also sums the losses.
+      const auto least = std::min_element(load.rbegin(), load.rend());
+      position[batch] = load.rend() - least - 1;
       *least += bytes_of(variable);
     }
     if (cuts.empty())

@@ -1,6 +1,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
+#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
@@ -88,6 +89,9 @@ const OpDef sparse_softmax_cross_entropy_grad_op{
 };
 
 Value sparse_softmax_cross_entropy(Value logits, Value labels) {
+  // It has two outputs, which the rules for parts do not know; rows are losses by themselves.
+  if (in_parts(logits) && cut_axis_of(logits) + 1 < logits.rank())
+    return by_parts(logits, labels, sparse_softmax_cross_entropy);
   return emit(sparse_softmax_cross_entropy_op, {logits, labels});
 }
 

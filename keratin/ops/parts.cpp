@@ -43,12 +43,6 @@ struct Parts {
   Device device(size_t j) const { return values[j].type().device; }
 };
 
-// What lies between two edges along an axis, on a device; a part that is there stays as it is.
-Value part_of(Value value, int64_t axis, int64_t begin, int64_t end, Device device) {
-  const Value part = slice_axis(value, axis, begin, end);
-  return part.type().device == device ? part : whole_on(part, device);
-}
-
 Value place(Value value, Device device) {
   value.node().place(device);
   return value;
@@ -353,6 +347,24 @@ Value whole_on(Value value, Device device) {
     return collective().gather(parts.values, parts.axis, device);
   }
   return value.type().device == device || is_anywhere(value) ? value : transfer(value, device);
+}
+
+Value part_of(Value value, int64_t axis, int64_t begin, int64_t end, Device device) {
+  const bool at_hand = !on_several_devices(value) && device.kind == Device::Kind::cpu &&
+                       value.type().device.kind == Device::Kind::cpu;
+  const Value part = slice_axis(at_hand ? whole_on(value, device) : value, axis, begin, end);
+  return part.type().device == device ? part : whole_on(part, device);
+}
+
+int64_t cut_axis_of(Value in_parts) { return Parts(in_parts).axis; }
+
+Value by_parts(Value value, Value beside, const std::function<Value(Value, Value)>& f) {
+  const Parts parts(value);
+  Values made;
+  for (size_t j = 0; j < parts.count(); ++j)
+    made.push_back(f(parts.values[j], part_of(beside, parts.axis, parts.edges[j],
+                                              parts.edges[j + 1], parts.device(j))));
+  return concat(made, parts.axis);
 }
 
 Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs) {

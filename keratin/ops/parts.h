@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "keratin/ir/node.h"
 
 #pragma GCC visibility push(default)
@@ -17,6 +19,15 @@ bool in_parts(Value value);
 bool on_several_devices(Value value);
 // Any value on a device, as one piece. Constants stay: they are made wherever they are needed.
 Value whole_on(Value value, Device device);
+
+// What lies between two edges along an axis, on a device; a part that is there stays as it is. A
+// device that shares the value's memory takes it itself.
+Value part_of(Value value, int64_t axis, int64_t begin, int64_t end, Device device);
+
+// f(part, the same of `beside`) for each part, where it is; their results are in parts again. Cut
+// is an axis that both have, and the results too.
+Value by_parts(Value value, Value beside, const std::function<Value(Value, Value)>& f);
+int64_t cut_axis_of(Value in_parts);
 
 // What the op gives, made of parts, or of mirrors; undefined if it cannot be, or has several
 // outputs.

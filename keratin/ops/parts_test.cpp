@@ -304,5 +304,27 @@ TEST_F(PartsTest, RefuseWhatTheWholeRefuses) {
         text("index ", stray, " is outside axis 0"));
 }
 
+// Rows are losses by themselves, wherever they are; classes are not.
+TEST_F(PartsTest, CrossEntropyOfRowsInParts) {
+  for (const int64_t axis : {0, 1}) {
+    Module module;
+    const Value logits = module.input({DType::f32, {4, 6}}),
+                labels = module.input({DType::i32, {4}});
+    const Value loss = sparse_softmax_cross_entropy(cut(logits, axis, 2), labels);
+    EXPECT_EQ(in_parts(loss), axis == 0);
+    EXPECT_EQ(loss.shape(), (Shape{4}));
+    const Value whole = sparse_softmax_cross_entropy(logits, labels);
+    module.output(loss);
+    module.output(whole);
+    for (const Value& y : {loss, whole})
+      module.output(gradients(sum(y * constant(module.block(), testing::waves({4}))), {logits})[0]);
+    const auto out = compile(std::move(module))(
+        {testing::waves({4, 6}),
+         Tensor::of(DType::i32, Shape{4}, std::vector<double>{0, 5, 2, 3})});
+    for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(out[0].at(i), out[1].at(i), 1e-6) << axis;
+    for (int64_t i = 0; i < 24; ++i) EXPECT_NEAR(out[2].at(i), out[3].at(i), 1e-6) << axis;
+  }
+}
+
 }  // namespace
 }  // namespace keratin::ops

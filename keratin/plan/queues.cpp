@@ -33,7 +33,7 @@ Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches, S
       staging_(staging),
       queues_(new Queue[plan.queues.size()]),
       // Who waits awake takes a processor from those it waits for, unless there is one for each.
-      looks_(plan.queues.size() <= std::thread::hardware_concurrency() ? 4000 : 0) {
+      looks_(plan.queues.size() <= std::thread::hardware_concurrency() ? 16000 : 0) {
   for (size_t q = 1; q < plan.queues.size(); ++q) threads_.emplace_back([this, q] { serve(q); });
 }
 
