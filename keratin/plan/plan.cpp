@@ -6,6 +6,7 @@
 #include "keratin/ir/block_table.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/slicing.h"
 #include "keratin/ops/transfer.h"
 #include "keratin/plan/arena.h"
 #include "keratin/plan/control_flow.h"
@@ -36,6 +37,7 @@ class Planner {
       : options_(options),
         plan_{.module = std::move(module), .side_by_side = options.side_by_side},
         owners_(plan_.module.block()),
+        offsets_(plan_.module.block()),
         first_home_(plan_.module.block()),
         step_of_(plan_.module.block()) {}
 
@@ -73,6 +75,30 @@ class Planner {
     return owner.defined() ? owner : value;
   }
 
+  // Rows of an input are read where they are. Not of other values, which would live as long as
+  // their smallest part is needed, nor on GPUs, whose kernels want what they read aligned.
+  bool is_rows(const Node& node) const {
+    if (&node.op() != &ops::slice_op || node.device().kind != Device::Kind::cpu) return false;
+    const Node& source = storage(node.in()).node();
+    if (!is_parameter(source) || source.attr<ParameterAttrs>().state) return false;
+    const Shape &from = node.in().shape(), &to = node.type().shape;
+    const Dims& step = node.attr<ops::SliceAttrs>().step;
+    bool rows = from.known() && from.rank() > 0 && source.device().kind == Device::Kind::cpu;
+    for (int64_t axis = 0; rows && axis < from.rank(); ++axis)
+      rows = step[static_cast<size_t>(axis)] == 1 && (axis == 0 || from[axis] == to[axis]);
+    return rows;
+  }
+  static size_t first_byte(const Node& node) {
+    if (&node.op() != &ops::slice_op) return 0;
+    const ops::SliceWindow window =
+        ops::slice_window(node.attr<ops::SliceAttrs>(), node.in().shape());
+    const Shape& shape = node.type().shape;
+    return static_cast<size_t>(window.start[0] * shape.count(1, shape.rank())) *
+           size_of(node.type().dtype);
+  }
+  // No step: another name of memory that is there.
+  bool is_name(const Node& node) const { return ops::shares_memory(node) || is_rows(node); }
+
   void find_storage() {
     size_t homes = 0;
     const auto add_homes = [&](const Node& node) {
@@ -82,7 +108,9 @@ class Planner {
     for (const auto& parameter : plan_.module.block().parameters()) add_homes(*parameter);
     for (const auto& node : plan_.module.block().nodes()) {
       add_homes(*node);
-      if (ops::shares_memory(*node)) owners_[*node] = storage(node->in());
+      if (!is_name(*node)) continue;
+      owners_[*node] = storage(node->in());
+      offsets_[*node] = offsets_[node->in().node()] + first_byte(*node);
     }
     homes_.resize(homes);
   }
@@ -91,6 +119,14 @@ class Planner {
   Home& home(Value value) {
     const Value owner = storage(value);
     return homes_[first_home_[owner.node()] + owner.index()];
+  }
+
+  Slot slot_of(Value value) {
+    Slot slot = home(value).slot;
+    if (storage(value) == value) return slot;
+    slot.offset += offsets_[value.node()];
+    slot.bytes = bytes_of(value.type());
+    return slot;
   }
 
   size_t queue_of(Device device) {
@@ -122,7 +158,7 @@ class Planner {
       for (const Type& type : node->types())
         require(type.shape.known(), "plan: all sizes must be known, '", node->name(), "' gives ",
                 type);
-      if (ops::shares_memory(*node) || &node->op() == &ops::constant_op) continue;
+      if (is_name(*node) || &node->op() == &ops::constant_op) continue;
       step_of_[*node] = plan_.steps.size();
       plan_.steps.push_back({node.get(), make_kernel(*node), {}, node->device()});
     }
@@ -235,7 +271,7 @@ class Planner {
     // What dies with each step.
     std::vector<std::vector<Value>> dying(plan_.steps.size());
     for (const auto& node : plan_.module.block().nodes()) {
-      if (ops::shares_memory(*node)) continue;
+      if (is_name(*node)) continue;
       for (const Value& value : node->outputs()) {
         const Home& h = home(value);
         if (h.used && h.last_use != forever && h.slot.kind == Slot::Kind::none)
@@ -257,7 +293,7 @@ class Planner {
         h.slot = allocate(output.type().device, bytes_of(output.type()));
       }
     }
-    for (const Value& input : step.node->inputs()) step.slots.push_back(home(input).slot);
+    for (const Value& input : step.node->inputs()) step.slots.push_back(slot_of(input));
     for (const Value& output : step.node->outputs()) step.slots.push_back(home(output).slot);
     if (step.kernel->scratch_bytes() > 0) {
       step.slots.push_back(allocate(step.device, step.kernel->scratch_bytes()));
@@ -304,9 +340,9 @@ class Planner {
 
   // Results first: they may be old state. Then state.
   void append_copies() {
-    for (const Copy& copy : copies_) append_copy(home(copy.from).slot, copy.to, copy.from);
+    for (const Copy& copy : copies_) append_copy(slot_of(copy.from), copy.to, copy.from);
     for (const StateCopy& copy : state_copies_)
-      append_copy(copy.saved.value_or(home(copy.from).slot), copy.to, copy.from);
+      append_copy(copy.saved.value_or(slot_of(copy.from)), copy.to, copy.from);
   }
 
   void append_copy(Slot from, Slot to, Value value) {
@@ -321,6 +357,7 @@ class Planner {
   Plan plan_;
   std::vector<Arena> arenas_;      // of plan_.queues
   BlockTable<Value> owners_;       // of views
+  BlockTable<size_t> offsets_;     // of these, in the owner
   BlockTable<size_t> first_home_;  // of a node's outputs, in homes_
   BlockTable<size_t> step_of_;
   std::vector<Home> homes_;

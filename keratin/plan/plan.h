@@ -20,7 +20,7 @@ struct Slot {
   };
   Kind kind = Kind::none;
   size_t index = 0;   // of the queue, constant, input or output
-  size_t offset = 0;  // in the arena
+  size_t offset = 0;  // in the arena, or in the input
   size_t bytes = 0;
   bool operator==(const Slot&) const = default;
 };
@@ -149,14 +149,19 @@ class Session {
   void stage_input(size_t index, void* address);
   void stage_output(size_t index, void* address);
   void set_arena(size_t queue, std::byte* arena);
-  void assign(const std::vector<size_t>& uses, void* address) {
-    for (size_t use : uses) pointers_[use] = address;
+  // A position in pointers_, and how far behind the caller's address it points.
+  struct Use {
+    size_t position, offset;
+  };
+  void assign(const std::vector<Use>& uses, void* address) {
+    for (const Use& use : uses)
+      pointers_[use.position] = static_cast<std::byte*>(address) + use.offset;
   }
 
   const Plan& plan_;
-  std::vector<Buffer> arenas_;                                 // one per queue
-  std::vector<void*> pointers_;                                // of all steps, one after the other
-  std::vector<std::vector<size_t>> input_uses_, output_uses_;  // positions in pointers_
+  std::vector<Buffer> arenas_;   // one per queue
+  std::vector<void*> pointers_;  // of all steps, one after the other
+  std::vector<std::vector<Use>> input_uses_, output_uses_;
   std::vector<Launch> launches_;
   std::unique_ptr<Staging> staging_;  // of a plan on such a device
   std::unique_ptr<Queues> queues_;    // of a plan with several

@@ -69,8 +69,9 @@ void Session::bind_steps() {
     for (const Slot& slot : step.slots) {
       if (slot.kind == Slot::Kind::constant)
         pointers_[position] = plan_.constants[slot.index].address();
-      if (slot.kind == Slot::Kind::input) input_uses_[slot.index].push_back(position);
-      if (slot.kind == Slot::Kind::output) output_uses_[slot.index].push_back(position);
+      if (slot.kind == Slot::Kind::input)
+        input_uses_[slot.index].push_back({position, slot.offset});
+      if (slot.kind == Slot::Kind::output) output_uses_[slot.index].push_back({position, 0});
       ++position;
     }
   }
