@@ -26,10 +26,12 @@ class DeviceQueue {
   // once the call returns; what is downloaded is there when the queue is done.
   virtual void upload(void* to, const void* from, size_t bytes) = 0;
   virtual void download(void* to, const void* from, size_t bytes) = 0;
-  // As `upload`, from memory of `allocate_host`, while earlier launches still run. Always the same
-  // block; it may be changed again when `wait_fed` returns.
+  // As `upload`, from memory of `allocate_host`, in two parts: it is sent while earlier launches
+  // still run, and put where it belongs by `take_fed`, in the order of the launches. Always the
+  // same block; it may be changed again when `wait_fed` returns.
   virtual void feed(void* to, const void* from, size_t bytes) = 0;
   virtual void wait_fed() = 0;
+  virtual void take_fed() = 0;
 
   // Returns when all of it is done; any thread may wait.
   virtual void wait() = 0;
@@ -40,8 +42,8 @@ class DeviceQueue {
     complain();
   }
 
-  // Remembers the launches of the steps without running them, to be run by `replay` with the same
-  // addresses; false where that cannot be.
+  // Remembers the launches of the steps without running them, and `take_fed` before them, to be run
+  // by `replay` with the same addresses; false where that cannot be.
   virtual bool record(std::span<const Launch> /*steps*/, const Dependencies& /*after*/) {
     return false;
   }

@@ -135,12 +135,15 @@ void Session::launch_alone(size_t step) const {
 
 void Session::launch_staged() const {
   staging_->upload();
-  if (queues_) {
-    launch_queues();
-  } else if (plan_.queues.size() == 1) {
+  if (plan_.queues.size() == 1) {
     staging_->run(launches_);
   } else {
-    for (size_t i = 0; i < launches_.size(); ++i) launch_alone(i);
+    staging_->take();
+    if (queues_) {
+      launch_queues();
+    } else {
+      for (size_t i = 0; i < launches_.size(); ++i) launch_alone(i);
+    }
   }
   staging_->download();
 }
@@ -148,7 +151,10 @@ void Session::launch_staged() const {
 void Session::launch_timed(std::span<double> seconds) const {
   using Clock = std::chrono::steady_clock;
   ensure(seconds.size() == launches_.size(), "Session: expected one time per step");
-  if (staging_) staging_->upload();
+  if (staging_) {
+    staging_->upload();
+    staging_->take();
+  }
   auto before = Clock::now();
   for (size_t i = 0; i < launches_.size(); ++i) {
     launch_alone(i);

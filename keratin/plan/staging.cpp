@@ -152,6 +152,7 @@ void Session::Staging::run(std::span<const Launch> steps) {
   if (recorded_ == Recorded::once_run)
     recorded_ = device.record(steps, find_dependencies(plan_)) ? Recorded::yes : Recorded::never;
   if (recorded_ == Recorded::yes) return device.replay();
+  device.take_fed();
   for (const Launch& step : steps) step();
   if (recorded_ == Recorded::not_yet) recorded_ = Recorded::once_run;
 }
@@ -180,6 +181,11 @@ void Session::Staging::upload() {
       copy.device->upload(copy.there, copy.here, copy.bytes);
     }
   }
+}
+
+void Session::Staging::take() {
+  for (const auto& device : devices_)
+    if (device) device->take_fed();
   // Steps of other queues read them too, and wait for steps alone.
   if (plan_.queues.size() > 1)
     for (const auto& device : devices_)

@@ -26,8 +26,10 @@ struct Session::Staging {
   // The same of a result that comes when it is asked for.
   void* keep_output(size_t index, const Tensor& result);
 
-  // Before the steps: brings inputs.
+  // Before the steps: sends inputs on their way. `run` takes them; other ways to run the steps
+  // begin with `take`.
   void upload();
+  void take();
   // Runs the steps of a plan with one queue. From the third run on they are replayed.
   void run(std::span<const Launch> steps);
   // After the steps: sends results on their way, and brings them unless they wait to be asked for.

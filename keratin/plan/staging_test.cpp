@@ -33,10 +33,14 @@ class ApartQueue final : public DeviceQueue {
     ++traffic_.down;
   }
   void feed(void* to, const void* from, size_t bytes) override {
-    std::memcpy(to, from, bytes);
+    fed_to_ = to;
+    fed_.assign(static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + bytes);
     ++traffic_.fed;
   }
   void wait_fed() override {}
+  void take_fed() override {
+    if (!fed_.empty()) std::memcpy(fed_to_, fed_.data(), fed_.size());
+  }
   void wait() override { ++traffic_.waits; }
   void complain() override {
     if (traffic_.complaint.empty()) return;
@@ -49,6 +53,7 @@ class ApartQueue final : public DeviceQueue {
     return true;
   }
   void replay() override {
+    take_fed();
     for (const Launch& step : steps_) step();
     ++traffic_.replayed;
   }
@@ -57,6 +62,8 @@ class ApartQueue final : public DeviceQueue {
   Traffic& traffic_;
   std::vector<Buffer> memory_;
   std::span<const Launch> steps_;
+  void* fed_to_ = nullptr;
+  std::vector<std::byte> fed_;
 };
 
 class ApartBackend final : public Backend {

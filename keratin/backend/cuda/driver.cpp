@@ -32,7 +32,7 @@ Driver open() {
   library.find(d.wait_event, "cuStreamWaitEvent");
   library.find(d.create_event, "cuEventCreate");
   library.find(d.destroy_event, "cuEventDestroy_v2");
-  library.find(d.record_event, "cuEventRecord");
+  library.find(d.record_event, "cuEventRecordWithFlags");
   library.find(d.synchronize_event, "cuEventSynchronize");
   library.find(d.launch, "cuLaunchKernelEx");
   library.find(d.begin_capture, "cuStreamBeginCapture_v2");

@@ -47,6 +47,7 @@ struct Driver {
   static constexpr int capability_major = 75, capability_minor = 76;
   static constexpr unsigned stream_non_blocking = 1;
   static constexpr unsigned event_without_time = 2;
+  static constexpr unsigned record_for_other_streams = 1;  // and not as part of what is captured
   static constexpr int capture_thread_local = 1;
   static constexpr int most_dynamic_shared_bytes = 8;
   static constexpr unsigned set_dependencies = 1;
@@ -76,7 +77,7 @@ struct Driver {
   Result (*wait_event)(StreamHandle, EventHandle, unsigned flags);
   Result (*create_event)(EventHandle*, unsigned flags);
   Result (*destroy_event)(EventHandle);
-  Result (*record_event)(EventHandle, StreamHandle);
+  Result (*record_event)(EventHandle, StreamHandle, unsigned flags);
   Result (*synchronize_event)(EventHandle);
   Result (*launch)(const LaunchConfig*, FunctionHandle, void** arguments, void** extra);
   Result (*begin_capture)(StreamHandle, int mode);

@@ -54,6 +54,7 @@ class Queue final : public DeviceQueue {
   void download(void* to, const void* from, size_t bytes) override;
   void feed(void* to, const void* from, size_t bytes) override;
   void wait_fed() override;
+  void take_fed() override;
   void wait() override;
   void complain() override;
   bool record(std::span<const Launch> steps, const Dependencies& after) override;
@@ -74,10 +75,12 @@ class Queue final : public DeviceQueue {
   std::vector<std::byte*> host_memory_;
   GraphExecHandle graph_ = nullptr;
 
-  // What is fed comes to `landing_` while launches run, and from there in their order.
+  // What is fed comes to `landing_` while launches run, and from there in their order to `fed_to_`.
   StreamHandle feed_stream_ = nullptr;
   EventHandle landed_ = nullptr, taken_ = nullptr;
   std::byte* landing_ = nullptr;
+  void* fed_to_ = nullptr;
+  size_t fed_bytes_ = 0;
 };
 
 // The queue that the calling thread launches into.

@@ -75,12 +75,19 @@ void Queue::feed(void* to, const void* from, size_t bytes) {
   const Driver& d = driver();
   gpu_.enter();
   if (landing_ == nullptr) landing_ = allocate(bytes);
+  fed_to_ = to;
+  fed_bytes_ = bytes;
   check(d.wait_event(feed_stream_, taken_, 0), "feed");
   check(d.copy_async(address(landing_), address(from), bytes, feed_stream_), "feed");
-  check(d.record_event(landed_, feed_stream_), "feed");
+  check(d.record_event(landed_, feed_stream_, 0), "feed");
   check(d.wait_event(stream_, landed_, 0), "feed");
-  check(d.copy_async(address(to), address(landing_), bytes, stream_), "feed");
-  check(d.record_event(taken_, stream_), "feed");
+}
+
+void Queue::take_fed() {
+  if (fed_bytes_ == 0) return;
+  gpu_.enter();
+  check(driver().copy_async(address(fed_to_), address(landing_), fed_bytes_, stream_), "feed");
+  check(driver().record_event(taken_, stream_, 0), "feed");
 }
 
 void Queue::wait_fed() {
@@ -126,9 +133,25 @@ bool Queue::record(std::span<const Launch> steps, const Dependencies& after) {
 // someone says otherwise. A step may be several launches: they follow each other.
 void Queue::capture(std::span<const Launch> steps, const Dependencies& after) {
   const Driver& d = driver();
-  std::vector<std::vector<GraphNodeHandle>> ends(steps.size());
+  using Nodes = std::vector<GraphNodeHandle>;
+  const auto last_nodes = [&] {
+    int status = 0;
+    uint64_t id = 0;
+    GraphHandle graph = nullptr;
+    const GraphNodeHandle* nodes = nullptr;
+    size_t count = 0;
+    check(d.capture_info(stream_, &status, &id, &graph, &nodes, &count), "cuStreamGetCaptureInfo");
+    return Nodes(nodes, nodes + count);
+  };
+  Nodes taken;
+  if (fed_bytes_ > 0) {
+    check(d.copy_async(address(fed_to_), address(landing_), fed_bytes_, stream_), "feed");
+    taken = last_nodes();
+    check(d.record_event(taken_, stream_, Driver::record_for_other_streams), "feed");
+  }
+  std::vector<Nodes> ends(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
-    std::vector<GraphNodeHandle> before;
+    Nodes before = after[i].empty() ? taken : Nodes();
     for (const size_t step : after[i])
       before.insert(before.end(), ends[step].begin(), ends[step].end());
     std::sort(before.begin(), before.end());
@@ -136,13 +159,7 @@ void Queue::capture(std::span<const Launch> steps, const Dependencies& after) {
     check(d.update_capture(stream_, before.data(), before.size(), Driver::set_dependencies),
           "cuStreamUpdateCaptureDependencies");
     steps[i]();
-    int status = 0;
-    uint64_t id = 0;
-    GraphHandle graph = nullptr;
-    const GraphNodeHandle* nodes = nullptr;
-    size_t count = 0;
-    check(d.capture_info(stream_, &status, &id, &graph, &nodes, &count), "cuStreamGetCaptureInfo");
-    ends[i].assign(nodes, nodes + count);
+    ends[i] = last_nodes();
   }
 }
 

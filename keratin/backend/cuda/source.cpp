@@ -116,7 +116,7 @@ std::string function(const Node& node, const Source& source, const std::string& 
 }
 
 unsigned blocks_for(int64_t count) {
-  constexpr int64_t most = 8192;  // the grid strides over the rest
+  constexpr int64_t most = int64_t{1} << 20;  // the grid strides over the rest
   return static_cast<unsigned>(std::clamp<int64_t>((count + block_size - 1) / block_size, 1, most));
 }
 
