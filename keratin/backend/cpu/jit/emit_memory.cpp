@@ -3,6 +3,11 @@
 
 namespace keratin::cpu {
 
+// How far ahead memory is asked for. The processor does so by itself, but not for what another one
+// has just read or written, and not for the right to write: gradients and weights that devices
+// share.
+constexpr int prefetch_bytes = 1024;
+
 // Where the current vector of an array starts. Uses rax when the pointer is not in a register.
 Emitter::Address Emitter::element(size_t pointer, int copy) {
   const auto size = static_cast<int>(size_of(nest_.pointers[pointer].dtype));
@@ -26,8 +31,10 @@ void Emitter::load_input(int value, int copy, bool tail) {
   const Address from = element(pointer, copy);
   if (nest_.column_stride(pointer) == 0)
     load_scalar(dst, dtype, from);
-  else
+  else {
+    if (!tail) prefetcht0(offset(from, prefetch_bytes));
     load_vector(dst, dtype, from, tail);
+  }
 }
 
 // One element into every lane.
@@ -156,6 +163,7 @@ void Emitter::store_vector(const Address& to, DType dtype, const Xmm& value, boo
     return is_wide(lane) ? vmaskmovpd(to, mask, value) : vmaskmovps(to, mask, value);
   }
   if (stream) return vmovntps(to, value);
+  prefetchw(offset(to, prefetch_bytes));
   vmovups(to, value);
 }
 
