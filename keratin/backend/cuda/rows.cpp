@@ -48,6 +48,7 @@ struct RowLayout {
  private:
   // Elements that are moved together, 16 bytes at most: no row may begin in the middle of a pack.
   int64_t pack_of(const Node& node) const {
+    if (columns == 0) return 1;
     const DType dtype = node.in().dtype();
     uint32_t alignment = 16;
     const auto take = [&](const Type& type) {
