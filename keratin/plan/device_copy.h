@@ -25,7 +25,7 @@ class DeviceCopy final : public Residence {
   // Before a queue runs a program on it: brings what is newer on the host, and waits for other
   // queues that are at it, unless all of them only read.
   void begin(DeviceQueue& queue, bool writes);
-  // Before the queue goes away, all of its work being done.
+  // Before the queue goes away or turns to other state, all of its work being done.
   void end(const DeviceQueue& queue);
 
  private:

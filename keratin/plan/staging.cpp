@@ -108,7 +108,7 @@ void* Session::Staging::take_input(size_t index, void* address) {
   Copy& copy = inputs_[index];
   copy.here = address;
   if (copy.device == nullptr) return address;
-  if (std::exchange(copy.kept, nullptr)) forget_record();
+  let_go(copy);
   if (copy.there == nullptr) {
     copy.there = copy.device->allocate(copy.bytes);
     if (copy.returns && copy.bytes <= most_landing)
@@ -129,11 +129,21 @@ void* Session::Staging::keep_input(size_t index, const Tensor& state) {
   Copy& copy = inputs_[index];
   if (copy.device == nullptr) return nullptr;
   if (copy.kept && copy.kept->tensor().raw() == state.raw()) return copy.kept->address();
+  let_go(copy);
   const Type& type = plan_.module.block().parameters()[index]->type();
   for (const Queue& queue : plan_.queues)
     if (queue.device == type.device) copy.kept = DeviceCopy::of(state, *queue.backend, type.device);
   forget_record();
   return copy.kept ? copy.kept->address() : nullptr;
+}
+
+// Other state comes instead. Its memory may be another's at once, so nothing is at work on it.
+void Session::Staging::let_go(Copy& copy) {
+  if (copy.kept == nullptr) return;
+  copy.device->wait();
+  copy.kept->end(*copy.device);
+  copy.kept = nullptr;
+  forget_record();
 }
 
 void* Session::Staging::keep_output(size_t index, const Tensor& result) {

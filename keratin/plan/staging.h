@@ -61,6 +61,7 @@ struct Session::Staging {
   void describe_outputs();
   void make_feeds();
   void feed(size_t queue);
+  void let_go(Copy& copy);
   // Do all results wait to be asked for?
   bool leaves() const;
   void hand_over();

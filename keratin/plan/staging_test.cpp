@@ -222,6 +222,27 @@ TEST_F(LateResults, AnotherSessionWaitsForTheStateItShares) {
   EXPECT_EQ(numbers(y_), (Numbers{22, 44}));
 }
 
+TEST_F(LateResults, StateIsLetGoOfWhenNothingIsAtWorkOnIt) {
+  Session session(plan_), other(plan_);
+  const Tensor s = s_, y = y_, others_y = Tensor::zeros(DType::f32, {2});
+  run(session);
+  y_ = others_y;
+  run(other);
+  y_ = y;
+  run(session);
+  EXPECT_EQ(backend_.traffic.waits, 2);
+  s_ = Tensor::of<float>(DType::f32, {2}, {5, 6});
+  run(session);
+  EXPECT_EQ(backend_.traffic.waits, 3);
+  // And nobody waits for one that turned to other state: it may be gone by then.
+  s_ = s;
+  y_ = others_y;
+  run(other);
+  EXPECT_EQ(backend_.traffic.waits, 3);
+  bring_home(s.raw());
+  EXPECT_EQ(numbers(s), (Numbers{14, 28}));
+}
+
 // 2 s is given back, s stays as it is.
 TEST_F(LateResults, ThoseThatOnlyReadDoNotWaitForEachOther) {
   Module m = ops::parse(R"(module(state %s: f32[2]) { %y = add(%s, %s) return %y })");
