@@ -28,11 +28,7 @@ void LayerNormalizationLayer::build(const Shapes& inputs) {
 }
 
 Results LayerNormalizationLayer::call(const Call& c) const {
-  // The op does its arithmetic in f32 at least, as Keras does. Weights of another dtype than the
-  // input's are not rounded to it.
-  const bool alike = !cfg.rms_scaling && c.input().dtype() == compute_dtype();
-  const Value x =
-      alike ? c.input() : ops::cast(c.input(), ops::statistics_dtype(c.input().dtype()));
+  const Value x = ops::cast(c.input(), ops::statistics_dtype(c.input().dtype()));
   const auto weight = [&](const Variable& variable) {
     if (!variable.defined()) return Value();
     return ops::cast(ops::reshape(c.read(variable), norm_axes::sizes(x.shape(), axes_)), x.dtype());
