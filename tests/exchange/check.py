@@ -19,6 +19,9 @@ SETTINGS = {
     "KERAS_BACKEND": "tensorflow",
     "CUDA_VISIBLE_DEVICES": "",
     "TF_CPP_MIN_LOG_LEVEL": "3",
+    # Some virtual machines announce AMX and then refuse its instructions: TensorFlow's products in
+    # bfloat16 die there of SIGILL.
+    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_FP16",
 }
 
 
