@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -21,6 +22,23 @@ TEST(Once, HappensOnceWhoeverAsks) {
       });
     for (std::thread& thread : threads) thread.join();
   }
+}
+
+TEST(Once, TheOthersSleepUntilItHasHappened) {
+  Once once;
+  std::atomic<bool> begun = false;
+  int made = 0;
+  std::thread first([&] {
+    once([&] {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      made = 1;
+    });
+  });
+  while (!begun) std::this_thread::yield();
+  once([&] { made = 2; });
+  EXPECT_EQ(made, 1);
+  first.join();
 }
 
 TEST(Once, WhatThrowsHasNotHappened) {
