@@ -43,6 +43,9 @@ TEST_F(MirroredTest, OpsAreDoneOnEachDevice) {
   EXPECT_EQ(copies[1].type().device, cpu1);
   EXPECT_EQ(transfers(), 1U);  // that of the copy itself: nothing more was sent
 
+  // A constant, which is anywhere, does not say where.
+  EXPECT_EQ((1.0 - both).node().in(1).type().device, cpu1);
+
   // What is not mirrored is brought to each; the result is.
   const Value w = module.input({DType::f32, {2}}, "w");
   EXPECT_TRUE(is_mirrored(y + w));

@@ -245,6 +245,21 @@ TEST_F(PartsTest, RowsKeepToThemselves) {
   EXPECT_EQ(got.to_vector(), (std::vector{1.0, 3.0, 3.0}));
 }
 
+// Each device takes its part itself where it can; a GPU is sent what it needs.
+TEST_F(PartsTest, AreTakenWhereTheyAreNeeded) {
+  Module module;
+  const Value x = module.input({DType::f32, {4, 6}});
+  const Value here = part_of(x, 0, 1, 3, cpu1);
+  EXPECT_EQ(here.node().name(), "slice");
+  EXPECT_EQ(here.type().device, cpu1);
+  const Value sent = part_of(x, 0, 1, 3, Device("gpu:0"));
+  EXPECT_EQ(sent.node().name(), "transfer");
+  EXPECT_EQ(sent.shape(), (Shape{2, 6}));
+  EXPECT_EQ(sent.node().in().node().name(), "slice");
+  EXPECT_EQ(part_of(cut(x, 0, 1), 0, 1, 4, cpu1).node().name(),
+            "transfer");  // the part that is there
+}
+
 // A size that is not known yet may be that of the cut: nothing is done in parts.
 TEST_F(PartsTest, WaitForSizes) {
   Module module;
