@@ -100,6 +100,23 @@ TEST_F(CollectiveTest, SumsGradientsOfMirrorsInBuckets) {
   EXPECT_EQ(counts.buckets, (std::vector<size_t>{2, 2}));  // of 32 and 60 bytes
 }
 
+// Devices share the sums of a bucket, the largest first.
+TEST_F(CollectiveTest, SumsOfABucketAreShared) {
+  Module module;
+  std::vector<Values> bucket;
+  for (const int64_t size : {3, 4, 6}) {
+    Values& parts = bucket.emplace_back();
+    for (const char* device : {"cpu:0", "cpu:1"})
+      parts.push_back(module.input({DType::f32, {size}, Device(device)}));
+  }
+  std::vector<std::string> homes;
+  for (const Values& sums : ops::in_process_collective().all_reduce(bucket)) {
+    for (size_t j = 0; j < 2; ++j) EXPECT_EQ(sums[j].type().device, bucket[0][j].type().device);
+    homes.push_back(sums[0].node().name() == "add" ? "cpu:0" : "cpu:1");
+  }
+  EXPECT_EQ(homes, (std::vector<std::string>{"cpu:1", "cpu:1", "cpu:0"}));  // 3 + 4, and 6
+}
+
 // So do products over rows in parts, and what must be whole.
 TEST_F(CollectiveTest, JoinsParts) {
   const auto x = Input({4});

@@ -64,10 +64,37 @@ TEST_F(MultiGpu, NamesItsOutputsAsKeras) {
   const SymbolicTensor one = nested(a), other = nested(b);
   const Model model(
       {.inputs = Symbols{a, b}, .outputs = Symbols{Add({}, "add")({one, other}), one, other}});
-  const Model parallel = multi_gpu_model(model, {.gpus = 2});
-  std::vector<std::string> names;
-  for (const SymbolicTensor& t : parallel.outputs()) names.push_back(t.layer()->name());
-  EXPECT_EQ(names, (std::vector<std::string>{"add", nested.name() + "_1", nested.name() + "_2"}));
+  const auto names = [](const Model& given) {
+    std::vector<std::string> all;
+    for (const SymbolicTensor& t : multi_gpu_model(given, {.gpus = 2}).outputs())
+      all.push_back(t.layer()->name());
+    return all;
+  };
+  EXPECT_EQ(names(model),
+            (std::vector<std::string>{"add", nested.name() + "_1", nested.name() + "_2"}));
+  // An input has its name already.
+  const Model through({.inputs = a, .outputs = Symbols{a, Dense({.units = 1}, "dense")(a)}});
+  EXPECT_EQ(names(through),
+            (std::vector<std::string>{through.inputs()[0].layer()->name() + "_1", "dense"}));
+}
+
+// Parts of one size, and what is left to the last; those without samples are not run, unless there
+// are no samples at all.
+TEST_F(MultiGpu, SplitsAsKeras) {
+  std::vector<int64_t> parts;
+  const auto x = Input({3});
+  const Model model({.inputs = x, .outputs = Lambda([&](const Call& c) {
+                                    if (c.replica() != nullptr)
+                                      parts.push_back(c.replica()->end - c.replica()->begin);
+                                    return c.input();
+                                  })(x)});
+  const Model many = multi_gpu_model(model, {.gpus = 4});
+  for (const auto& [batch, expected] : std::map<int64_t, std::vector<int64_t>>{
+           {12, {3, 3, 3, 3}}, {10, {2, 2, 2, 4}}, {3, {3}}, {0, {0}}}) {
+    parts.clear();
+    EXPECT_EQ(many.predict_on_batch(waves({batch, 3})).leaf().shape(), (Shape{batch, 3}));
+    EXPECT_EQ(parts, expected) << "batch " << batch;
+  }
 }
 
 TEST_F(MultiGpu, RunsEveryPartOnItsDevice) {
