@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "keratin/graph/variable_parts.h"
 #include "keratin/tensor/residence.h"
@@ -35,15 +36,15 @@ void each_run(const Tensor& whole, const Tensor& part, int64_t axis, int64_t beg
     f(theirs + static_cast<size_t>(i) * step, mine + static_cast<size_t>(i) * bytes, bytes);
 }
 
-Tensor gathered(const VariableParts& cut, DType dtype, const Shape& shape) {
-  Tensor whole(dtype, shape);
+// Writes what has changed, so that several threads may look while nothing does.
+void gather(const VariableParts& cut, const Tensor& whole) {
   int64_t begin = 0;
   for (const Variable& part : cut.parts) {
-    each_run(whole, part.value(), *cut.axis, begin,
-             [](void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); });
+    each_run(whole, part.value(), *cut.axis, begin, [](void* to, const void* from, size_t bytes) {
+      if (std::memcmp(to, from, bytes) != 0) std::memcpy(to, from, bytes);
+    });
     begin += part.shape()[*cut.axis];
   }
-  return whole;
 }
 
 void scatter(const Tensor& whole, const VariableParts& cut) {
@@ -112,9 +113,14 @@ void Variable::move_to(Device device) const {
 }
 
 const Tensor& Variable::value() const {
-  if (const VariableParts* cut = parts_of(*this))
-    return cut->mirrored() ? cut->parts[0].value()
-                           : data_->value = gathered(*cut, dtype(), shape());
+  if (const VariableParts* cut = parts_of(*this)) {
+    if (cut->mirrored()) return cut->parts[0].value();
+    static std::recursive_mutex gathering;  // parts may be in parts
+    const std::lock_guard guard(gathering);
+    if (!data_->value.defined()) data_->value = Tensor::zeros(dtype(), shape());
+    gather(*cut, data_->value);
+    return data_->value;
+  }
   data_->filled([&] {
     if (!data_->value.defined())
       data_->value = data_->at_home(
