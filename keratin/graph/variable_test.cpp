@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/graph/variable_parts.h"
+#include "keratin/tensor/residence.h"
 #include "keratin/testing/expect_error.h"
 
 namespace keratin {
@@ -28,6 +30,39 @@ TEST(Variable, ConvertsWhatIsNotItsOwnKind) {
   EXPECT_EQ(v.value().dtype(), DType::f32);
   EXPECT_EQ(v.value().at(0), 3);
   testing::expect_user_error([&] { v.take(Tensor::zeros(DType::f32, {3})); }, {"[2]", "[3]"});
+}
+
+// Counts how often it was brought home.
+class Elsewhere final : public Residence {
+ public:
+  void bring_home() override { ++count; }
+  int count = 0;
+};
+
+TEST(Variable, ComesHomeBeforeItIsReadOrWritten) {
+  const Variable v({.name = "v", .shape = {2}});
+  const void* place = v.value().raw();
+  const auto there = std::make_shared<Elsewhere>();
+  add_residence(place, there);
+  v.value();
+  EXPECT_EQ(there->count, 1);
+  v.assign(Tensor::zeros(DType::f32, {2}));
+  EXPECT_EQ(there->count, 2);
+  remove_residence(place);
+}
+
+// So that a model on several devices begins with the weights that it has on one.
+TEST(Variable, DividingItTakesNoSeeds) {
+  const auto next_seed_after = [](const std::function<void(const Variable&)>& divide) {
+    set_random_seed(3);
+    const Variable v({.name = "v", .shape = {4}});
+    divide(v);
+    return next_seed();
+  };
+  const std::vector<Device> devices{Device("cpu:0"), Device("cpu:1")};
+  const uint64_t expected = next_seed_after([](const Variable&) {});
+  EXPECT_EQ(next_seed_after([&](const Variable& v) { mirror(v, devices); }), expected);
+  EXPECT_EQ(next_seed_after([&](const Variable& v) { split(v, 0, devices); }), expected);
 }
 
 }  // namespace
