@@ -68,6 +68,29 @@ TEST(ScheduleUpdates, WaitsForReadersOfAView) {
                 })");
 }
 
+// Another device of the CPU reads a state where it is.
+TEST(ScheduleUpdates, WaitsForReadersOnOtherDevices) {
+  check_pass(schedule_updates,
+             R"(module(%x: f32[4,4], state %a: f32[4,4]) {
+                  %w = transfer(%a) {device = cpu:1}
+                  %g = matmul(%x, %x)
+                  %n = sub(%a, %g)
+                  %u = transfer(%x) {device = cpu:1}
+                  %y = matmul(%u, %w)
+                  update %a = %n
+                  return %y
+                })",
+             R"(module(%x: f32[4,4], state %a: f32[4,4]) {
+                  %w = transfer(%a) {device = cpu:1}
+                  %g = matmul(%x, %x)
+                  %u = transfer(%x) {device = cpu:1}
+                  %y = matmul(%u, %w)
+                  %n = sub(%a, %g)
+                  update %a = %n
+                  return %y
+                })");
+}
+
 TEST(ScheduleUpdates, DoesNotStartEarlyWhatNeedsNoGradient) {
   check_pass(schedule_updates,
              R"(module(%x: f32[4,4], state %a: f32[4,4], state %t: f32[]) {

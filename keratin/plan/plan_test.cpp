@@ -317,6 +317,57 @@ TEST(Plan, EmptyTensorsPass) {
   EXPECT_EQ(run(plan, in), Rows({{}, {0, 0, 0}}));
 }
 
+TEST(Plan, RowsOfAnInputAreReadWhereTheyAre) {
+  const Plan plan = plan_of(R"(module(%x: f32[4,2]) {
+    %a = slice(%x) {start = [1, 0], limit = [4, 2], step = [1, 1]}
+    %b = slice(%a) {start = [1, 0], limit = [2, 2], step = [1, 1]}
+    %c = neg(%b)
+    return %a, %c
+  })");
+  EXPECT_EQ(plan.steps.size(), 2U) << plan;
+  EXPECT_EQ(copies(plan), 1U) << plan;
+  Rows in = {{1, 2, 3, 4, 5, 6, 7, 8}};
+  EXPECT_EQ(run(plan, in), Rows({{3, 4, 5, 6, 7, 8}, {-5, -6}}));
+}
+
+TEST(Plan, OtherSlicesAreSteps) {
+  const auto sliced = [](const char* source, const char* window) {
+    return ops::parse(text("module(%x: f32[4,2]) { %a = exp(%x) %b = slice(%", source, ") {",
+                           window, "} %c = neg(%b) return %a, %c }"));
+  };
+  const auto steps = [](Module module) {
+    PlanOptions options;
+    options.backends = {&reference_backend()};
+    return make_plan(std::move(module), options).steps.size();
+  };
+  constexpr const char* rows = "start = [2, 0], limit = [4, 2], step = [1, 1]";
+  EXPECT_EQ(steps(sliced("x", rows)), 2U);
+  EXPECT_EQ(steps(sliced("a", rows)), 3U);
+  EXPECT_EQ(steps(sliced("x", "start = [0, 1], limit = [4, 2], step = [1, 1]")), 3U);
+  EXPECT_EQ(steps(sliced("x", "start = [0, 0], limit = [4, 2], step = [2, 1]")), 3U);
+  // Kernels of a GPU want what they read aligned.
+  Module on_gpu = sliced("x", rows);
+  for (const auto& parameter : on_gpu.block().parameters()) parameter->place(Device("gpu:0"));
+  for (const auto& node : on_gpu.block().nodes()) node->place(Device("gpu:0"));
+  EXPECT_EQ(steps(std::move(on_gpu)), 3U);
+}
+
+// Rows of a state are taken when they are read, so that it can change in place before they are
+// needed.
+TEST(Plan, RowsOfAStateAreTakenBeforeItChanges) {
+  const Plan plan = plan_of(R"(module(state %s: f32[2,2]) {
+    %a = slice(%s) {start = [1, 0], limit = [2, 2], step = [1, 1]}
+    %n = neg(%s)
+    %b = neg(%a)
+    update %s = %n
+    return %b
+  })");
+  EXPECT_EQ(copies(plan), 0U) << plan;
+  Rows in = {{1, 2, 3, 4}};
+  EXPECT_EQ(run(plan, in), Rows({{-3, -4}}));
+  EXPECT_EQ(in, Rows({{-1, -2, -3, -4}}));
+}
+
 TEST(Plan, ALongChainOfViewsCostsLittle) {
   std::string text = "module(%x: f32[4]) { %a0 = reshape(%x) {shape = [2, 2]}\n";
   for (int i = 1; i < 50000; ++i)

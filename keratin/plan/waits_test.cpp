@@ -52,56 +52,65 @@ TEST(Waits, WhatAnEarlierWaitImpliesIsNotSaidAgain) {
             "2: 1");
 }
 
-// The memory of %a is used again for %c as soon as nobody needs %a: not before gpu:0 has read it.
-TEST(Waits, WritersWaitForReaders) {
-  const Plan plan = plan_of(R"(module(%x: f32[64]) {
+// Another device reads %a, whose memory could then be that of %b.
+Plan reading_memory(std::string_view device) {
+  return plan_of(text(R"(module(%x: f32[64]) {
     %a = neg(%x)
-    %t = transfer(%a) {device = gpu:0}
+    %t = transfer(%a) {device = )",
+                      device, R"(}
     %e = exp(%t)
     %b = exp(%x)
     %c = neg(%b)
     %d = add(%b, %c)
     return %d, %e
-  })");
+  })"));
+}
+
+// Another device reads %s, which then changes.
+Plan reading_state(std::string_view device) {
+  return plan_of(text(R"(module(%x: f32[2], state %s: f32[2]) {
+    %t = transfer(%s) {device = )",
+                      device, R"(}
+    %e = exp(%t)
+    %n = add(%s, %x)
+    update %s = %n
+    return %e
+  })"));
+}
+
+TEST(Waits, WritersWaitForReaders) {
+  const Plan plan = reading_memory("gpu:0");
   ASSERT_EQ(plan.steps[0].slots[1], plan.steps[3].slots[1]) << plan;  // %a and %b share memory
   EXPECT_EQ(waits_of(plan), "1: 0, 3: 1") << plan;
 }
 
 TEST(Waits, StateIsWrittenAfterOtherQueuesHaveReadIt) {
-  const Plan plan = plan_of(R"(module(%x: f32[2], state %s: f32[2]) {
-    %t = transfer(%s) {device = gpu:0}
-    %e = exp(%t)
-    %n = add(%s, %x)
-    update %s = %n
-    return %e
-  })");
+  const Plan plan = reading_state("gpu:0");
   EXPECT_EQ(waits_of(plan), "2: 0") << plan;
 }
 
 // Nothing is copied between devices of the CPU. What one reads of another's memory stays as it is,
 // so that nobody waits to use it again.
 TEST(Waits, DevicesOfTheCpuReadEachOthersMemory) {
-  const Plan plan = plan_of(R"(module(%x: f32[64]) {
-    %a = neg(%x)
-    %t = transfer(%a) {device = cpu:1}
-    %e = exp(%t)
-    %b = exp(%x)
-    %c = neg(%b)
-    %d = add(%b, %c)
-    return %d, %e
-  })");
+  const Plan plan = reading_memory("cpu:1");
   EXPECT_EQ(plan.steps.size(), 5u);
   EXPECT_EQ(waits_of(plan), "1: 0") << plan;
 }
 
-TEST(Waits, StateIsWrittenAfterOtherDevicesHaveReadItWhereItIs) {
-  const Plan plan = plan_of(R"(module(%x: f32[2], state %s: f32[2]) {
-    %t = transfer(%s) {device = cpu:1}
+TEST(Waits, NobodyWritesInPlaceOfWhatAnotherDeviceReads) {
+  const Plan plan = plan_of(R"(module(%x: f32[64]) {
+    %a = neg(%x)
+    %t = transfer(%a) {device = cpu:1}
     %e = exp(%t)
-    %n = add(%s, %x)
-    update %s = %n
-    return %e
+    %b = neg(%a)
+    %c = exp(%b)
+    return %c, %e
   })");
+  EXPECT_EQ(waits_of(plan), "1: 0") << plan;
+}
+
+TEST(Waits, StateIsWrittenAfterOtherDevicesHaveReadItWhereItIs) {
+  const Plan plan = reading_state("cpu:1");
   EXPECT_EQ(waits_of(plan), "1: 0") << plan;
 }
 
