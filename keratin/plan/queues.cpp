@@ -85,8 +85,7 @@ void Session::Queues::run_queue(size_t queue) {
   };
   for (size_t i = 0; i < steps.size(); ++i) {
     const PlanStep& step = plan_.steps[steps[i]];
-    for (const Wait& wait : step.waits)
-      if (!wait_for(wait)) return finish(stopped);
+    for (const Wait& wait : step.waits) wait_for(wait);
     if (failed_.load(std::memory_order_relaxed)) return finish(stopped);
     try {
       if (device != nullptr) device->enter();
@@ -102,11 +101,10 @@ void Session::Queues::run_queue(size_t queue) {
   }
 }
 
-bool Session::Queues::wait_for(const Wait& wait) const {
+void Session::Queues::wait_for(const Wait& wait) const {
   const std::atomic<uint32_t>& done = queues_[wait.queue].done;
   uint32_t now;
   while ((now = done.load(std::memory_order_acquire)) < wait.steps) wait_while(done, now, looks_);
-  return now != stopped;
 }
 
 void Session::Queues::rethrow(const Queue& queue) const {

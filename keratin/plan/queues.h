@@ -32,8 +32,8 @@ struct Session::Queues {
 
   void serve(size_t queue);
   void run_queue(size_t queue);
-  // False when the other queue stopped before it came so far.
-  bool wait_for(const Wait& wait) const;
+  // Until the other queue came so far, or stopped.
+  void wait_for(const Wait& wait) const;
   [[noreturn]] void rethrow(const Queue& queue) const;
 
   const Plan& plan_;

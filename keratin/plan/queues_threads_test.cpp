@@ -1,14 +1,22 @@
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <random>
 
 #include "keratin/backend/reference/reference.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/transfer.h"
 #include "keratin/plan/plan.h"
+#include "keratin/testing/expect_error.h"
 
 namespace keratin {
 namespace {
+
+Plan plan_with(const Backend& backend, Module module) {
+  PlanOptions options;
+  options.backends = {&backend};
+  return make_plan(std::move(module), options);
+}
 
 // A program over several devices, full of crossings and of memory that is used again.
 Module random_program(uint32_t seed, int devices, int length) {
@@ -59,10 +67,8 @@ std::vector<std::vector<double>> outcome(const Plan& plan, Session& session, con
 }
 
 TEST(Queues, SideBySideGiveWhatOneAfterTheOtherGives) {
-  PlanOptions options;
-  options.backends = {&reference_backend()};
   for (uint32_t seed = 0; seed < 60; ++seed) {
-    const Plan plan = make_plan(random_program(seed, 2 + int(seed % 3), 60), options);
+    const Plan plan = plan_with(reference_backend(), random_program(seed, 2 + int(seed % 3), 60));
     Session session(plan);
     std::vector<double> seconds(plan.steps.size());
     const auto expected = outcome(plan, session, [&] { session.launch_timed(seconds); });
@@ -73,55 +79,60 @@ TEST(Queues, SideBySideGiveWhatOneAfterTheOtherGives) {
   }
 }
 
-// The reference backend, but for `neg` on one device, which throws when told to.
-class Faulty final : public Backend {
+// The reference backend, but for `neg`, before which something else happens.
+class Troubled final : public Backend {
  public:
-  std::string_view name() const override { return "faulty"; }
+  using Trouble = std::function<void(Device)>;
+  explicit Troubled(Trouble trouble) : trouble_(std::move(trouble)) {}
+  std::string_view name() const override { return "troubled"; }
   bool claims(const Node& node) const override { return reference_backend().claims(node); }
   Offer make(const Node& node, const KernelOptions& options) const override {
     Offer offer = reference_backend().make(node, options);
-    if (node.name() == "neg" && node.device().index == 1)
-      offer.kernel = std::make_unique<Throwing>(std::move(offer.kernel), throws);
+    if (node.name() == "neg")
+      offer.kernel = std::make_unique<Neg>(std::move(offer.kernel),
+                                           [this, device = node.device()] { trouble_(device); });
     return offer;
   }
-  mutable bool throws = true;
 
  private:
-  class Throwing final : public Kernel {
+  class Neg final : public Kernel {
    public:
-    Throwing(std::unique_ptr<Kernel> kernel, const bool& throws)
-        : kernel_(std::move(kernel)), throws_(throws) {}
+    Neg(std::unique_ptr<Kernel> kernel, std::function<void()> trouble)
+        : kernel_(std::move(kernel)), trouble_(std::move(trouble)) {}
     std::string describe() const override { return "neg that may throw"; }
     Launch bind(Pointers pointers) const override {
       return [this, launch = kernel_->bind(pointers)] {
-        if (throws_) throw BackendError("out of memory: 8 bytes asked for");
+        trouble_();
         launch();
       };
     }
 
    private:
     std::unique_ptr<Kernel> kernel_;
-    const bool& throws_;
+    std::function<void()> trouble_;
   };
+  Trouble trouble_;
 };
+
+constexpr Device second{Device::Kind::cpu, 1};
 
 TEST(Queues, AStepThatThrowsStopsTheOthersAndTheNextRunWorks) {
   Module module;
   const Value x = module.input({DType::f64, {2}, {}}, "x");
-  const Device second{Device::Kind::cpu, 1};
   Value here = x, there = -ops::transfer(x, second);
   for (int i = 0; i < 20; ++i) here = ops::tanh(here + ops::transfer(there, {}));
   module.output(here);
-  const Faulty backend;
-  PlanOptions options;
-  options.backends = {&backend};
-  const Plan plan = make_plan(std::move(module), options);
+  bool throws = true;
+  const Troubled backend([&](Device) {
+    if (throws) throw BackendError("out of memory: 8 bytes asked for");
+  });
+  const Plan plan = plan_with(backend, std::move(module));
   Session session(plan);
   double in[2] = {1, 2}, out[2] = {7, 7};
   void* inputs[] = {in};
   void* outputs[] = {out};
   for (int round = 0; round < 50; ++round) {
-    backend.throws = true;
+    throws = true;
     try {
       session.run(inputs, outputs);
       FAIL() << "expected an error";
@@ -130,11 +141,83 @@ TEST(Queues, AStepThatThrowsStopsTheOthersAndTheNextRunWorks) {
                    "cpu:1: step 0, neg that may throw: out of memory: 8 bytes asked for");
     }
     EXPECT_EQ(out[0], 7);
-    backend.throws = false;
+    throws = false;
     session.run(inputs, outputs);
     EXPECT_NE(out[0], 7);
     out[0] = 7;
   }
+}
+
+TEST(Queues, OneThatWaitsForNobodyStopsToo) {
+  Module module;
+  const Value x = module.input({DType::f64, {2}, {}}, "x");
+  Value here = -x;
+  for (int i = 0; i < 1000; ++i) here = ops::tanh(here);
+  module.output(here);
+  module.output(-ops::transfer(x, second));
+  std::atomic<bool> thrown = false;
+  const Troubled backend([&](Device device) {
+    if (device == second) {
+      thrown = true;
+      throw BackendError("no");
+    }
+    while (!thrown) std::this_thread::yield();
+  });
+  const Plan plan = plan_with(backend, std::move(module));
+  Session session(plan);
+  double in[2] = {1, 2}, out[2] = {7, 7}, other[2];
+  void* inputs[] = {in};
+  void* outputs[] = {out, other};
+  // A thread may sleep before it says that it failed, though not every time.
+  bool stopped = false;
+  for (int round = 0; round < 100 && !stopped; ++round) {
+    thrown = false;
+    out[0] = 7;
+    EXPECT_THROW(session.run(inputs, outputs), BackendError);
+    stopped = out[0] == 7;
+  }
+  EXPECT_TRUE(stopped);
+}
+
+TEST(Queues, TheErrorOfTheEarliestStepIsTold) {
+  Module module;
+  const Value x = module.input({DType::f64, {2}, {}}, "x");
+  for (int16_t i = 1; i < 4; ++i) module.output(-ops::transfer(x, {Device::Kind::cpu, i}));
+  std::atomic<int> begun = 0;
+  const Troubled backend([&](Device device) {  // all of them throw
+    ++begun;
+    while (begun < 3) std::this_thread::yield();
+    throw UserError(text("error of ", device));
+  });
+  const Plan plan = plan_with(backend, std::move(module));
+  Session session(plan);
+  double in[2] = {1, 2}, out[3][2];
+  void* inputs[] = {in};
+  void* outputs[] = {out[0], out[1], out[2]};
+  for (int round = 0; round < 20; ++round) {
+    begun = 0;
+    testing::expect_user_error([&] { session.run(inputs, outputs); },
+                               "cpu:1: step 0, neg that may throw: error of cpu:1");
+  }
+}
+
+TEST(Queues, RoundAsTheCallerDoes) {
+  Module module;
+  const Value x = module.input({DType::f64, {1}, {}}, "x");
+  module.output(x + 1.0);
+  module.output(ops::transfer(x, second) + 1.0);
+  const Plan plan = plan_with(reference_backend(), std::move(module));
+  ASSERT_EQ(plan.queues.size(), 2U);
+  Session session(plan);
+  double in[1] = {1e-20}, out[2] = {0, 0};
+  void* inputs[] = {in};
+  void* outputs[] = {&out[0], &out[1]};
+  const int usual = std::fegetround();
+  std::fesetround(FE_UPWARD);
+  session.run(inputs, outputs);
+  std::fesetround(usual);
+  EXPECT_GT(out[0], 1);
+  EXPECT_EQ(out[1], out[0]);
 }
 
 }  // namespace
