@@ -33,9 +33,10 @@ class ReplicaFaults : public ::testing::Test {
 
 Model wide() {
   const auto x = Input({16});
+  const SymbolicTensor y = Dense({.units = 16}, "first")(x);
   return Model({.inputs = x,
                 .outputs = Dense({.units = 2}, "narrow")(
-                    Dense({.units = 512, .activation = "tanh"}, "wide")(x))});
+                    Dense({.units = 512, .activation = "tanh"}, "wide")(y))});
 }
 
 std::vector<std::vector<double>> values_of(const Model& model) {
