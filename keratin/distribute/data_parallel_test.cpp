@@ -121,6 +121,31 @@ TEST_F(DataParallelTest, SplitsEvenly) {
   }
 }
 
+TEST_F(DataParallelTest, AModelMaySayItselfHowItIsDistributed) {
+  const DataParallel two({.devices = first(2)});
+  const auto scope = two.scope();
+  const Model model = mlp();
+  const Model many = distribute(model, DataParallel({.devices = first(3)}));
+  const std::string plan = many.program(waves({6, 6}))->executable().describe();
+  EXPECT_NE(plan.find("cpu:2 matmul"), std::string::npos) << plan;
+}
+
+// Frozen when compiled and thawed afterwards, as without a distribution.
+TEST_F(DataParallelTest, TrainsWhatTheModelTrains) {
+  const DataParallel two({.devices = first(2)});
+  for (const bool distributed : {false, true}) {
+    const std::optional<DistributionScope> scope =
+        distributed ? std::optional<DistributionScope>(std::in_place, two.shared()) : std::nullopt;
+    Model model = mlp();
+    const auto before = model.get_weights();
+    model.set_trainable(false);
+    model.compile({.optimizer = "sgd", .loss = "mse"});
+    model.set_trainable(true);
+    model.train_on_batch(waves({6, 6}), waves({6, 3}, 1));
+    EXPECT_NE(model.get_weights()[0], before[0]) << distributed;
+  }
+}
+
 // Each device takes its share of the optimizer's step.
 TEST_F(DataParallelTest, VariablesAreSpreadOverTheDevices) {
   const Model model = mlp();

@@ -45,7 +45,7 @@ std::vector<std::string> output_names(const Model& model) {
 }  // namespace
 
 ReplicasLayer::ReplicasLayer(LayerPtr model, ReplicasOptions options)
-    : Layer("Replicas", {.trainable = model->trainable()}),
+    : Layer("Replicas", {}),  // what trains is for the model to say, at any time
       model_(std::move(model)),
       options_(std::move(options)) {
   add_sublayer("model", model_);
