@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/layers/layers.h"
+#include "keratin/model/clone.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
@@ -104,6 +105,82 @@ TEST_F(MultiGpu, RunsEveryPartOnItsDevice) {
   EXPECT_NE(plan.find("gpu:3 matmul"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("gpu:0"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("cpu:0 matmul"), std::string::npos) << plan;
+}
+
+TEST_F(MultiGpu, PutsOutputsTogetherWhereItIsTold) {
+  for (const bool cpu_merge : {true, false}) {
+    const Model parallel = multi_gpu_model(small_model(), {.gpus = {1, 3}, .cpu_merge = cpu_merge});
+    const std::string plan = parallel.program(waves({8, 3}, 0, 0.1))->executable().describe();
+    EXPECT_EQ(plan.find("cpu:0 concat") != std::string::npos, cpu_merge) << plan;
+    EXPECT_EQ(plan.find("gpu:1 concat") != std::string::npos, !cpu_merge) << plan;
+  }
+}
+
+// Weights, and what else a model keeps: the seeds of dropout.
+TEST_F(MultiGpu, RelocatesAllVariables) {
+  const Model model = [] {
+    const auto scope = device_scope("gpu:0");
+    const auto x = Input({3});
+    return Model({.inputs = x, .outputs = Dropout({.rate = 0.5})(Dense({.units = 2})(x))});
+  }();
+  const std::vector<Variable> all = model.layer()->variables();
+  ASSERT_EQ(all.size(), 3u);
+  for (const bool relocate : {false, true}) {
+    multi_gpu_model(model, {.gpus = 2, .cpu_relocation = relocate});
+    for (const Variable& v : all)
+      EXPECT_EQ(v.device(), Device(relocate ? "cpu:0" : "gpu:0")) << v.path();
+  }
+}
+
+// Each replica gets its rows of a mask that comes with the input.
+TEST_F(MultiGpu, SplitsMasksWithTheBatch) {
+  const auto in = Input({4, 2});
+  const Model model({.inputs = in, .outputs = LSTM({.units = 3})(in)});
+  const auto masked = [](const Model& inner) {
+    const auto x = Input({4, 2});
+    return Model({.inputs = x, .outputs = inner(Masking()(x))});
+  };
+  Tensor x = waves({7, 4, 2}, 0, 0.7);
+  for (int64_t i = 0; i < 7; ++i)
+    for (int64_t k = 1 + i % 4; k < 4; ++k)
+      x.set((i * 4 + k) * 2, 0), x.set((i * 4 + k) * 2 + 1, 0);
+  const Tensor expected = masked(model).predict(x).leaf(),
+               got = masked(multi_gpu_model(model, {.gpus = 3})).predict(x).leaf();
+  for (int64_t i = 0; i < expected.count(); ++i) EXPECT_NEAR(got.at(i), expected.at(i), 1e-6) << i;
+  EXPECT_NE(got.at(0), model.predict(x).leaf().at(0));
+}
+
+TEST_F(MultiGpu, InputsHaveOneBatch) {
+  const auto x = Input(InputOptions{.shape = {3}, .batch_size = 4}),
+             y = Input(InputOptions{.shape = {3}, .batch_size = 6});
+  const Model model({.inputs = Symbols{x, y},
+                     .outputs = Symbols{Dense({.units = 1})(x), Dense({.units = 1})(y)}});
+  expect_user_error([&] { multi_gpu_model(model, {.gpus = 2}); },
+                    "model '" + model.name() + "': inputs have 4 and 6 samples");
+}
+
+// Frozen and thawed as the template is, whenever.
+TEST_F(MultiGpu, TrainsWhatTheTemplateTrains) {
+  Model model = small_model();
+  model.set_trainable(false);
+  const Model parallel = multi_gpu_model(model, {.gpus = 2});
+  EXPECT_EQ(parallel.layer()->trainable_weights().size(), 0u);
+  model.set_trainable(true);
+  EXPECT_EQ(parallel.layer()->trainable_weights().size(), 4u);
+  model.set_trainable(false);
+  EXPECT_EQ(parallel.layer()->trainable_weights().size(), 0u);
+}
+
+TEST_F(MultiGpu, ACloneHasWeightsOfItsOwn) {
+  const Model model = small_model();
+  const Model parallel = multi_gpu_model(model, {.gpus = 2});
+  const auto before = model.get_weights();
+  Model clone = clone_model(parallel, {.copy_weights = true});
+  EXPECT_EQ(clone.get_weights(), before);
+  clone.compile({.optimizer = "sgd", .loss = "mse"});
+  clone.train_on_batch(waves({8, 3}), waves({8, 2}, 1));
+  EXPECT_NE(clone.get_weights(), before);
+  EXPECT_EQ(model.get_weights(), before);
 }
 
 TEST_F(MultiGpu, TrainsTheTemplate) {
