@@ -38,8 +38,6 @@ std::vector<Cut> cuts_of(const Variable& variable, const TensorLayout& layout,
     require(size % parts == 0, "variable '", variable.path(), "': ", layout, " implies that axis ",
             i, " is partitioned ", parts, " times, but the dimension size is ", size,
             " (full shape: ", keras_shape(variable.shape()), ")");
-    require(!variable.spec().per_sample, "variable '", variable.path(),
-            "' holds a state of each sample, which is split with the batch, not by a layout");
     if (parts > 1) cuts.push_back(cut);
   }
   std::stable_partition(cuts.begin(), cuts.end(),
@@ -101,7 +99,7 @@ void lay_out(const std::vector<Variable>& variables, const Distribution& distrib
   std::vector<int64_t> load(static_cast<size_t>(mesh.shape()[batch]), 0);
   for (const auto& [variable, cuts] : by_size) {
     Dims position(mesh.shape().size(), 0);
-    if (cuts.empty() && distribution.mirrors_variables() && !variable.spec().per_sample) {
+    if (cuts.empty() && distribution.mirrors_variables()) {
       copy_to(variable, along(mesh, position, batch));
       continue;
     }

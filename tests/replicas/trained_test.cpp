@@ -291,7 +291,7 @@ TEST_P(TrainedReplicas, DataParallelEqualsOneDevice) {
         expect_same_training(given, batch, one, distribute::distribute(made, way), made);
         for (const Variable& v : made.weights()) {
           const VariableParts* mirrors = parts_of(v);
-          ASSERT_EQ(mirrors != nullptr, mirror && !v.spec().per_sample) << v.path();
+          ASSERT_EQ(mirrors != nullptr, mirror) << v.path();
           if (mirrors == nullptr) continue;
           ASSERT_EQ(mirrors->parts.size(), names.size());
           for (const Variable& copy : mirrors->parts)
