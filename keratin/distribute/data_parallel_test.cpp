@@ -232,9 +232,12 @@ TEST_F(DataParallelTest, MirrorsAreOneVariable) {
   EXPECT_EQ(kernel.value(), ones);
   expect_near(many.predict(x).leaf(), twin.predict(x).leaf(), 1e-6);
 
-  // Made anew for other devices, and whole again.
+  // Made anew for other devices alone, and whole again.
   distribute(twin, DataParallel({.devices = first(3), .mirror_variables = true}));
   EXPECT_EQ(parts_of(kernel)->parts.size(), 3U);
+  const uint64_t moves = Variable::moves();
+  distribute(twin, DataParallel({.devices = first(3), .mirror_variables = true}));
+  EXPECT_EQ(Variable::moves(), moves);
   distribute(twin, DataParallel({.devices = first(2), .mirror_variables = false}));
   EXPECT_EQ(parts_of(kernel), nullptr);
   EXPECT_EQ(kernel.value(), ones);

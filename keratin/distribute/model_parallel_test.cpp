@@ -157,6 +157,9 @@ TEST_F(ModelParallelTest, OthersSeeWholeVariables) {
   twin.set_weights(one.get_weights());
   Model many = distribute(twin, megatron(mesh(2, 2)));
   ASSERT_NE(parts_of(twin.weights()[0]), nullptr);
+  const uint64_t moves = Variable::moves();
+  distribute(twin, megatron(mesh(2, 2)));  // they lie there already
+  EXPECT_EQ(Variable::moves(), moves);
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(many.get_weights()[i], one.get_weights()[i]);
 
   const Tensor x = waves({7, 6}), y = waves({7, 4}, 1);
