@@ -165,7 +165,8 @@ def markdown(rows, run, notes):
     missed = sum(not t.met for t in found)
     parts = [
         "# Keratin beside its peers", "",
-        "Written by `make bench-peers`; bench/peers/README.md says how it measures.", "",
+        "Written by `make bench-peers`; bench/peers/README.md says how it measures. On a GPU: "
+        "[GPU.md](GPU.md); with several devices: [SCALING.md](SCALING.md).", "",
         f"- Machine: {cpu_name()}, {os.cpu_count()} CPUs, L3 {cache_bytes(3) >> 20} MiB, "
         f"{platform.system()} {platform.release()}",
         f"- Date: {run['date']}; {run['rounds']} rounds of {run['seconds']} s per worker",
