@@ -88,7 +88,8 @@ std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const N
     visible.push_back(member);
     region->results.push_back(builder.of(*member));
   }
-  const Node& fused = ops::fused(block, builder.inputs(), std::move(region), kind);
+  Node& fused = ops::fused(block, builder.inputs(), std::move(region), kind);
+  fused.place(group.back()->device());  // without inputs it would follow nobody
   std::vector<Values> outputs;
   for (const Node* member : group) {
     const auto position = std::find(visible.begin(), visible.end(), member);

@@ -203,5 +203,24 @@ TEST(FusePointwise, LoopsWithReductionsOfTwoKindsStayTwo) {
                 })");
 }
 
+// Constants become part of the loop, which then has no inputs to be found beside.
+TEST(FusePointwise, ALoopOfConstantsStaysOnItsDevice) {
+  Module m = ops::parse(R"(module(%x: f32[5,2]) {
+    %zero = constant() {value = f32[] {0}}
+    %a = broadcast_to(%zero) {shape = [5,2]}
+    %b = add(%a, %zero)
+    return %b
+  })");
+  const Device device{Device::Kind::gpu, 3};
+  for (const auto& parameter : m.block().parameters()) parameter->place(device);
+  for (const auto& node : m.block().nodes()) node->place(device);
+  m = fuse_pointwise(std::move(m));
+  const Node& loop = m.block().results[0].node();
+  EXPECT_EQ(loop.name(), "fused");
+  EXPECT_EQ(loop.input_count(), 0U);
+  EXPECT_EQ(loop.device(), device);
+  EXPECT_EQ(loop.type().device, device);
+}
+
 }  // namespace
 }  // namespace keratin
