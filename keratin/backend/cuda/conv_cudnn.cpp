@@ -1,6 +1,8 @@
 #include "keratin/backend/cuda/conv_cudnn.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "keratin/backend/cuda/cudnn_conv.h"
 #include "keratin/backend/cuda/gemm.h"
@@ -60,6 +62,24 @@ class CudnnStep final : public Kernel {
   const std::unique_ptr<Kernel> before_, after_;
 };
 
+// Is relu of no number no number? Not all engines think so. The first input is none, and so must be
+// the first place of the output; all else may be anything.
+bool lets_nan_through(const ConvJob& job, const Kernel& kernel) {
+  Queue queue(job.node.device());
+  queue.enter();
+  std::vector<void*> pointers;
+  for (size_t place = 0; place < job.scratch(); ++place)
+    pointers.push_back(queue.allocate(bytes_of(job.type_of(place))));
+  pointers.push_back(queue.allocate(kernel.scratch_bytes()));
+  const std::array<uint8_t, 4> nan = {0xff, 0xff, 0xff, 0xff};
+  queue.upload(pointers[job.x], nan.data(), size_of(job.dtype()));
+  kernel.bind(pointers.data())();
+  Tensor first(job.dtype(), {1});
+  queue.download(first.raw(), pointers[job.y], first.bytes());
+  queue.finish();
+  return std::isnan(first.at(0));
+}
+
 void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
               const CudnnShape& shape, const std::string& variant, bool fused) {
   const auto alignment = [&](size_t place) {
@@ -80,11 +100,17 @@ void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
   std::vector<Way> compiled;
   for (size_t way = 0; way < found->count(); ++way) {
     const std::string name = text("cudnn ", way, variant, fused ? " fused" : "");
-    const auto make = [job, found, texts, way, name]() -> std::unique_ptr<Kernel> {
+    const auto make = [job, found, texts, way, name, fused]() -> std::unique_ptr<Kernel> {
       gpu(job.node.device()).enter();
-      std::optional<CudnnConv> conv = found->make(way);
-      if (!conv) return nullptr;
-      return std::make_unique<CudnnStep>(job, *std::move(conv), *texts, name);
+      try {
+        std::optional<CudnnConv> conv = found->make(way);
+        if (!conv) return nullptr;
+        auto step = std::make_unique<CudnnStep>(job, *std::move(conv), *texts, name);
+        if (fused && job.epilogue->relu && !lets_nan_through(job, *step)) return nullptr;
+        return step;
+      } catch (const BackendError&) {
+        return nullptr;  // it can be described, but not done
+      }
     };
     (found->compiles(way) ? compiled : to.ways).push_back({name, make});
   }

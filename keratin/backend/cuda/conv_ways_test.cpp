@@ -10,6 +10,7 @@
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/ir/module.h"
+#include "keratin/ops/fused.h"
 #include "keratin/ops/ops.h"
 
 // Whichever way turns out to be the fastest, it gives what the definition of the op gives.
@@ -22,13 +23,14 @@ Tensor wave(const Type& type, int seed) {
   return t;
 }
 
-// The output of a step on the same inputs each time.
-Tensor output_of(const Node& node, const Kernel& kernel) {
+// The output of a step on the same inputs each time, or with one that is no number.
+Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false) {
   Queue queue(node.device());
   queue.enter();
   std::vector<void*> pointers;
   for (size_t i = 0; i < node.input_count(); ++i) {
-    const Tensor in = wave(node.in(i).type(), static_cast<int>(i));
+    Tensor in = wave(node.in(i).type(), static_cast<int>(i));
+    if (nan && i == 0) in.set(0, std::nan(""));
     pointers.push_back(queue.allocate(in.bytes()));
     queue.upload(pointers.back(), in.raw(), in.bytes());
   }
@@ -88,6 +90,34 @@ TEST(ConvWays, AllGiveTheSame) {
       expect_all_alike(y, make_conv);
       expect_all_alike(ops::conv_grad_input(y, w, by_input), make_conv_grad_input);
       expect_all_alike(ops::conv_grad_filter(x, y, by_filter), make_conv_grad_filter);
+    }
+}
+
+// relu of no number is no number, in cuDNN's part too.
+TEST(ConvWays, ReluLetsNanThrough) {
+  if (device_count() == 0 || !cudnn::available()) GTEST_SKIP() << "no GPU, or no cuDNN";
+  for (DType dtype : {DType::f32, DType::f16, DType::bf16})
+    for (int64_t window : {1, 3}) {
+      const Device device{Device::Kind::gpu, 0};
+      const Type x{dtype, {2, 8, 8, 16}, device}, w{dtype, {window, window, 16, 16}, device},
+          b{dtype, {16}, device};
+      auto region = std::make_unique<Block>(1);
+      const Value inner_x = region->parameter(x), inner_w = region->parameter(w),
+                  inner_b = region->parameter(b);
+      region->results = {ops::relu(ops::conv(inner_x, inner_w, {.padding = "same"}) + inner_b)};
+      Module m;
+      const Values inputs = {m.input(x), m.input(w), m.input(b)};
+      Node& node = ops::fused(m.block(), inputs, std::move(region), "epilogue");
+      node.place(device);
+      const auto job = conv_job(node);
+      ASSERT_TRUE(job && job->epilogue);
+      for (const bool tf32 : {false, true})
+        for (const Way& way : cudnn_ways(*job, {.tf32 = tf32}).ways) {
+          const auto kernel = way.make();
+          if (kernel == nullptr) continue;
+          const Tensor y = output_of(node, *kernel, true);
+          EXPECT_TRUE(std::isnan(y.at(0))) << kernel->describe() << ' ' << dtype << ' ' << window;
+        }
     }
 }
 

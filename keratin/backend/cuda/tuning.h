@@ -12,7 +12,8 @@ struct Way {
 
 // The kernel of the way that takes the least time on the node's device, nullptr when there is none.
 // The times are taken once for all that `key` says, and the name of the winner is kept beside
-// compiled kernels: the same program gives the same bits the next time.
+// compiled kernels: the same program gives the same bits the next time. Where nothing is kept it is
+// the first that can be done.
 std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
                                 const std::vector<Way>& ways);
 // The first that can be done.
