@@ -112,20 +112,29 @@ Source make_dynamic_update_slice(const Node& node) {
 Source make_pad(const Node& node) {
   const auto& attrs = node.attr<ops::PadAttrs>();
   const Shape& shape = node.in().shape();
-  const Dims strides = shape.strides();
-  std::string body = "    bool inside = true;\n    Index from = 0;\n";
-  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
-    const auto a = static_cast<size_t>(axis);
-    const int64_t step = 1 + attrs.interior[a];
-    body += text("    { const Index c = ", coordinate(node.type().shape.dims(), a, "i"),
-                 " - Index(", attrs.lo[a], ");\n      inside = inside && c >= 0 && c % Index(",
-                 step, ") == 0 && c / Index(", step, ") < Index(", shape[axis], ");\n",
-                 "      from += c / Index(", step, ") * Index(", strides[a], "); }\n");
-  }
   const DType dtype = node.type().dtype;
+  // What stays together along the last axis is moved as one.
+  const bool whole = shape.rank() > 0 && shape.back() == node.type().shape.back() &&
+                     attrs.lo.back() == 0 && attrs.interior.back() == 0;
+  const int64_t pack = whole ? pack_of(node, shape.strides(), 0) : 1;
+  Dims from = shape.dims(), to = node.type().shape.dims();
+  if (pack > 1) from.back() /= pack, to.back() /= pack;
+  const Dims strides = Shape(from).strides();
+  std::string body = "    bool inside = true;\n    Index from = 0;\n";
+  for (size_t a = 0; a < from.size(); ++a) {
+    const int64_t step = 1 + attrs.interior[a];
+    body += text("    { const Index c = ", coordinate(to, a, "i"), " - Index(", attrs.lo[a],
+                 ");\n      inside = inside && c >= 0 && c % Index(", step, ") == 0 && c / Index(",
+                 step, ") < Index(", from[a], ");\n", "      from += c / Index(", step,
+                 ") * Index(", strides[a], "); }\n");
+  }
+  const std::string type = text("Pack<", storage_type(dtype), ", ", pack, ">");
   return element_kernel(
-      node, text(body, "    p1[i] = inside ? p0[from] : convert<", storage_type(dtype), ">(",
-                 literal(DType::f64, attrs.value), ");\n"));
+      node, node.type().shape.count() / pack,
+      text(body, "    ", type, " one;\n    for (int e = 0; e < ", pack,
+           "; ++e) one.items[e] = convert<", storage_type(dtype), ">(",
+           literal(DType::f64, attrs.value), ");\n    reinterpret_cast<", type,
+           "*>(p1)[i] = inside ? reinterpret_cast<const ", type, "*>(p0)[from] : one;\n"));
 }
 
 // Each output element finds the input whose stretch of the axis it lies in.

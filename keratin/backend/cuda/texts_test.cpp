@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "keratin/backend/cuda/conv_cudnn.h"
+#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/nvrtc.h"
 #include "keratin/ops/fused.h"
@@ -225,6 +226,20 @@ TEST_F(CudaTexts, Rows) {
         y.node().op().grad(y.node(), dy);
       }
       EXPECT_EQ(count_texts(m, "rows::"), columns == 40000 ? 0 : 10);
+      expect_compiles(m);
+    }
+}
+
+// Channels that stay together are moved 16 bytes at a time.
+TEST_F(CudaTexts, Padding) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::i32})
+    for (int64_t channels : {3, 16}) {
+      Module m;
+      const Value x = m.input({dtype, {2, 6, 7, channels}});
+      const Value y =
+          ops::pad(x, {.lo = {0, 1, 2, 0}, .hi = {0, 3, 0, 0}, .interior = {0, 0, 1, 0}});
+      m.output(y);
+      EXPECT_EQ(make_pad(y.node()).text.find(", 1>") == std::string::npos, channels == 16);
       expect_compiles(m);
     }
 }
