@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -28,8 +29,10 @@ class DeviceQueue {
   virtual void download(void* to, const void* from, size_t bytes) = 0;
   // As `upload`, from memory of `allocate_host`, in two parts: it is sent while earlier launches
   // still run, and put where it belongs by `take_fed`, in the order of the launches. Always the
-  // same block; it may be changed again when `wait_fed` returns.
-  virtual void feed(void* to, const void* from, size_t bytes) = 0;
+  // same block; it may be changed again when `wait_fed` returns. `wait(known)` returns when more
+  // than the first `known` bytes are there to be sent, and says how many.
+  using WaitForBytes = std::function<size_t(size_t known)>;
+  virtual void feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) = 0;
   virtual void wait_fed() = 0;
   virtual void take_fed() = 0;
 

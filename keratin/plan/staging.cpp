@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/plan/dependencies.h"
+#include "keratin/plan/filling.h"
 
 namespace keratin {
 
@@ -13,6 +14,11 @@ namespace {
 constexpr size_t most_fed = size_t{256} << 20, most_landing = size_t{16} << 20;
 // Results that a device writes straight into the host's memory: one sending less.
 constexpr size_t small_result = 1024;
+// One thread copies at a fraction of what the way to a device can take.
+unsigned feeding_threads() {
+  static const unsigned threads = std::min(8U, std::thread::hardware_concurrency() / 2);
+  return threads;
+}
 
 }  // namespace
 
@@ -171,10 +177,18 @@ void Session::Staging::feed(size_t queue) {
   const Feed& feed = feeds_[queue];
   if (feed.bytes == 0) return;
   devices_[queue]->wait_fed();
-  for (const auto& [input, offset] : feed.inputs)
-    if (inputs_[input].bytes > 0)
-      std::memcpy(feed.here + offset, inputs_[input].here, inputs_[input].bytes);
-  devices_[queue]->feed(feed.there, feed.here, feed.bytes);
+  const Filling::Copy copy = [&](size_t begin, size_t end) {
+    for (const auto& [input, offset] : feed.inputs) {
+      const size_t first = std::max(begin, offset),
+                   last = std::min(end, offset + inputs_[input].bytes);
+      if (first < last)
+        std::memcpy(feed.here + first,
+                    static_cast<std::byte*>(inputs_[input].here) + (first - offset), last - first);
+    }
+  };
+  Filling filling(feed.bytes, plan_.side_by_side ? feeding_threads() : 1, copy);
+  devices_[queue]->feed(feed.there, feed.here, feed.bytes,
+                        [&](size_t known) { return filling.wait(known); });
 }
 
 void Session::Staging::upload() {

@@ -33,9 +33,12 @@ class ApartQueue final : public DeviceQueue {
     std::memcpy(to, from, bytes);
     ++traffic_.down;
   }
-  void feed(void* to, const void* from, size_t bytes) override {
+  void feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) override {
     fed_to_ = to;
-    fed_.assign(static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + bytes);
+    fed_.clear();
+    while (fed_.size() < bytes)
+      fed_.insert(fed_.end(), static_cast<const std::byte*>(from) + fed_.size(),
+                  static_cast<const std::byte*>(from) + wait(fed_.size()));
     ++traffic_.fed;
   }
   void wait_fed() override {}

@@ -52,7 +52,7 @@ class Queue final : public DeviceQueue {
   void enter() override;
   void upload(void* to, const void* from, size_t bytes) override;
   void download(void* to, const void* from, size_t bytes) override;
-  void feed(void* to, const void* from, size_t bytes) override;
+  void feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) override;
   void wait_fed() override;
   void take_fed() override;
   void wait() override;

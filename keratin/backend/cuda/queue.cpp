@@ -71,14 +71,19 @@ void Queue::download(void* to, const void* from, size_t bytes) {
   check(driver().copy_async(address(to), address(from), bytes, stream_), "download");
 }
 
-void Queue::feed(void* to, const void* from, size_t bytes) {
+void Queue::feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) {
   const Driver& d = driver();
   gpu_.enter();
   if (landing_ == nullptr) landing_ = allocate(bytes);
   fed_to_ = to;
   fed_bytes_ = bytes;
   check(d.wait_event(feed_stream_, taken_, 0), "feed");
-  check(d.copy_async(address(landing_), address(from), bytes, feed_stream_), "feed");
+  for (size_t sent = 0; sent < bytes;) {
+    const size_t there = wait(sent);
+    check(d.copy_async(address(landing_ + sent), address(from) + sent, there - sent, feed_stream_),
+          "feed");
+    sent = there;
+  }
   check(d.record_event(landed_, feed_stream_, 0), "feed");
   check(d.wait_event(stream_, landed_, 0), "feed");
 }
