@@ -81,8 +81,19 @@ class Users {
   std::vector<Node*> users_;
 };
 
+// How many products each node of a block comes after, along the longest way to it.
+BlockTable<int> count_products_before(const Block& block) {
+  BlockTable<int> counts(block);
+  for (const auto& node : block.nodes())
+    for (const Value& input : node->inputs())
+      counts[*node] =
+          std::max(counts[*node], counts[input.node()] + (is_product(input.node()) ? 1 : 0));
+  return counts;
+}
+
 struct BlockFacts {
   Users users;
+  BlockTable<int> products_before;
   const NodeSet& returned;
   NodeSet taken;  // by another group
   bool side_by_side;
@@ -150,17 +161,33 @@ class Growth {
   bool adds_later_product(const Node& user) const {
     if (&user.op() != &ops::add_op) return false;
     return std::any_of(user.inputs().begin(), user.inputs().end(), [&](const Value& input) {
-      return !contains(input.node()) && follows_later_product(input.node(), max_side_depth);
+      return !contains(input.node()) &&
+             follows(input.node(), max_side_depth, [&](const Node& product) {
+               return is_later(product) && product.type() == product_.type();
+             });
     });
   }
 
-  bool follows_later_product(const Node& node, int depth) const {
+  // Does it come from such a product, by pointwise ops that serve nothing else?
+  template <class Wanted>
+  bool follows(const Node& node, int depth, const Wanted& wanted) const {
     if (facts_.users.of(node).size() != 1 || facts_.returned[node]) return false;
-    if (is_product(node)) return before(&product_, &node) && node.type() == product_.type();
+    if (is_product(node)) return wanted(node);
     if (depth == 0 || !is_loop_op(node)) return false;
     return std::any_of(node.inputs().begin(), node.inputs().end(), [&](const Value& input) {
-      return follows_later_product(input.node(), depth - 1);
+      return follows(input.node(), depth - 1, wanted);
     });
+  }
+
+  // Of two convolutions the one that must wait for more: where steps run at the same time, the
+  // other one of a residual block is over by then.
+  bool is_later(const Node& product) const {
+    const int mine = facts_.products_before[product_], others = facts_.products_before[product];
+    return are_convolutions(product) && mine != others ? mine < others
+                                                       : before(&product_, &product);
+  }
+  bool are_convolutions(const Node& product) const {
+    return &product_.op() == &ops::conv_op && &product.op() == &ops::conv_op;
   }
 
   bool is_loop_op(const Node& node) const {
@@ -183,6 +210,11 @@ class Growth {
     if (std::find(sides.begin(), sides.end(), &node) != sides.end()) return true;
     const bool alone = facts_.users.of(node).size() == 1 && !facts_.returned[node];
     if (depth == 0 || !alone || !is_loop_op(node)) return false;
+    // What is another convolution's own epilogue stays that.
+    const auto is_other = [&](const Node& product) {
+      return &product != &product_ && are_convolutions(product);
+    };
+    if (follows(node, max_side_depth, is_other)) return false;
     Unit with = sides;
     if (!readable_inputs(node, with, depth - 1)) return false;
     with.push_back(&node);
@@ -219,7 +251,9 @@ std::vector<Gather::Group> find_epilogues(const Block& block, const NodeSet& ret
   std::optional<BlockFacts> facts;  // looked for when there is a product
   for (const auto& node : block.nodes()) {
     if (!is_product(*node)) continue;
-    if (!facts) facts.emplace(BlockFacts{Users(block), returned, NodeSet(block), side_by_side});
+    if (!facts)
+      facts.emplace(BlockFacts{Users(block), count_products_before(block), returned, NodeSet(block),
+                               side_by_side});
     Gather::Group group = Growth(*node, *facts).best();
     if (group.empty()) continue;
     for (const Node* member : group) facts->taken[*member] = true;

@@ -55,6 +55,34 @@ TEST(FuseEpilogue, TakesAResidualAndAScalar) {
                 })");
 }
 
+// A residual block: %s needs %x alone, so it can be over when %c has what it needs, which then adds
+// it. The bias of %s stays its own.
+TEST(FuseEpilogue, TheLastOfABlockTakesTheSum) {
+  check_pass(fuse,
+             R"(module(%x: f32[2,5,5,4], %w: f32[1,1,4,4], %b: f32[4]) {
+                  %a = conv(%x, %w) {}
+                  %c = conv(%a, %w) {}
+                  %s = conv(%x, %w) {}
+                  %t = add(%s, %b)
+                  %y = add(%t, %c)
+                  return %y
+                })",
+             R"(module(%x: f32[2,5,5,4], %w: f32[1,1,4,4], %b: f32[4]) {
+                  %a = conv(%x, %w) {}
+                  %t = fused(%x, %w, %b) {kind = "epilogue"} do(%0: f32[2,5,5,4], %1: f32[1,1,4,4], %2: f32[4]) {
+                    %3 = conv(%0, %1) {}
+                    %4 = add(%3, %2)
+                    yield %4
+                  }
+                  %y = fused(%a, %w, %t) {kind = "epilogue"} do(%5: f32[2,5,5,4], %6: f32[1,1,4,4], %7: f32[2,5,5,4]) {
+                    %8 = conv(%5, %6) {}
+                    %9 = add(%7, %8)
+                    yield %9
+                  }
+                  return %y
+                })");
+}
+
 // x · sigmoid(x): the product is used twice, both times inside.
 TEST(FuseEpilogue, TakesAnActivationThatBranches) {
   check_pass(fuse,
