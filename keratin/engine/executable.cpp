@@ -132,8 +132,8 @@ std::vector<Executable::StepTime> Executable::profile(std::span<const Tensor> in
   std::vector<StepTime> times;
   for (size_t i = 0; i < seconds.size(); ++i) {
     const PlanStep& step = plan().steps[i];
-    times.push_back({step.kernel->describe(), seconds[i] * 1e3 / runs,
-                     step.node != nullptr ? keratin::flops(*step.node) : 0.0});
+    times.push_back({text(i < plan().once ? "once " : "", step.kernel->describe()),
+                     seconds[i] * 1e3 / runs, keratin::flops(step)});
   }
   return times;
 }

@@ -37,4 +37,14 @@ Dependencies find_dependencies(const Plan& plan) {
   return all;
 }
 
+Dependencies find_repeated_dependencies(const Plan& plan) {
+  Dependencies all = find_dependencies(plan);
+  all.erase(all.begin(), all.begin() + static_cast<int64_t>(plan.once));
+  for (std::vector<size_t>& before : all) {
+    std::erase_if(before, [&](size_t step) { return step < plan.once; });
+    for (size_t& step : before) step -= plan.once;
+  }
+  return all;
+}
+
 }  // namespace keratin

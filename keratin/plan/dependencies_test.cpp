@@ -135,7 +135,7 @@ class Memory {
 
 std::string random_program(std::mt19937& random) {
   const auto below = [&](size_t n) { return random() % n; };
-  std::vector<std::string> small = {"%x", "%s", "%t"}, large = {"%y", "%u"};
+  std::vector<std::string> small = {"%x", "%s", "%t", "%w"}, large = {"%y", "%u"};
   std::string body;
   for (int i = 0; i < 40; ++i) {
     auto& values = below(3) == 0 ? large : small;
@@ -148,7 +148,7 @@ std::string random_program(std::mt19937& random) {
     values.push_back(name);
   }
   return text(R"(module(%x: f32[100], %y: f32[1000], state %s: f32[100], state %t: f32[100],
-                        state %u: f32[1000]) {)",
+                        state %u: f32[1000], state %w: f32[100]) {)",
               "\n", body, "update %s = ", small[below(small.size())],
               "\nupdate %t = ", small.back(), "\nupdate %u = ", large[below(large.size())],
               "\nreturn ", small[below(small.size())], ", ", large.back(), "\n}");
@@ -188,6 +188,25 @@ TEST(Dependencies, AnyOrderTheyAllowGivesTheSame) {
     }
   }
   EXPECT_GT(moved, 500u);  // the orders differ
+}
+
+TEST(Dependencies, WhatRunsOnceIsThereForLaterRuns) {
+  std::mt19937 random(8);
+  size_t left_out = 0;
+  for (int round = 0; round < 200; ++round) {
+    const std::string program = random_program(random);
+    const Plan plan = plan_of(program, true);
+    const Dependencies after = find_repeated_dependencies(plan);
+    Memory expected(plan), memory(plan);
+    for (size_t i = 0; i < plan.steps.size(); ++i) memory.run(i);
+    for (int run = 0; run < 3; ++run)
+      for (size_t i = 0; i < plan.steps.size(); ++i) expected.run(i);
+    for (int run = 1; run < 3; ++run)
+      for (const size_t step : random_order(after, random)) memory.run(plan.once + step);
+    ASSERT_EQ(memory, expected) << program << plan;
+    left_out += plan.once;
+  }
+  EXPECT_GT(left_out, 200u);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void DeviceCopy::bring_home() {
   newer_ = Newer::host;
 }
 
-void DeviceCopy::begin(DeviceQueue& queue, bool writes) {
+uint64_t DeviceCopy::begin(DeviceQueue& queue, bool writes) {
   const std::lock_guard guard(lock_);
   const bool alone = users_.size() == 1 && users_[0] == &queue;
   if (!alone && (writes || written_ || newer_ == Newer::host)) {
@@ -56,8 +56,13 @@ void DeviceCopy::begin(DeviceQueue& queue, bool writes) {
   if (newer_ == Newer::host) {
     backend_.move(device_, memory_.get(), tensor_.raw(), tensor_.bytes());
     newer_ = Newer::neither;
+    ++version_;
   }
-  if (writes) newer_ = Newer::device;
+  if (writes) {
+    newer_ = Newer::device;
+    ++version_;
+  }
+  return version_;
 }
 
 void DeviceCopy::end(const DeviceQueue& queue) {

@@ -23,8 +23,9 @@ class DeviceCopy final : public Residence {
   void* address() const { return memory_.get(); }
 
   // Before a queue runs a program on it: brings what is newer on the host, and waits for other
-  // queues that are at it, unless all of them only read.
-  void begin(DeviceQueue& queue, bool writes);
+  // queues that are at it, unless all of them only read. Returns which version of the bytes it is,
+  // from 1 on: they are those of the last time when that is the same.
+  uint64_t begin(DeviceQueue& queue, bool writes);
   // Before the queue goes away or turns to other state, all of its work being done.
   void end(const DeviceQueue& queue);
 
@@ -40,6 +41,7 @@ class DeviceCopy final : public Residence {
   Newer newer_ = Newer::neither;
   std::vector<DeviceQueue*> users_;  // may not be done yet: one that writes, or any that read
   bool written_ = false;             // by the only user
+  uint64_t version_ = 1;
 };
 
 // What a queue computes and nobody has asked for yet.

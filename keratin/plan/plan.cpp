@@ -10,6 +10,7 @@
 #include "keratin/ops/transfer.h"
 #include "keratin/plan/arena.h"
 #include "keratin/plan/control_flow.h"
+#include "keratin/plan/lasting.h"
 #include "keratin/plan/waits.h"
 
 namespace keratin {
@@ -39,11 +40,13 @@ class Planner {
         owners_(plan_.module.block()),
         offsets_(plan_.module.block()),
         first_home_(plan_.module.block()),
-        step_of_(plan_.module.block()) {}
+        step_of_(plan_.module.block()),
+        prepared_(plan_.module.block()) {}
 
   Plan run() {
     find_storage();
     make_steps();
+    put_lasting_first();
     find_last_uses();
     place_parameters_and_constants();
     place_results();
@@ -134,20 +137,31 @@ class Planner {
       if (plan_.queues[i].device == device) return i;
     plan_.queues.push_back({device, {}, 0, options_.of(device).front()});
     arenas_.emplace_back();
+    taken_for_good_.push_back(0);
     return plan_.queues.size() - 1;
+  }
+
+  bool is_apart_from_host(Device device) const {
+    return device.kind == Device::Kind::gpu && !options_.gpu_backends.empty();
   }
 
   Slot allocate(Device device, size_t bytes) {
     const size_t queue = queue_of(device);
     return {Slot::Kind::arena, queue, arenas_[queue].allocate(bytes), bytes};
   }
+  // Never used for anything else.
+  Slot allocate_for_good(Device device, size_t bytes) {
+    const Slot slot = allocate(device, bytes);
+    taken_for_good_[slot.index] += bytes;
+    return slot;
+  }
   // Where steps may run at the same time, they shall not wait for each other's memory while there
   // is little of it.
   void release(const Slot& slot) {
     constexpr size_t little = size_t{32} << 20;
-    const bool apart =
-        plan_.queues[slot.index].device.kind == Device::Kind::gpu && !options_.gpu_backends.empty();
-    if (!apart || arenas_[slot.index].size() > little) arenas_[slot.index].release(slot.offset);
+    const bool apart = is_apart_from_host(plan_.queues[slot.index].device);
+    if (!apart || arenas_[slot.index].size() > little + taken_for_good_[slot.index])
+      arenas_[slot.index].release(slot.offset);
   }
 
   void make_steps() {
@@ -159,9 +173,39 @@ class Planner {
         require(type.shape.known(), "plan: all sizes must be known, '", node->name(), "' gives ",
                 type);
       if (is_name(*node) || &node->op() == &ops::constant_op) continue;
-      step_of_[*node] = plan_.steps.size();
-      plan_.steps.push_back({node.get(), make_kernel(*node), {}, node->device()});
+      auto kernel = make_kernel(*node);
+      if (const auto* prepared = dynamic_cast<const PreparedKernel*>(kernel.get()))
+        if (auto preparation = prepared->preparation()) {
+          const Preparation* known = preparation.get();
+          plan_.steps.push_back({.node = node.get(),
+                                 .kernel = std::move(preparation),
+                                 .slots = {},
+                                 .device = node->device(),
+                                 .preparation = known});
+        }
+      plan_.steps.push_back({node.get(), std::move(kernel), {}, node->device()});
     }
+  }
+
+  // On a device that has memory of its own for what lasts.
+  void put_lasting_first() {
+    auto& steps = plan_.steps;
+    const auto is_apart = [&](const PlanStep& step) {
+      return step.device == steps.front().device && is_apart_from_host(step.device);
+    };
+    if (std::all_of(steps.begin(), steps.end(), is_apart)) {
+      const Lasting lasting(plan_.module);
+      const auto lasts = [&](const PlanStep& step) {
+        if (step.preparation == nullptr) return lasting[step.node->out()];
+        for (size_t i = 0; i < step.input_count(); ++i)
+          if (step.preparation->reads(i) && !lasting[step.node->in(i)]) return false;
+        return true;
+      };
+      plan_.once = static_cast<size_t>(std::stable_partition(steps.begin(), steps.end(), lasts) -
+                                       steps.begin());
+    }
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (steps[i].preparation == nullptr) step_of_[*steps[i].node] = i;
   }
 
   std::unique_ptr<Kernel> make_kernel(const Node& node) const {
@@ -180,15 +224,24 @@ class Planner {
   }
 
   void find_last_uses() {
-    for (size_t i = 0; i < plan_.steps.size(); ++i)
-      for (const Value& input : plan_.steps[i].node->inputs()) {
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const PlanStep& step = plan_.steps[i];
+      for (size_t in = 0; in < step.input_count(); ++in) {
+        if (step.preparation != nullptr && !step.preparation->reads(in)) continue;
+        const Value input = step.node->in(in);
         use(input, i);
         // Whoever took the memory next would wait for another device; a transfer is soon done with
         // it.
-        const bool afar = storage(input).type().device != plan_.steps[i].device &&
-                          &plan_.steps[i].node->op() != &ops::transfer_op;
+        const bool afar =
+            storage(input).type().device != step.device && &step.node->op() != &ops::transfer_op;
         home(input).read_afar = home(input).read_afar || afar;
       }
+    }
+    // What one run leaves for others.
+    for (size_t i = 0; i < plan_.once; ++i)
+      if (plan_.steps[i].preparation == nullptr)
+        for (const Value& output : plan_.steps[i].node->outputs())
+          if (Home& h = home(output); h.last_use >= plan_.once) h.last_use = forever;
     for (const Value& result : plan_.results()) use(result, forever);
     for (const Update& update : plan_.module.updates()) use(update.value, forever);
   }
@@ -278,7 +331,19 @@ class Planner {
           dying[h.last_use].push_back(value);
       }
     }
-    for (size_t i = 0; i < plan_.steps.size(); ++i) place_step(i, dying[i]);
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      plan_.steps[i].preparation != nullptr ? place_preparation(plan_.steps[i])
+                                            : place_step(i, dying[i]);
+  }
+
+  // In memory that is used for nothing else, so that it waits for nobody. The step that it is for
+  // reads all that it reads.
+  void place_preparation(PlanStep& step) {
+    for (size_t i = 0; i < step.input_count(); ++i)
+      step.slots.push_back(step.preparation->reads(i) ? slot_of(step.node->in(i)) : Slot{});
+    step.slots.resize(step.input_count() + step.output_count());
+    prepared_[*step.node] = allocate_for_good(step.device, step.kernel->scratch_bytes());
+    step.slots.push_back(prepared_[*step.node]);
   }
 
   void place_step(size_t index, const std::vector<Value>& dying) {
@@ -290,7 +355,10 @@ class Planner {
         h.slot = home(input).slot;
         home(input).taken_over = true;
       } else {
-        h.slot = allocate(output.type().device, bytes_of(output.type()));
+        const bool lasts = index < plan_.once && h.last_use == forever;
+        const size_t bytes = bytes_of(output.type());
+        h.slot =
+            lasts ? allocate_for_good(step.device, bytes) : allocate(output.type().device, bytes);
       }
     }
     for (const Value& input : step.node->inputs()) step.slots.push_back(slot_of(input));
@@ -301,6 +369,7 @@ class Planner {
     } else {
       step.slots.push_back({});
     }
+    if (prepared_[*step.node].kind != Slot::Kind::none) step.slots.push_back(prepared_[*step.node]);
     for (const Value& value : dying)
       if (!home(value).taken_over && !home(value).read_afar &&
           home(value).slot.kind == Slot::Kind::arena)
@@ -355,11 +424,13 @@ class Planner {
 
   const PlanOptions& options_;
   Plan plan_;
-  std::vector<Arena> arenas_;      // of plan_.queues
-  BlockTable<Value> owners_;       // of views
-  BlockTable<size_t> offsets_;     // of these, in the owner
-  BlockTable<size_t> first_home_;  // of a node's outputs, in homes_
+  std::vector<Arena> arenas_;           // of plan_.queues
+  std::vector<size_t> taken_for_good_;  // of these, bytes
+  BlockTable<Value> owners_;            // of views
+  BlockTable<size_t> offsets_;          // of these, in the owner
+  BlockTable<size_t> first_home_;       // of a node's outputs, in homes_
   BlockTable<size_t> step_of_;
+  BlockTable<Slot> prepared_;
   std::vector<Home> homes_;
   std::vector<Copy> copies_;
   std::vector<StateCopy> state_copies_;
@@ -369,81 +440,6 @@ class Planner {
 
 Plan make_plan(Module module, const PlanOptions& options) {
   return Planner(std::move(module), options).run();
-}
-
-double flops(const Plan& plan) {
-  double total = 0;
-  for (const PlanStep& step : plan.steps)
-    if (step.node != nullptr) total += flops(*step.node);
-  return total;
-}
-
-std::ostream& operator<<(std::ostream& out, const Slot& slot) {
-  switch (slot.kind) {
-    case Slot::Kind::none:
-      return out << '-';
-    case Slot::Kind::arena:
-      return out << '@' << slot.offset;
-    case Slot::Kind::constant:
-      return out << 'c' << slot.index;
-    case Slot::Kind::input:
-      return out << "in" << slot.index;
-    case Slot::Kind::output:
-      return out << "out" << slot.index;
-  }
-  return out;
-}
-
-namespace {
-
-bool crosses(const PlanStep& step) {
-  return step.node != nullptr && &step.node->op() == &ops::transfer_op;
-}
-
-void print_queue(std::ostream& out, const Plan& plan, const Queue& queue) {
-  size_t transfers = 0, bytes = 0;
-  for (const size_t i : queue.steps)
-    if (crosses(plan.steps[i])) {
-      ++transfers;
-      bytes += bytes_of(plan.steps[i].node->type());
-    }
-  out << "  " << queue.device << ": " << queue.steps.size() << " steps, arena " << queue.arena_bytes
-      << " bytes, " << transfers << " transfers of " << bytes << " bytes\n";
-}
-
-}  // namespace
-
-std::string name_of(const Plan& plan, const PlanStep& step) {
-  const Origin origin = step.node != nullptr ? step.node->origin() : nullptr;
-  return text("step ", &step - plan.steps.data(), ", ", step.kernel->describe(),
-              origin ? text(", of layer '", *origin, "'") : "");
-}
-
-std::ostream& operator<<(std::ostream& out, const Plan& plan) {
-  out << plan.steps.size() << " steps, arena " << plan.arena_bytes << " bytes, "
-      << flops(plan) / 1e6 << " MFLOP\n";
-  if (plan.queues.size() > 1)
-    for (const Queue& queue : plan.queues) print_queue(out, plan, queue);
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const PlanStep& step = plan.steps[i];
-    out << "  " << i << ": " << step.device << ' ' << step.kernel->describe() << " (";
-    for (size_t s = 0; s < step.slots.size(); ++s)
-      out << (s == 0                       ? ""
-              : s == step.input_count()    ? " -> "
-              : s + 1 == step.slots.size() ? " ~ "
-                                           : " ")
-          << step.slots[s];
-    out << ')';
-    if (crosses(step))
-      out << " from " << step.node->in().type().device << ", " << bytes_of(step.node->type())
-          << " bytes";
-    if (step.node != nullptr && step.node->origin()) out << " [" << *step.node->origin() << ']';
-    for (const Wait& wait : step.waits)
-      out << (&wait == step.waits.data() ? " after " : ", ")
-          << plan.queues[wait.queue].steps[wait.steps - 1];
-    out << '\n';
-  }
-  return out;
 }
 
 }  // namespace keratin

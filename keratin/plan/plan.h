@@ -5,7 +5,7 @@
 
 #include "keratin/ir/module.h"
 #include "keratin/ops/flops.h"
-#include "keratin/plan/backend.h"
+#include "keratin/plan/preparation.h"
 
 namespace keratin {
 
@@ -35,12 +35,14 @@ struct Wait {
 struct PlanStep {
   const Node* node = nullptr;  // nullptr for a copy made by the planner
   std::unique_ptr<Kernel> kernel;
-  std::vector<Slot> slots;  // inputs, outputs, scratch
+  std::vector<Slot> slots;  // inputs, outputs, scratch; then what was prepared, if anything was
   Device device;
-  std::vector<Wait> waits = {};  // before it starts
-  bool signals = false;          // does a wait end with it?
+  std::vector<Wait> waits = {};              // before it starts
+  bool signals = false;                      // does a wait end with it?
+  const Preparation* preparation = nullptr;  // the kernel, of one for the node's own step
 
   size_t input_count() const { return node != nullptr ? node->input_count() : 1; }
+  size_t output_count() const { return node != nullptr ? node->output_count() : 1; }
 };
 
 // What one device does, in order, and the memory it needs for it.
@@ -82,6 +84,9 @@ struct Plan {
   std::vector<Queue> queues;
   std::vector<PlanConstant> constants;
   size_t arena_bytes = 0;  // of all queues
+  // So many of the first steps may be left out of a session's run when no state that the plan only
+  // reads has changed since the run before. None where there are several queues, or no device.
+  size_t once = 0;
   bool side_by_side = true;
 
   const Values& results() const { return module.block().results; }
@@ -92,6 +97,7 @@ Plan make_plan(Module module, const PlanOptions& options);
 
 // The arithmetic of one run; see ops/flops.h.
 double flops(const Plan& plan);
+double flops(const PlanStep& step);
 
 // "step 3, matmul 4x5, of layer 'dense'": for messages.
 std::string name_of(const Plan& plan, const PlanStep& step);

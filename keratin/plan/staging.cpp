@@ -137,6 +137,7 @@ void* Session::Staging::keep_input(size_t index, const Tensor& state) {
   if (copy.kept && copy.kept->tensor().raw() == state.raw()) return copy.kept->address();
   let_go(copy);
   const Type& type = plan_.module.block().parameters()[index]->type();
+  copy.version = 0;
   for (const Queue& queue : plan_.queues)
     if (queue.device == type.device) copy.kept = DeviceCopy::of(state, *queue.backend, type.device);
   forget_record();
@@ -165,8 +166,13 @@ void* Session::Staging::keep_output(size_t index, const Tensor& result) {
 void Session::Staging::run(std::span<const Launch> steps) {
   DeviceQueue& device = *devices_[0];
   device.enter();
+  if (changed_)
+    for (const Launch& step : steps.first(plan_.once)) step();
+  changed_ = false;
+  steps = steps.subspan(plan_.once);
   if (recorded_ == Recorded::once_run)
-    recorded_ = device.record(steps, find_dependencies(plan_)) ? Recorded::yes : Recorded::never;
+    recorded_ =
+        device.record(steps, find_repeated_dependencies(plan_)) ? Recorded::yes : Recorded::never;
   if (recorded_ == Recorded::yes) return device.replay();
   device.take_fed();
   for (const Launch& step : steps) step();
@@ -197,12 +203,14 @@ void Session::Staging::upload() {
     devices_[q]->complain();
     feed(q);
   }
-  for (const Copy& copy : inputs_) {
+  for (Copy& copy : inputs_) {
     if (copy.device == nullptr || copy.fed) continue;
     if (copy.kept) {
-      copy.kept->begin(*copy.device, copy.returns);
+      const uint64_t version = copy.kept->begin(*copy.device, copy.returns);
+      if (std::exchange(copy.version, version) != version && !copy.returns) changed_ = true;
     } else {
       copy.device->upload(copy.there, copy.here, copy.bytes);
+      changed_ = true;
     }
   }
 }

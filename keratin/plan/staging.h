@@ -30,7 +30,8 @@ struct Session::Staging {
   // begin with `take`.
   void upload();
   void take();
-  // Runs the steps of a plan with one queue. From the third run on they are replayed.
+  // Runs the steps of a plan with one queue, those of Plan::once if it must. From the third run on
+  // the others are replayed.
   void run(std::span<const Launch> steps);
   // After the steps: sends results on their way, and brings them unless they wait to be asked for.
   void download();
@@ -45,6 +46,7 @@ struct Session::Staging {
     bool fed = false;                              // `there` is in a feed
     std::byte* landing = nullptr;                  // of the host; nullptr for large ones
     std::shared_ptr<DeviceCopy> kept = nullptr;    // instead of `there`
+    uint64_t version = 0;                          // of what is kept, at the last run
     std::shared_ptr<DeviceResult> late = nullptr;  // instead of `here`
   };
   // What is no state, of one device, in one block: it comes from the host before each run.
@@ -77,6 +79,7 @@ struct Session::Staging {
   std::vector<Copy> inputs_, outputs_;
   std::vector<Feed> feeds_;  // one per queue
   Recorded recorded_ = Recorded::not_yet;
+  bool changed_ = true;  // has state, since the steps of Plan::once ran?
 };
 
 }  // namespace keratin
