@@ -6,8 +6,9 @@
 
 #include "keratin/backend/cuda/cudnn_conv.h"
 #include "keratin/backend/cuda/gemm.h"
-#include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/trial.h"
+#include "keratin/plan/preparation.h"
 
 namespace keratin::cuda {
 
@@ -15,23 +16,44 @@ namespace {
 
 constexpr size_t most_compiled = 3;
 
-class CudnnStep final : public Kernel {
+// The filter as cuDNN wants it, with the scale of an epilogue in it, and the shift.
+class FilterPreparation final : public Preparation {
  public:
-  CudnnStep(const ConvJob& job, CudnnConv conv, const ConvTexts& texts, std::string name)
+  FilterPreparation(const ConvJob& job, const Source& source)
+      : job_(job), step_(make_step(job.node, source)) {}
+
+  std::string describe() const override { return text("cuda ", job_.conv.name(), ", its filter"); }
+  size_t scratch_bytes() const override { return step_->scratch_bytes(); }
+  Launch bind(Pointers p) const override { return step_->bind(p); }
+  bool reads(size_t input) const override {
+    return input == job_.w || (job_.epilogue && input != job_.x && input != job_.epilogue->added);
+  }
+
+ private:
+  const ConvJob job_;
+  const std::unique_ptr<Kernel> step_;
+};
+
+class CudnnStep final : public PreparedKernel {
+ public:
+  CudnnStep(const ConvJob& job, CudnnConv conv, std::shared_ptr<const ConvTexts> texts,
+            std::string name)
       : job_(job),
         conv_(std::move(conv)),
         name_(std::move(name)),
-        filter_bytes_(texts.filter_bytes),
-        image_bytes_(texts.image_bytes),
-        shift_bytes_(texts.shift_bytes),
-        before_(make_step(job.node, texts.before)),
-        after_(make_step(job.node, texts.after)) {}
+        texts_(std::move(texts)),
+        before_(make_step(job.node, texts_->before)),
+        after_(make_step(job.node, texts_->after)) {}
 
   std::string describe() const override {
     return text("cuda ", job_.conv.name(), job_.epilogue ? ", epilogue, " : ", ", name_);
   }
   size_t scratch_bytes() const override {
-    return filter_bytes_ + image_bytes_ + shift_bytes_ + conv_.workspace_bytes();
+    return texts_->filter_grad + texts_->image + conv_.workspace_bytes();
+  }
+  std::unique_ptr<Preparation> preparation() const override {
+    if (texts_->prepare.passes.empty()) return nullptr;
+    return std::make_unique<FilterPreparation>(job_, texts_->prepare);
   }
 
   Launch bind(Pointers p) const override {
@@ -44,39 +66,35 @@ class CudnnStep final : public Kernel {
 
  private:
   void launch(Pointers p) const {
-    auto* const filter = static_cast<std::byte*>(p[job_.scratch()]);
-    std::byte* const image = filter + filter_bytes_;
-    std::byte* const shift = image + image_bytes_;
-    conv_.run({.x = image_bytes_ > 0 ? image : p[job_.x],
+    auto* const filter_grad = static_cast<std::byte*>(p[job_.scratch()]);
+    std::byte* const image = filter_grad + texts_->filter_grad;
+    const bool prepared = !texts_->prepare.passes.empty();
+    auto* const filter = prepared ? static_cast<std::byte*>(p[job_.scratch() + 1]) : filter_grad;
+    conv_.run({.x = texts_->image > 0 ? image : p[job_.x],
                .w = filter,
                .y = p[job_.y],
-               .shift = shift,
+               .shift = filter + texts_->prepared_filter,
                .added = job_.epilogue && job_.epilogue->added ? p[*job_.epilogue->added] : nullptr,
-               .workspace = shift + shift_bytes_});
+               .workspace = image + texts_->image});
   }
 
   const ConvJob job_;
   const CudnnConv conv_;
   const std::string name_;
-  const size_t filter_bytes_, image_bytes_, shift_bytes_;
+  const std::shared_ptr<const ConvTexts> texts_;
   const std::unique_ptr<Kernel> before_, after_;
 };
 
 // Is relu of no number no number? Not all engines think so. The first input is none, and so must be
 // the first place of the output; all else may be anything.
 bool lets_nan_through(const ConvJob& job, const Kernel& kernel) {
-  Queue queue(job.node.device());
-  queue.enter();
-  std::vector<void*> pointers;
-  for (size_t place = 0; place < job.scratch(); ++place)
-    pointers.push_back(queue.allocate(bytes_of(job.type_of(place))));
-  pointers.push_back(queue.allocate(kernel.scratch_bytes()));
+  Trial trial(job.node);
   const std::array<uint8_t, 4> nan = {0xff, 0xff, 0xff, 0xff};
-  queue.upload(pointers[job.x], nan.data(), size_of(job.dtype()));
-  kernel.bind(pointers.data())();
+  trial.queue().upload(trial.at(job.x), nan.data(), size_of(job.dtype()));
+  trial.bind(kernel)();
   Tensor first(job.dtype(), {1});
-  queue.download(first.raw(), pointers[job.y], first.bytes());
-  queue.finish();
+  trial.queue().download(first.raw(), trial.at(job.y), first.bytes());
+  trial.queue().finish();
   return std::isnan(first.at(0));
 }
 
@@ -105,7 +123,7 @@ void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
       try {
         std::optional<CudnnConv> conv = found->make(way);
         if (!conv) return nullptr;
-        auto step = std::make_unique<CudnnStep>(job, *std::move(conv), *texts, name);
+        auto step = std::make_unique<CudnnStep>(job, *std::move(conv), texts, name);
         if (fused && job.epilogue->relu && !lets_nan_through(job, *step)) return nullptr;
         return step;
       } catch (const BackendError&) {

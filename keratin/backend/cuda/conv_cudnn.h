@@ -28,12 +28,14 @@ enum class Channels { as_they_are, more, folded };  // `more` are zeros
 // Nothing where it would be the same as with the channels as they are.
 std::optional<CudnnShape> cudnn_shape(const ops::ConvGeometry& g, DType dtype, Channels channels);
 
-// The text around cuDNN's part. It wants filters with their outputs first: they are turned into
-// scratch memory before, or the gradient from there after; as is an input with zeros around it. The
-// scale of an epilogue goes into the filter, the rest into cuDNN's part where that is `fused`.
+// The text around cuDNN's part. It wants filters with their outputs first: `prepare` turns them
+// into scratch memory of its own, and puts the shift of an epilogue behind them; a gradient is
+// turned from scratch memory after. So is an input with zeros around it, before or after. The scale
+// of an epilogue goes into the filter, the rest into cuDNN's part where that is `fused`.
 struct ConvTexts {
-  Source before, after;
-  size_t filter_bytes = 0, image_bytes = 0, shift_bytes = 0;  // of scratch memory, in this order
+  Source prepare, before, after;
+  size_t prepared_filter = 0, shift = 0;  // bytes of what is prepared, in this order
+  size_t filter_grad = 0, image = 0;      // of scratch memory, in this order
 };
 ConvTexts conv_texts(const ConvJob& job, const CudnnShape& shape, bool fused);
 // The epilogue of a job as a loop of its own over what the convolution gave.

@@ -35,18 +35,19 @@ class Writer {
         padded_(shape.g),
         fold_(shape.fold),
         fused_(fused) {
-    texts_.filter_bytes =
+    (kind_ == ConvKind::grad_filter ? texts_.filter_grad : texts_.prepared_filter) =
         aligned(g_.outputs * window_of(padded_.axes) * padded_.channels / padded_.groups, dtype_);
-    if (pads()) texts_.image_bytes = aligned(count_of(padded_), dtype_);
-    if (fused_) texts_.shift_bytes = aligned(g_.outputs, DType::f32);
-    for (Source* source : {&texts_.before, &texts_.after}) {
+    if (pads()) texts_.image = aligned(count_of(padded_), dtype_);
+    if (fused_) texts_.shift = aligned(g_.outputs, DType::f32);
+    texts_.prepare.scratch_bytes = texts_.prepared_filter + texts_.shift;
+    for (Source* source : {&texts_.prepare, &texts_.before, &texts_.after}) {
       source->name = job.node.name();
       source->text = text("using Index = ", index(), ";\n");
     }
   }
 
   ConvTexts write() {
-    Source& filter = kind_ == ConvKind::grad_filter ? texts_.after : texts_.before;
+    Source& filter = kind_ == ConvKind::grad_filter ? texts_.after : texts_.prepare;
     if (padded_.channels == g_.channels)
       turn_filter(filter);
     else
@@ -87,12 +88,12 @@ class Writer {
   // The shift of output o, for cuDNN's part.
   std::string write_shift() const {
     const std::string& shift = job_.epilogue->shift;
-    return text("reinterpret_cast<float*>(p", job_.scratch(), " + ",
-                texts_.filter_bytes + texts_.image_bytes, ")[o] = ", shift.empty() ? "0" : shift,
-                ";\n");
+    return text("reinterpret_cast<float*>(p", job_.scratch(), " + ", texts_.prepared_filter,
+                ")[o] = ", shift.empty() ? "0" : shift, ";\n");
   }
 
-  // A matrix is written with its rows as columns, tile by tile.
+  // A matrix is written with its rows as columns, tile by tile; a filter at the beginning of the
+  // scratch memory of whichever text turns it.
   void turn_filter(Source& source) {
     int64_t rows = window_of(g_.axes) * g_.channels / g_.groups, columns = g_.outputs;
     std::string from = filter(), to = scratch(0);
@@ -185,7 +186,7 @@ class Writer {
       inside += text(" && x", axis, " >= 0 && x", axis, " < Index(", g_.axes[axis].input, ")");
     }
     add_loop(source, "pad", count_of(padded_),
-             text(body, "    ", scratch(texts_.filter_bytes), "[i] = ", inside, " ? ", image(), "[",
+             text(body, "    ", scratch(texts_.filter_grad), "[i] = ", inside, " ? ", image(), "[",
                   position(g_, text("c % Index(", g_.channels, ")")), "] : ", storage_type(dtype_),
                   "(0);\n"));
   }
@@ -200,7 +201,7 @@ class Writer {
                     "))");
     }
     add_loop(source, "crop", count_of(g_),
-             text(body, "    ", image(), "[i] = ", inside, " ? ", scratch(texts_.filter_bytes), "[",
+             text(body, "    ", image(), "[i] = ", inside, " ? ", scratch(texts_.filter_grad), "[",
                   position(padded_, text(offset, " * Index(", g_.channels, ") + c")),
                   "] : ", storage_type(dtype_), "(0);\n"));
   }

@@ -6,9 +6,9 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/cudnn.h"
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/trial.h"
 #include "keratin/ir/module.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/ops.h"
@@ -25,21 +25,16 @@ Tensor wave(const Type& type, int seed) {
 
 // The output of a step on the same inputs each time, or with one that is no number.
 Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false) {
-  Queue queue(node.device());
-  queue.enter();
-  std::vector<void*> pointers;
+  Trial trial(node);
   for (size_t i = 0; i < node.input_count(); ++i) {
     Tensor in = wave(node.in(i).type(), static_cast<int>(i));
     if (nan && i == 0) in.set(0, std::nan(""));
-    pointers.push_back(queue.allocate(in.bytes()));
-    queue.upload(pointers.back(), in.raw(), in.bytes());
+    trial.queue().upload(trial.at(i), in.raw(), in.bytes());
   }
+  trial.bind(kernel)();
   Tensor out(node.type().dtype, node.type().shape);
-  pointers.push_back(queue.allocate(out.bytes()));
-  pointers.push_back(queue.allocate(kernel.scratch_bytes()));
-  kernel.bind(pointers.data())();
-  queue.download(out.raw(), pointers[node.input_count()], out.bytes());
-  queue.finish();
+  trial.queue().download(out.raw(), trial.at(node.input_count()), out.bytes());
+  trial.queue().finish();
   return out;
 }
 
@@ -63,63 +58,77 @@ void expect_all_alike(const Value& value, TextMaker definition) {
   }
 }
 
-TEST(ConvWays, AllGiveTheSame) {
+struct Case {
+  Shape x, w;
+  ops::ConvAttrs attrs;
+};
+const Case cases[] = {
+    {{2, 20, 18, 3}, {7, 7, 3, 16}, {.strides = {2}, .padding = "same"}},
+    {{2, 12, 11, 3},
+     {3, 3, 3, 8},
+     {.strides = {2, 1}, .padding = "explicit", .low = {1, 2}, .high = {1, 2}}},
+    {{2, 9, 9, 16}, {3, 3, 16, 24}, {.padding = "same"}},
+    {{2, 9, 9, 8}, {1, 1, 8, 16}, {.strides = {2}}},
+    {{2, 9, 9, 8}, {3, 3, 1, 8}, {.groups = 8, .padding = "same"}},
+    {{2, 11, 6}, {3, 6, 4}, {.dilations = {2}, .padding = "causal"}},
+};
+
+class ConvWays : public ::testing::TestWithParam<std::tuple<size_t, DType>> {
+ protected:
+  void SetUp() override {
+    if (device_count() == 0 || !cudnn::available()) GTEST_SKIP() << "no GPU, or no cuDNN";
+  }
+};
+
+TEST_P(ConvWays, AllGiveTheSame) {
+  const Case& c = cases[std::get<0>(GetParam())];
+  Module m;
+  const Type type_x{std::get<1>(GetParam()), c.x, {Device::Kind::gpu, 0}},
+      type_w{type_x.dtype, c.w, type_x.device};
+  const Value x = m.input(type_x), w = m.input(type_w), y = ops::conv(x, w, c.attrs);
+  ops::ConvAttrs by_input = c.attrs, by_filter = c.attrs;
+  by_input.sizes = Dims(c.x.begin() + 1, c.x.end() - 1);
+  by_filter.sizes = Dims(c.w.begin(), c.w.end() - 2);
+  expect_all_alike(y, make_conv);
+  expect_all_alike(ops::conv_grad_input(y, w, by_input), make_conv_grad_input);
+  expect_all_alike(ops::conv_grad_filter(x, y, by_filter), make_conv_grad_filter);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ConvWays,
+                         ::testing::Combine(::testing::Range(size_t{0}, std::size(cases)),
+                                            ::testing::Values(DType::f32, DType::bf16)));
+
+// relu of no number is no number, in cuDNN's part too.
+class ConvRelu : public ::testing::TestWithParam<std::tuple<DType, int64_t>> {};
+
+TEST_P(ConvRelu, LetsNanThrough) {
   if (device_count() == 0 || !cudnn::available()) GTEST_SKIP() << "no GPU, or no cuDNN";
-  struct Case {
-    Shape x, w;
-    ops::ConvAttrs attrs;
-  };
-  const Case cases[] = {
-      {{2, 20, 18, 3}, {7, 7, 3, 16}, {.strides = {2}, .padding = "same"}},
-      {{2, 12, 11, 3},
-       {3, 3, 3, 8},
-       {.strides = {2, 1}, .padding = "explicit", .low = {1, 2}, .high = {1, 2}}},
-      {{2, 9, 9, 16}, {3, 3, 16, 24}, {.padding = "same"}},
-      {{2, 9, 9, 8}, {1, 1, 8, 16}, {.strides = {2}}},
-      {{2, 9, 9, 8}, {3, 3, 1, 8}, {.groups = 8, .padding = "same"}},
-      {{2, 11, 6}, {3, 6, 4}, {.dilations = {2}, .padding = "causal"}},
-  };
-  for (DType dtype : {DType::f32, DType::bf16})
-    for (const Case& c : cases) {
-      Module m;
-      const Type type_x{dtype, c.x, {Device::Kind::gpu, 0}}, type_w{dtype, c.w, type_x.device};
-      const Value x = m.input(type_x), w = m.input(type_w), y = ops::conv(x, w, c.attrs);
-      ops::ConvAttrs by_input = c.attrs, by_filter = c.attrs;
-      by_input.sizes = Dims(c.x.begin() + 1, c.x.end() - 1);
-      by_filter.sizes = Dims(c.w.begin(), c.w.end() - 2);
-      expect_all_alike(y, make_conv);
-      expect_all_alike(ops::conv_grad_input(y, w, by_input), make_conv_grad_input);
-      expect_all_alike(ops::conv_grad_filter(x, y, by_filter), make_conv_grad_filter);
+  const auto [dtype, window] = GetParam();
+  const Device device{Device::Kind::gpu, 0};
+  const Type x{dtype, {2, 8, 8, 16}, device}, w{dtype, {window, window, 16, 16}, device},
+      b{dtype, {16}, device};
+  auto region = std::make_unique<Block>(1);
+  const Value inner_x = region->parameter(x), inner_w = region->parameter(w),
+              inner_b = region->parameter(b);
+  region->results = {ops::relu(ops::conv(inner_x, inner_w, {.padding = "same"}) + inner_b)};
+  Module m;
+  const Values inputs = {m.input(x), m.input(w), m.input(b)};
+  Node& node = ops::fused(m.block(), inputs, std::move(region), "epilogue");
+  node.place(device);
+  const auto job = conv_job(node);
+  ASSERT_TRUE(job && job->epilogue);
+  for (const bool tf32 : {false, true})
+    for (const Way& way : cudnn_ways(*job, {.tf32 = tf32}).ways) {
+      const auto kernel = way.make();
+      if (kernel == nullptr) continue;
+      const Tensor y = output_of(node, *kernel, true);
+      EXPECT_TRUE(std::isnan(y.at(0))) << kernel->describe() << ' ' << dtype << ' ' << window;
     }
 }
 
-// relu of no number is no number, in cuDNN's part too.
-TEST(ConvWays, ReluLetsNanThrough) {
-  if (device_count() == 0 || !cudnn::available()) GTEST_SKIP() << "no GPU, or no cuDNN";
-  for (DType dtype : {DType::f32, DType::f16, DType::bf16})
-    for (int64_t window : {1, 3}) {
-      const Device device{Device::Kind::gpu, 0};
-      const Type x{dtype, {2, 8, 8, 16}, device}, w{dtype, {window, window, 16, 16}, device},
-          b{dtype, {16}, device};
-      auto region = std::make_unique<Block>(1);
-      const Value inner_x = region->parameter(x), inner_w = region->parameter(w),
-                  inner_b = region->parameter(b);
-      region->results = {ops::relu(ops::conv(inner_x, inner_w, {.padding = "same"}) + inner_b)};
-      Module m;
-      const Values inputs = {m.input(x), m.input(w), m.input(b)};
-      Node& node = ops::fused(m.block(), inputs, std::move(region), "epilogue");
-      node.place(device);
-      const auto job = conv_job(node);
-      ASSERT_TRUE(job && job->epilogue);
-      for (const bool tf32 : {false, true})
-        for (const Way& way : cudnn_ways(*job, {.tf32 = tf32}).ways) {
-          const auto kernel = way.make();
-          if (kernel == nullptr) continue;
-          const Tensor y = output_of(node, *kernel, true);
-          EXPECT_TRUE(std::isnan(y.at(0))) << kernel->describe() << ' ' << dtype << ' ' << window;
-        }
-    }
-}
+INSTANTIATE_TEST_SUITE_P(Cases, ConvRelu,
+                         ::testing::Combine(::testing::Values(DType::f32, DType::f16, DType::bf16),
+                                            ::testing::Values(1, 3)));
 
 }  // namespace
 }  // namespace keratin::cuda

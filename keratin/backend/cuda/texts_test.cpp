@@ -294,8 +294,8 @@ TEST_F(CudaTexts, ConvolutionsByCudnn) {
         const auto shape = cudnn_shape(ops::conv_geometry(value.node()), dtype, channels);
         ASSERT_TRUE(shape);
         const ConvTexts texts = conv_texts(*conv_job(value.node()), *shape, false);
-        EXPECT_GT(texts.image_bytes, 0U);  // 8 rows are padded at one end only
-        for (const Source& source : {texts.before, texts.after})
+        EXPECT_GT(texts.image, 0U);  // 8 rows are padded at one end only
+        for (const Source& source : {texts.prepare, texts.before, texts.after})
           for (const char* chip : {"sm_80", "sm_90"})
             EXPECT_NO_THROW(compile(source.text, chip)) << source.text;
       }

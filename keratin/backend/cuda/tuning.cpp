@@ -4,8 +4,8 @@
 #include <chrono>
 #include <limits>
 
-#include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/kernel_cache.h"
+#include "keratin/backend/cuda/trial.h"
 
 namespace keratin::cuda {
 
@@ -13,25 +13,16 @@ namespace {
 
 constexpr size_t rounds = 3, runs_per_round = 4;
 
-// The memory of one step, of its own.
-class Trial {
+// Times the ways to run one step.
+class Stopwatch {
  public:
-  explicit Trial(const Node& node) : queue_(node.device()) {
-    for (const Value& input : node.inputs()) pointers_.push_back(allocate(bytes_of(input.type())));
-    for (const Type& type : node.types()) pointers_.push_back(allocate(bytes_of(type)));
-    pointers_.push_back(nullptr);
-  }
+  explicit Stopwatch(const Node& node) : trial_(node), queue_(trial_.queue()) {}
 
-  // In ms; infinite for one that fails.
+  // In ms, without what is prepared, which others do not wait for; infinite for one that fails.
   double time(const Kernel& kernel) {
     double best = std::numeric_limits<double>::infinity();
     try {
-      if (const size_t bytes = kernel.scratch_bytes(); bytes > scratch_bytes_) {
-        pointers_.back() = allocate(bytes);
-        scratch_bytes_ = bytes;
-      }
-      queue_.enter();
-      const Launch launch = kernel.bind(pointers_.data());
+      const Launch launch = trial_.bind(kernel);
       launch();
       queue_.finish();
       const std::vector<Launch> runs(runs_per_round, launch);
@@ -50,8 +41,6 @@ class Trial {
   }
 
  private:
-  std::byte* allocate(size_t bytes) { return queue_.allocate(bytes); }
-
   // As a session does it, recorded: what the host does for a launch does not count.
   void run(const std::vector<Launch>& runs, bool first) {
     if (first) {
@@ -63,10 +52,9 @@ class Trial {
     for (const Launch& launch : runs) launch();
   }
 
-  Queue queue_;
+  Trial trial_;
+  Queue& queue_;
   bool recorded_ = false;
-  std::vector<void*> pointers_;
-  size_t scratch_bytes_ = 0;
 };
 
 struct Winner {
@@ -76,11 +64,11 @@ struct Winner {
 
 Winner find_fastest(const Node& node, const std::vector<Way>& ways) {
   Winner winner;
-  Trial trial(node);
+  Stopwatch watch(node);
   double best = std::numeric_limits<double>::infinity();
   for (const Way& way : ways) {
     auto kernel = way.make();
-    const double ms = kernel == nullptr ? best : trial.time(*kernel);
+    const double ms = kernel == nullptr ? best : watch.time(*kernel);
     if (ms >= best) continue;
     best = ms;
     winner = {way.name, std::move(kernel)};
@@ -103,7 +91,7 @@ std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
   static std::mutex lock;
   static std::map<std::string, std::string> known;
   const std::lock_guard guard(lock);
-  std::string full = text("way 1\n", gpu(node.device()).chip(), '\n', key);
+  std::string full = text("way 2\n", gpu(node.device()).chip(), '\n', key);
   for (const Way& way : ways) full += '\n' + way.name;
   auto [winner, fresh] = known.try_emplace(full);
   if (fresh) {
