@@ -18,7 +18,7 @@ constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_
 // Parts of a sum are joined from the workspace, in order; never added to the result as they come.
 constexpr uint32_t ordered_reductions = 2 | 4;
 constexpr size_t most_workspace = size_t{32} << 20;
-constexpr int most_choices = 8;
+constexpr int most_choices = 24;
 
 struct Heuristic {
   uint64_t algorithm[8];

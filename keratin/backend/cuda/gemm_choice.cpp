@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -14,6 +15,10 @@ namespace {
 
 // Less than this is not worth the time it takes to try.
 constexpr int64_t least_work = int64_t{1} << 18;
+// What fills a device is done well by the library's first few; of less, how it is cut into parts
+// matters more, and trying takes less.
+constexpr int64_t much_work = int64_t{1} << 31;
+constexpr size_t choices_for_much = 8;
 // Another one than the library's first must be that much faster, or noise would decide.
 constexpr double clearly = 0.96;
 constexpr int repeats = 10, rounds = 3;
@@ -172,6 +177,8 @@ MaybeChoice Gemm::search(bool for_speed) const {
   std::vector<cublas::Choice> all = cublas::choices(
       operation_, b_, a_, out_, {shape_.alignment_b, shape_.alignment_a, shape_.alignment_out});
   if (all.empty() || (!for_speed && !shape_.relu)) return all.empty() ? MaybeChoice() : all[0];
+  const int64_t products = shape_.batch * shape_.rows * shape_.columns;
+  if (products >= much_work / shape_.depth) all.resize(std::min(all.size(), choices_for_much));
   try {
     const Trial trial(*this, all);
     if (shape_.relu)
