@@ -106,7 +106,10 @@ class Gemm::Trial {
     scratch_ = allocate(gemm.device_, workspace);
     check(driver().create_stream(&stream_, Driver::stream_non_blocking), "cuStreamCreate");
   }
-  ~Trial() { driver().destroy_stream(stream_); }
+  ~Trial() {
+    driver().synchronize(stream_);  // memory is let go of: one that failed may be at work
+    driver().destroy_stream(stream_);
+  }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 

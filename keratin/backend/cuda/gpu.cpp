@@ -9,6 +9,43 @@ namespace keratin::cuda {
 
 namespace {
 
+// What is kept of memory that nobody uses: little of a GPU, which other programs share, and of what
+// a host can hold in place.
+constexpr size_t most_kept = size_t{1} << 30, most_kept_of_host = size_t{256} << 20;
+
+void* unless_out_of_memory(Result result, void* memory, const char* what) {
+  if (result == Driver::out_of_memory) return nullptr;
+  check(result, what);
+  return memory;
+}
+
+Pool::Source memory_of(const Gpu& gpu) {
+  return {.allocate =
+              [](size_t bytes) {
+                DeviceAddress made = 0;
+                const Result result = driver().allocate(&made, bytes);
+                return unless_out_of_memory(result, reinterpret_cast<void*>(made), "cuMemAlloc");
+              },
+          .free =
+              [&gpu](void* memory) {
+                if (gpu.try_to_enter()) driver().free(address(memory));
+              }};
+}
+
+Pool::Source host_memory_of(const Gpu& gpu) {
+  return {.allocate =
+              [](size_t bytes) {
+                void* made = nullptr;
+                const Result result =
+                    driver().allocate_host(&made, bytes, Driver::host_portable_and_mapped);
+                return unless_out_of_memory(result, made, "cuMemHostAlloc");
+              },
+          .free =
+              [&gpu](void* memory) {
+                if (gpu.try_to_enter()) driver().free_host(memory);
+              }};
+}
+
 struct Found {
   std::vector<std::unique_ptr<Gpu>> gpus;
   std::string reason;
@@ -49,7 +86,8 @@ Gpu& gpu(Device device) {
   return *gpus[static_cast<size_t>(device.index) % gpus.size()];
 }
 
-Gpu::Gpu(int ordinal) {
+Gpu::Gpu(int ordinal)
+    : memory_(memory_of(*this), most_kept), host_memory_(host_memory_of(*this), most_kept_of_host) {
   const Driver& d = driver();
   int device = 0, major = 0, minor = 0;
   check(d.device(&device, ordinal), "cuDeviceGet");
@@ -92,21 +130,36 @@ std::vector<FunctionHandle> Gpu::functions(const Source& source) {
   return all;
 }
 
+namespace {
+
+// Memory while it is booked to a device.
+struct Booked {
+  Booked(Device on, size_t size) : device(on), bytes(size) { charge_memory(device, bytes); }
+  ~Booked() {
+    memory = nullptr;
+    release_memory(device, bytes);
+  }
+  Booked(const Booked&) = delete;
+  Booked& operator=(const Booked&) = delete;
+
+  const Device device;
+  const size_t bytes;
+  std::shared_ptr<void> memory;
+};
+
+}  // namespace
+
 std::shared_ptr<void> allocate(Device device, size_t bytes) {
   Gpu& owner = gpu(device);
   owner.enter();
-  charge_memory(device, bytes);
-  DeviceAddress memory = 0;
-  const Result result = driver().allocate(&memory, std::max<size_t>(bytes, 1));
-  if (result != 0) release_memory(device, bytes);
-  if (result == Driver::out_of_memory)
+  auto booked = std::make_shared<Booked>(device, bytes);
+  booked->memory = owner.memory().take(bytes);
+  if (booked->memory == nullptr) {
+    booked = nullptr;
     throw BackendError(text(device, ": out of memory, ", bytes, " bytes were asked for; ",
                             memory_use(device).used, " are in use"));
-  check(result, "cuMemAlloc");
-  return {reinterpret_cast<void*>(memory), [&owner, device, bytes](void* given) {
-            if (owner.try_to_enter()) driver().free(address(given));
-            release_memory(device, bytes);
-          }};
+  }
+  return {booked, booked->memory.get()};
 }
 
 }  // namespace keratin::cuda

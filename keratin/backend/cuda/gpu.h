@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "keratin/backend/cuda/driver.h"
+#include "keratin/backend/cuda/pool.h"
 #include "keratin/backend/cuda/source.h"
 #include "keratin/plan/device_queue.h"
 
@@ -20,6 +21,11 @@ class Gpu {
   // Can a kernel wait for those that it follows? See `wait_for_others` in prelude.h.
   bool kernels_wait() const { return kernels_wait_; }
 
+  // What is outside a program's own plan: of the GPU, and of the host, which the GPU reads and
+  // writes by itself. The caller has entered.
+  Pool& memory() { return memory_; }
+  Pool& host_memory() { return host_memory_; }
+
   // The functions of a text, one per pass: compiled when it is new.
   std::vector<FunctionHandle> functions(const Source& source);
 
@@ -27,6 +33,7 @@ class Gpu {
   ContextHandle context_ = nullptr;
   std::string chip_;  // "sm_90"
   bool kernels_wait_ = false;
+  Pool memory_, host_memory_;
   std::mutex lock_;
   std::map<std::string, ModuleHandle> modules_;  // by text
 };
@@ -37,8 +44,8 @@ void copy_now(void* to, const void* from, size_t bytes);
 // The GPU that a device is: logical devices share those of the machine.
 Gpu& gpu(Device device);
 
-// Memory of a device, booked to it and given back with the last owner. BackendError when there is
-// too little.
+// Memory of a device, booked to it and given back with the last owner, who has waited for all work
+// on it. BackendError when there is too little.
 std::shared_ptr<void> allocate(Device device, size_t bytes);
 
 // One session's stream of work on a GPU.
@@ -65,14 +72,14 @@ class Queue final : public DeviceQueue {
   long long* const& fault() const { return fault_; }
 
  private:
+  std::byte* own(std::shared_ptr<void> memory);
   void capture(std::span<const Launch> steps, const Dependencies& after);
 
   const Device device_;
   Gpu& gpu_;
   StreamHandle stream_ = nullptr;
-  long long* fault_ = nullptr;  // of the host, seen by the device
-  std::vector<std::shared_ptr<void>> memory_;
-  std::vector<std::byte*> host_memory_;
+  long long* fault_ = nullptr;                 // of the host, seen by the device
+  std::vector<std::shared_ptr<void>> memory_;  // of the device and of the host
   GraphExecHandle graph_ = nullptr;
 
   // What is fed comes to `landing_` while launches run, and from there in their order to `fed_to_`.

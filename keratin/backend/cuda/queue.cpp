@@ -27,30 +27,32 @@ Queue::Queue(Device device) : device_(device), gpu_(gpu(device)) {
   std::fill_n(fault_, 3, 0);
 }
 
-// At the end of a program the driver may be gone, and with it all that is to be given back.
+// At the end of a program the driver may be gone, and with it all that is to be given back. Memory
+// may be another's as soon as it is let go of, so all work is over before.
 Queue::~Queue() {
   if (current == this) current = nullptr;
   if (!gpu_.try_to_enter()) return;
   const Driver& d = driver();
-  d.synchronize(stream_);
+  for (StreamHandle stream : {stream_, feed_stream_}) d.synchronize(stream);
   if (graph_ != nullptr) d.destroy_graph_exec(graph_);
   for (EventHandle event : {landed_, taken_}) d.destroy_event(event);
   for (StreamHandle stream : {stream_, feed_stream_}) d.destroy_stream(stream);
-  for (std::byte* memory : host_memory_) d.free_host(memory);
 }
 
-std::byte* Queue::allocate(size_t bytes) {
-  memory_.push_back(cuda::allocate(device_, bytes));
+std::byte* Queue::own(std::shared_ptr<void> memory) {
+  memory_.push_back(std::move(memory));
   return static_cast<std::byte*>(memory_.back().get());
 }
 
+std::byte* Queue::allocate(size_t bytes) { return own(cuda::allocate(device_, bytes)); }
+
 std::byte* Queue::allocate_host(size_t bytes) {
   gpu_.enter();
-  void* made = nullptr;
-  check(driver().allocate_host(&made, std::max<size_t>(bytes, 1), Driver::host_portable_and_mapped),
-        "cuMemHostAlloc");
-  host_memory_.push_back(static_cast<std::byte*>(made));
-  return host_memory_.back();
+  std::shared_ptr<void> memory = gpu_.host_memory().take(bytes);
+  if (memory == nullptr)
+    throw BackendError(text(device_, ": out of memory, ", bytes,
+                            " bytes of the host were asked for that the device can read"));
+  return own(std::move(memory));
 }
 
 void Queue::enter() {
