@@ -18,6 +18,8 @@ Driver open() {
   library.find(d.retain_context, "cuDevicePrimaryCtxRetain");
   library.find(d.set_context, "cuCtxSetCurrent");
   library.find(d.current_context, "cuCtxGetCurrent");
+  library.find(d.can_access_peer, "cuDeviceCanAccessPeer");
+  library.find(d.enable_peer_access, "cuCtxEnablePeerAccess");
   library.find(d.load_module, "cuModuleLoadData");
   library.find(d.module_function, "cuModuleGetFunction");
   library.find(d.set_function_attribute, "cuFuncSetAttribute");

@@ -63,6 +63,8 @@ struct Driver {
   Result (*retain_context)(ContextHandle*, int device);
   Result (*set_context)(ContextHandle);
   Result (*current_context)(ContextHandle*);
+  Result (*can_access_peer)(int* possible, int device, int peer);
+  Result (*enable_peer_access)(ContextHandle peer, unsigned flags);  // for the current context
   Result (*load_module)(ModuleHandle*, const void* image);
   Result (*module_function)(FunctionHandle*, ModuleHandle, const char* name);
   Result (*set_function_attribute)(FunctionHandle, int attribute, int value);

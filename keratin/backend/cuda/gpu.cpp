@@ -61,7 +61,12 @@ Found find_gpus() {
     check(d.device_count(&count), "cuDeviceGetCount");
     if (count == 0) found.reason = "the driver knows none";
     if (!can_compile(&found.reason)) return found;
-    for (int i = 0; i < count; ++i) found.gpus.push_back(std::make_unique<Gpu>(i));
+    std::vector<Peer> peers;
+    for (int i = 0; i < count; ++i) {
+      found.gpus.push_back(std::make_unique<Gpu>(i));
+      peers.push_back(found.gpus.back()->peer());
+    }
+    connect(d, peers);
   } catch (const BackendError& error) {
     found.gpus.clear();
     found.reason = error.what();
@@ -87,15 +92,17 @@ Gpu& gpu(Device device) {
 }
 
 Gpu::Gpu(int ordinal)
-    : memory_(memory_of(*this), most_kept), host_memory_(host_memory_of(*this), most_kept_of_host) {
+    : ordinal_(ordinal),
+      memory_(memory_of(*this), most_kept),
+      host_memory_(host_memory_of(*this), most_kept_of_host) {
   const Driver& d = driver();
-  int device = 0, major = 0, minor = 0;
-  check(d.device(&device, ordinal), "cuDeviceGet");
-  check(d.attribute(&major, Driver::capability_major, device), "cuDeviceGetAttribute");
-  check(d.attribute(&minor, Driver::capability_minor, device), "cuDeviceGetAttribute");
+  int major = 0, minor = 0;
+  check(d.device(&device_, ordinal), "cuDeviceGet");
+  check(d.attribute(&major, Driver::capability_major, device_), "cuDeviceGetAttribute");
+  check(d.attribute(&minor, Driver::capability_minor, device_), "cuDeviceGetAttribute");
   chip_ = text("sm_", major, minor);
   kernels_wait_ = major >= 9;
-  check(d.retain_context(&context_, device), "cuDevicePrimaryCtxRetain");
+  check(d.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain");
 }
 
 // The driver's own copy may return while the bytes are on their way to the device, where they would

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "keratin/backend/cuda/driver.h"
+#include "keratin/backend/cuda/peers.h"
 #include "keratin/backend/cuda/pool.h"
 #include "keratin/backend/cuda/source.h"
 #include "keratin/plan/device_queue.h"
@@ -17,6 +18,8 @@ class Gpu {
 
   void enter() const { check(driver().set_context(context_), "cuCtxSetCurrent"); }
   bool try_to_enter() const { return driver().set_context(context_) == 0; }
+  Peer peer() const { return {device_, context_}; }
+  int ordinal() const { return ordinal_; }
   const std::string& chip() const { return chip_; }
   // Can a kernel wait for those that it follows? See `wait_for_others` in prelude.h.
   bool kernels_wait() const { return kernels_wait_; }
@@ -30,6 +33,8 @@ class Gpu {
   std::vector<FunctionHandle> functions(const Source& source);
 
  private:
+  const int ordinal_;  // among the machine's
+  int device_ = 0;
   ContextHandle context_ = nullptr;
   std::string chip_;  // "sm_90"
   bool kernels_wait_ = false;
