@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/backend/cuda/cuda.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/layers/layers.h"
@@ -102,6 +103,33 @@ TEST_F(DataParallelTest, EqualsOneDevice) {
       for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i], 1e-5);
     }
   }
+}
+
+// Their gradients are summed by one node for a bucket, which is taken apart where no library knows
+// it: to the same bits, unless real GPUs compute them.
+TEST_F(DataParallelTest, GpusLearnWhatOtherDevicesLearn) {
+  const int gpus = cuda::device_count();
+  const double tolerance = gpus > 0 ? 1e-4 : 0;
+  set_logical_devices("gpu", 3);
+  for (const auto& options : {OptimizerOptions{.global_clipnorm = 0.1},
+                              OptimizerOptions{.gradient_accumulation_steps = 2}}) {
+    const Model first_weights = convnet();
+    const auto learnt = [&](const std::string& kind) {
+      Model model = convnet();
+      model.set_weights(first_weights.get_weights());
+      Model many = distribute(
+          model, DataParallel({.devices = list_devices(kind), .mirror_variables = true}));
+      many.compile({.optimizer = Adam({.learning_rate = 0.01}, options), .loss = "mse"});
+      for (const int64_t batch : {10, 1, 10, 7, 10})
+        many.train_on_batch(waves({batch, 8, 8, 2}, batch), waves({batch, 3}, 1));
+      for (const Variable& v : model.weights()) expect_equal_copies(v);
+      return model.get_weights();
+    };
+    set_logical_devices("cpu", 3);
+    const auto expected = learnt("cpu"), got = learnt("gpu");
+    for (size_t i = 0; i < got.size(); ++i) expect_near(got[i], expected[i], tolerance);
+  }
+  set_logical_devices("gpu", gpus);
 }
 
 TEST_F(DataParallelTest, SplitsEvenly) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 
+#include "keratin/ops/all_reduce.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
@@ -22,25 +22,15 @@ class InProcess final : public Collective {
   }
 
   Values all_reduce(const Values& parts) const override {
-    return shared(parts, parts[0].type().device);
+    const Value total = reduce(parts, parts[0].type().device);
+    Values all;
+    for (const Value& part : parts) all.push_back(whole_on(total, part.type().device));
+    return all;
   }
 
-  // Each device makes its share of the sums, and sends them to the others.
+  // GPUs may have a library for it, which only a backend knows.
   std::vector<Values> all_reduce(const std::vector<Values>& bucket) const override {
-    std::vector<size_t> largest_first(bucket.size());
-    std::iota(largest_first.begin(), largest_first.end(), size_t{0});
-    std::stable_sort(largest_first.begin(), largest_first.end(), [&](size_t a, size_t b) {
-      return bucket[a][0].shape().count() > bucket[b][0].shape().count();
-    });
-    std::vector<int64_t> load(bucket[0].size(), 0);
-    std::vector<Values> all(bucket.size());
-    for (const size_t k : largest_first) {
-      const auto least = std::min_element(load.begin(), load.end());
-      *least += bucket[k][0].shape().count();
-      const Values& parts = bucket[k];
-      all[k] = shared(parts, parts[static_cast<size_t>(least - load.begin())].type().device);
-    }
-    return all;
+    return are_gpus(bucket[0]) ? ops::all_reduce(bucket) : all_reduce_by_transfers(bucket);
   }
 
   Value gather(const Values& parts, int64_t axis, Device to) const override {
@@ -50,12 +40,10 @@ class InProcess final : public Collective {
   }
 
  private:
-  // The sum, made on one device and sent to all.
-  Values shared(const Values& parts, Device home) const {
-    const Value total = reduce(parts, home);
-    Values all;
-    for (const Value& part : parts) all.push_back(whole_on(total, part.type().device));
-    return all;
+  static bool are_gpus(const Values& parts) {
+    return std::all_of(parts.begin(), parts.end(), [](const Value& part) {
+      return part.type().device.kind == Device::Kind::gpu;
+    });
   }
 };
 

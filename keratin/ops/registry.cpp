@@ -4,9 +4,10 @@
 
 namespace keratin::ops {
 
-extern const OpDef positions_op;  // positions.cpp
-extern const OpDef fill_like_op;  // fill.cpp
-extern const OpDef moments_op;    // moments.cpp
+extern const OpDef positions_op;   // positions.cpp
+extern const OpDef fill_like_op;   // fill.cpp
+extern const OpDef moments_op;     // moments.cpp
+extern const OpDef all_reduce_op;  // all_reduce.cpp
 
 namespace {
 
@@ -140,6 +141,7 @@ const OpDef* const table[] = {
     &cond_op,
     // devices
     &transfer_op,
+    &all_reduce_op,
     &mirrored_op,
     // recurrent layers over a sequence
     &lstm_op,

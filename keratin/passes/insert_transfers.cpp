@@ -50,6 +50,11 @@ std::vector<std::unique_ptr<Block>> clone_regions(const Node& node) {
   return regions;
 }
 
+// Where a node reads an input: an op that places its outputs has an input beside each.
+Device device_of_input(const Node& node, size_t i) {
+  return node.op().places ? node.type(i).device : node.device();
+}
+
 }  // namespace
 
 Module insert_transfers(Module module) {
@@ -57,10 +62,10 @@ Module insert_transfers(Module module) {
   module = rewrite(std::move(module), [&](const Node& node) -> std::optional<Values> {
     if (&node.op() == &ops::transfer_op && node.in().type().device == node.device())
       return Values{node.in()};
-    if (node.op().places || node.block().depth() > 0) return std::nullopt;
+    if (&node.op() == &ops::transfer_op || node.block().depth() > 0) return std::nullopt;
     Values inputs;
-    for (const Value& input : node.inputs())
-      inputs.push_back(transfers.bring(input, node.device()));
+    for (size_t i = 0; i < node.input_count(); ++i)
+      inputs.push_back(transfers.bring(node.in(i), device_of_input(node, i)));
     if (inputs == node.inputs()) return std::nullopt;
     return node.block()
         .append_typed(node.op(), std::move(inputs), node.attrs(), node.types(), clone_regions(node))

@@ -12,8 +12,10 @@ std::optional<Device> forward_place(const Node& node, const DeviceHints& hints,
                                     const Places& places) {
   if (const auto hint = hints.find(&node); hint != hints.end()) return hint->second;
   if (node.op().places) return node.device();
-  for (const Value& input : node.inputs())
+  for (const Value& input : node.inputs()) {
+    if (input.node().op().places) return input.type().device;
     if (const auto& place = places[input.node().id()]) return place;
+  }
   return std::nullopt;
 }
 
@@ -35,8 +37,9 @@ Module place_devices(Module module, const DeviceHints& hints) {
   for (size_t i = block.nodes().size(); i-- > 0;) {
     Node& node = *block.nodes()[i];
     const Device device = places[node.id()].value_or(Device{});
-    for (const Value& input : node.inputs()) say(input, device);
-    node.place(device);
+    for (size_t k = 0; k < node.input_count(); ++k)
+      say(node.in(k), node.op().places ? node.type(k).device : device);
+    if (!node.op().places) node.place(device);
   }
   return module;
 }

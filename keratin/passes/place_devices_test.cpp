@@ -88,6 +88,28 @@ TEST(PlaceDevices, RegionsRunWhereTheirNodeDoes) {
                 })");
 }
 
+TEST(PlaceDevices, WhatDevicesDoTogetherStaysOnEach) {
+  check_pass(place_and_transfer,
+             R"(module(%x: f32[3]@gpu:0, %y: f32[3]@gpu:1) {
+                  %one = constant() {value = f32[3] {1, 1, 1}}
+                  %a, %b, %c, %d = all_reduce(%x, %y, %x, %one) {devices = [gpu:0, gpu:1]}
+                  %e = exp(%a)
+                  %f = exp(%b)
+                  %g = add(%d, %c)
+                  return %e, %f, %g
+                })",
+             R"(module(%x: f32[3]@gpu:0, %y: f32[3]@gpu:1) {
+                  %one = constant() {value = f32[3] {1, 1, 1}} : f32[3]@gpu:1
+                  %a, %b, %c, %d = all_reduce(%x, %y, %x, %one) {devices = [gpu:0, gpu:1]}
+                      : f32[3]@gpu:0, f32[3]@gpu:1, f32[3]@gpu:0, f32[3]@gpu:1
+                  %e = exp(%a) : f32[3]@gpu:0
+                  %f = exp(%b) : f32[3]@gpu:1
+                  %t = transfer(%c) {device = gpu:1} : f32[3]@gpu:1
+                  %g = add(%d, %t) : f32[3]@gpu:1
+                  return %e, %f, %g
+                })");
+}
+
 TEST(PlaceDevices, HintsComeFirst) {
   Module module = ops::parse(R"(module(%x: f32[3]) {
                   %a = exp(%x)

@@ -57,7 +57,7 @@ Values rebuild(const Block& from, const Values& wanted, Block& to, const Values&
     for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
     auto regions = rebuild_regions(*node, inputs, to.depth() + 1);
     Node& copy = to.append(node->op(), inputs, node->attrs(), std::move(regions));
-    copy.place(node->device());
+    if (!node->op().places) copy.place(node->device());
     copies.push_back(&copy);
   }
   Values results;

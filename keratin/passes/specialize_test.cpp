@@ -36,6 +36,18 @@ TEST(Specialize, TypesEverythingAnew) {
            })");
 }
 
+TEST(Specialize, EachOutputStaysOnItsDevice) {
+  check(R"(module(%x: f32[?]@gpu:0, %y: f32[?]@gpu:1) {
+             %a, %b = all_reduce(%x, %y) {devices = [gpu:0, gpu:1]}
+             return %a, %b
+           })",
+        {{DType::f32, {8}, {Device::Kind::gpu, 0}}, {DType::f32, {8}, {Device::Kind::gpu, 1}}},
+        R"(module(%x: f32[8]@gpu:0, %y: f32[8]@gpu:1) {
+             %a, %b = all_reduce(%x, %y) {devices = [gpu:0, gpu:1]} : f32[8]@gpu:0, f32[8]@gpu:1
+             return %a, %b
+           })");
+}
+
 TEST(Specialize, GoesIntoRegions) {
   check(R"(module(%p: bool[], %x: f32[?]) {
              %y = cond(%p, %x) do(%a: f32[?]) {

@@ -57,6 +57,10 @@ class Planner {
       plan_.arena_bytes += plan_.queues[i].arena_bytes = arenas_[i].size();
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       plan_.queues[queue_of(plan_.steps[i].device)].steps.push_back(i);
+    // What devices do together runs on one of them; the others have memory for it.
+    for (const PlanStep& step : plan_.steps)
+      if (step.node != nullptr)
+        for (const Type& type : step.node->types()) queue_of(type.device);
     find_waits(plan_);
     return std::move(plan_);
   }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "keratin/backend/reference/reference.h"
+#include "keratin/ops/all_reduce.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/transfer.h"
 #include "keratin/plan/plan.h"
@@ -18,7 +19,8 @@ Plan plan_with(const Backend& backend, Module module) {
   return make_plan(std::move(module), options);
 }
 
-// A program over several devices, full of crossings and of memory that is used again.
+// A program over several devices, full of crossings, of what they do together and of memory that is
+// used again.
 Module random_program(uint32_t seed, int devices, int length) {
   std::mt19937 random(seed);
   const auto any = [&](size_t count) {
@@ -42,6 +44,13 @@ Module random_program(uint32_t seed, int devices, int length) {
     const Value a = here(pick()), b = here(pick());
     values.push_back(any(2) == 0 ? ops::maximum(a, b) : ops::minimum(a, -b));
     used.push_back(false);
+    if (any(6) > 0) continue;
+    Values parts;
+    for (int16_t d = 0; d < devices; ++d)
+      parts.push_back(ops::transfer(pick(), {Device::Kind::cpu, d}));
+    const Values sums = ops::all_reduce({parts})[0];
+    values.insert(values.end(), sums.begin(), sums.end());
+    used.resize(values.size(), false);
   }
   const auto home = [](Value v) { return v.type().device == Device{} ? v : ops::transfer(v, {}); };
   module.update(state, home(pick()));
@@ -66,9 +75,44 @@ std::vector<std::vector<double>> outcome(const Plan& plan, Session& session, con
   return all;
 }
 
+// The reference backend, and sums over devices in one step.
+class Together final : public Backend {
+ public:
+  std::string_view name() const override { return "together"; }
+  bool claims(const Node& node) const override {
+    return &node.op() == &ops::all_reduce_op || reference_backend().claims(node);
+  }
+  Offer make(const Node& node, const KernelOptions& options) const override {
+    if (&node.op() != &ops::all_reduce_op) return reference_backend().make(node, options);
+    return {.kernel = std::make_unique<Sum>(node), .refusal = {}};
+  }
+
+ private:
+  class Sum final : public Kernel {
+   public:
+    explicit Sum(const Node& node) : node_(node) {}
+    std::string describe() const override { return "all_reduce"; }
+    Launch bind(Pointers p) const override {
+      return [this, p] {
+        const size_t parts = node_.input_count();
+        for (size_t i = 0; i < 32; ++i) {
+          double sum = 0;
+          for (size_t part = 0; part < parts; ++part) sum += static_cast<double*>(p[part])[i];
+          for (size_t part = parts; part < 2 * parts; ++part)
+            if (p[part] != nullptr) static_cast<double*>(p[part])[i] = sum;
+        }
+      };
+    }
+
+   private:
+    const Node& node_;
+  };
+};
+
 TEST(Queues, SideBySideGiveWhatOneAfterTheOtherGives) {
+  const Together backend;
   for (uint32_t seed = 0; seed < 60; ++seed) {
-    const Plan plan = plan_with(reference_backend(), random_program(seed, 2 + int(seed % 3), 60));
+    const Plan plan = plan_with(backend, random_program(seed, 2 + int(seed % 3), 60));
     Session session(plan);
     std::vector<double> seconds(plan.steps.size());
     const auto expected = outcome(plan, session, [&] { session.launch_timed(seconds); });
@@ -77,6 +121,24 @@ TEST(Queues, SideBySideGiveWhatOneAfterTheOtherGives) {
           << "seed " << seed << '\n'
           << plan;
   }
+}
+
+TEST(Queues, ADeviceThatOnlyTakesPartHasOne) {
+  Module module;
+  Values parts;
+  for (const int16_t d : {0, 1})
+    parts.push_back(module.input({DType::f64, {32}, {Device::Kind::cpu, d}}));
+  const Values sums = ops::all_reduce({parts})[0];
+  for (const Value& sum : sums) module.output(sum);
+  const Together backend;
+  const Plan plan = plan_with(backend, std::move(module));
+  ASSERT_EQ(plan.queues.size(), 2U);
+  EXPECT_EQ(plan.queues[1].device, (Device{Device::Kind::cpu, 1}));
+  Session session(plan);
+  std::vector<double> x(32, 1), y(32, 2), a(32), b(32);
+  session.run(std::vector<void*>{x.data(), y.data()}, std::vector<void*>{a.data(), b.data()});
+  EXPECT_EQ(a, std::vector<double>(32, 3));
+  EXPECT_EQ(b, a);
 }
 
 // The reference backend, but for `neg`, before which something else happens.

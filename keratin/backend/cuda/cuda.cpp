@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "keratin/backend/cuda/all_reduce.h"
 #include "keratin/backend/cuda/attention.h"
 #include "keratin/backend/cuda/conv.h"
 #include "keratin/backend/cuda/families.h"
@@ -49,7 +50,7 @@ class CudaBackend final : public Backend {
 
   bool claims(const Node& node) const override {
     return &node.op() == &ops::transfer_op || find_text(node) != nullptr ||
-           claims_conv_epilogue(node) || claims_epilogue(node);
+           claims_conv_epilogue(node) || claims_epilogue(node) || claims_all_reduce(node);
   }
 
   Offer make(const Node& node, const KernelOptions& options) const override {
@@ -62,6 +63,7 @@ class CudaBackend final : public Backend {
       return {.kernel = std::move(kernel), .refusal = {}};
     if (auto kernel = make_conv_step(node, options))
       return {.kernel = std::move(kernel), .refusal = {}};
+    if (auto kernel = make_all_reduce(node)) return {.kernel = std::move(kernel), .refusal = {}};
     const TextMaker maker = find_text(node);
     if (maker == make_attention)
       return {.kernel = make_step(node, attention_text(node, options.tf32)), .refusal = {}};
