@@ -123,7 +123,7 @@ class LoopWriter {
   }
 
   Source write() {
-    source_.elementwise = true;
+    source_.in_place.elementwise = body_.shape;
     for (const Node* inner : body_.nodes)
       if (&inner->op() != &ops::constant_op)
         source_.name += text(source_.name.empty() ? "" : " ", inner->name());
@@ -134,7 +134,7 @@ class LoopWriter {
                                  text("    const Index first = i * Index(", width_, ");\n",
                                       body.before, repeat(width_, body.inside), body.after));
     made.name = source_.name;
-    made.elementwise = true;
+    made.in_place = source_.in_place;
     return made;
   }
 

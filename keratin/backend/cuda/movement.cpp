@@ -105,7 +105,7 @@ Source make_dynamic_update_slice(const Node& node) {
                  "      from += c * Index(", strides[a], "); }\n");
   }
   Source source = element_kernel(node, body + "    p3[i] = inside ? p1[from] : p0[i];\n");
-  source.elementwise = true;
+  source.in_place.elementwise = node.type().shape;
   return source;
 }
 

@@ -88,7 +88,7 @@ Source make_rows(const Node& node) {
                text("  rows::", node.name(), "<", l.type(), ">(", l.rows, arguments, ");\n"),
                l.threads());
   source.passes = {l.pass("kernel", l.blocks(enough_blocks))};
-  source.elementwise = true;  // a row is read before it is written
+  source.in_place.elementwise = node.in().shape();  // a row is read before it is written
   return source;
 }
 

@@ -89,7 +89,7 @@ Source scatter_add(const Node& node, bool along) {
   const bool sort = p.count > few && node.type().shape.count() > 0 && sorted.fits();
   Source source = sort ? sorted.write() : look_for_updates(node, p, along);
   source.name = node.name();
-  source.grows_input = true;
+  source.in_place.grows_input = true;
   return source;
 }
 

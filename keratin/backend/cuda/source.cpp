@@ -49,6 +49,12 @@ std::string literal_of(const Tensor& scalar) {
   return literal(scalar.dtype(), scalar.at(0));
 }
 
+bool Source::InPlace::allows(const Node& node, size_t input, size_t output) const {
+  const Type &from = node.in(input).type(), &to = node.type(output);
+  const bool safe = grows_input ? input == 0 : elementwise == from.shape;
+  return safe && from.shape == to.shape && size_of(from.dtype) == size_of(to.dtype);
+}
+
 std::string_view index_type(const Node& node) {
   constexpr int64_t most = int64_t{1} << 30;  // and one stride of the grid further
   int64_t largest = 0;

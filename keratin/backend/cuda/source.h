@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "keratin/plan/backend.h"
 
@@ -21,8 +22,17 @@ struct Source {
   std::vector<Pass> passes;
   size_t scratch_bytes = 0;
   bool checks_indices = false;  // takes `fault` and `tag` too, see prelude.h
-  bool elementwise = false;     // reads an element of a full-size input only where it writes it
-  bool grows_input = false;     // adds to input 0: the output may lie where that does
+
+  // Which outputs may lie where an input does.
+  struct InPlace {
+    // An element of an input of this shape is read only where an output of it is written. Smaller
+    // inputs are read by many threads, and smaller outputs written while others still read.
+    std::optional<Shape> elementwise = {};
+    bool grows_input = false;  // adds to input 0
+
+    bool allows(const Node& node, size_t input, size_t output) const;
+  };
+  InPlace in_place;
 };
 
 inline constexpr unsigned block_size = 256;

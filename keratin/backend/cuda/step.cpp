@@ -15,16 +15,13 @@ class TextStep final : public Kernel {
         functions_(gpu(node.device()).functions(source)),
         can_wait_(gpu(node.device()).kernels_wait()),
         scratch_bytes_(source.scratch_bytes),
-        elementwise_(source.elementwise),
-        grows_input_(source.grows_input) {}
+        in_place_(source.in_place) {}
 
   std::string describe() const override { return "cuda " + name_; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
 
   bool in_place(size_t input, size_t output) const override {
-    return (elementwise_ || (grows_input_ && input == 0)) &&
-           node_.in(input).shape() == node_.type(output).shape &&
-           size_of(node_.in(input).dtype()) == size_of(node_.type(output).dtype);
+    return in_place_.allows(node_, input, output);
   }
 
   Launch bind(Pointers pointers) const override {
@@ -65,7 +62,7 @@ class TextStep final : public Kernel {
   const std::vector<FunctionHandle> functions_;
   const bool can_wait_;
   const size_t scratch_bytes_;
-  const bool elementwise_, grows_input_;
+  const Source::InPlace in_place_;
 };
 
 }  // namespace

@@ -334,6 +334,27 @@ TEST(CudaTexts0, APositionIsWrittenWithFewOperations) {
   EXPECT_EQ(affine({1, 1}, {0, 0}, 0, "i"), "Index(0)");
 }
 
+// sum(a · b) over the last axis, and the products too.
+const Node& products_and_sums(Module& m, const Shape& a, const Shape& b) {
+  auto region = std::make_unique<Block>(1);
+  const Type types[] = {{DType::f32, a}, {DType::f32, b}};
+  const Value x = region->parameter(types[0]), y = region->parameter(types[1]);
+  const Value products = x * y;
+  region->results = {products, ops::sum(products, {1})};
+  return ops::fused(m.block(), {m.input(types[0]), m.input(types[1])}, std::move(region), "loop");
+}
+
+// Other threads still read a smaller input when a sum is written.
+TEST(CudaTexts0, SumsAreNotWrittenOverInputs) {
+  Module m;
+  const Node& node = products_and_sums(m, {8, 8}, {8});
+  const Source::InPlace in_place = find_text(node)(node).in_place;
+  EXPECT_TRUE(in_place.allows(node, 0, 0));
+  EXPECT_FALSE(in_place.allows(node, 0, 1));
+  EXPECT_FALSE(in_place.allows(node, 1, 0));
+  EXPECT_FALSE(in_place.allows(node, 1, 1));
+}
+
 TEST(CudaTexts0, ALoopReadsEachInputOnce) {
   auto region = std::make_unique<Block>(1);
   const Value a = region->parameter({DType::f32, {2, 3}}), b = region->parameter({DType::f32, {3}});
