@@ -302,7 +302,7 @@ class LoopWriter {
     };
     const int64_t chunk = (r + chunks_ - 1) / chunks_;
     source_.text =
-        text("using Index = ", index_type(node_), ";\n") +
+        text("using Index = ", index_type(node_, body_.shape.count()), ";\n") +
         function(
             node_, source_, "kernel",
             text("  const Index o = blockIdx.x * Index(", outputs_per_block_, ") + ", other,

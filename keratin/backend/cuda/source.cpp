@@ -55,9 +55,9 @@ bool Source::InPlace::allows(const Node& node, size_t input, size_t output) cons
   return safe && from.shape == to.shape && size_of(from.dtype) == size_of(to.dtype);
 }
 
-std::string_view index_type(const Node& node) {
+std::string_view index_type(const Node& node, int64_t count) {
   constexpr int64_t most = int64_t{1} << 30;  // and one stride of the grid further
-  int64_t largest = 0;
+  int64_t largest = count;
   for (const Value& input : node.inputs()) largest = std::max(largest, input.shape().count());
   for (const Type& type : node.types()) largest = std::max(largest, type.shape.count());
   return largest < most ? "int" : "long long";
@@ -131,7 +131,7 @@ Source element_kernel(const Node& node, int64_t count, const std::string& body,
   Source source;
   source.name = node.name();
   source.checks_indices = checks_indices;
-  source.text = text("using Index = ", index_type(node), ";\n") +
+  source.text = text("using Index = ", index_type(node, count), ";\n") +
                 function(node, source, "kernel",
                          text("  for (Index i = blockIdx.x * Index(", block_size,
                               ") + threadIdx.x; i < Index(", count, "); i += gridDim.x * Index(",

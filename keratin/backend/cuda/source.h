@@ -45,8 +45,9 @@ std::string_view compute_type(DType dtype);
 std::string literal(DType dtype, double value);
 std::string literal_of(const Tensor& scalar);
 
-// Is 32-bit arithmetic enough for every position in the node's inputs and outputs?
-std::string_view index_type(const Node& node);
+// Is 32-bit arithmetic enough for every position in the node's inputs and outputs, and for counting
+// so many elements of something else?
+std::string_view index_type(const Node& node, int64_t count = 0);
 
 // base + Σ coordinate[axis] · strides[axis] for element `index` (an expression) of a row-major box.
 std::string affine(const Dims& dims, const Dims& strides, int64_t base, const std::string& index);

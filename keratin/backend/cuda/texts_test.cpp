@@ -355,6 +355,17 @@ TEST(CudaTexts0, SumsAreNotWrittenOverInputs) {
   EXPECT_FALSE(in_place.allows(node, 1, 1));
 }
 
+// Inputs and sums are small; what lies between them has 2³² elements.
+TEST(CudaTexts0, ALoopCountsAllThatItGoesOver) {
+  Module m;
+  const Type column{DType::f32, {65536, 1}}, row{DType::f32, {65536}};
+  auto region = std::make_unique<Block>(1);
+  const Value x = region->parameter(column), y = region->parameter(row);
+  region->results = {ops::sum(x * y, {1})};
+  m.output(ops::fused(m.block(), {m.input(column), m.input(row)}, std::move(region), "loop").out());
+  EXPECT_EQ(texts_of(m).at(0).find("using Index = long long;"), 0U);
+}
+
 TEST(CudaTexts0, ALoopReadsEachInputOnce) {
   auto region = std::make_unique<Block>(1);
   const Value a = region->parameter({DType::f32, {2, 3}}), b = region->parameter({DType::f32, {3}});
