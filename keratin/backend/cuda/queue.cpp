@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/graph.h"
 #include "keratin/ops/indexing.h"
 
 namespace keratin::cuda {
@@ -122,18 +123,12 @@ bool Queue::record(std::span<const Launch> steps, const Dependencies& after) {
   wait();  // the old one may be at work
   if (graph_ != nullptr) d.destroy_graph_exec(graph_);
   graph_ = nullptr;
-  check(d.begin_capture(stream_, Driver::capture_thread_local), "cuStreamBeginCapture");
-  bool complete = true;
   try {
-    capture(steps, after);
+    graph_ = record_graph(stream_, [&] { capture(steps, after); });
   } catch (const BackendError&) {
-    complete = false;  // a step that waits for the device, for a decision of the host
+    // A step that waits for the device, for a decision of the host.
   }
-  GraphHandle graph = nullptr;
-  complete = d.end_capture(stream_, &graph) == 0 && complete;
-  if (complete) check(d.instantiate(&graph_, graph, 0), "cuGraphInstantiate");
-  if (graph != nullptr) d.destroy_graph(graph);
-  return complete;
+  return graph_ != nullptr;
 }
 
 // A captured launch depends on what the stream was told it does, which is the launch before unless
