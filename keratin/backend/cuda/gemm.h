@@ -52,9 +52,10 @@ class Gemm {
   Gemm(Device device, const GemmShape& shape, DType dtype, bool tf32, Described);
   void multiply(const cublas::Operation& operation, const GemmOperands& operands,
                 const cublas::Choice& choice, StreamHandle stream) const;
-  // The fastest that was found once, here or by an earlier program; none where there is no right
-  // one.
+  // The fastest that was found once, here or by an earlier program, or else the first; none where
+  // there is no right one.
   std::optional<cublas::Choice> choose(bool for_speed) const;
+  // BackendError where there is no memory to try with.
   std::optional<cublas::Choice> search(bool for_speed) const;
 
   const Device device_;

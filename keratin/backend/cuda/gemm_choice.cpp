@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -7,6 +8,7 @@
 
 #include "keratin/backend/cuda/gemm.h"
 #include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/graph.h"
 #include "keratin/backend/cuda/kernel_cache.h"
 
 namespace keratin::cuda {
@@ -34,31 +36,31 @@ std::string key_of(const std::string& chip, const GemmShape& s, DType dtype, boo
 using MaybeChoice = std::optional<cublas::Choice>;
 static_assert(std::is_trivially_copyable_v<cublas::Choice>);
 
-// None is an empty text.
+// Only what was found is kept in a file.
 std::string as_text(const MaybeChoice& choice) {
-  return choice ? std::string(reinterpret_cast<const char*>(&*choice), sizeof *choice) : "";
+  if (!choice) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
+  return {reinterpret_cast<const char*>(&*choice), sizeof *choice};
 }
 
 MaybeChoice as_choice(const std::string& text) {
-  if (text.empty()) return {};
-  ensure(text.size() == sizeof(cublas::Choice), "cuda: a choice of cuBLASLt has another size");
+  if (text.size() != sizeof(cublas::Choice)) return {};
   cublas::Choice choice;
   std::memcpy(&choice, text.data(), sizeof choice);
   return choice;
 }
 
-// What a library makes is destroyed at the end of a scope.
-template <class Destroy>
-class Finally {
- public:
-  explicit Finally(Destroy destroy) : destroy_(std::move(destroy)) {}
-  ~Finally() { destroy_(); }
-  Finally(const Finally&) = delete;
-  Finally& operator=(const Finally&) = delete;
-
- private:
-  Destroy destroy_;
-};
+// What was found once in this program. A failure is forgotten: memory to try with may be short only
+// now.
+using Choices = std::map<std::string, MaybeChoice>;
+template <class Find>
+MaybeChoice once(Choices& known, const std::string& key, const Find& find) {
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  try {
+    return known.try_emplace(key, find()).first->second;
+  } catch (const BackendError&) {
+    return {};
+  }
+}
 
 // The seconds that `launch` takes, one of many in a row.
 template <class Launches>
@@ -66,14 +68,11 @@ double seconds_of(const Launches& launch, StreamHandle stream) {
   using Clock = std::chrono::steady_clock;
   const Driver& d = driver();
   launch();  // loads it
-  check(d.begin_capture(stream, Driver::capture_thread_local), "cuStreamBeginCapture");
-  for (int i = 0; i < repeats; ++i) launch();
-  GraphHandle graph = nullptr;
-  check(d.end_capture(stream, &graph), "cuStreamEndCapture");
-  const Finally graph_end([&] { d.destroy_graph(graph); });
-  GraphExecHandle exec = nullptr;
-  check(d.instantiate(&exec, graph, 0), "cuGraphInstantiate");
-  const Finally exec_end([&] { d.destroy_graph_exec(exec); });
+  GraphExecHandle exec = record_graph(stream, [&] {
+    for (int i = 0; i < repeats; ++i) launch();
+  });
+  if (exec == nullptr) throw BackendError("cuda: a product cannot be recorded");
+  const std::shared_ptr<void> owner(exec, [&](void*) { d.destroy_graph_exec(exec); });
   double best = 1e9;
   for (int i = 0; i <= rounds; ++i) {
     const auto before = Clock::now();
@@ -124,6 +123,15 @@ class Gemm::Trial {
 
   // Is relu of no number no number? Not all think so.
   bool keeps_nan(const cublas::Choice& choice) const {
+    try {
+      return try_nan(choice);
+    } catch (const BackendError&) {
+      return false;  // it does not even run
+    }
+  }
+
+ private:
+  bool try_nan(const cublas::Choice& choice) const {
     const std::vector<std::byte> ones(static_cast<size_t>(a_elements_) * size_of(gemm_.dtype_),
                                       std::byte{0xff});
     copy_now(a_.get(), ones.data(), ones.size());
@@ -136,7 +144,6 @@ class Gemm::Trial {
     return true;
   }
 
- private:
   void run(const cublas::Choice& choice) const {
     gemm_.multiply(gemm_.operation_,
                    {.a = a_.get(),
@@ -162,16 +169,14 @@ MaybeChoice Gemm::choose(bool for_speed) const {
   // bits: then the library's first is taken.
   for_speed = for_speed && worth && cache.keeps();
   static std::mutex lock;
-  static std::map<std::pair<std::string, bool>, MaybeChoice> known;
+  static Choices fastest, first;
   const std::lock_guard guard(lock);
   const std::string key = key_of(gpu(device_).chip(), shape_, dtype_, tf32_);
-  const auto [found, is_new] = known.try_emplace({key, for_speed});
-  if (is_new && for_speed) {
-    found->second = as_choice(cache.find(key, [&] { return as_text(search(true)); }));
-  } else if (is_new) {
-    found->second = search(false);
+  if (for_speed) {
+    const auto kept = [&] { return cache.find(key, [&] { return as_text(search(true)); }); };
+    if (const auto found = once(fastest, key, [&] { return as_choice(kept()); })) return found;
   }
-  return found->second;
+  return once(first, key, [&] { return search(false); });
 }
 
 MaybeChoice Gemm::search(bool for_speed) const {
@@ -182,22 +187,18 @@ MaybeChoice Gemm::search(bool for_speed) const {
   if (all.empty() || (!for_speed && !shape_.relu)) return all.empty() ? MaybeChoice() : all[0];
   const int64_t products = shape_.batch * shape_.rows * shape_.columns;
   if (products >= much_work / shape_.depth) all.resize(std::min(all.size(), choices_for_much));
-  try {
-    const Trial trial(*this, all);
-    if (shape_.relu)
-      std::erase_if(all, [&](const cublas::Choice& choice) { return !trial.keeps_nan(choice); });
-    if (all.empty()) return {};
-    size_t best = 0;
-    double best_seconds = for_speed ? clearly * trial.seconds(all[0]) : 0;
-    for (size_t i = 1; for_speed && i < all.size(); ++i)
-      if (const double seconds = trial.seconds(all[i]); seconds < best_seconds) {
-        best = i;
-        best_seconds = seconds;
-      }
-    return all[best];
-  } catch (const BackendError&) {
-    return shape_.relu ? MaybeChoice() : all[0];  // no memory to try with
-  }
+  const Trial trial(*this, all);
+  if (shape_.relu)
+    std::erase_if(all, [&](const cublas::Choice& choice) { return !trial.keeps_nan(choice); });
+  if (all.empty() || !for_speed) return all.empty() ? MaybeChoice() : all[0];
+  size_t best = 0;
+  double best_seconds = clearly * trial.seconds(all[0]);
+  for (size_t i = 1; i < all.size(); ++i)
+    if (const double seconds = trial.seconds(all[i]); seconds < best_seconds) {
+      best = i;
+      best_seconds = seconds;
+    }
+  return std::isinf(best_seconds) ? MaybeChoice() : all[best];
 }
 
 }  // namespace keratin::cuda
