@@ -1,5 +1,6 @@
 #include "keratin/backend/cuda/cublas.h"
 
+#include <map>
 #include <mutex>
 
 #include "keratin/backend/cuda/library.h"
@@ -43,7 +44,6 @@ struct Api {
   int (*heuristic)(void*, void*, void*, void*, void*, void*, void*, int, Heuristic*, int*);
   int (*multiply)(void*, void*, const void*, const void*, void*, const void*, void*, const void*,
                   const void*, void*, void*, void*, const void*, void*, size_t, StreamHandle);
-  void* handle = nullptr;
 };
 
 void check(int status, const char* what) {
@@ -67,7 +67,6 @@ Api open() {
   library.find(a.set_preference, "cublasLtMatmulPreferenceSetAttribute");
   library.find(a.heuristic, "cublasLtMatmulAlgoGetHeuristic");
   library.find(a.multiply, "cublasLtMatmul");
-  check(a.create(&a.handle), "cublasLtCreate");
   return a;
 }
 
@@ -76,12 +75,24 @@ const Api& api() {
   return table;
 }
 
+// The library's state on the GPU that was entered.
+void* handle() {
+  static std::mutex lock;
+  static auto* handles = new std::map<ContextHandle, void*>();  // the driver may be gone at the end
+  ContextHandle context = nullptr;
+  cuda::check(driver().current_context(&context), "cuCtxGetCurrent");
+  const std::lock_guard guard(lock);
+  void*& of_context = (*handles)[context];
+  if (of_context == nullptr) check(api().create(&of_context), "cublasLtCreate");
+  return of_context;
+}
+
 }  // namespace
 
 bool available() {
   static const bool there = [] {
     try {
-      api();
+      handle();  // it may be there, and not fit the driver
       return true;
     } catch (const BackendError&) {
       return false;
@@ -155,8 +166,8 @@ std::vector<Choice> choices(const Operation& operation, const Layout& left, cons
   for (int i = 0; i < 4; ++i) set(first_alignment_attribute + i, of[i]);
   Heuristic found[most_choices] = {};
   int count = 0;
-  const int status = api().heuristic(api().handle, operation.get(), left.get(), right.get(),
-                                     out.get(), out.get(), preference, most_choices, found, &count);
+  const int status = api().heuristic(handle(), operation.get(), left.get(), right.get(), out.get(),
+                                     out.get(), preference, most_choices, found, &count);
   if (status != 0) return {};
   std::vector<Choice> all(static_cast<size_t>(count));
   for (size_t i = 0; i < all.size(); ++i) {
@@ -172,7 +183,7 @@ void multiply(const Operation& operation, const void* alpha, const void* left,
               const void* beta, const void* addend, void* out, const Layout& out_layout,
               const Choice& choice, void* workspace, StreamHandle stream) {
   const DeviceAddress aligned = (address(workspace) + alignment - 1) / alignment * alignment;
-  check(api().multiply(api().handle, operation.get(), alpha, left, left_layout.get(), right,
+  check(api().multiply(handle(), operation.get(), alpha, left, left_layout.get(), right,
                        right_layout.get(), beta, addend, out_layout.get(), out, out_layout.get(),
                        choice.algorithm.data(), reinterpret_cast<void*>(aligned),
                        choice.workspace_bytes, stream),

@@ -7,7 +7,8 @@
 #include "keratin/backend/cuda/driver.h"
 #include "keratin/tensor/dtype.h"
 
-// The part of cuBLASLt that is used, opened at run time. Matrices are column-major.
+// The part of cuBLASLt that is used, opened at run time, on the GPU that the caller has entered.
+// Matrices are column-major.
 namespace keratin::cuda::cublas {
 
 bool available();
