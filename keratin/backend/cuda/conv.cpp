@@ -29,10 +29,13 @@ std::unique_ptr<Kernel> make_conv_step(const Node& node, const KernelOptions& op
   auto [key, ways] = cudnn_ways(*job, options);
   const bool compare = !options.deterministic && !ways.empty() &&
                        job->conv.op().flops(job->conv) >= least_work_to_compare;
+  const auto by_product = [&] { return make_conv_of_windows(*job, options); };
   // Where the input is the matrix, a product needs no help.
-  if (ways.empty() || (compare && reads_input_in_order(ops::conv_geometry(job->conv))))
-    ways.push_back({"cublasLt", [&] { return make_conv_of_windows(*job, options); }});
-  return compare ? fastest(node, key, ways) : first_possible(ways);
+  if (compare && reads_input_in_order(ops::conv_geometry(job->conv)))
+    ways.push_back({"cublasLt", by_product});
+  auto kernel = compare ? fastest(node, key, ways) : first_possible(ways);
+  // cuDNN may list ways of which none can be made.
+  return kernel != nullptr ? std::move(kernel) : by_product();
 }
 
 }  // namespace keratin::cuda
