@@ -46,7 +46,11 @@ class CublasStep final : public Kernel {
 std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& options) {
   const auto product = read_product(node);
   if (!product || !cublas::available()) return nullptr;
-  return std::make_unique<CublasStep>(node, *product, options.tf32);
+  try {
+    return std::make_unique<CublasStep>(node, *product, options.tf32);
+  } catch (const BackendError&) {
+    return nullptr;  // it knows no such product; make_matmul_text does
+  }
 }
 
 bool claims_epilogue(const Node& node) {
