@@ -45,6 +45,7 @@ struct Driver {
   static constexpr Result out_of_memory = 2;
   static constexpr int multiprocessor_count = 16;
   static constexpr int capability_major = 75, capability_minor = 76;
+  static constexpr int most_shared_bytes = 97;  // of a block that asks for them
   static constexpr unsigned stream_non_blocking = 1;
   static constexpr unsigned event_without_time = 2;
   static constexpr unsigned record_for_other_streams = 1;  // and not as part of what is captured

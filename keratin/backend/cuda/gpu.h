@@ -21,6 +21,8 @@ class Gpu {
   Peer peer() const { return {device_, context_}; }
   int ordinal() const { return ordinal_; }
   const std::string& chip() const { return chip_; }
+  // Memory that threads of a block can share, for a kernel that asks for it.
+  int64_t shared_bytes() const { return shared_bytes_; }
   // Can a kernel wait for those that it follows? See `wait_for_others` in prelude.h.
   bool kernels_wait() const { return kernels_wait_; }
 
@@ -37,6 +39,7 @@ class Gpu {
   int device_ = 0;
   ContextHandle context_ = nullptr;
   std::string chip_;  // "sm_90"
+  int64_t shared_bytes_ = 0;
   bool kernels_wait_ = false;
   Pool memory_, host_memory_;
   std::mutex lock_;

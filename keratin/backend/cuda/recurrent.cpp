@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/families.h"
+#include "keratin/backend/cuda/gpu.h"
 #include "keratin/ops/gru.h"
 #include "keratin/ops/lstm.h"
 
@@ -11,6 +13,11 @@ namespace keratin::cuda {
 namespace {
 
 constexpr int64_t most_threads = 1024, most_shared = 96 << 10, registers = 65536;
+
+// That a block can have of a chip. Texts are written where there is no GPU, too: for a large one.
+int64_t shared_of(Device device) {
+  return device_count() > 0 ? gpu(device).shared_bytes() : 2 * most_shared;
+}
 
 // Numbers that a kernel is written for; `inputs` of each product that a step makes.
 struct Layout {
@@ -27,8 +34,11 @@ struct Layout {
     return std::clamp<int64_t>((each - others) / 16, 0, groups());
   }
   int64_t group_bytes() const { return 64 * threads(); }
-  int64_t in_shared() const {
-    return std::min(most_shared / group_bytes(), groups() - in_registers());
+  // Two states of each sample lie there before any weights.
+  int64_t state_bytes() const { return 2 * rows() * groups() * 4 * lanes * 4; }
+  int64_t in_shared(int64_t shared) const {
+    const int64_t left = std::min(most_shared, shared - state_bytes());
+    return std::clamp<int64_t>(left / group_bytes(), 0, groups() - in_registers());
   }
 };
 
@@ -88,21 +98,22 @@ Source write(const Node& node, const Layout& l, const std::string& name,
   arguments += l.masked ? text("p", inputs) : std::string("nullptr");
   for (size_t i = 0; i < node.output_count(); ++i) arguments += text(", p", node.input_count() + i);
   const auto flag = [](bool on) { return on ? "true" : "false"; };
+  const int64_t in_shared = l.in_shared(shared_of(node.device()));
   Source source;
   source.name = text(node.name(), " ", l.batch, " x ", l.time, " x ", l.units);
-  source.text = text("#include \"keratin/backend/cuda/kernels/", name, ".h\"\n",
-                     "constexpr recurrent::Layout layout = {", l.batch, ", ", l.time, ", ", l.units,
-                     ", ", l.rows(), ", ", l.threads(), ", ", l.groups(), ", ", l.in_registers(),
-                     ", ", l.in_shared(), ", ", flag(l.reverse), ", ", flag(l.masked), ", ",
-                     flag(l.zero_output), "};\n") +
-                function(node, source, "kernel",
-                         text("  extern __shared__ float4 memory[];\n  recurrent::", name, "_",
-                              direction, "<layout>({", arguments, "}, memory);\n"),
-                         static_cast<unsigned>(l.threads()));
+  source.text =
+      text("#include \"keratin/backend/cuda/kernels/", name, ".h\"\n",
+           "constexpr recurrent::Layout layout = {", l.batch, ", ", l.time, ", ", l.units, ", ",
+           l.rows(), ", ", l.threads(), ", ", l.groups(), ", ", l.in_registers(), ", ", in_shared,
+           ", ", flag(l.reverse), ", ", flag(l.masked), ", ", flag(l.zero_output), "};\n") +
+      function(node, source, "kernel",
+               text("  extern __shared__ float4 memory[];\n  recurrent::", name, "_", direction,
+                    "<layout>({", arguments, "}, memory);\n"),
+               static_cast<unsigned>(l.threads()));
   source.passes = {{.function = "kernel",
                     .blocks = static_cast<unsigned>((l.batch + l.rows() - 1) / l.rows()),
                     .threads = static_cast<unsigned>(l.threads()),
-                    .shared_bytes = static_cast<unsigned>(l.in_shared() * l.group_bytes())}};
+                    .shared_bytes = static_cast<unsigned>(in_shared * l.group_bytes())}};
   return source;
 }
 
