@@ -164,6 +164,21 @@ class Updates(unittest.TestCase):
                                               "- Measured on old: matmul_d1, mlp_train"])
         self.assertEqual(report.dates(rows[:2]), [])
 
+    def test_the_section_of_the_gpu_stays(self):
+        run = dict(date="today", rounds=1, seconds=1, peaks={}, versions={}, failures=[], other_cores=0.0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "RESULTS.md")
+            report.save([], run, {}, folder)
+            with open(path) as f:
+                self.assertNotIn("## On a GPU", f.read())
+            with open(path, "a") as f:
+                f.write("\n## On a GPU\n\nA table.\n")
+            report.save([], dict(run, date="tomorrow"), {}, folder)
+            with open(path) as f:
+                text = f.read()
+        self.assertIn("tomorrow", text)
+        self.assertTrue(text.endswith("\n\n## On a GPU\n\nA table.\n"))
+
 
 if __name__ == "__main__":
     unittest.main()

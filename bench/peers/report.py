@@ -201,9 +201,20 @@ def spread_table(rows):
     return table(["workload", "T", "who", "best / median", "variant", "cores"], lines)
 
 
+def gpu_section(path):
+    """What bench/gpu/report.py wrote at the end of the file: it stays there."""
+    if not os.path.exists(path):
+        return ""
+    with open(path) as f:
+        _, heading, text = f.read().partition("\n## On a GPU\n")
+    return heading + text
+
+
 def save(rows, run, notes, folder):
     with open(os.path.join(folder, "results.json"), "w") as f:
         json.dump(rows, f, indent=1)
         f.write("\n")
-    with open(os.path.join(folder, "RESULTS.md"), "w") as f:
-        f.write(markdown(rows, run, notes))
+    path = os.path.join(folder, "RESULTS.md")
+    text = markdown(rows, run, notes) + gpu_section(path)
+    with open(path, "w") as f:
+        f.write(text)

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Tables of what run.py measured.
+
+    report.py [STEPS.jsonl...]
+
+makes results.json of the files, where a later line replaces an earlier one of the same row, and
+writes its table into ../RESULTS.md, as the last section; without a file it makes the table again.
+"""
+
+import fileinput
+import json
+import os
+import sys
+
+from rows import ROWS, floors
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEADING = "## On a GPU\n"
+WAYS = {"eager": "PyTorch eager", "compile": "torch.compile", "graph": "CUDA graph by hand"}
+
+
+def collect(lines):
+    """{"ceilings": …, "rows": {name: {"keratin": …, "torch": …}}} of lines of JSON."""
+    results = {"ceilings": {}, "rows": {}}
+    for line in map(json.loads, lines):
+        who, name = line.pop("who"), line.pop("row")
+        if who == "ceilings":
+            results["ceilings"] = line
+        else:
+            results["rows"].setdefault(name, {})[who] = line
+    return results
+
+
+def short(ms):
+    return f"{ms:.3g}" if ms < 100 else f"{ms:.0f}"
+
+
+def verdicts(row, mine, torch):
+    """Each target of the row, and whether it is met."""
+    for way, need in row.targets.items():
+        if way == "ms":
+            text, least, got = f"≤ {need} ms", mine, need
+        elif way in torch:
+            text = f"{need}× {way}" if need > 1 else f"under {way}"
+            least, got = need * mine, torch[way]
+        else:
+            continue
+        yield text + (" met" if least <= got else f" missed by {100 * (least / got - 1):.0f} %")
+
+
+def cells(row, measured, ceilings):
+    keratin, torch = measured.get("keratin", {}), measured.get("torch", {})
+    mine = keratin.get("ms")
+    if not mine:
+        return None
+    line = [row.title, short(mine), short(keratin["alone_ms"])]
+    line += [f"{short(torch[way])} ({torch[way] / mine:.3g}×)" if way in torch else "–" for way in WAYS]
+    line.append("; ".join(verdicts(row, mine, torch)))
+    if not ceilings:
+        return [*line, "–", "–"]
+    what, floor = max(floors(row, ceilings).items(), key=lambda need: need[1])
+    return [*line, f"{short(floor)} ({what})", f"{mine / floor:.3g}×"]
+
+
+def table(results):
+    head = ["ms", "Keratin", "alone", *WAYS.values(), "targets", "floor", "over it"]
+    lines = [cells(row, results["rows"].get(row.name, {}), results["ceilings"]) for row in ROWS]
+    return "\n".join("| " + " | ".join(line) + " |"
+                     for line in [head, ["---"] * len(head), *filter(None, lines)])
+
+
+def section(results):
+    c = results["ceilings"]
+    dates = sorted({line["date"] for row in results["rows"].values() for line in row.values()})
+    machine = f"{c['gpu']}, PyTorch {c['torch']}; it copies {c['copy_gbs'] / 1e3:.2f} TB/s " \
+              f"(bytes read and written) and {c['host_gbs']:.0f} GB/s from the host, and multiplies " \
+              f"{c['tf32_tflops']} TFLOP/s in TF32, {c['bf16_tflops']} in bf16. " if c else ""
+    return f"""{HEADING}
+{machine}Measured on {", ".join(dates)} by `scripts/gpu-check bench`, Keratin and PyTorch in turn;
+written by bench/gpu/report.py. [GPU.md](GPU.md) says what a step is.
+
+Keratin's steps take the batch from the host's memory, and "alone" the loss is asked for after each;
+PyTorch's batch lies on the GPU and nothing is read back. In brackets, how many times Keratin's time.
+The floor is the longest of FLOPs, bytes of memory and the batch's way, each at the rates above.
+
+{table(results)}
+"""
+
+
+def put(text, path):
+    """The section into the file, in place of the one there."""
+    with open(path) as f:
+        before = f.read().split(HEADING)[0].rstrip("\n")
+    with open(path, "w") as f:
+        f.write(f"{before}\n\n{text}")
+
+
+def main():
+    path = os.path.join(HERE, "results.json")
+    if len(sys.argv) > 1:
+        with open(path, "w") as f:
+            json.dump(collect(fileinput.input()), f, indent=1)
+            f.write("\n")
+    with open(path) as f:
+        text = section(json.load(f))
+    put(text, os.path.join(os.path.dirname(HERE), "RESULTS.md"))
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
