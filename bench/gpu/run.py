@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 from rows import ROWS
@@ -21,9 +22,11 @@ LIMIT = 300  # seconds for one program: compiling for PyTorch takes the longest
 
 
 def run(command):
-    """The JSON that a program prints."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, timeout=LIMIT)
-    return json.loads(done.stdout.splitlines()[-1])
+    """The JSON that a program prints. Not through a pipe: helpers of a compiler may outlive it."""
+    with tempfile.TemporaryFile("w+") as printed:
+        subprocess.run(command, stdout=printed, check=True, timeout=LIMIT)
+        printed.seek(0)
+        return json.loads(printed.readlines()[-1])
 
 
 def python(script, *words):
