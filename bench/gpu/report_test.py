@@ -62,6 +62,11 @@ class Report(unittest.TestCase):
                          "| 0.1 (1.25×) | 10× eager met; under graph met; ≤ 0.07 ms missed by 14 % "
                          "| 0.00803 (batch) | 9.96× |")
 
+    def test_how_far_a_target_is(self):
+        self.assertEqual(list(report.verdicts(row("mlp_train"), 0.1, dict(eager=0.8, graph=0.05))),
+                         ["10× eager missed by 20 %", "under graph missed by 50 %",
+                          "≤ 0.07 ms missed by 43 %"])
+
     def test_what_was_not_measured_is_left_out(self):
         results = collected(CEILINGS, *measured("lstm_train", 0.7, eager=14.0))
         lines = report.table(results).splitlines()
