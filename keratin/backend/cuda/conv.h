@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "keratin/backend/cuda/source.h"
 #include "keratin/ops/conv.h"
-#include "keratin/plan/backend.h"
 
 namespace keratin::cuda {
 
@@ -43,6 +43,7 @@ std::unique_ptr<Kernel> make_conv_step(const Node& node, const KernelOptions& op
 // conv_windows.cpp: the inputs under each window gathered into a matrix, and a product; nullptr
 // where there are groups or the matrix is too large.
 bool fits_windows(const ops::ConvGeometry& g);
+Source windows_text(const ConvJob& job);  // from the input, or to it
 std::unique_ptr<Kernel> make_conv_of_windows(const ConvJob& job, const KernelOptions& options);
 // Each window is one input, in order: the input itself is that matrix.
 bool reads_input_in_order(const ops::ConvGeometry& g);

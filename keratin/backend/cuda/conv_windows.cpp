@@ -62,9 +62,7 @@ class WindowsStep final : public Kernel {
         plain_(reads_input_in_order(w.g)),
         matrix_bytes_(plain_ ? 0 : aligned(static_cast<size_t>(w.count()) * size_of(job.dtype()))),
         gemm_(job.node.device(), shape(w), job.dtype(), tf32) {
-    if (!plain_)
-      windows_ = make_step(job.node, job.kind == ConvKind::grad_input ? scatter_windows(job, w)
-                                                                      : gather_windows(job, w));
+    if (!plain_) windows_ = make_step(job.node, windows_text(job));
     if (!job.epilogue) return;
     Source after;
     after.name = job.node.name();
@@ -151,6 +149,11 @@ bool reads_input_in_order(const ops::ConvGeometry& g) {
 
 bool fits_windows(const ops::ConvGeometry& g) {
   return g.groups == 1 && Windows(g).count() < most_elements && cublas::available();
+}
+
+Source windows_text(const ConvJob& job) {
+  const Windows w(ops::conv_geometry(job.conv));
+  return job.kind == ConvKind::grad_input ? scatter_windows(job, w) : gather_windows(job, w);
 }
 
 std::unique_ptr<Kernel> make_conv_of_windows(const ConvJob& job, const KernelOptions& options) {

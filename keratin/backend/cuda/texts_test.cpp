@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "keratin/backend/cuda/attention.h"
 #include "keratin/backend/cuda/conv_cudnn.h"
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/kernels.h"
@@ -33,10 +34,12 @@ int64_t count_texts(const Module& module, const char* with) {
   });
 }
 
+void expect_compiles(const std::string& text) {
+  for (const char* chip : {"sm_80", "sm_90"}) EXPECT_NO_THROW(compile(text, chip)) << text;
+}
+
 void expect_compiles(const Module& module) {
-  for (const std::string& text : texts_of(module))
-    for (const char* chip : {"sm_80", "sm_90"})
-      EXPECT_NO_THROW(compile(text, chip)) << keratin::text(module);
+  for (const std::string& text : texts_of(module)) expect_compiles(text);
 }
 
 class CudaTexts : public ::testing::Test {
@@ -206,6 +209,9 @@ TEST_F(CudaTexts, Attention) {
     y.node().op().grad(y.node(), {m.input(y.type()), ops::zeros_like(y.node().out(1))});
     EXPECT_EQ(count_texts(m, "attention::"), 2);
     expect_compiles(m);
+    for (const auto& node : m.block().nodes())
+      if (find_text(*node) == make_attention)
+        expect_compiles(attention_text(*node, true).text);  // of f32 other products
   }
 }
 
@@ -296,10 +302,61 @@ TEST_F(CudaTexts, ConvolutionsByCudnn) {
         const ConvTexts texts = conv_texts(*conv_job(value.node()), *shape, false);
         EXPECT_GT(texts.image, 0U);  // 8 rows are padded at one end only
         for (const Source& source : {texts.prepare, texts.before, texts.after})
-          for (const char* chip : {"sm_80", "sm_90"})
-            EXPECT_NO_THROW(compile(source.text, chip)) << source.text;
+          expect_compiles(source.text);
       }
   }
+}
+
+// relu(conv · scale + shift + added), of cuDNN's part and of none.
+TEST_F(CudaTexts, EpiloguesOfConvolutions) {
+  for (DType dtype : {DType::f32, DType::bf16}) {
+    const Type types[] = {{dtype, {2, 8, 9, 3}},
+                          {dtype, {3, 3, 3, 40}},
+                          {dtype, {40}},
+                          {dtype, {40}},
+                          {dtype, {2, 4, 5, 40}}};
+    auto region = std::make_unique<Block>(1);
+    Module m;
+    Values inside, inputs;
+    for (const Type& type : types) {
+      inside.push_back(region->parameter(type));
+      inputs.push_back(m.input(type));
+    }
+    const Value y = ops::conv(inside[0], inside[1], {.strides = {2, 2}, .padding = "same"});
+    region->results = {ops::relu(y * inside[2] + inside[3] + inside[4])};
+    const Node& node = ops::fused(m.block(), inputs, std::move(region), "epilogue");
+    const auto job = conv_job(node);
+    ASSERT_TRUE(job && job->epilogue && job->epilogue->added);
+    for (Channels channels : {Channels::as_they_are, Channels::more, Channels::folded})
+      for (const bool fused : {true, false}) {
+        const auto shape = cudnn_shape(ops::conv_geometry(job->conv), dtype, channels);
+        ASSERT_TRUE(shape);
+        const ConvTexts texts = conv_texts(*job, *shape, fused);
+        EXPECT_EQ(texts.shift > 0, fused);
+        for (const Source& source : {texts.prepare, texts.before, texts.after})
+          expect_compiles(source.text);
+      }
+    for (const bool with_scale : {true, false}) {
+      Source alone;
+      alone.text = "using Index = long long;\n";
+      add_epilogue(alone, *job, with_scale);
+      expect_compiles(alone.text);
+    }
+  }
+}
+
+// Windows that are gathered for a product, and added up from one.
+TEST_F(CudaTexts, WindowsOfConvolutions) {
+  Module m;
+  const ops::ConvAttrs attrs{.strides = {2, 1}, .dilations = {1, 2}, .padding = "same"};
+  ops::ConvAttrs by_input = attrs, by_filter = attrs;
+  by_input.sizes = {8, 9};
+  by_filter.sizes = {3, 3};
+  const Value x = m.input({DType::bf16, {2, 8, 9, 3}}), w = m.input({DType::bf16, {3, 3, 3, 5}});
+  const Value y = ops::conv(x, w, attrs);
+  for (const Value& value :
+       {y, ops::conv_grad_input(y, w, by_input), ops::conv_grad_filter(x, y, by_filter)})
+    expect_compiles(windows_text(*conv_job(value.node())).text);
 }
 
 TEST_F(CudaTexts, AWrongTextIsRefusedWithTheCompilersWords) {
