@@ -1,5 +1,6 @@
 #include "keratin/backend/cuda/nvrtc.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "keratin/backend/cuda/library.h"
@@ -77,6 +78,20 @@ std::string whole(const std::string& source) {
   return text(texts::standard, texts::prelude, source);
 }
 
+// A text with the headers that it includes behind it, and those that these include.
+std::string with_headers(std::string all) {
+  auto left = headers();
+  const auto is_named = [&](const auto& header) {
+    return all.find(header.first) != std::string::npos;
+  };
+  auto next = left.begin();
+  while ((next = std::find_if(left.begin(), left.end(), is_named)) != left.end()) {
+    all += text(next->first, "\n", next->second);
+    left.erase(next);
+  }
+  return all;
+}
+
 // No fused multiply-add across operations: sums and products round as on the CPU.
 std::vector<std::string> options(const std::string& chip) {
   return {"--gpu-architecture=" + chip, "--std=c++20", "-default-device", "--fmad=false"};
@@ -99,8 +114,7 @@ std::string compiler_input(const std::string& source, const std::string& chip) {
   check(nvrtc().version(&major, &minor), "nvrtcVersion");
   std::string all = text("NVRTC ", major, ".", minor, "\n");
   for (const std::string& option : options(chip)) all += option + "\n";
-  for (const auto& [name, body] : headers()) all += text(name, "\n", body);
-  return all + whole(source);
+  return all + with_headers(whole(source));
 }
 
 std::string compile(const std::string& source, const std::string& chip) {

@@ -359,6 +359,20 @@ TEST_F(CudaTexts, WindowsOfConvolutions) {
     expect_compiles(windows_text(*conv_job(value.node())).text);
 }
 
+// A kernel is compiled anew when a header changes that it includes, be it by way of another.
+TEST_F(CudaTexts, TheCompilersInputHasWhatIsIncluded) {
+  const auto holds = [](const std::string& text, const char* part) {
+    return compiler_input(text, "sm_90").find(part) != std::string::npos;
+  };
+  const std::string lstm = "#include \"keratin/backend/cuda/kernels/lstm.h\"\n";
+  for (const std::string& text : {std::string(), lstm}) {
+    EXPECT_TRUE(holds(text, "struct Sigmoid"));  // ops/scalar.h
+    EXPECT_EQ(holds(text, "lstm_forward"), text == lstm);
+    EXPECT_EQ(holds(text, "struct Product"), text == lstm);  // recurrent.h
+    EXPECT_FALSE(holds(text, "gru_forward"));
+  }
+}
+
 TEST_F(CudaTexts, AWrongTextIsRefusedWithTheCompilersWords) {
   try {
     compile("extern \"C\" __global__ void kernel() { wrong; }", "sm_90");
