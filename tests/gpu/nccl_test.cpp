@@ -10,10 +10,15 @@
 namespace keratin::testing {
 namespace {
 
-class NcclOnGpu : public OnGpu {};
+class NcclOnGpu : public OnGpu {
+ protected:
+  void SetUp() override {
+    OnGpu::SetUp();
+    if (cuda::device_count() > 0) need_for_gpu(cuda::nccl() != nullptr, "no NCCL");
+  }
+};
 
 TEST_F(NcclOnGpu, SumsOverAllGpus) {
-  if (cuda::nccl() == nullptr) GTEST_SKIP() << "no NCCL";
   const int gpus = cuda::device_count();
   std::vector<int> numbers;
   for (int i = 0; i < gpus; ++i) numbers.push_back(i);
@@ -41,7 +46,7 @@ TEST_F(NcclOnGpu, SumsOverAllGpus) {
 }
 
 TEST_F(NcclOnGpu, SumsBucketsOfPrograms) {
-  if (cuda::nccl() == nullptr || cuda::device_count() < 2) GTEST_SKIP() << "no NCCL, or one GPU";
+  if (cuda::device_count() < 2) GTEST_SKIP() << "one GPU";
   const Executable program = compile(ops::parse(R"(
       module(%x: f32[3]@gpu:0, %y: f32[3]@gpu:1, %z: f32[]@gpu:0, %u: f32[]@gpu:1) {
         %a, %b, %c, %d = all_reduce(%x, %y, %z, %u) {devices = [gpu:0, gpu:1]}

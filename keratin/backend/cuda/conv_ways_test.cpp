@@ -12,6 +12,7 @@
 #include "keratin/ir/module.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/ops.h"
+#include "keratin/testing/backends.h"
 
 // Whichever way turns out to be the fastest, it gives what the definition of the op gives.
 namespace keratin::cuda {
@@ -38,10 +39,18 @@ Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false) {
   return out;
 }
 
+void expect_alike(const Tensor& actual, const Tensor& expected, const std::string& what) {
+  const double tolerance = expected.dtype() == DType::f32 ? 2e-5 : 2e-2;
+  double worst = 0;
+  for (int64_t i = 0; i < actual.count(); ++i)
+    worst =
+        std::max(worst, std::abs(actual.at(i) - expected.at(i)) / (1 + std::abs(expected.at(i))));
+  EXPECT_LE(worst, tolerance) << what << ' ' << expected.dtype();
+}
+
 void expect_all_alike(const Value& value, TextMaker definition) {
   const Node& node = value.node();
   const Tensor expected = output_of(node, *make_step(node, definition(node)));
-  const double tolerance = node.type().dtype == DType::f32 ? 2e-5 : 2e-2;
   const auto job = conv_job(node);
   ASSERT_TRUE(job);
   const CudnnWays found = cudnn_ways(*job, {.tf32 = false});
@@ -49,12 +58,7 @@ void expect_all_alike(const Value& value, TextMaker definition) {
   for (const Way& way : found.ways) {
     const auto kernel = way.make();
     if (kernel == nullptr) continue;
-    const Tensor actual = output_of(node, *kernel);
-    double worst = 0;
-    for (int64_t i = 0; i < actual.count(); ++i)
-      worst =
-          std::max(worst, std::abs(actual.at(i) - expected.at(i)) / (1 + std::abs(expected.at(i))));
-    EXPECT_LE(worst, tolerance) << kernel->describe() << ' ' << node.type().dtype;
+    expect_alike(output_of(node, *kernel), expected, kernel->describe());
   }
 }
 
@@ -73,12 +77,16 @@ const Case cases[] = {
     {{2, 11, 6}, {3, 6, 4}, {.dilations = {2}, .padding = "causal"}},
 };
 
-class ConvWays : public ::testing::TestWithParam<std::tuple<size_t, DType>> {
+template <class... Parameters>
+class WithCudnn : public ::testing::TestWithParam<std::tuple<Parameters...>> {
  protected:
   void SetUp() override {
-    if (device_count() == 0 || !cudnn::available()) GTEST_SKIP() << "no GPU, or no cuDNN";
+    keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
+    if (device_count() > 0) keratin::testing::need_for_gpu(cudnn::available(), "no cuDNN");
   }
 };
+
+class ConvWays : public WithCudnn<size_t, DType> {};
 
 TEST_P(ConvWays, AllGiveTheSame) {
   const Case& c = cases[std::get<0>(GetParam())];
@@ -99,10 +107,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, ConvWays,
                                             ::testing::Values(DType::f32, DType::bf16)));
 
 // relu of no number is no number, in cuDNN's part too.
-class ConvRelu : public ::testing::TestWithParam<std::tuple<DType, int64_t>> {};
+class ConvRelu : public WithCudnn<DType, int64_t> {};
 
 TEST_P(ConvRelu, LetsNanThrough) {
-  if (device_count() == 0 || !cudnn::available()) GTEST_SKIP() << "no GPU, or no cuDNN";
   const auto [dtype, window] = GetParam();
   const Device device{Device::Kind::gpu, 0};
   const Type x{dtype, {2, 8, 8, 16}, device}, w{dtype, {window, window, 16, 16}, device},
@@ -124,6 +131,13 @@ TEST_P(ConvRelu, LetsNanThrough) {
       const Tensor y = output_of(node, *kernel, true);
       EXPECT_TRUE(std::isnan(y.at(0))) << kernel->describe() << ' ' << dtype << ' ' << window;
     }
+  // The last resort, where cuDNN has no way.
+  const auto kernel = make_conv_of_windows(*job, {.tf32 = false});
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_TRUE(std::isnan(output_of(node, *kernel, true).at(0))) << kernel->describe();
+  const auto other = first_possible(cudnn_ways(*job, {.tf32 = false}).ways);
+  ASSERT_NE(other, nullptr);
+  expect_alike(output_of(node, *kernel), output_of(node, *other), kernel->describe());
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvRelu,
