@@ -130,8 +130,8 @@ std::vector<FunctionHandle> Gpu::functions(const Source& source) {
     all.emplace_back();
     check(driver().module_function(&all.back(), module, pass.function.c_str()),
           "cuModuleGetFunction");
-    constexpr unsigned granted = 48 << 10;  // without asking
-    if (pass.shared_bytes > granted)
+    // Without asking there are 48 KiB, together with what the text declares.
+    if (pass.shared_bytes > 0)
       check(driver().set_function_attribute(all.back(), Driver::most_dynamic_shared_bytes,
                                             static_cast<int>(pass.shared_bytes)),
             "cuFuncSetAttribute");
