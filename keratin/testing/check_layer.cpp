@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/warning.h"
@@ -95,11 +96,13 @@ class LayerCase {
       compare(*again, run_layer(*layer, arguments_of(*again)), *layer);
     check_symbolic(result);
     check_copy(result);
-    check_reference(result);
+    check_backends();
     const auto& without = checks_.no_gradient;
     const bool differs =
         std::find(without.begin(), without.end(), test_.at("name").as_string()) != without.end();
-    if (checks_.gradient && !differs) check_gradients();
+    if (!checks_.gradient || differs) return;
+    check_gradients();
+    check_gradients_on_backends();
   }
 
   // The layer of the file with the weights of the file.
@@ -266,29 +269,50 @@ class LayerCase {
       EXPECT_EQ(got[i], wanted[i]) << "output " << i << " of a fresh copy";
   }
 
-  void check_reference(const RunResult& result) const {
-    const auto on = [&](const std::string& backend) {
-      const LayerPtr layer = made();
-      return run_layer(*layer, arguments_, {.compile = {.backend = backend, .tf32 = false}})
-          .outputs.flat();
-    };
-    const auto expected = on("reference"), cpu = result.outputs.flat();
+  // `results_on(backend)` is the same for every backend.
+  template <class Results>
+  void compare_backends(const Results& results_on, double least, const std::string& what) const {
+    const std::vector<Tensor> expected = results_on("reference");
     for (const std::string& backend : backends()) {
       if (backend == "reference") continue;
-      const auto got = backend == "cpu" ? cpu : on(backend);
+      const std::vector<Tensor> got = results_on(backend);
+      ASSERT_EQ(got.size(), expected.size());
       for (size_t i = 0; i < got.size(); ++i)
-        expect_close(got[i], expected[i], tolerance(got[i].dtype()),
-                     text(backend, " and reference, output ", i));
+        expect_close(got[i], expected[i], std::max(least, tolerance(got[i].dtype())),
+                     text(backend, " and reference, ", what, ' ', i));
     }
   }
 
-  // d(Σ w · outputs)/d(inputs and weights), some elements of each, by differences.
-  void check_gradients() const {
-    const LayerPtr layer = made(in_double(test_.at("config")));
-    const Arguments<MaskedTensor> arguments = in_double(arguments_);
+  // Outputs, losses, and weights and states as they are after a call.
+  void check_backends() const {
+    const auto called_on = [&](const std::string& backend) {
+      const LayerPtr layer = made();
+      const RunResult result =
+          run_layer(*layer, arguments_, {.compile = {.backend = backend, .tf32 = false}});
+      std::vector<Tensor> all = result.outputs.flat();
+      all.insert(all.end(), result.losses.begin(), result.losses.end());
+      std::vector<Variable> changed = layer->weights();
+      if (checks_.states)
+        for (const Variable& state : checks_.states(*layer)) changed.push_back(state);
+      for (const Variable& variable : changed) all.push_back(variable.value().clone());
+      return all;
+    };
+    compare_backends(called_on, 0, "result");
+  }
+
+  // d(Σ w · outputs)/d(inputs and weights): a program that gives the sum and its gradients, what it
+  // is given, and which of that the gradients are by.
+  struct Gradients {
     Module module;
-    Tracer tracer(module, false);
     std::vector<Tensor> data;
+    std::vector<size_t> where;
+  };
+  static std::optional<Gradients> gradients_of(const Layer& layer,
+                                               const Arguments<MaskedTensor>& arguments) {
+    Gradients found;
+    Module& module = found.module;
+    std::vector<Tensor>& data = found.data;
+    Tracer tracer(module, false);
     Values wrt;
     const auto traced = arguments.map<Traced>([&](const MaskedTensor& t) {
       Traced out{module.input({t.value.dtype(), t.value.shape()})};
@@ -302,28 +326,51 @@ class LayerCase {
     });
     Value total;
     uint64_t seed = 11;
-    tracer.invoke(*layer, traced).each([&](const Traced& t) {
+    tracer.invoke(layer, traced).each([&](const Traced& t) {
       if (!is_float(t.value.dtype())) return;
       const Tensor weights = random_tensor(t.value.type(), -1, 1, ++seed);
       const Value part = ops::sum(t.value * ops::constant(module.block(), weights));
       total = total.defined() ? total + part : part;
     });
-    if (!total.defined()) return;
+    if (!total.defined()) return {};
     for (const Variable& v : tracer.variables()) {
       data.push_back(v.value().clone());
       if (is_float(v.dtype()) && v.trainable()) wrt.push_back(tracer.read(v));
     }
-    if (wrt.empty()) return;
+    if (wrt.empty()) return {};
     module.output(total);
     for (const Value g : keratin::gradients(total, wrt)) module.output(g);
-    std::vector<size_t> where;
     const auto& parameters = module.block().parameters();
     for (const Value w : wrt)
       for (size_t i = 0; i < parameters.size(); ++i)
-        if (parameters[i].get() == &w.node()) where.push_back(i);
-    ASSERT_EQ(where.size(), wrt.size());
-    const Executable program = compile(std::move(module), {.backend = "reference"});
-    compare_differences(program, data, where);
+        if (parameters[i].get() == &w.node()) found.where.push_back(i);
+    EXPECT_EQ(found.where.size(), wrt.size());
+    return found;
+  }
+
+  // Some elements of each, by differences.
+  void check_gradients() const {
+    const LayerPtr layer = made(in_double(test_.at("config")));
+    const auto found = gradients_of(*layer, in_double(arguments_));
+    if (!found) return;
+    compare_differences(compile(found->module.clone(), {.backend = "reference"}), found->data,
+                        found->where);
+  }
+
+  // In the layer's own dtype, whatever that of its weights. Gradients are longer sums than outputs.
+  void check_gradients_on_backends() const {
+    const LayerPtr layer = made();
+    const auto found = gradients_of(*layer, arguments_);
+    if (!found) return;
+    const auto on = [&](const std::string& backend) {
+      std::vector<Tensor> data;
+      for (const Tensor& t : found->data) data.push_back(t.clone());
+      return compile(found->module.clone(), {.backend = backend, .tf32 = false})(data);
+    };
+    double least = checks_.tolerance;
+    for (const Tensor& output : golden_structure(test_.at("outputs")).flat())
+      least = std::max(least, tolerance(output.dtype()));
+    compare_backends(on, 5 * least, "gradient");
   }
 
   static void compare_differences(const Executable& program, std::vector<Tensor> data,

@@ -27,7 +27,8 @@ struct LayerChecks {
 //   - the config is Keras's, and a layer made from it writes it again;
 //   - the shapes and masks found symbolically, batch unknown, are those that come when it runs;
 //   - a fresh copy has weights of its own and, given the same ones, the same bits;
-//   - every backend agrees with the reference backend;
+//   - every backend agrees with the reference backend, on outputs, losses, changed weights and
+//     gradients;
 //   - gradients agree with finite differences, in f64 on the reference backend.
 // A class that is not called (InputLayer, Wrapper) has its config, its copy and its weights
 // checked.
