@@ -13,6 +13,7 @@
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/sort.h"
@@ -422,6 +423,10 @@ std::shared_ptr<FunctionalLayer> exported(const Layer& layer, const TracedInputs
   for (size_t i = 0; i < flat.size(); ++i) exporter.bind(program.parameters[i], flat[i]);
   for (const auto& node : program.module.block().nodes()) {
     if (!used[node->position()] || ops::constant_value(node->out()) != nullptr) continue;
+    if (&node->op() == &ops::transfer_op) {  // devices are no part of a file
+      exporter.bind(node->out(), exporter.tensor(node->in()));
+      continue;
+    }
     const Row& row = row_of(*node);
     require(std::any_of(node->inputs().begin(), node->inputs().end(),
                         [&](Value in) { return !exporter.is_constant(in); }),
@@ -429,8 +434,9 @@ std::shared_ptr<FunctionalLayer> exported(const Layer& layer, const TracedInputs
     const auto results = row.rule(exporter, *node, row.keras).flat();
     require(results.size() == node->output_count(), "'", node->name(), "' has other outputs there");
     for (size_t i = 0; i < results.size(); ++i) {
-      require(results[i].type() == node->type(i), "'", node->name(), "' gives ", node->type(i),
-              " here, and ", results[i].type(), " as Keras's ", row.keras);
+      const Type &ours = node->type(i), &theirs = results[i].type();
+      require(ours.dtype == theirs.dtype && ours.shape == theirs.shape, "'", node->name(),
+              "' gives ", ours, " here, and ", theirs, " as Keras's ", row.keras);
       exporter.bind(node->out(i), results[i]);
     }
   }

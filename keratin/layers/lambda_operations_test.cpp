@@ -158,6 +158,24 @@ TEST(LambdaOperations, AreInTheComputeDtype) {
   expect_opens_alike(Model({.inputs = x, .outputs = half(x)}), random({2, 4}));
 }
 
+// A file says nothing of devices, wherever the layer lives and the model is saved.
+TEST(LambdaOperations, HaveNoDevices) {
+  set_logical_devices("gpu", 2);
+  const auto x = Input({3, 4});
+  const auto made = [&](std::string_view device) {
+    const auto scope = device_scope(device);
+    return Lambda([](Value v) { return ops::tanh(v * 2.0) + v; }, "bend");
+  };
+  const Lambda here = made("cpu:0"), there = made("gpu:1");
+  const Model model({.inputs = x, .outputs = there(x)}), plain({.inputs = x, .outputs = here(x)});
+  EXPECT_EQ(operations_of(there), (Names{"multiply", "tanh", "add"}));
+  EXPECT_EQ(serialize_layer(*there), serialize_layer(*here));
+  expect_opens_alike(model, random({2, 3, 4}));
+  const auto scope = device_scope("gpu:0");
+  expect_opens_alike(model, random({2, 3, 4}));
+  set_logical_devices("gpu", 0);
+}
+
 // What operations cannot do is saved by name, and the warning says why.
 TEST(LambdaOperations, SayWhatTheyCannot) {
   std::string warning;
