@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "keratin/tensor/device.h"
+#include "keratin/tensor/known_devices.h"
 #include "keratin/tensor/memory.h"
 
 #pragma GCC visibility push(default)
@@ -27,9 +27,6 @@ void set_logical_devices(std::string_view kind, int count);
 [[nodiscard]] inline DeviceScope device_scope(std::string_view name) {
   return device_scope(Device(name));
 }
-
-// "compile: there is no device gpu:2; …" unless there is.
-void require_device(Device device, std::string_view who);
 
 }  // namespace keratin
 

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "keratin/graph/variable_parts.h"
+#include "keratin/tensor/known_devices.h"
 #include "keratin/tensor/residence.h"
 
 namespace keratin {
@@ -20,6 +21,10 @@ uint64_t scramble(uint64_t x) {
   return x ^ (x >> 31);
 }
 constexpr uint64_t seed_step = 0x9e3779b97f4a7c15ULL;
+
+void require_home(Device device, const std::string& path) {
+  if (device != Device{}) require_device(device, text("variable '", path, "'"));
+}
 
 // Calls f(bytes of the whole, bytes of the part, how many) for each run of a part that begins at
 // some place along an axis.
@@ -73,6 +78,7 @@ Variable::Variable(VariableSpec spec) : data_(std::make_shared<Data>()) {
   data_->spec = std::move(spec);
   if (!data_->spec.device) data_->spec.device = DeviceScope::current().value_or(Device{});
   data_->path = data_->spec.name;
+  require_home(device(), path());
   data_->seed = next_seed();
 }
 
@@ -97,6 +103,7 @@ uint64_t Variable::moves() { return move_count; }
 
 void Variable::move_to(Device device) const {
   if (device == this->device() && parts_of(*this) == nullptr) return;
+  require_home(device, path());
   const Tensor old = value();
   const Device before = this->device();
   data_->spec.device = device;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/engine/devices.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/tensor/residence.h"
 #include "keratin/testing/expect_error.h"
@@ -59,10 +60,12 @@ TEST(Variable, DividingItTakesNoSeeds) {
     divide(v);
     return next_seed();
   };
-  const std::vector<Device> devices{Device("cpu:0"), Device("cpu:1")};
+  set_logical_devices("cpu", 2);
+  const std::vector<Device> devices = keratin::devices();
   const uint64_t expected = next_seed_after([](const Variable&) {});
   EXPECT_EQ(next_seed_after([&](const Variable& v) { mirror(v, devices); }), expected);
   EXPECT_EQ(next_seed_after([&](const Variable& v) { split(v, 0, devices); }), expected);
+  set_logical_devices("cpu", 1);
 }
 
 }  // namespace

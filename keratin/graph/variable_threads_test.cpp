@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "keratin/engine/devices.h"
 #include "keratin/graph/variable_parts.h"
 
 namespace keratin {
@@ -9,7 +10,8 @@ namespace {
 
 // One that lies in parts is put together for each of those who look.
 TEST(Variable, InPartsMayBeReadBySeveralThreads) {
-  const std::vector<Device> devices{Device("cpu:0"), Device("cpu:1")};
+  set_logical_devices("cpu", 2);
+  const std::vector<Device> devices = keratin::devices();
   const Variable v({.name = "v", .shape = {4, 6}, .initializer = "glorot_uniform"});
   const Tensor expected = v.value().clone();
   split(v, 0, devices);
