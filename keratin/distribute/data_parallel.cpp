@@ -23,7 +23,8 @@ bool runs_on_gpus(const DeviceMesh& mesh) {
 
 DataParallel::DataParallel(const DataParallelOptions& options)
     : Distribution(mesh_of(options),
-                   options.device_mesh ? options.device_mesh->axis_names()[0] : batch_axis),
+                   options.device_mesh ? options.device_mesh->axis_names()[0] : batch_axis,
+                   options.auto_shard_dataset),
       mirrors_(options.mirror_variables.value_or(runs_on_gpus(device_mesh()))) {
   if (device_mesh().shape().size() != 1)
     warn(text("Expect the input mesh to be 1D, but received mesh.devices.ndim=",

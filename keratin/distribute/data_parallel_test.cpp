@@ -279,6 +279,12 @@ TEST_F(DataParallelTest, SpeaksKerassWords) {
   const DataParallel all;
   EXPECT_EQ(all.num_model_replicas(), 4);
   EXPECT_EQ(all.batch_dim_name(), "batch");
+  EXPECT_FALSE(all.get_tensor_layout("dense/output"));
+  EXPECT_TRUE(all.auto_shard_dataset());
+  DataParallel shared({.auto_shard_dataset = false});
+  EXPECT_FALSE(shared.auto_shard_dataset());
+  shared.set_auto_shard_dataset(true);
+  EXPECT_TRUE(shared.shared()->auto_shard_dataset());
   EXPECT_EQ(all.get_data_layout({32, 8}).axes(), (TensorLayout::Axes{"batch", std::nullopt}));
   EXPECT_EQ(all.get_variable_layout(mlp().weights()[0]).axes(),
             (TensorLayout::Axes{std::nullopt, std::nullopt}));
@@ -289,7 +295,7 @@ TEST_F(DataParallelTest, SpeaksKerassWords) {
                 "Expect the input mesh to be 1D, but received mesh.devices.ndim=2. The first axis "
                 "will be used for data-parallel sharding."),
             std::string::npos);
-  EXPECT_EQ(square.num_model_replicas(), 2);
+  EXPECT_EQ(square.num_model_replicas(), 2) << "those that split the batch";
   EXPECT_EQ(square.batch_dim_name(), "data");
   testing::expect_user_error([&] { all.get_data_layout({}); }, "have no batch axis");
   testing::expect_user_error([] { DataParallel({.devices = {"gpu:0"}}); },

@@ -1,7 +1,8 @@
 #include "keratin/distribute/distribution.h"
 
-#include <algorithm>
-#include <map>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <ostream>
 
@@ -16,8 +17,9 @@ std::mutex lock;
 std::shared_ptr<const Distribution> current;
 
 ReplicasOptions options_of(const std::shared_ptr<const Distribution>& distribution) {
-  ReplicasOptions options{.devices =
-                              distribution->device_mesh().along(distribution->batch_dim_name())};
+  ReplicasOptions options{
+      .devices = distribution->device_mesh().along(distribution->batch_dim_name()),
+      .distribution = distribution};
   options.lay_out = [distribution](const std::vector<Variable>& variables) {
     lay_out(variables, *distribution);
   };
@@ -30,10 +32,24 @@ LayerPtr run(const LayerPtr& layer, const std::shared_ptr<const Distribution>& d
   return std::make_shared<ReplicasLayer>(layer, options_of(distribution));
 }
 
+// A whole number of the environment, unless one was given.
+int64_t setting(std::optional<int64_t> given, const char* name, int64_t otherwise) {
+  const char* value = std::getenv(name);
+  if (given || value == nullptr) return given.value_or(otherwise);
+  const char* end = value + std::strlen(value);
+  int64_t number = 0;
+  const auto [rest, error] = std::from_chars(value, end, number);
+  require(error == std::errc() && rest == end, "initialize: ", name,
+          " should be a whole number. Received: '", value, "'");
+  return number;
+}
+
 }  // namespace
 
-Distribution::Distribution(DeviceMesh mesh, std::string batch_dim_name)
-    : mesh_(std::move(mesh)), batch_dim_name_(std::move(batch_dim_name)) {
+Distribution::Distribution(DeviceMesh mesh, std::string batch_dim_name, bool auto_shard_dataset)
+    : mesh_(std::move(mesh)),
+      batch_dim_name_(std::move(batch_dim_name)),
+      auto_shard_dataset_(auto_shard_dataset) {
   mesh_.size_of(batch_dim_name_);  // is one of its axes
 }
 
@@ -90,12 +106,15 @@ DistributionScope::DistributionScope(std::shared_ptr<const Distribution> distrib
 DistributionScope::~DistributionScope() { set_distribution(outer_); }
 
 void initialize(const InitializeOptions& options) {
-  require(options.num_processes.value_or(1) == 1 && options.process_id.value_or(0) == 0,
-          "initialize: one process is all there is so far. Received: num_processes=",
-          options.num_processes.value_or(1), ", process_id=", options.process_id.value_or(0));
-  require(options.job_addresses.find(',') == std::string::npos,
-          "initialize: one process is all there is so far. Received: job_addresses='",
-          options.job_addresses, '\'');
+  const char* listed = std::getenv("KERAS_DISTRIBUTION_JOB_ADDRESSES");
+  const std::string addresses =
+      options.job_addresses.empty() && listed != nullptr ? listed : options.job_addresses;
+  const int64_t processes = setting(options.num_processes, "KERAS_DISTRIBUTION_NUM_PROCESSES", 1);
+  const int64_t id = setting(options.process_id, "KERAS_DISTRIBUTION_PROCESS_ID", 0);
+  require(processes == 1 && id == 0 && addresses.find(',') == std::string::npos,
+          "initialize: one process is all there is so far; several are not there yet. Received: "
+          "job_addresses='",
+          addresses, "', num_processes=", processes, ", process_id=", id);
 }
 
 }  // namespace keratin::distribute

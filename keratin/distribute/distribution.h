@@ -17,6 +17,9 @@ class Distribution {
 
   const DeviceMesh& device_mesh() const { return mesh_; }
   const std::string& batch_dim_name() const { return batch_dim_name_; }
+  // Is a dataset to be shared out among processes? There is one, which gets all of it.
+  bool auto_shard_dataset() const { return auto_shard_dataset_; }
+  void set_auto_shard_dataset(bool share) { auto_shard_dataset_ = share; }
   // In how many parts a batch is split.
   int64_t num_model_replicas() const { return mesh_.size_of(batch_dim_name_); }
 
@@ -24,7 +27,8 @@ class Distribution {
   virtual TensorLayout get_variable_layout(const Variable& variable) const;
   // Has every device that runs a replica its own copy of what is not split?
   virtual bool mirrors_variables() const { return false; }
-  // Of the output of a layer, by the path "layer/output"; nothing where it is left to what made it.
+  // Of what a layer gives, by its path: "encoder/dense/output"; nothing where that is left to how
+  // it was made.
   virtual std::optional<TensorLayout> get_tensor_layout(const std::string& path) const;
 
   // While the result lives, models that are made run as this distribution says.
@@ -33,17 +37,23 @@ class Distribution {
   virtual std::shared_ptr<const Distribution> shared() const = 0;  // a copy
 
  protected:
-  Distribution(DeviceMesh mesh, std::string batch_dim_name);
+  Distribution(DeviceMesh mesh, std::string batch_dim_name, bool auto_shard_dataset);
 
  private:
   DeviceMesh mesh_;
   std::string batch_dim_name_;
+  bool auto_shard_dataset_;
 };
 std::ostream& operator<<(std::ostream& out, const Distribution& distribution);
 
 // A model that runs as the distribution says. It shares the variables of the given one: training
 // one is training the other, and what is saved of it is the given model.
 Model distribute(const Model& model, const Distribution& distribution);
+
+// A value in parts along the layout's axes, each on its device of the mesh, or whole again where
+// the layout has none: for the calls of layers and Lambdas. What is made of it is made where the
+// parts are. In a model that is distributed the samples stay with their replicas.
+Value distribute_tensor(Value tensor, const TensorLayout& layout);
 
 // The distribution of all models that are made from now on; nullptr for none, as at first.
 void set_distribution(std::shared_ptr<const Distribution> distribution);
@@ -61,8 +71,10 @@ class DistributionScope {
   std::shared_ptr<const Distribution> outer_;
 };
 
+// What is not given is taken from the environment: KERAS_DISTRIBUTION_JOB_ADDRESSES,
+// KERAS_DISTRIBUTION_NUM_PROCESSES, KERAS_DISTRIBUTION_PROCESS_ID.
 struct InitializeOptions {
-  std::string job_addresses = {};
+  std::string job_addresses = {};  // with commas between them
   std::optional<int64_t> num_processes = {};
   std::optional<int64_t> process_id = {};
 };

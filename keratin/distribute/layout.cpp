@@ -1,6 +1,7 @@
 #include "keratin/distribute/layout.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <ostream>
 #include <regex>
@@ -47,19 +48,20 @@ std::string set_of_names(const Names& names) {
 
 }  // namespace
 
-std::vector<std::string> list_devices(std::optional<std::string> kind) {
-  if (!kind) kind = keratin::devices(Device::Kind::gpu).empty() ? "cpu" : "gpu";
-  require(*kind == "cpu" || *kind == "gpu", "list_devices: the kind must be 'cpu' or 'gpu', got '",
-          *kind, "'");
+std::vector<std::string> list_devices(std::optional<std::string> device_type) {
+  if (!device_type) device_type = keratin::devices(Device::Kind::gpu).empty() ? "cpu" : "gpu";
+  for (char& c : *device_type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  require(*device_type == "cpu" || *device_type == "gpu",
+          "list_devices: device_type must be 'cpu' or 'gpu', got '", *device_type, "'");
   std::vector<std::string> names;
   for (const Device device :
-       keratin::devices(*kind == "gpu" ? Device::Kind::gpu : Device::Kind::cpu))
+       keratin::devices(*device_type == "gpu" ? Device::Kind::gpu : Device::Kind::cpu))
     names.push_back(text(device));
   return names;
 }
 
-int64_t get_device_count(std::optional<std::string> kind) {
-  return static_cast<int64_t>(list_devices(std::move(kind)).size());
+int64_t get_device_count(std::optional<std::string> device_type) {
+  return static_cast<int64_t>(list_devices(std::move(device_type)).size());
 }
 
 DeviceMesh::DeviceMesh(const DeviceMeshOptions& options)
@@ -102,6 +104,15 @@ Device DeviceMesh::at(const Dims& position) const {
   int64_t index = 0;
   for (size_t i = 0; i < shape_.size(); ++i) index = index * shape_[i] + position[i];
   return devices_[static_cast<size_t>(index)];
+}
+
+std::optional<Dims> DeviceMesh::position_of(Device device) const {
+  const auto found = std::find(devices_.begin(), devices_.end(), device);
+  if (found == devices_.end()) return std::nullopt;
+  int64_t index = found - devices_.begin();
+  Dims position(shape_.size());
+  for (size_t i = shape_.size(); i-- > 0; index /= shape_[i]) position[i] = index % shape_[i];
+  return position;
 }
 
 std::vector<Device> DeviceMesh::along(const std::string& axis) const {

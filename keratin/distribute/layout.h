@@ -14,9 +14,9 @@
 // How tensors lie on devices, in the words of keras.distribution.
 namespace keratin::distribute {
 
-// The names of the devices of a kind ("cpu", "gpu"); of GPUs where there are any, else of the CPU.
-std::vector<std::string> list_devices(std::optional<std::string> kind = {});
-int64_t get_device_count(std::optional<std::string> kind = {});
+// The names of the devices of a type ("cpu", "gpu"); of GPUs where there are any, else of the CPU.
+std::vector<std::string> list_devices(std::optional<std::string> device_type = {});
+int64_t get_device_count(std::optional<std::string> device_type = {});
 
 struct DeviceMeshOptions {
   Dims shape;                           // e.g. {2, 4}
@@ -37,9 +37,10 @@ class DeviceMesh {
   int64_t size_of(const std::string& axis) const;
   // The first device of each step along an axis.
   std::vector<Device> along(const std::string& axis) const;
-  // Which axis that is; and the device at a position, one number per axis.
+  // Which axis that is; and the device at a position, one number per axis, or the other way round.
   size_t index_of(const std::string& axis) const;
   Device at(const Dims& position) const;
+  std::optional<Dims> position_of(Device device) const;  // nothing where it is not in the mesh
 
   bool operator==(const DeviceMesh&) const = default;
 
@@ -72,7 +73,8 @@ class TensorLayout {
 };
 std::ostream& operator<<(std::ostream& out, const TensorLayout& layout);
 
-// Layouts by the paths of variables: keys are paths, or regular expressions that match a whole one.
+// Layouts by the paths of variables, "encoder/dense/kernel", and of what layers give,
+// "encoder/dense/output": keys are paths, or regular expressions that match a whole one.
 class LayoutMap {
  public:
   explicit LayoutMap(DeviceMesh mesh) : mesh_(std::move(mesh)) {}

@@ -25,7 +25,22 @@ TEST_F(Layouts, AMeshIsAGridOfDevices) {
   EXPECT_EQ(grid.size_of("model"), 2);
   EXPECT_EQ(text(grid.along("batch")[1]), "cpu:2");
   EXPECT_EQ(text(grid.along("model")[1]), "cpu:1");
+  EXPECT_EQ(text(grid.at({1, 0})), "cpu:2");
+  EXPECT_EQ(grid.position_of(Device("cpu:2")), (Dims{1, 0}));
+  EXPECT_EQ(grid.position_of(Device("gpu:0")), std::nullopt);
   EXPECT_EQ(text(grid), "<DeviceMesh shape=(2, 2), axis_names=('batch', 'model')>");
+}
+
+TEST_F(Layouts, DevicesAreListedByType) {
+  EXPECT_EQ(list_devices("CPU"), list_devices("cpu"));
+  EXPECT_EQ(get_device_count("cpu"), 4);
+  set_logical_devices("gpu", 2);  // where there are GPUs, they are meant
+  EXPECT_EQ(list_devices(), (std::vector<std::string>{"gpu:0", "gpu:1"}));
+  EXPECT_EQ(list_devices("GPU"), list_devices());
+  EXPECT_EQ(get_device_count(), 2);
+  EXPECT_EQ(list_devices("cpu").size(), 4U);
+  set_logical_devices("gpu", 0);
+  EXPECT_EQ(get_device_count("gpu"), 0);
 }
 
 TEST_F(Layouts, AMeshRefusesWhatDoesNotFit) {

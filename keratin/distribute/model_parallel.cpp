@@ -16,7 +16,7 @@ std::string batch_axis(const ModelParallelOptions& options) {
 }  // namespace
 
 ModelParallel::ModelParallel(const ModelParallelOptions& options)
-    : Distribution(map_of(options).device_mesh(), batch_axis(options)),
+    : Distribution(map_of(options).device_mesh(), batch_axis(options), options.auto_shard_dataset),
       layout_map_(map_of(options)) {}
 
 TensorLayout ModelParallel::get_variable_layout(const Variable& variable) const {

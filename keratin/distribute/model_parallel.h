@@ -7,7 +7,7 @@
 namespace keratin::distribute {
 
 struct ModelParallelOptions {
-  std::optional<LayoutMap> layout_map = {};  // by the paths of variables; it must be given
+  std::optional<LayoutMap> layout_map = {};  // of variables and outputs; it must be given
   std::string batch_dim_name = {};           // the axis that splits the batch; the mesh's first
   bool auto_shard_dataset = true;            // among processes, of which there is one
 };

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "keratin/callbacks/callbacks.h"
 #include "keratin/distribute/data_parallel.h"
@@ -12,6 +14,7 @@
 #include "keratin/model/clone.h"
 #include "keratin/model/saving.h"
 #include "keratin/model/summary.h"
+#include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
@@ -76,7 +79,9 @@ TEST_F(ModelParallelTest, SpeaksKerassWords) {
   EXPECT_EQ(ModelParallel({.layout_map = LayoutMap(mesh(1, 4)), .batch_dim_name = "model"})
                 .num_model_replicas(),
             4);
-  EXPECT_EQ(get_device_count("cpu"), 4);
+  EXPECT_TRUE(given.auto_shard_dataset());
+  EXPECT_FALSE(ModelParallel({.layout_map = LayoutMap(mesh(1, 4)), .auto_shard_dataset = false})
+                   .auto_shard_dataset());
 }
 
 TEST_F(ModelParallelTest, RefusesLayoutsThatDoNotFit) {
@@ -225,12 +230,177 @@ TEST_F(ModelParallelTest, ModelsMadeInAScopeAreDistributed) {
   EXPECT_EQ(late.predict(x).leaf().shape(), (Shape{7, 4}));
 }
 
+// The layer before it gives what is cut; `bend` is done to the parts.
+Model bent(const LambdaFunction& function = lambda_function([](Value v) { return v; })) {
+  const auto x = Input({6});
+  const SymbolicTensor up = Dense({.units = 10}, "up")(x);
+  const SymbolicTensor bend = layers::Activation({.activation = "tanh"}, "bend")(up);
+  return Model(
+      {.inputs = x, .outputs = Dense({.units = 4}, "down")(Lambda(function, "scale")(bend))});
+}
+
+// How often a device does something, by the plan.
+int count(const Model& model, const Tensor& x, const std::string& device, const std::string& what) {
+  std::istringstream plan(model.program(x)->executable().describe());
+  int found = 0;
+  for (std::string line; std::getline(plan, line);)
+    found += line.find(": " + device) != std::string::npos && line.find(what) != std::string::npos;
+  return found;
+}
+
+void expect_trains_alike(const Model& twin, const ModelParallel& distribution) {
+  Model one = clone_model(twin, {.copy_weights = true}), many = distribute(twin, distribution);
+  for (Model* model : {&one, &many})
+    model->compile({.optimizer = Adam({.learning_rate = 0.01}), .loss = "mse"});
+  for (const int64_t batch : {7, 1, 10}) {
+    const Tensor x = waves({batch, 6}, batch), y = waves({batch, 4}, 1);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_NEAR(many.train_on_batch(x, y).at("loss"), one.train_on_batch(x, y).at("loss"), 1e-5);
+    const Tensor got = many.predict(x).leaf(), expected = one.predict(x).leaf();
+    for (int64_t i = 0; i < got.count(); ++i) ASSERT_NEAR(got.at(i), expected.at(i), 1e-5);
+  }
+}
+
+// What a layer gives lies as the map says; the numbers are the same.
+TEST_F(ModelParallelTest, OutputsLieAsTheMapSays) {
+  const Tensor x = waves({8, 6});
+  LayoutMap map(mesh(1, 2));
+  EXPECT_EQ(count(distribute(bent(), ModelParallel({.layout_map = map})), x, "cpu:1", "[bend]"), 0);
+  map.set("up/output", {"batch", "model"});
+  EXPECT_EQ(count(distribute(bent(), ModelParallel({.layout_map = map})), x, "cpu:1", "[bend]"), 1);
+  map.set("up/kernel", {std::nullopt, "model"});
+  map.erase("up/output");
+  EXPECT_EQ(count(distribute(bent(), ModelParallel({.layout_map = map})), x, "cpu:1", "[bend]"), 1);
+  map.set("up/output", {"batch", std::nullopt});  // whole again
+  EXPECT_EQ(count(distribute(bent(), ModelParallel({.layout_map = map})), x, "cpu:1", "[bend]"), 0);
+  for (const TensorLayout& layout :
+       {TensorLayout{"batch", "model"}, TensorLayout{std::nullopt, "model"}, TensorLayout{"batch"}})
+    for (const bool kernel : {false, true}) {
+      LayoutMap all(mesh(2, 2));
+      all.set(".*/output", layout);
+      if (kernel) all.set("down/kernel", {"model", std::nullopt});
+      expect_trains_alike(bent(), ModelParallel({.layout_map = all}));
+    }
+}
+
+// Sizes that the mesh does not divide are cut all the same, also those smaller than it.
+TEST_F(ModelParallelTest, OutputsOfAnySizeAreCut) {
+  LayoutMap map(mesh(1, 4));
+  map.set(".*/output", {std::nullopt, "model"});
+  const auto x = Input({6});
+  SymbolicTensor y = Dense({.units = 3, .activation = "tanh"})(x);
+  y = Dense({.units = 7, .activation = "tanh"})(y);
+  expect_trains_alike(Model({.inputs = x, .outputs = Dense({.units = 4})(y)}),
+                      ModelParallel({.layout_map = map}));
+}
+
+class AskedLayouts final : public Distribution {
+ public:
+  AskedLayouts() : Distribution(mesh(1, 2), "batch", true) {}
+  std::string_view class_name() const override { return "AskedLayouts"; }
+  std::shared_ptr<const Distribution> shared() const override {
+    return std::make_shared<AskedLayouts>(*this);
+  }
+  std::optional<TensorLayout> get_tensor_layout(const std::string& path) const override {
+    asked->insert(path);
+    return std::nullopt;
+  }
+  std::shared_ptr<std::set<std::string>> asked = std::make_shared<std::set<std::string>>();
+};
+
+// The paths that Keras 3.15 asks for.
+TEST_F(ModelParallelTest, OutputsHaveKerassPaths) {
+  const auto x = Input({6});
+  const Sequential inner({Dense({.units = 4}, "in1")}, "inner");
+  const SymbolicTensor rows =
+      Reshape({.target_shape = {2, 2}}, "rs")(inner(SymbolicTensor(Dense({.units = 8}, "d1")(x))));
+  const Model model({.inputs = x, .outputs = Dense({.units = 3}, "d2")(rows), .name = "whole"});
+  const AskedLayouts asked;
+  distribute(model, asked).predict(waves({4, 6}));
+  EXPECT_EQ(*asked.asked, (std::set<std::string>{"d1/output", "inner/in1/output", "inner/output",
+                                                 "rs/output", "d2/output", "whole/output"}));
+  asked.asked->clear();
+  const auto scope = asked.scope();
+  Sequential late({Dense({.units = 4}, "a"), layers::Activation({.activation = "relu"}, "b")},
+                  "late");
+  late.predict(waves({4, 6}));
+  EXPECT_EQ(*asked.asked, (std::set<std::string>{"late/a/output", "late/b/output", "late/output"}));
+}
+
+TEST_F(ModelParallelTest, ATensorIsDistributedWhereItIsMade) {
+  const Tensor x = waves({8, 6});
+  const auto cut = [](const TensorLayout& layout) {
+    return lambda_function([=](Value v) { return distribute_tensor(v, layout) * 2.0 + 1.0; });
+  };
+  LayoutMap map(mesh(1, 2));
+  const ModelParallel two({.layout_map = map}), four({.layout_map = LayoutMap(mesh(2, 2))});
+  const TensorLayout columns({std::nullopt, "model"}, mesh(1, 2));
+  EXPECT_EQ(count(distribute(bent(cut(columns)), two), x, "cpu:1", "mul add"), 1);
+  expect_trains_alike(bent(cut(columns)), two);
+  expect_trains_alike(bent(cut(TensorLayout({"batch", "model"}, mesh(2, 2)))), four);
+  const auto samples = cut(TensorLayout({"batch"}, mesh(2, 2)));  // stay with their replica
+  EXPECT_EQ(count(distribute(bent(samples), four), x, "cpu:2", "[scale]"), 1);
+  expect_trains_alike(bent(samples), four);
+
+  // Where no batch is split, its axis is one like any other: each device has a part of the grid.
+  const Model alone = bent(cut(TensorLayout({"batch", "model"}, mesh(2, 2))));
+  for (const char* device : {"cpu:0", "cpu:1", "cpu:2", "cpu:3"})
+    EXPECT_EQ(count(alone, x, device, "mul add"), 1) << device;
+  const Model plain = bent(lambda_function([](Value v) { return v * 2.0 + 1.0; }));
+  Model(plain).set_weights(alone.get_weights());
+  const Tensor got = alone.predict(x).leaf(), expected = plain.predict(x).leaf();
+  for (int64_t i = 0; i < got.count(); ++i) EXPECT_NEAR(got.at(i), expected.at(i), 1e-6);
+}
+
+TEST_F(ModelParallelTest, OutputsRefuseLayoutsThatDoNotFit) {
+  const auto refused = [](const TensorLayout& layout, const std::string& message) {
+    expect_user_error(
+        [&] {
+          distribute(bent(), with("up/output", layout)).predict(waves({8, 6}));
+        },
+        {"cpu:0, layer 'up': ", message});
+  };
+  refused({std::nullopt, "batch"}, "the axis 'batch' of the mesh splits the samples");
+  refused({"model", "model"}, "has 'model' more than once");
+  refused({"batch", std::nullopt, "model"},
+          "a tensor of shape (4, 10) has 2 axes, its layout has 3");
+  refused(TensorLayout({std::nullopt, "model"}, mesh(1, 2)), "is not of the distribution's mesh");
+  expect_user_error(
+      [] { bent(lambda_function([](Value v) { return distribute_tensor(v, {"batch"}); })); },
+      "Cannot create sharding when device mesh is not set for TensorLayout.");
+}
+
 TEST_F(ModelParallelTest, ThereIsOneProcess) {
+  const auto refused = [](const InitializeOptions& options, const std::string& received) {
+    expect_user_error([&] { initialize(options); },
+                      {"initialize: one process is all there is so far; several are not there yet",
+                       "Received: " + received});
+  };
   initialize();
   initialize({.job_addresses = "10.0.0.1:1234", .num_processes = 1, .process_id = 0});
-  expect_user_error([] { initialize({.num_processes = 2}); },
-                    "initialize: one process is all there is so far. Received: num_processes=2");
-  expect_user_error([] { initialize({.job_addresses = "a:1,b:2"}); }, "job_addresses='a:1,b:2'");
+  refused({.num_processes = 2}, "job_addresses='', num_processes=2, process_id=0");
+  refused({.process_id = 1}, "job_addresses='', num_processes=1, process_id=1");
+  refused({.job_addresses = "a:1,b:2"}, "job_addresses='a:1,b:2', num_processes=1, process_id=0");
+}
+
+TEST_F(ModelParallelTest, ProcessesMayBeGivenByTheEnvironment) {
+  const auto with = [](const char* name, const char* value, const std::string& message) {
+    const std::string full = text("KERAS_DISTRIBUTION_", name);
+    setenv(full.c_str(), value, 1);
+    if (message.empty())
+      initialize();
+    else
+      expect_user_error([] { initialize(); }, message);
+    initialize({.job_addresses = "a:1", .num_processes = 1, .process_id = 0});  // comes first
+    unsetenv(full.c_str());
+  };
+  with("NUM_PROCESSES", "1", "");
+  with("NUM_PROCESSES", "2", "num_processes=2");
+  with("NUM_PROCESSES", "two", "KERAS_DISTRIBUTION_NUM_PROCESSES should be a whole number");
+  with("PROCESS_ID", "0", "");
+  with("PROCESS_ID", "3", "process_id=3");
+  with("JOB_ADDRESSES", "10.0.0.1:1234", "");
+  with("JOB_ADDRESSES", "10.0.0.1:1234,10.0.0.2:2345", "10.0.0.2:2345");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "keratin/distribute/output_layout.h"
 #include "keratin/graph/config.h"
 #include "keratin/layers/identity.h"
 #include "keratin/ops/collective.h"
@@ -86,6 +87,8 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
   const int64_t batch = batch_of(call.arguments(), model_->name());
   // Before a batch is known, the graph is the model's.
   if (batch == unknown) return call.invoke(*model_, call.arguments());
+  std::optional<distribute::OutputLayouts> layouts;
+  if (options_.distribution) layouts.emplace(*model_, *options_.distribution);
   std::vector<Tree<Traced>> results;
   call.tracer().replicate(replicas_of(batch), [&](const Replica& replica) {
     results.push_back(call.invoke(*model_, call.arguments().map<Traced>([&](const Traced& t) {

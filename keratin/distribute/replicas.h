@@ -3,6 +3,10 @@
 #include "keratin/graph/saved_form.h"
 #include "keratin/model/model.h"
 
+namespace keratin::distribute {
+class Distribution;
+}
+
 namespace keratin {
 
 // How a batch is split: as Keras's multi_gpu_model does, in parts of one size but for the last,
@@ -17,6 +21,8 @@ struct ReplicasOptions {
   Split split = Split::even;
   // Lays the variables of the model on the devices, once it is built; nothing leaves them.
   std::function<void(const std::vector<Variable>&)> lay_out = {};
+  // Says how what layers give is laid out.
+  std::shared_ptr<const distribute::Distribution> distribution = {};
 };
 
 // Calls a model once per replica, each time on a part of the batch; a part without samples is not

@@ -4,6 +4,7 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/graph/layer.h"
+#include "keratin/graph/output_scope.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/mirrored.h"
@@ -16,6 +17,8 @@ namespace keratin {
 namespace {
 
 const Tree<Traced> nothing;
+
+thread_local const OutputScope* output_scope = nullptr;
 
 Value cast_float(Value x, DType dtype) {
   return is_float(x.dtype()) && x.dtype() != dtype ? ops::cast(x, dtype) : x;
@@ -74,6 +77,16 @@ void refuse_mask(const Layer& layer, const Tracer& tracer) {
 }
 
 }  // namespace
+
+OutputScope::OutputScope(Change change) : change_(std::move(change)), outer_(output_scope) {
+  output_scope = this;
+}
+
+OutputScope::~OutputScope() { output_scope = outer_; }
+
+Value OutputScope::changed(const Layer& layer, Value output) {
+  return output_scope == nullptr ? output : output_scope->change_(layer, output);
+}
 
 Block& Call::block() const { return tracer_->block(); }
 
@@ -270,7 +283,9 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
   const Call call(*this, layer, std::move(arguments), trains);
   const Call masks_call(*this, layer, std::move(for_masks), trains);
   try {
-    return layer.apply(call, masks_call);
+    return layer.apply(call, masks_call).map<Traced>([&](const Traced& t) {
+      return Traced{OutputScope::changed(layer, t.value), t.mask};
+    });
   } catch (...) {
     if (failed_.empty()) failed_ = layer.name();
     throw;
