@@ -3,10 +3,13 @@
 
 #include <thread>
 
+#include "keratin/distribute/data_parallel.h"
+#include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/optimizers/optimizers.h"
+#include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
 
 namespace keratin {
@@ -17,7 +20,7 @@ using testing::waves;
 class ReplicaThreads : public ::testing::Test {
  protected:
   void SetUp() override {
-    set_logical_devices("gpu", 3);
+    set_logical_devices("gpu", 4);
     set_random_seed(4);
   }
   void TearDown() override {
@@ -26,25 +29,67 @@ class ReplicaThreads : public ::testing::Test {
   }
 };
 
+const CompileOptions threads{.threads = 8};  // also where there are fewer processors than devices
+
 Model recurrent() {
   const auto x = Input({4, 3});
   const SymbolicTensor y = BatchNormalization({.synchronized = true})(GRU({.units = 4})(x));
   return Model({.inputs = x, .outputs = Dense({.units = 2})(y)});
 }
 
-TEST_F(ReplicaThreads, TrainAsOneDeviceDoes) {
-  const Model model = recurrent();
-  Model one = clone_model(model, {.copy_weights = true});
-  Model many = multi_gpu_model(model, {.gpus = 3, .cpu_merge = false});
+// A model and its copy, which runs as `spread` says, learn the same.
+void expect_trains_alike(const Model& model, const std::function<Model(const Model&)>& spread) {
+  Model one = clone_model(model, {.copy_weights = true}), many = spread(model);
   const Tensor x = waves({10, 4, 3}, 0), y = waves({10, 2}, 1);
   for (Model* each : {&one, &many}) {
-    each->compile({.optimizer = SGD({.learning_rate = 0.05}), .loss = "mse"});
+    each->compile({.optimizer = SGD({.learning_rate = 0.05}), .loss = "mse", .engine = threads});
     each->fit(x, y, {.batch_size = 5, .epochs = 3, .verbose = 0, .shuffle = false});
   }
   const auto got = model.get_weights(), expected = one.get_weights();
   for (size_t w = 0; w < got.size(); ++w)
     for (int64_t i = 0; i < got[w].count(); ++i)
-      EXPECT_NEAR(got[w].at(i), expected[w].at(i), 1e-5) << "weight " << w;
+      ASSERT_NEAR(got[w].at(i), expected[w].at(i), 1e-5) << "weight " << w;
+}
+
+Model on_three_gpus(const Model& model) {
+  return multi_gpu_model(model, {.gpus = 3, .cpu_merge = false});
+}
+
+Model data_parallel(const Model& model, bool mirror) {
+  return distribute::distribute(model, distribute::DataParallel({.mirror_variables = mirror}));
+}
+
+// A part of the kernels on each device of a row, a part of the batch on each row.
+Model on_a_grid(const Model& model) {
+  using namespace distribute;
+  LayoutMap layouts(DeviceMesh({.shape = {2, 2}, .axis_names = {"batch", "model"}}));
+  layouts.set(".*kernel", {std::nullopt, "model"});
+  layouts.set(".*dense.*/output", {"batch", "model"});
+  return distribute::distribute(model, ModelParallel({.layout_map = layouts}));
+}
+
+TEST_F(ReplicaThreads, TrainAsOneDeviceDoes) { expect_trains_alike(recurrent(), on_three_gpus); }
+
+TEST_F(ReplicaThreads, TrainWithOneHomePerVariable) {
+  expect_trains_alike(recurrent(), [](const Model& model) { return data_parallel(model, false); });
+}
+
+TEST_F(ReplicaThreads, TrainWithMirroredVariables) {
+  expect_trains_alike(recurrent(), [](const Model& model) { return data_parallel(model, true); });
+}
+
+TEST_F(ReplicaThreads, TrainWithVariablesInParts) { expect_trains_alike(recurrent(), on_a_grid); }
+
+// Devices are shared: a queue of each belongs to each program.
+TEST_F(ReplicaThreads, TrainSeveralModelsAtOnce) {
+  const Model models[] = {recurrent(), recurrent(), recurrent()};
+  std::thread mirrored([&] {
+    expect_trains_alike(models[0], [](const Model& model) { return data_parallel(model, true); });
+  });
+  std::thread grid([&] { expect_trains_alike(models[1], on_a_grid); });
+  expect_trains_alike(models[2], on_three_gpus);
+  mirrored.join();
+  grid.join();
 }
 
 TEST_F(ReplicaThreads, AnswerSeveralThreadsAtOnce) {
@@ -70,6 +115,32 @@ TEST_F(ReplicaThreads, GoOnAfterOneDeviceRanOutOfMemory) {
   EXPECT_THROW(many.fit(x, y, {.verbose = 0}), BackendError);
   set_memory_limit(Device("gpu:1"), std::nullopt);
   EXPECT_NO_THROW(many.fit(x, y, {.verbose = 0}));
+}
+
+// The others are stopped in the middle of their work, wherever that is.
+TEST_F(ReplicaThreads, GoOnAfterAStepThrewOnOneDevice) {
+  const auto words = Input({.shape = {4}, .dtype = DType::i32});
+  const SymbolicTensor vectors = Embedding({.input_dim = 9, .output_dim = 3}, "words")(words);
+  const Model model({.inputs = words, .outputs = recurrent()(vectors)});
+  const Tensor good = Tensor::full(DType::i32, {12, 4}, 2), y = waves({12, 2}, 1);
+  const std::function<Model(const Model&)> ways[] = {
+      on_three_gpus, [](const Model& m) { return data_parallel(m, true); },
+      [](const Model& m) { return data_parallel(m, false); }};
+  for (const auto& spread : ways) {
+    Model many = spread(model);
+    many.compile({.optimizer = "sgd", .loss = "mse", .engine = threads});
+    many.fit(good, y, {.batch_size = 12, .verbose = 0});
+    for (const int64_t row : {0, 5, 11}) {
+      Tensor bad = good.clone();
+      bad.set(row * 4 + 1, 100);
+      const auto before = model.get_weights();
+      testing::expect_user_error([&] { many.fit(bad, y, {.batch_size = 12, .verbose = 0}); },
+                                 {"gpu:", "words", "100"});
+      EXPECT_EQ(model.get_weights(), before);
+      many.fit(good, y, {.batch_size = 12, .verbose = 0});
+      EXPECT_NE(model.get_weights(), before);
+    }
+  }
 }
 
 }  // namespace
