@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iomanip>
@@ -106,6 +107,7 @@ Model on_first_gpu(const std::function<Model()>& make) {
 }
 
 void tell() {
+  setenv("KERATIN_TF32", "0", 1);  // GPUs, too, use every bit of a number
   set_random_seed(12202);
   const int gpus = find_gpus();
   const Model source = on_first_gpu(reported);
@@ -122,9 +124,7 @@ void tell() {
   const auto [x, y] = data();
   std::vector<double> losses[2];
   for (Model* one : {&alone, &parallel}) {
-    one->compile({.optimizer = SGD({.learning_rate = 0.02, .momentum = 0.9}),
-                  .loss = "mse",
-                  .engine = {.tf32 = false}});
+    one->compile({.optimizer = SGD({.learning_rate = 0.02, .momentum = 0.9}), .loss = "mse"});
     losses[one == &parallel ? 1 : 0] =
         one->fit(x, y, {.batch_size = 64, .epochs = 40, .verbose = 0, .shuffle = false})["loss"];
   }
@@ -142,8 +142,10 @@ void tell() {
 
   parallel.save("model.keras");
   const Model again = on_first_gpu([] { return load_model("model.keras"); });
-  require(again.predict(x).leaf() == model.predict(x).leaf(), "a file gives the same numbers");
-  std::cout << "Saved model.keras, which opens as the plain model and gives the same bits.\n";
+  const double read = largest_difference(again.predict(x).flat(), model.predict(x).flat());
+  std::cout << "Saved model.keras, which opens as the plain model; its answers differ by " << read
+            << ".\n";
+  require(read < 1e-6, "a file should give the same numbers");
   std::ofstream("loss.svg") << curves_svg(losses[0], losses[1]);
   std::ofstream("placed.svg") << plan_to_svg(parallel.program(x)->executable());
   std::cout << "Drawn: loss.svg, placed.svg.\n";
