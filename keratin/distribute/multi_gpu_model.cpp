@@ -13,39 +13,41 @@ std::string python_list(const std::vector<std::string>& items) {
   return '[' + out + ']';
 }
 
-std::string quoted(Device device) { return text("'/", device, "'"); }
+std::string quoted(const std::string& name) { return "'/" + name + '\''; }
 
 }  // namespace
 
 std::vector<Device> Gpus::resolve() const {
-  std::vector<std::string> listed;
-  if (ids_)
-    for (const int id : *ids_) listed.push_back(std::to_string(id));
-  const int count = count_.value_or(static_cast<int>(devices(Device::Kind::gpu).size()));
-  const std::string given = ids_ ? python_list(listed) : std::to_string(count);
-  require(!ids_ || ids_->size() > 1,
-          "For multi-gpu usage to be effective, call `multi_gpu_model` with `len(gpus) >= 2`. "
-          "Received: `gpus=",
-          given, '`');
-  require(ids_ || count > 1,
-          "For multi-gpu usage to be effective, call `multi_gpu_model` with `gpus >= 2`. "
-          "Received: `gpus=",
-          given, '`');
+  // As in Keras: all of them where there is no list or number, or it is empty or 0.
+  std::vector<int> ids = ids_.value_or(std::vector<int>{});
+  const bool listed = !ids.empty();
+  const int all = static_cast<int>(devices(Device::Kind::gpu).size());
+  const int count = count_.value_or(0) == 0 ? all : *count_;
+  std::vector<std::string> numbers;
+  for (const int id : ids) numbers.push_back(std::to_string(id));
+  const std::string given = listed ? python_list(numbers) : std::to_string(count);
+  require(listed ? ids.size() > 1 : count > 1,
+          "For multi-gpu usage to be effective, call `multi_gpu_model` with `",
+          listed ? "len(gpus)" : "gpus", " >= 2`. Received: `gpus=", given, '`');
+  for (int i = 0; !listed && i < count; ++i) ids.push_back(i);
 
-  std::vector<Device> targets;
-  for (int i = 0; i < (ids_ ? static_cast<int>(ids_->size()) : count); ++i)
-    targets.push_back({Device::Kind::gpu, static_cast<int16_t>(ids_ ? (*ids_)[size_t(i)] : i)});
-  const std::vector<Device> here = devices();
-  std::vector<std::string> wanted{quoted(Device{})}, available;
-  bool all = true;
-  for (const Device device : targets) {
-    wanted.push_back(quoted(device));
-    all = all && std::find(here.begin(), here.end(), device) != here.end();
-  }
-  for (const Device device : here) available.push_back(quoted(device));
-  require(all, "To call `multi_gpu_model` with `gpus=", given,
+  std::vector<std::string> wanted{quoted("cpu:0")}, available;
+  for (const int id : ids) wanted.push_back(quoted(text("gpu:", id)));
+  for (const Device device : devices()) available.push_back(quoted(text(device)));
+  const bool are_there = std::all_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+    return std::find(available.begin(), available.end(), name) != available.end();
+  });
+  require(are_there, "To call `multi_gpu_model` with `gpus=", given,
           "`, we expect the following devices to be available: ", python_list(wanted),
           ". However this machine only has: ", python_list(available), ". Try reducing `gpus`.");
+  std::vector<Device> targets;
+  for (const int id : ids) {
+    const Device device(Device::Kind::gpu, static_cast<int16_t>(id));  // it is there, so it fits
+    require(std::find(targets.begin(), targets.end(), device) == targets.end(),
+            "multi_gpu_model: the device ", quoted(text(device)),
+            " is listed twice. Received: `gpus=", given, '`');
+    targets.push_back(device);
+  }
   return targets;
 }
 

@@ -7,7 +7,7 @@
 
 namespace keratin {
 
-// Which GPUs: the first n, or those of a list; all of them by default.
+// Which GPUs: the first n, or those of a list; all of them by default, and for 0 or an empty list.
 class Gpus {
  public:
   Gpus() = default;

@@ -45,8 +45,32 @@ TEST_F(MultiGpu, WantsTwoOrMoreThatAreThere) {
       "To call `multi_gpu_model` with `gpus=[0, 2, 4]`, we expect the following devices to be "
       "available: ['/cpu:0', '/gpu:0', '/gpu:2', '/gpu:4']. However this machine only has: "
       "['/cpu:0', '/gpu:0', '/gpu:1', '/gpu:2', '/gpu:3']. Try reducing `gpus`.");
+  expect_user_error([&] { multi_gpu_model(model, {.gpus = 10}); },
+                    {"`gpus=10`", "'/gpu:9']. However this machine only has: ", "Try reducing"});
+  expect_user_error([&] { multi_gpu_model(model, {.gpus = -2}); }, "Received: `gpus=-2`");
+  // No number wraps round to one that is there.
+  expect_user_error(
+      [&] {
+        multi_gpu_model(model, {.gpus = {0, 65537}});
+      },
+      "available: ['/cpu:0', '/gpu:0', '/gpu:65537']. However this machine only has: ");
+  expect_user_error(
+      [&] {
+        multi_gpu_model(model, {.gpus = {1, 0, 1}});
+      },
+      "the device '/gpu:1' is listed twice. Received: `gpus=[1, 0, 1]`");
   set_logical_devices("gpu", 0);
   expect_user_error([&] { multi_gpu_model(model); }, "Received: `gpus=0`");
+}
+
+// As in Keras: no number, 0 and an empty list.
+TEST_F(MultiGpu, TakesAllUnlessToldWhich) {
+  const std::vector<Device> all = devices(Device::Kind::gpu);
+  EXPECT_EQ(Gpus().resolve(), all);
+  EXPECT_EQ(Gpus(0).resolve(), all);
+  EXPECT_EQ(Gpus(std::vector<int>{}).resolve(), all);
+  EXPECT_EQ(Gpus(2).resolve(), (std::vector{Device("gpu:0"), Device("gpu:1")}));
+  EXPECT_EQ(Gpus({3, 1}).resolve(), (std::vector{Device("gpu:3"), Device("gpu:1")}));
 }
 
 TEST_F(MultiGpu, AModelOfADeviceThatIsGoneIsRefused) {
@@ -326,23 +350,64 @@ TEST_F(MultiGpu, ANestedOneIsRefused) {
       "a model that runs on several devices cannot be a part of another");
 }
 
-// The report that started it: a Lambda with two outputs, relocated and replicated.
-TEST_F(MultiGpu, TheOriginalReport) {
-  const auto x = Input({1});
-  const Lambda split([](const Values& in) { return Results(Results::List{in[0], in[0] + in[0]}); });
-  const std::vector<SymbolicTensor> parts = split(x).flat();
-  ASSERT_EQ(parts.size(), 2u);
-  const Model model({.inputs = x, .outputs = Dense({.units = 1})(Add()({parts[0], parts[1]}))});
-  Model parallel = multi_gpu_model(model, {.gpus = 2, .cpu_relocation = true});
-  parallel.compile({.optimizer = SGD({.learning_rate = 0.01}), .loss = "mse"});
-  const Tensor in = waves({20, 1}, 0, 0.2), out = waves({20, 1}, 0.5, 0.2);
-  const auto before = model.get_weights();
-  const History history = parallel.fit(in, out, {.epochs = 3, .verbose = 0});
-  EXPECT_LT(history["loss"].back(), history["loss"].front());
-  EXPECT_NE(model.get_weights()[0].at(0), before[0].at(0))
-      << "the user's model must see the updates";
-  const Tensor one = model.predict(in).leaf(), many = parallel.predict(in).leaf();
-  for (int64_t i = 0; i < one.count(); ++i) EXPECT_EQ(many.at(i), one.at(i));
+// What Keras tests itself, on eight GPUs and on some of them.
+class KerasTests : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    set_logical_devices("gpu", 8);
+    set_random_seed(7);
+  }
+  void TearDown() override { set_logical_devices("gpu", 0); }
+
+  // Two epochs over 1000 samples, as one device would.
+  static void check(Model (*make)(), const Tree<Tensor>& x, const Tree<Tensor>& y) {
+    for (const Gpus& gpus : {Gpus(8), Gpus({0, 2, 4})}) {
+      Model one = make();
+      const Model made = make();
+      made.layer()->set_weights(one.get_weights());
+      Model many = multi_gpu_model(made, {.gpus = gpus});
+      for (Model* model : {&one, &many}) {
+        model->compile({.optimizer = "rmsprop", .loss = "mse"});
+        model->fit(x, y, {.epochs = 2, .verbose = 0, .shuffle = false});
+      }
+      const auto got = made.get_weights(), expected = one.get_weights();
+      for (size_t w = 0; w < got.size(); ++w)
+        for (int64_t i = 0; i < got[w].count(); ++i)
+          ASSERT_NEAR(got[w].at(i), expected[w].at(i), 1e-4) << "weight " << w;
+    }
+  }
+};
+
+TEST_F(KerasTests, SimpleModel) {
+  check(
+      [] {
+        return Model(Sequential({Input({10}).layer(), Dense({.units = 10}), Dense({.units = 10})}));
+      },
+      waves({1000, 10}, 0), waves({1000, 10}, 1));
+}
+
+TEST_F(KerasTests, SeveralInputsAndOutputs) {
+  check(
+      [] {
+        const auto a = Input({10}), b = Input({10});
+        const SymbolicTensor both =
+            Concatenate()({Dense({.units = 10})(a), Dense({.units = 10})(b)});
+        return Model({.inputs = Symbols{a, b},
+                      .outputs = Symbols{Dense({.units = 10})(both), Dense({.units = 10})(both)}});
+      },
+      Tree<Tensor>::List{waves({1000, 10}, 0), waves({1000, 10}, 1)},
+      Tree<Tensor>::List{waves({1000, 10}, 2), waves({1000, 10}, 3)});
+}
+
+// The state is an input of the model, and is split as the sequence is.
+TEST_F(KerasTests, AnInitialStateThatIsAnInput) {
+  check(
+      [] {
+        const auto x = Input({4, 3}), state = Input({5});
+        return Model({.inputs = Symbols{x, state},
+                      .outputs = SimpleRNN({.units = 5})(x, {{"initial_state", state}})});
+      },
+      Tree<Tensor>::List{waves({1000, 4, 3}, 0), waves({1000, 5}, 1)}, waves({1000, 5}, 2));
 }
 
 }  // namespace
