@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/distribute/replicas.h"
+#include "keratin/graph/variable_parts.h"
 
 namespace keratin {
 namespace {
@@ -14,6 +15,13 @@ std::string python_list(const std::vector<std::string>& items) {
 }
 
 std::string quoted(const std::string& name) { return "'/" + name + '\''; }
+
+// Moves all of them or, where there is no room for one, none.
+void relocate(const std::vector<Variable>& variables) {
+  lay_all_or_none(variables, [&] {
+    for (const Variable& variable : variables) variable.move_to(Device{});
+  });
+}
 
 }  // namespace
 
@@ -53,8 +61,7 @@ std::vector<Device> Gpus::resolve() const {
 
 Model multi_gpu_model(const Model& model, const MultiGpuOptions& options) {
   const std::vector<Device> targets = options.gpus.resolve();
-  if (options.cpu_relocation)
-    for (const Variable& variable : model.layer()->variables()) variable.move_to(Device{});
+  if (options.cpu_relocation) relocate(model.layer()->variables());
   const Device merge = options.cpu_merge ? Device{} : targets[0];
   return replicated(model, {targets, merge, Split::as_keras});
 }

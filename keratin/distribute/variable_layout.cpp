@@ -83,9 +83,7 @@ void copy_to(const Variable& variable, const std::vector<Device>& devices) {
   if (old == nullptr || !old->mirrored() || old->devices() != devices) mirror(variable, devices);
 }
 
-}  // namespace
-
-void lay_out(const std::vector<Variable>& variables, const Distribution& distribution) {
+void spread(const std::vector<Variable>& variables, const Distribution& distribution) {
   const DeviceMesh& mesh = distribution.device_mesh();
   const size_t batch = mesh.index_of(distribution.batch_dim_name());
   std::vector<std::pair<Variable, std::vector<Cut>>> by_size;
@@ -115,6 +113,12 @@ void lay_out(const std::vector<Variable>& variables, const Distribution& distrib
     else
       cut_up(variable, cuts, mesh, batch, position);
   }
+}
+
+}  // namespace
+
+void lay_out(const std::vector<Variable>& variables, const Distribution& distribution) {
+  lay_all_or_none(variables, [&] { spread(variables, distribution); });
 }
 
 }  // namespace keratin::distribute

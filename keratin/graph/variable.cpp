@@ -217,13 +217,50 @@ void mirror(const Variable& variable, const std::vector<Device>& devices) {
   divide(variable, {}, variable.shape(), devices);
 }
 
-void lay_beside(const Variable& variable, const Variable& other) {
-  const VariableParts* theirs = parts_of(other);
-  if (theirs == nullptr) return variable.move_to(other.device());
-  if (theirs->mirrored()) return mirror(variable, theirs->devices());
-  split(variable, *theirs->axis, theirs->devices(), theirs->peers);
-  const VariableParts* mine = parts_of(variable);
-  for (size_t j = 0; j < mine->parts.size(); ++j) lay_beside(mine->parts[j], theirs->parts[j]);
+namespace {
+
+// How a variable lies: on a device, or in parts, or mirrored, each part somehow.
+struct Place {
+  Device device;
+  std::optional<int64_t> axis = {};
+  std::vector<std::pair<Device, std::vector<Device>>> peers = {};
+  std::vector<Place> parts = {};
+  bool operator==(const Place&) const = default;
+};
+
+Place place_of(const Variable& variable) {
+  Place place{variable.device()};
+  if (const VariableParts* cut = parts_of(variable)) {
+    place.axis = cut->axis;
+    place.peers = cut->peers;
+    for (const Variable& part : cut->parts) place.parts.push_back(place_of(part));
+  }
+  return place;
+}
+
+void lay(const Variable& variable, const Place& place) {
+  if (place.parts.empty()) return variable.move_to(place.device);
+  std::vector<Device> devices;
+  for (const Place& part : place.parts) devices.push_back(part.device);
+  if (!place.axis) return mirror(variable, devices);
+  split(variable, *place.axis, devices, place.peers);
+  for (size_t j = 0; j < devices.size(); ++j) lay(parts_of(variable)->parts[j], place.parts[j]);
+}
+
+}  // namespace
+
+void lay_beside(const Variable& variable, const Variable& other) { lay(variable, place_of(other)); }
+
+void lay_all_or_none(const std::vector<Variable>& variables, const std::function<void()>& lay_all) {
+  std::vector<Place> before;
+  for (const Variable& variable : variables) before.push_back(place_of(variable));
+  try {
+    lay_all();
+  } catch (...) {
+    for (size_t i = variables.size(); i-- > 0;)
+      if (place_of(variables[i]) != before[i]) lay(variables[i], before[i]);
+    throw;
+  }
 }
 
 }  // namespace keratin

@@ -31,6 +31,8 @@ void split(const Variable& variable, int64_t axis, const std::vector<Device>& de
 void mirror(const Variable& variable, const std::vector<Device>& devices);
 // Lays a variable as another one of its shape lies: on its device, in parts, or mirrored.
 void lay_beside(const Variable& variable, const Variable& other);
+// Does what lays these variables elsewhere. When it throws, for want of memory, they lie as before.
+void lay_all_or_none(const std::vector<Variable>& variables, const std::function<void()>& lay_all);
 
 }  // namespace keratin
 

@@ -2,7 +2,12 @@
 // model that goes on.
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "keratin/distribute/data_parallel.h"
+#include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/graph/variable_parts.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/ops/ops.h"
@@ -13,6 +18,10 @@
 namespace keratin {
 namespace {
 
+using distribute::DataParallel;
+using distribute::DeviceMesh;
+using distribute::LayoutMap;
+using distribute::ModelParallel;
 using testing::expect_user_error;
 using testing::waves;
 
@@ -26,7 +35,7 @@ class ReplicaFaults : public ::testing::Test {
     clear_session();
   }
   void TearDown() override {
-    set_memory_limit(second, std::nullopt);
+    for (const Device device : devices()) set_memory_limit(device, std::nullopt);
     set_logical_devices("gpu", 0);
   }
 };
@@ -37,6 +46,18 @@ Model wide() {
   return Model({.inputs = x,
                 .outputs = Dense({.units = 2}, "narrow")(
                     Dense({.units = 512, .activation = "tanh"}, "wide")(y))});
+}
+
+// f must throw a BackendError whose message has all of these parts.
+template <class F>
+void expect_backend_error(F&& f, const std::vector<std::string>& parts) {
+  try {
+    f();
+    FAIL() << "there was not enough memory";
+  } catch (const BackendError& error) {
+    for (const std::string& part : parts)
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
 }
 
 std::vector<std::vector<double>> values_of(const Model& model) {
@@ -64,18 +85,10 @@ TEST_F(ReplicaFaults, OutOfMemorySaysWhoAskedForHowMuchAndTheNextFitWorks) {
   const size_t used = memory_use(second).used;
 
   set_memory_limit(second, used + 5000);
-  try {
-    parallel.fit(x, y, {.batch_size = 12, .verbose = 0});
-    FAIL() << "there was not enough memory";
-  } catch (const BackendError& error) {
-    const std::string told = error.what();
-    EXPECT_EQ(told.find("gpu:1: out of memory, "), 0u) << told;
-    EXPECT_NE(told.find(" bytes were asked for and 5000 of "), std::string::npos) << told;
-    EXPECT_NE(told.find("; a program needs them for its working memory, most of all for step "),
-              std::string::npos)
-        << told;
-    EXPECT_NE(told.find(", of layer 'wide'"), std::string::npos) << told;
-  }
+  expect_backend_error([&] { parallel.fit(x, y, {.batch_size = 12, .verbose = 0}); },
+                       {"gpu:1: out of memory, ", " bytes were asked for and 5000 of ",
+                        "; a program needs them for its working memory, most of all for step ",
+                        ", of layer 'wide'"});
   EXPECT_EQ(memory_use(second).used, used) << "nothing is left behind";
   EXPECT_EQ(values_of(model), before);
 
@@ -89,20 +102,105 @@ TEST_F(ReplicaFaults, AVariableThatDoesNotFitIsNamed) {
   set_memory_limit(second, memory_use(second).used + 100);
   const auto scope = device_scope("gpu:1");
   const Variable v({.name = "table", .shape = {64}});
-  try {
-    v.value();
-    FAIL() << "there was not enough memory";
-  } catch (const BackendError& error) {
-    EXPECT_NE(std::string(error.what()).find("variable 'table': gpu:1: out of memory, 256 bytes"),
-              std::string::npos)
-        << error.what();
-  }
+  expect_backend_error([&] { v.value(); }, {"variable 'table': gpu:1: out of memory, 256 bytes"});
   const Variable home({.name = "home", .shape = {64}, .device = Device{}});
   home.value();
   EXPECT_THROW(home.move_to(second), BackendError);
   EXPECT_EQ(home.device(), Device{});
   set_memory_limit(second, std::nullopt);
   EXPECT_EQ(v.value().count(), 64);
+}
+
+Model wide_on_gpu() {
+  const auto scope = device_scope("gpu:0");
+  return wide();
+}
+
+std::vector<size_t> bytes_in_use() {
+  std::vector<size_t> all;
+  for (const Device device : devices(Device::Kind::gpu)) all.push_back(memory_use(device).used);
+  return all;
+}
+
+TEST_F(ReplicaFaults, ARelocationThatDoesNotFitMovesNothing) {
+  const Model model = wide_on_gpu();
+  const Tensor x = waves({8, 16}, 0), expected = model.predict(x).leaf();
+  const auto before = values_of(model);
+  const auto relocate = [&] { return multi_gpu_model(model, {.gpus = 3, .cpu_relocation = true}); };
+  set_memory_limit(Device{}, memory_use(Device{}).used + 4000);  // for the first layer, no more
+  expect_backend_error(relocate, {"variable 'wide/kernel': cpu:0: out of memory, 32768 bytes"});
+  set_memory_limit(Device{}, std::nullopt);
+  for (const Variable& v : model.weights()) EXPECT_EQ(v.device(), Device("gpu:0")) << v.path();
+  EXPECT_EQ(values_of(model), before);
+  EXPECT_EQ(model.predict(x).leaf(), expected);
+  EXPECT_EQ(relocate().predict(x).leaf().shape(), expected.shape());
+  for (const Variable& v : model.weights()) EXPECT_EQ(v.device(), Device{}) << v.path();
+}
+
+// Where a variable lies: "gpu:0", "[gpu:0 gpu:1] along 1".
+std::string place_of(const Variable& variable) {
+  const VariableParts* parts = parts_of(variable);
+  if (parts == nullptr) return text(variable.device());
+  std::string all;
+  for (const Variable& part : parts->parts) all += (all.empty() ? "[" : " ") + place_of(part);
+  return all + ']' + (parts->axis ? text(" along ", *parts->axis) : " mirrored");
+}
+
+// A distribution of the wide model over two devices; and a limit for one of them which the first
+// variable that is laid out keeps, and another does not.
+struct Spread {
+  std::string name;
+  std::function<Model(const Model&, const std::vector<std::string>& devices)> over;
+  size_t device = 0, bytes = 0;
+};
+
+std::vector<Spread> spreads() {
+  const auto data_parallel = [](bool mirror) {
+    return [mirror](const Model& model, const std::vector<std::string>& devices) {
+      return distribute::distribute(model,
+                                    DataParallel({.devices = devices, .mirror_variables = mirror}));
+    };
+  };
+  const auto in_parts = [](const Model& model, const std::vector<std::string>& devices) {
+    LayoutMap map(
+        DeviceMesh({.shape = {1, 2}, .axis_names = {"batch", "model"}, .devices = devices}));
+    map.set("wide/kernel", {std::nullopt, "model"});
+    map.set("narrow/kernel", {"model", std::nullopt});
+    return distribute::distribute(model, ModelParallel({.layout_map = map}));
+  };
+  return {{"mirrored", data_parallel(true), 1, 34000},
+          {"one home each", data_parallel(false), 0, 1000},
+          {"in parts", in_parts, 1, 17000}};
+}
+
+TEST_F(ReplicaFaults, ADistributionThatDoesNotFitChangesNothing) {
+  set_logical_devices("gpu", 4);
+  for (const Spread& from : spreads())
+    for (const Spread& to : spreads()) {
+      SCOPED_TRACE(text("from ", from.name, " to ", to.name));
+      clear_session();
+      const Model model = wide_on_gpu();
+      const Model many = from.over(model, {"gpu:0", "gpu:1"});
+      const Tensor x = waves({8, 16}, 0), expected = many.predict(x).leaf();
+      const auto values = values_of(model);
+      const auto places = [&] {
+        std::vector<std::string> all;
+        for (const Variable& v : model.weights()) all.push_back(place_of(v));
+        return all;
+      };
+      const auto before = places();
+      const auto bytes = bytes_in_use();
+      const std::vector<std::string> there = {"gpu:2", "gpu:3"};
+      set_memory_limit(Device(there[to.device]), to.bytes);
+      expect_backend_error([&] { to.over(model, there); }, {": out of memory, "});
+      set_memory_limit(Device(there[to.device]), std::nullopt);
+      EXPECT_EQ(places(), before);
+      EXPECT_EQ(values_of(model), values);
+      EXPECT_EQ(many.predict(x).leaf(), expected);
+      EXPECT_EQ(bytes_in_use(), bytes);
+      EXPECT_NO_THROW(to.over(model, there));
+      EXPECT_NE(places(), before);
+    }
 }
 
 TEST_F(ReplicaFaults, ALambdaThatThrowsIsNamedWithItsDevice) {
