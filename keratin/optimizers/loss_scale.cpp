@@ -43,7 +43,7 @@ Json LossScaleState::get_config() const {
 void LossScaleState::make_slots(const std::vector<Variable>& variables) {
   counter_ = add_variable("step_counter", {}, DType::i32);
   scale_ = add_variable("dynamic_scale", {}, DType::f32, initializers::Constant(cfg.initial_scale));
-  cfg.inner_optimizer->build(variables);
+  make_inner(*cfg.inner_optimizer, variables);
 }
 
 std::vector<Variable> LossScaleState::variables() const {

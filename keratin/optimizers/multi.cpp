@@ -67,7 +67,7 @@ void MultiOptimizerState::make_slots(const std::vector<Variable>& variables) {
   for (const Share& share : shares_) {
     std::vector<Variable> own;
     for (const size_t i : share.variables) own.push_back(variables[i]);
-    if (!own.empty()) share.optimizer->build(own);
+    if (!own.empty()) make_inner(*share.optimizer, own);
   }
 }
 

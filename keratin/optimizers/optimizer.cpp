@@ -138,7 +138,7 @@ Variable OptimizerState::add_slot(const Variable& like, const std::string& name,
   const bool in_parts = parts_of(like) != nullptr;
   const DeviceScope beside(in_parts ? Device{} : like.device());
   const Variable slot = add_variable(of + '_' + name, like.shape(), like.dtype(), initializer);
-  if (in_parts) lay_beside(slot, like);
+  if (in_parts) unlaid_.emplace_back(slot, like);
   return slot;
 }
 
@@ -161,6 +161,17 @@ std::pair<OptimizerState::Slots, OptimizerState::Slots> OptimizerState::add_slot
 }
 
 void OptimizerState::build(const std::vector<Variable>& variables) {
+  make(variables);
+  lay_slots();
+}
+
+void OptimizerState::lay_slots() {
+  for (; !unlaid_.empty(); unlaid_.pop_back())
+    lay_beside(unlaid_.back().first, unlaid_.back().second);
+  for (const Part& part : parts()) part.optimizer->lay_slots();
+}
+
+void OptimizerState::make(const std::vector<Variable>& variables) {
   if (built_) {
     for (const Variable& v : variables)
       require(std::find(trained_.begin(), trained_.end(), v) != trained_.end(),

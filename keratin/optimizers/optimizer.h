@@ -76,7 +76,7 @@ class OptimizerState {
   const OptimizerOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
 
-  // Makes the state for these variables; once.
+  // Makes the state for these variables; once. Where memory ran out, the next call goes on.
   void build(const std::vector<Variable>& variables);
   bool built() const { return built_; }
   // Iteration, learning rate, then the slots: the order in which files keep them.
@@ -129,6 +129,10 @@ class OptimizerState {
   using Slots = std::vector<Variable>;
   std::pair<Slots, Slots> add_slot_pairs(const std::vector<Variable>& variables,
                                          const std::string& first, const std::string& second);
+  // The state of an optimizer within this one.
+  static void make_inner(OptimizerState& inner, const std::vector<Variable>& variables) {
+    inner.make(variables);
+  }
   const Variable& iteration() const { return iteration_; }
   // What `write` does to variables happens only where the condition, a bool scalar, holds.
   void only_if(Tracer& tracer, Value condition, const std::function<void()>& write);
@@ -140,6 +144,8 @@ class OptimizerState {
   OptimizerOptions options_;
 
  private:
+  void make(const std::vector<Variable>& variables);  // takes no memory
+  void lay_slots();
   std::optional<int64_t> accumulation() const;
   bool decays(const Variable& variable) const;
   Value current_rate(Tracer& tracer) const;
@@ -152,6 +158,8 @@ class OptimizerState {
   bool built_ = false;
   Variable iteration_, learning_rate_;
   std::vector<Variable> variables_, trained_, averages_, accumulators_;
+  // Slots of variables in parts, with these, beside which they do not lie yet.
+  std::vector<std::pair<Variable, Variable>> unlaid_;
   std::vector<Variable> undecayed_;
   std::vector<std::string> undecayed_names_;
 };

@@ -10,8 +10,8 @@ ScheduleFreeAdamWOptimizer::ScheduleFreeAdamWOptimizer(ScheduleFreeAdamWConfig c
 
 void ScheduleFreeAdamWOptimizer::make_slots(const std::vector<Variable>& variables) {
   for (const Variable& v : variables) {
-    momentums_.push_back(add_slot(v, "momentum"));
-    momentums_.back().assign(v.value());
+    const auto as_it_is = [v](const Shape&, DType, uint64_t) { return v.value().clone(); };
+    momentums_.push_back(add_slot(v, "momentum", Initializer(as_it_is)));
     velocities_.push_back(add_slot(v, "velocity"));
   }
 }

@@ -203,6 +203,38 @@ TEST_F(ReplicaFaults, ADistributionThatDoesNotFitChangesNothing) {
     }
 }
 
+// An optimizer makes its state when training begins, beside the weights.
+TEST_F(ReplicaFaults, SlotsThatDoNotFitAreMadeByTheNextFit) {
+  std::vector<Spread> ways = spreads();
+  ways.push_back({"multi_gpu_model", [](const Model& model, const std::vector<std::string>&) {
+                    return multi_gpu_model(model, {.gpus = 2});
+                  }});
+  const std::map<std::string, std::function<Optimizer()>> optimizers = {
+      {"adam", [] { return Adam(); }},
+      {"muon", [] { return Muon(); }},  // these keep lists of their own
+      {"schedule free", [] { return ScheduleFreeAdamW(); }},
+      {"scaled", [] { return LossScaleOptimizer({.inner_optimizer = Adam()}); }}};
+  const Tensor x = waves({36, 16}, 0), y = waves({36, 2}, 1);
+  for (const Spread& way : ways)
+    for (const auto& [name, optimizer] : optimizers) {
+      SCOPED_TRACE(text(way.name, ", ", name));
+      clear_session();
+      const Model model = wide_on_gpu(), twin = wide_on_gpu();
+      twin.layer()->set_weights(model.get_weights());
+      const std::vector<std::string> there = {"gpu:1", "gpu:0"};  // the last has the largest
+      Model many = way.over(model, there), twins = way.over(twin, there);
+      for (Model* one : {&many, &twins}) one->compile({.optimizer = optimizer(), .loss = "mse"});
+      const auto before = values_of(model);
+      set_memory_limit(Device("gpu:0"), memory_use(Device("gpu:0")).used + 10000);
+      expect_backend_error([&] { many.fit(x, y, {.verbose = 0}); },
+                           {"variable '", "gpu:0: out of memory, "});
+      set_memory_limit(Device("gpu:0"), std::nullopt);
+      EXPECT_EQ(values_of(model), before);
+      expect_same_training(model, many, twin, twins, x, y);
+      EXPECT_EQ(many.optimizer().variables().size(), twins.optimizer().variables().size());
+    }
+}
+
 TEST_F(ReplicaFaults, ALambdaThatThrowsIsNamedWithItsDevice) {
   auto calls_left = std::make_shared<int>(1000);
   const auto x = Input({4});
