@@ -13,15 +13,16 @@
 namespace keratin::testing {
 
 // The largest difference of two lists of tensors, relative to what it should be where that is
-// large.
+// large. NaN is like NaN: the mean of a row that is masked throughout, as in Keras.
 inline double difference(const std::vector<Tensor>& got, const std::vector<Tensor>& expected) {
   EXPECT_EQ(got.size(), expected.size());
   double most = 0;
   for (size_t i = 0; i < std::min(got.size(), expected.size()); ++i) {
     EXPECT_EQ(got[i].shape(), expected[i].shape());
     for (int64_t k = 0; k < std::min(got[i].count(), expected[i].count()); ++k) {
-      const double want = expected[i].at(k);
-      const double off = std::abs(got[i].at(k) - want) / (1 + std::abs(want));
+      const double have = got[i].at(k), want = expected[i].at(k);
+      if (have == want || (std::isnan(have) && std::isnan(want))) continue;
+      const double off = std::abs(have - want) / (1 + std::abs(want));
       if (std::isnan(off)) return std::numeric_limits<double>::infinity();
       most = std::max(most, off);
     }
