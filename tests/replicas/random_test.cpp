@@ -1,17 +1,25 @@
 // Random models of the generator of tests/random, replicated: the answers and masks stay the same.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "keratin/base/warning.h"
-#include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/model/summary.h"
 #include "tests/random/recipe_testing.h"
+#include "tests/replicas/difference_testing.h"
+#include "tests/replicas/ways_testing.h"
 
 namespace keratin {
 namespace {
+
+using testing::all_ways;
+using testing::difference;
+using testing::on_a_thread;
+using testing::replicate;
+using testing::tolerance;
+using testing::Way;
 
 // As many samples as asked for: what the generator gives for several seeds.
 Tree<Tensor> samples(const Model& model, uint64_t seed, int64_t count) {
@@ -37,37 +45,26 @@ Tree<Tensor> samples(const Model& model, uint64_t seed, int64_t count) {
   });
 }
 
-bool close(const Tensor& a, const Tensor& b) {
-  if (a.shape() != b.shape()) return false;
-  double scale = 1;
-  for (int64_t k = 0; k < b.count(); ++k)
-    if (std::isfinite(b.at(k))) scale = std::max(scale, std::abs(b.at(k)));
-  for (int64_t k = 0; k < a.count(); ++k)
-    // The mean of a row that is masked throughout is NaN, as in Keras.
-    if (!(std::abs(a.at(k) - b.at(k)) <= 1e-6 * scale) &&
-        !(std::isnan(a.at(k)) && std::isnan(b.at(k))))
-      return false;
-  return true;
-}
-
-// What is wrong with the replicas of this recipe's model, or "".
-std::string fault(const Recipe& recipe) {
+// What is wrong with replicas of this recipe's model in these ways, or "".
+std::string fault(const Recipe& recipe, const std::vector<Way>& ways) {
   try {
     clear_session();
-    const Model model = cook(recipe);
-    const auto devices = static_cast<int>(2 + recipe.seed % 3);
-    const Model parallel = multi_gpu_model(
-        model, {.gpus = devices, .cpu_merge = recipe.seed % 2 == 0, .cpu_relocation = true});
-    for (const int64_t batch : {1, 7}) {
+    const Model model = [&] {
+      const auto scope = device_scope("gpu:0");
+      return cook(recipe);
+    }();
+    std::map<int64_t, std::pair<Tree<Tensor>, RunResult>> expected;
+    for (const int64_t batch : {1, 7, 10, 64}) {
       const Tree<Tensor> x = samples(model, recipe.seed, batch);
-      const RunResult one = model.run(x), many = parallel.run(x);
-      const auto expected = one.outputs.flat(), got = many.outputs.flat();
-      if (got.size() != expected.size()) return "another number of outputs";
-      for (size_t i = 0; i < got.size(); ++i) {
-        if (!close(got[i], expected[i])) return text("batch ", batch, ": other numbers");
-        if (one.masks[i].has_value() != many.masks[i].has_value() ||
-            (one.masks[i] && !(*one.masks[i] == *many.masks[i])))
-          return text("batch ", batch, ": another mask");
+      expected[batch] = {x, model.run(x, on_a_thread())};
+    }
+    for (const Way& way : ways) {
+      const Model many = replicate(model, way);
+      for (const auto& [batch, given] : expected) {
+        const RunResult &one = given.second, got = many.run(given.first, on_a_thread(way));
+        if (difference(got.outputs.flat(), one.outputs.flat()) > tolerance(0, 1e-5))
+          return text(way, ", batch ", batch, ": other numbers");
+        if (got.masks != one.masks) return text(way, ", batch ", batch, ": another mask");
       }
     }
     return "";
@@ -76,23 +73,42 @@ std::string fault(const Recipe& recipe) {
   }
 }
 
-TEST(RandomReplicas, AnswerAsOneDeviceDoes) {
-  const WarningHandler handler = set_warning_handler({});
-  set_logical_devices("gpu", 4);
+class RandomReplicas : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    handler_ = set_warning_handler({});
+    set_logical_devices("gpu", 4);
+  }
+  void TearDown() override {
+    set_logical_devices("gpu", 0);
+    set_warning_handler(handler_);
+  }
+
+ private:
+  WarningHandler handler_;
+};
+
+// Ends with the first that fails, made as small as it can be.
+void compare(uint64_t seed, const std::vector<Way>& ways) {
+  const std::string wrong = fault(random_recipe(seed), ways);
+  if (wrong.empty()) return;
+  const auto fails = [&](const Recipe& r) { return !fault(r, ways).empty(); };
+  const Recipe least = shrink(random_recipe(seed), fails);
+  FAIL() << "seed " << seed << ": " << wrong << "\nthe smallest model that fails ("
+         << fault(least, ways) << "):\n"
+         << summary_text(cook(least));
+}
+
+TEST_F(RandomReplicas, AnswerAsOneDeviceDoes) {
   const char* given = std::getenv("KERATIN_RANDOM_REPLICAS");
   const uint64_t count = given == nullptr ? 600 : std::strtoull(given, nullptr, 10);
-  for (uint64_t seed = 1; seed <= count; ++seed) {
-    const std::string wrong = fault(random_recipe(seed));
-    if (wrong.empty()) continue;
-    const Recipe least =
-        shrink(random_recipe(seed), [](const Recipe& r) { return !fault(r).empty(); });
-    ADD_FAILURE() << "seed " << seed << ": " << wrong << "\nthe smallest model that fails ("
-                  << fault(least) << "):\n"
-                  << summary_text(cook(least));
-    break;
-  }
-  set_logical_devices("gpu", 0);
-  set_warning_handler(handler);
+  const std::vector<Way> ways = all_ways();
+  for (uint64_t seed = 1; seed <= count && !HasFatalFailure(); ++seed)
+    compare(seed, {ways[seed % ways.size()]});
+}
+
+TEST_F(RandomReplicas, AnswerSoInEveryWay) {
+  for (uint64_t seed = 1001; seed <= 1008 && !HasFatalFailure(); ++seed) compare(seed, all_ways());
 }
 
 }  // namespace
