@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "keratin/base/warning.h"
 #include "keratin/distribute/data_parallel.h"
-#include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
@@ -14,13 +14,17 @@
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
 #include "tests/replicas/difference_testing.h"
+#include "tests/replicas/ways_testing.h"
 
 namespace keratin {
 namespace {
 
 using testing::difference;
+using testing::on_a_thread;
+using testing::replicate;
 using testing::tolerance;
 using testing::waves;
+using testing::Way;
 
 // What Keras's BatchNormalization does on each of several devices, written for one: every part of
 // the batch has statistics of its own, which move the averages one after the other.
@@ -212,21 +216,22 @@ class TrainedReplicas : public ::testing::TestWithParam<size_t> {
   WarningHandler handler_;
 };
 
+void compile(Model& model, const Case& given, const CompileOptions& engine = {}) {
+  TrainingOptions training = given.training;
+  training.optimizer = SGD({.learning_rate = 0.01, .momentum = 0.9});
+  training.engine = engine;
+  if (training.loss.empty()) training.loss = "mse";
+  model.compile(training);
+}
+
 // `many` trains the variables of `made`.
 void expect_same_training(const Case& given, int64_t batch, Model one, Model many,
                           const Model& made) {
   const Tree<Tensor> x = given.x(batch), y = given.y(batch);
-  // Each sample is computed in the same order, so on one thread bit for bit.
-  const PredictOptions on_a_thread{.compile = {.threads = 1}};
-  EXPECT_LE(difference(many.predict_on_batch(x, on_a_thread).flat(),
-                       one.predict_on_batch(x, on_a_thread).flat()),
+  EXPECT_LE(difference(many.predict_on_batch(x, on_a_thread()).flat(),
+                       one.predict_on_batch(x, on_a_thread()).flat()),
             tolerance(given.alone ? 1e-6 : 0, 1e-5));
-  for (Model* model : {&one, &many}) {
-    TrainingOptions training = given.training;
-    training.optimizer = SGD({.learning_rate = 0.01, .momentum = 0.9});
-    if (given.training.loss.empty()) training.loss = "mse";
-    model->compile(training);
-  }
+  for (Model* model : {&one, &many}) compile(*model, given);
   for (int step = 0; step < 20; ++step) {
     const double got = many.train_on_batch(x, y).at("loss"),
                  expected = one.train_on_batch(x, y).at("loss");
@@ -237,36 +242,21 @@ void expect_same_training(const Case& given, int64_t batch, Model one, Model man
             tolerance(1e-5, 1e-4));
 }
 
-struct Way {
-  int devices;
-  bool cpu_merge, cpu_relocation;
-};
-
-// The template is made on gpu:0, so that relocation has something to do.
-void compare(const Case& given, int64_t batch, const Way& way) {
-  SCOPED_TRACE(text(given.name, ", batch ", batch, ", ", way.devices, " devices, merged on ",
-                    way.cpu_merge ? "cpu" : "gpu", way.cpu_relocation ? ", relocated" : ""));
-  const std::optional<Model> made = [&] {
-    const auto scope = device_scope("gpu:0");
-    return std::optional(given.model(batch));
-  }();
-  Model one = given.alone ? given.alone(batch, way.devices) : given.model(batch);
-  one.set_weights(made->get_weights());
-  Model many = multi_gpu_model(
-      *made,
-      {.gpus = way.devices, .cpu_merge = way.cpu_merge, .cpu_relocation = way.cpu_relocation});
-  for (const Variable& v : made->weights())
-    ASSERT_EQ(v.device(), way.cpu_relocation ? Device{} : Device("gpu:0")) << v.path();
-  expect_same_training(given, batch, one, many, *made);
+Model made_on_a_gpu(const Case& given, int64_t batch) {
+  const auto scope = device_scope("gpu:0");
+  return given.model(batch);
 }
 
 TEST_P(TrainedReplicas, EqualOneDevice) {
   const Case given = cases()[GetParam()];
-  for (const int devices : {2, 3, 4})
-    for (const int64_t batch : {1, 7, 10, 64})
-      for (const bool cpu_merge : {true, false})
-        for (const bool cpu_relocation : {true, false})
-          compare(given, batch, {devices, cpu_merge, cpu_relocation});
+  for (const Way& way : testing::all_ways())
+    for (const int64_t batch : {1, 7, 10, 64}) {
+      SCOPED_TRACE(text(given.name, ", batch ", batch, ", ", way));
+      const Model made = made_on_a_gpu(given, batch);
+      Model one = given.alone ? given.alone(batch, way.devices) : given.model(batch);
+      one.set_weights(made.get_weights());
+      expect_same_training(given, batch, one, replicate(made, way), made);
+    }
 }
 
 // With a home for each variable, and with a copy on every device: on devices of one kind these stay
@@ -300,6 +290,37 @@ TEST_P(TrainedReplicas, DataParallelEqualsOneDevice) {
                 << copy.path();
         }
       }
+}
+
+// Whatever the threads do when: averages of BatchNormalization move part after part, and sums are
+// made in the order of the parts.
+TEST_P(TrainedReplicas, LearnTheSameBitsAgain) {
+  const Case given = cases()[GetParam()];
+  const auto weights = given.model(10).get_weights();
+  const Tree<Tensor> x = given.x(10), y = given.y(10);
+  const auto data_parallel = [](const Model& made, bool mirror) {
+    return distribute::distribute(
+        made, distribute::DataParallel(
+                  {.devices = {"gpu:0", "gpu:1", "gpu:2"}, .mirror_variables = mirror}));
+  };
+  const std::map<std::string, std::function<Model(const Model&)>> ways = {
+      {"relocated",
+       [](const Model& made) {
+         return replicate(made, {3, true, true});
+       }},
+      {"one home each", [&](const Model& made) { return data_parallel(made, false); }},
+      {"mirrored", [&](const Model& made) { return data_parallel(made, true); }}};
+  for (const auto& [name, replicated] : ways) {
+    const auto learnt = [&] {
+      const Model made = made_on_a_gpu(given, 10);
+      made.layer()->set_weights(weights);
+      Model many = replicated(made);
+      compile(many, given, {.threads = 8});
+      for (int step = 0; step < 10; ++step) many.train_on_batch(x, y);
+      return made.get_weights();
+    };
+    EXPECT_LE(difference(learnt(), learnt()), tolerance(0, 1e-4)) << name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TrainedReplicas, ::testing::Range(size_t{0}, cases().size()),
