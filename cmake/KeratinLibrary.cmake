@@ -1,11 +1,12 @@
-# keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LEVELS <subfolder>] [TESTING]
-#                 [TESTS_ALONE] [GOLDEN])
+# keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LABELS <label>...]
+#                 [LEVELS <subfolder>] [TESTING] [TESTS_ALONE] [GOLDEN])
 #
 # One folder of the library. Every *.cpp below it, apart from the tests, becomes the object library
 # keratin_<name>; *_test.cpp become keratin_<name>_test and *_threads_test.cpp (the tests that TSan
 # runs) become keratin_<name>_threads_test.
 #   DEPENDS      the folders it uses; tests link these and what these use in turn
 #   LINK         private third-party targets
+#   LABELS       of its tests, besides unit
 #   LEVELS       a sub folder compiled once per x86-64 level, see keratin_levels
 #   TESTING      the folder serves tests only and stays out of the library
 #   TESTS_ALONE  its tests do without keratin/testing, so they build without the whole library
@@ -14,7 +15,8 @@
 # Objects, unlike archives, are not passed on by CMake from target to target; the folders are
 # recorded here and linked by keratin_link_all, keratin_link and keratin_add_tests.
 function(keratin_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE;GOLDEN" "LEVELS" "DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE;GOLDEN" "LEVELS"
+                        "DEPENDS;LINK;LABELS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -43,7 +45,7 @@ function(keratin_library name)
     target_link_libraries(${objects} PRIVATE ${arg_LINK})
   endif()
 
-  foreach(fact IN ITEMS DEPENDS LINK TESTS_ALONE)
+  foreach(fact IN ITEMS DEPENDS LINK LABELS TESTS_ALONE)
     set_property(GLOBAL PROPERTY KERATIN_${name}_${fact} ${arg_${fact}})
   endforeach()
   foreach(fact IN ITEMS objects level_objects tests threads_tests)
@@ -129,14 +131,15 @@ function(keratin_add_tests)
       list(APPEND links testing)
     endif()
     get_property(tests GLOBAL PROPERTY KERATIN_${name}_tests)
-    set(labels unit)
+    get_property(own_labels GLOBAL PROPERTY KERATIN_${name}_LABELS)
+    set(labels unit ${own_labels})
     if(name IN_LIST KERATIN_GPU_FOLDERS)
       list(APPEND labels gpu)
     endif()
     keratin_test(keratin_${name}_test SOURCES ${tests} FOLDERS ${links} LABELS ${labels})
     get_property(tests GLOBAL PROPERTY KERATIN_${name}_threads_tests)
     keratin_test(keratin_${name}_threads_test SOURCES ${tests} FOLDERS ${links}
-                 LABELS unit threads)
+                 LABELS unit ${own_labels} threads)
   endforeach()
 endfunction()
 
