@@ -138,4 +138,11 @@ int64_t checked_index(const Node& n, int64_t index, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
+std::optional<IndexCheck> index_check(const Node& n) {
+  for (const OpDef* op :
+       {&gather_op, &scatter_add_op, &take_along_axis_op, &scatter_add_along_axis_op})
+    if (&n.op() == op) return IndexCheck{n.in(1), n.in().shape()[n.attr<AxisAttrs>().axis]};
+  return std::nullopt;
+}
+
 }  // namespace keratin::ops

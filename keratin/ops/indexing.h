@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "keratin/ir/node.h"
 
 #pragma GCC visibility push(default)
@@ -29,6 +31,12 @@ Value embedding(Value table, Value indices);
 
 // For kernels: an index in [0, size), wrapped once; a UserError names the node's op otherwise.
 int64_t checked_index(const Node& n, int64_t index, int64_t size);
+// What a node of the ops above checks when it runs; nothing for other nodes.
+struct IndexCheck {
+  Value indices;
+  int64_t size;
+};
+std::optional<IndexCheck> index_check(const Node& n);
 
 }  // namespace keratin::ops
 

@@ -11,7 +11,7 @@ namespace keratin {
 
 // A device whose memory only looks like the host's: what crosses over is counted.
 struct Traffic {
-  int fed = 0, up = 0, down = 0, recorded = 0, replayed = 0, waits = 0;
+  int fed = 0, fed_at_last_wait = 0, up = 0, down = 0, recorded = 0, replayed = 0, waits = 0;
   std::string complaint = {};  // of a kernel
   bool late = false;           // does what is fed arrive when it is waited for?
 };
@@ -47,6 +47,7 @@ class ApartQueue final : public DeviceQueue {
   }
   void wait() override {
     ++traffic_.waits;
+    traffic_.fed_at_last_wait = traffic_.fed;
     arrive();
   }
   void complain() override {

@@ -37,6 +37,9 @@ struct KernelOptions {
   bool deterministic = false;
   // On a GPU: products of f32 are made from 11 significant bits, and added up in f32.
   bool tf32 = true;
+  // Is a value the same in many runs, as weights are that the program only reads? What a kernel
+  // prepares from it is then prepared once. Empty where nothing is kept.
+  std::function<bool(const Value&)> lasts = {};
 };
 
 class DeviceQueue;  // see device_queue.h

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "keratin/ir/block_table.h"
 #include "keratin/ops/constant.h"
+#include "keratin/ops/indexing.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/transfer.h"
@@ -36,6 +38,7 @@ class Planner {
  public:
   Planner(Module module, const PlanOptions& options)
       : options_(options),
+        kernel_options_(options),
         plan_{.module = std::move(module), .side_by_side = options.side_by_side},
         owners_(plan_.module.block()),
         offsets_(plan_.module.block()),
@@ -47,6 +50,7 @@ class Planner {
     find_storage();
     make_steps();
     put_lasting_first();
+    find_failures();
     find_last_uses();
     place_parameters_and_constants();
     place_results();
@@ -85,12 +89,16 @@ class Planner {
   // Rows of an input are read where they are. Not of other values, which would live as long as
   // their smallest part is needed, nor on GPUs, whose kernels want what they read aligned.
   bool is_rows(const Node& node) const {
-    if (&node.op() != &ops::slice_op || node.device().kind != Device::Kind::cpu) return false;
+    if (!takes_rows(node) || node.device().kind != Device::Kind::cpu) return false;
     const Node& source = storage(node.in()).node();
-    if (!is_parameter(source) || source.attr<ParameterAttrs>().state) return false;
+    return is_parameter(source) && !source.attr<ParameterAttrs>().state &&
+           source.device().kind == Device::Kind::cpu;
+  }
+  static bool takes_rows(const Node& node) {
+    if (&node.op() != &ops::slice_op) return false;
     const Shape &from = node.in().shape(), &to = node.type().shape;
     const Dims& step = node.attr<ops::SliceAttrs>().step;
-    bool rows = from.known() && from.rank() > 0 && source.device().kind == Device::Kind::cpu;
+    bool rows = from.known() && from.rank() > 0;
     for (int64_t axis = 0; rows && axis < from.rank(); ++axis)
       rows = step[static_cast<size_t>(axis)] == 1 && (axis == 0 || from[axis] == to[axis]);
     return rows;
@@ -169,6 +177,10 @@ class Planner {
   }
 
   void make_steps() {
+    if (is_on_one_apart_device()) {
+      lasting_.emplace(plan_.module);
+      kernel_options_.lasts = [this](const Value& value) { return (*lasting_)[value]; };
+    }
     for (const auto& parameter : plan_.module.block().parameters())
       require(parameter->type().shape.known(), "plan: all sizes must be known, the parameter '",
               parameter->attr<ParameterAttrs>().name, "' is ", parameter->type());
@@ -192,17 +204,23 @@ class Planner {
   }
 
   // On a device that has memory of its own for what lasts.
+  bool is_on_one_apart_device() const {
+    std::optional<Device> first;
+    for (const auto& node : plan_.module.block().nodes()) {
+      if (is_name(*node) || &node->op() == &ops::constant_op) continue;
+      if (!first) first = node->device();
+      if (node->device() != *first || !is_apart_from_host(*first)) return false;
+    }
+    return true;
+  }
+
   void put_lasting_first() {
     auto& steps = plan_.steps;
-    const auto is_apart = [&](const PlanStep& step) {
-      return step.device == steps.front().device && is_apart_from_host(step.device);
-    };
-    if (std::all_of(steps.begin(), steps.end(), is_apart)) {
-      const Lasting lasting(plan_.module);
+    if (lasting_) {
       const auto lasts = [&](const PlanStep& step) {
-        if (step.preparation == nullptr) return lasting[step.node->out()];
+        if (step.preparation == nullptr) return (*lasting_)[step.node->out()];
         for (size_t i = 0; i < step.input_count(); ++i)
-          if (step.preparation->reads(i) && !lasting[step.node->in(i)]) return false;
+          if (step.preparation->reads(i) && !(*lasting_)[step.node->in(i)]) return false;
         return true;
       };
       plan_.once = static_cast<size_t>(std::stable_partition(steps.begin(), steps.end(), lasts) -
@@ -210,6 +228,51 @@ class Planner {
     }
     for (size_t i = 0; i < steps.size(); ++i)
       if (steps[i].preparation == nullptr) step_of_[*steps[i].node] = i;
+  }
+
+  // Indices that an earlier step has found right are not checked again in vain.
+  void find_failures() {
+    std::set<std::tuple<const Node*, size_t, int64_t>> checked;
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      PlanStep& step = plan_.steps[i];
+      const auto check = ops::index_check(*step.node);
+      if (is_apart_from_host(step.device)) {
+        if (check) find_index_input(i, *check);
+        continue;
+      }
+      if (check) {
+        const Value indices = source(check->indices);
+        step.may_fail = checked.insert({&indices.node(), indices.index(), check->size}).second;
+      } else {
+        step.may_fail = checks_inside(*step.node);
+      }
+      if (step.may_fail) last_failure_ = i;
+    }
+  }
+  // Where all that happens to an input is that it is sent, named otherwise or cut into rows.
+  void find_index_input(size_t step, const ops::IndexCheck& check) {
+    IndexInput found{.step = step, .count = check.indices.shape().count(), .size = check.size};
+    Value value = source(check.indices);
+    for (; takes_rows(value.node()); value = source(value.node().in()))
+      found.first += static_cast<int64_t>(first_byte(value.node()) / size_of(value.dtype()));
+    if (!is_parameter(value.node()) || value.node().attr<ParameterAttrs>().state) return;
+    const auto& parameters = plan_.module.block().parameters();
+    while (parameters[found.input].get() != &value.node()) ++found.input;
+    plan_.index_inputs.push_back(found);
+  }
+  static bool checks_inside(const Node& node) {
+    return std::any_of(node.regions().begin(), node.regions().end(), [](const auto& region) {
+      return std::any_of(region->nodes().begin(), region->nodes().end(), [](const auto& inner) {
+        return ops::index_check(*inner) || checks_inside(*inner);
+      });
+    });
+  }
+  // The value that this one is a copy or another name of, as a whole.
+  static Value source(Value value) {
+    while (!is_parameter(value.node()) &&
+           (&value.node().op() == &ops::transfer_op || ops::shares_memory(value.node())))
+      value = value.node().in();
+    return value;
   }
 
   std::unique_ptr<Kernel> make_kernel(const Node& node) const {
@@ -220,7 +283,7 @@ class Planner {
         &node.op() == &ops::transfer_op && node.in().type().device.kind == Device::Kind::gpu;
     for (const Backend* backend :
          options_.of(leaves_gpu ? node.in().type().device : node.device())) {
-      Offer offer = backend->make(node, options_);
+      Offer offer = backend->make(node, kernel_options_);
       if (offer.kernel) return std::move(offer.kernel);
       refusals += text("; ", backend->name(), ": ", offer.refusal);
     }
@@ -284,7 +347,8 @@ class Planner {
     }
   }
 
-  // New state is computed straight into the old one, when nobody reads the old one any more.
+  // New state is computed straight into the old one, when nobody reads the old one any more and
+  // nothing can fail.
   void place_updates() {
     std::vector<const Update*> late;
     for (const Update& update : plan_.module.updates()) {
@@ -300,6 +364,7 @@ class Planner {
   bool may_overwrite(const Update& update) {
     const Home& state = home(update.state);
     const size_t producer = step_of_[storage(update.value).node()];
+    if (last_failure_ && producer <= *last_failure_) return false;
     if (!state.used || state.last_use < producer) return true;
     if (state.last_use > producer) return false;
     const PlanStep& step = plan_.steps[producer];
@@ -427,6 +492,8 @@ class Planner {
   }
 
   const PlanOptions& options_;
+  KernelOptions kernel_options_;
+  std::optional<Lasting> lasting_;  // where what lasts is kept
   Plan plan_;
   std::vector<Arena> arenas_;           // of plan_.queues
   std::vector<size_t> taken_for_good_;  // of these, bytes
@@ -436,6 +503,7 @@ class Planner {
   BlockTable<size_t> step_of_;
   BlockTable<Slot> prepared_;
   std::vector<Home> homes_;
+  std::optional<size_t> last_failure_;  // the last step that may fail
   std::vector<Copy> copies_;
   std::vector<StateCopy> state_copies_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <iosfwd>
 #include <span>
 
@@ -40,6 +41,7 @@ struct PlanStep {
   std::vector<Wait> waits = {};              // before it starts
   bool signals = false;                      // does a wait end with it?
   const Preparation* preparation = nullptr;  // the kernel, of one for the node's own step
+  bool may_fail = false;                     // can what it is given make it throw?
 
   size_t input_count() const { return node != nullptr ? node->input_count() : 1; }
   size_t output_count() const { return node != nullptr ? node->output_count() : 1; }
@@ -51,6 +53,15 @@ struct Queue {
   std::vector<size_t> steps;
   size_t arena_bytes = 0;
   const Backend* backend = nullptr;  // whose memory it is
+};
+
+// Indices that the caller gives, for a step of a device that cannot throw: they are looked at
+// before anything runs.
+struct IndexInput {
+  size_t step = 0;
+  size_t input = 0;
+  int64_t first = 0, count = 0;  // elements of the input
+  int64_t size = 0;              // of the axis
 };
 
 struct PlanOptions : KernelOptions {
@@ -77,12 +88,15 @@ struct PlanConstant {
 // The order of the steps, and the place of every value: one arena per device, offsets fixed by
 // lifetimes. A plan owns its module, whose nodes the kernels refer to. The order of `steps` is one
 // in which all queues may run, one step after the other; queues that run side by side keep to the
-// waits.
+// waits. State is written only when no step that may fail is left, so a run that fails changes
+// none. Devices with memory of their own say later what was wrong with indices that they computed
+// themselves; those are not covered.
 struct Plan {
   Module module;
   std::vector<PlanStep> steps;
   std::vector<Queue> queues;
   std::vector<PlanConstant> constants;
+  std::vector<IndexInput> index_inputs;
   size_t arena_bytes = 0;  // of all queues
   // So many of the first steps may be left out of a session's run when no state that the plan only
   // reads has changed since the run before. None where there are several queues, or no device.
@@ -101,6 +115,8 @@ double flops(const PlanStep& step);
 
 // "step 3, matmul 4x5, of layer 'dense'": for messages.
 std::string name_of(const Plan& plan, const PlanStep& step);
+// The error of a step, with the device and the step in front.
+[[noreturn]] void rethrow(const Plan& plan, const PlanStep& step, std::exception_ptr error);
 
 // One line per device: its steps, its memory, what comes to it from others. Then one line per step:
 // where, kernel, slots, whose it is, and what it waits for.
@@ -146,7 +162,7 @@ class Session {
   struct Staging;  // copies of inputs and outputs on devices with their own memory
   void bind_steps();
   void launch_steps() const {
-    if (queues_) return launch_queues();
+    if (plan_.queues.size() > 1) return launch_queues();
     for (const Launch& step : launches_) step();
   }
   void launch_queues() const;

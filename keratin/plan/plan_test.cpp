@@ -130,6 +130,46 @@ TEST(Plan, StateThatIsReadLaterIsReplacedLast) {
   EXPECT_EQ(in[0], std::vector<double>({-2, -3}));
 }
 
+// An index outside is found when the program runs: nothing has changed by then.
+TEST(Plan, StateIsReplacedAfterAllThatMayFail) {
+  const Plan plan = plan_of(R"(module(state %w: f32[2], %t: f32[3], %i: i32[2]) {
+    %v = neg(%w)
+    %g = gather(%t, %i) {axis = 0}
+    update %w = %v
+    return %g
+  })");
+  EXPECT_EQ(copies(plan), 1);
+  Rows in = {{1, 2}, {5, 6, 7}, {2, 0}};
+  EXPECT_EQ(run(plan, in), Rows({{7, 5}}));
+  EXPECT_EQ(in[0], std::vector<double>({-1, -2}));
+  in = {{1, 2}, {5, 6, 7}, {2, 3}};
+  Tensor w = Tensor::of(DType::f32, {2}, in[0]), t = Tensor::of(DType::f32, {3}, in[1]),
+         i = Tensor::of(DType::i32, {2}, in[2]), out(DType::f32, {2});
+  Session session(plan);
+  expect_user_error(
+      [&] {
+        session.run(std::vector{w.raw(), t.raw(), i.raw()}, std::vector{out.raw()});
+      },
+      "index 3 is outside axis 0");
+  EXPECT_EQ(w.to_vector(), in[0]);
+}
+
+// What the gradient of a table scatters was looked up there before.
+TEST(Plan, IndicesThatWereCheckedDoNotHoldStateBack) {
+  const Plan plan = plan_of(R"(module(state %w: f32[2], state %t: f32[3], %i: i32[2]) {
+    %g = gather(%t, %i) {axis = 0}
+    %v = neg(%w)
+    %u = scatter_add(%t, %i, %g) {axis = 0}
+    update %w = %v
+    update %t = %u
+    return %g
+  })");
+  EXPECT_EQ(copies(plan), 1);  // of %t, which is not scattered into in place
+  Rows in = {{1, 2}, {5, 6, 7}, {2, 0}};
+  EXPECT_EQ(run(plan, in), Rows({{7, 5}}));
+  EXPECT_EQ(in[1], std::vector<double>({10, 6, 14}));
+}
+
 TEST(Plan, StateThatAKernelReadsElsewhereIsNotOverwrittenByIt) {
   // Every element of a product depends on all of a row: it cannot be computed in place.
   const Plan plan = plan_of(R"(module(state %s: f32[2,2]) {

@@ -57,6 +57,21 @@ std::string name_of(const Plan& plan, const PlanStep& step) {
               origin ? text(", of layer '", *origin, "'") : "");
 }
 
+void rethrow(const Plan& plan, const PlanStep& step, std::exception_ptr error) {
+  const auto told = [&](const std::exception& what) {
+    return text(step.device, ": ", name_of(plan, step), ": ", what.what());
+  };
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const UserError& user) {
+    throw UserError(told(user));
+  } catch (const InternalError& internal) {
+    throw InternalError(told(internal));
+  } catch (const std::exception& other) {
+    throw BackendError(told(other));
+  }
+}
+
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
   out << plan.steps.size() << " steps, arena " << plan.arena_bytes << " bytes, "
       << flops(plan) / 1e6 << " MFLOP\n";

@@ -72,7 +72,7 @@ void Session::Queues::run() {
   for (size_t q = 0; q < plan_.queues.size(); ++q)
     if (queues_[q].error && (first == nullptr || queues_[q].failed < first->failed))
       first = &queues_[q];
-  if (first != nullptr) rethrow(*first);
+  if (first != nullptr) rethrow(plan_, plan_.steps[first->failed], first->error);
 }
 
 void Session::Queues::run_queue(size_t queue) {
@@ -105,22 +105,6 @@ void Session::Queues::wait_for(const Wait& wait) const {
   const std::atomic<uint32_t>& done = queues_[wait.queue].done;
   uint32_t now;
   while ((now = done.load(std::memory_order_acquire)) < wait.steps) wait_while(done, now, looks_);
-}
-
-void Session::Queues::rethrow(const Queue& queue) const {
-  const PlanStep& step = plan_.steps[queue.failed];
-  const auto told = [&](const std::exception& error) {
-    return text(step.device, ": ", name_of(plan_, step), ": ", error.what());
-  };
-  try {
-    std::rethrow_exception(queue.error);
-  } catch (const UserError& error) {
-    throw UserError(told(error));
-  } catch (const InternalError& error) {
-    throw InternalError(told(error));
-  } catch (const std::exception& error) {
-    throw BackendError(told(error));
-  }
 }
 
 }  // namespace keratin

@@ -34,7 +34,6 @@ struct Session::Queues {
   void run_queue(size_t queue);
   // Until the other queue came so far, or stopped.
   void wait_for(const Wait& wait) const;
-  [[noreturn]] void rethrow(const Queue& queue) const;
 
   const Plan& plan_;
   const std::vector<Launch>& launches_;

@@ -101,7 +101,14 @@ void Session::run(std::span<void* const> inputs, std::span<void* const> outputs)
   launch();
 }
 
-void Session::launch_queues() const { queues_->run(); }
+void Session::launch_queues() const {
+  if (queues_) return queues_->run();
+  for (size_t i = 0; i < launches_.size(); ++i) try {
+      launch_alone(i);
+    } catch (const std::exception&) {
+      rethrow(plan_, plan_.steps[i], std::current_exception());
+    }
+}
 
 void Session::stage_input(size_t index, void* address) {
   assign(input_uses_[index], staging_->take_input(index, address));
@@ -139,11 +146,7 @@ void Session::launch_staged() const {
     staging_->run(launches_);
   } else {
     staging_->take();
-    if (queues_) {
-      launch_queues();
-    } else {
-      for (size_t i = 0; i < launches_.size(); ++i) launch_alone(i);
-    }
+    launch_queues();
   }
   staging_->download();
 }

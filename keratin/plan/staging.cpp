@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/ops/indexing.h"
 #include "keratin/plan/dependencies.h"
 #include "keratin/plan/filling.h"
 
@@ -45,8 +46,10 @@ Session::Staging::~Staging() {
   try {
     for (const auto& device : devices_)
       if (device) device->wait();
-    for (const Copy& copy : outputs_)
+    for (Copy& copy : outputs_) {
+      settle(copy);
       if (copy.late) copy.late->bring_home();
+    }
   } catch (const std::exception&) {
     // The device is gone, or a kernel complained; nobody waits for the results.
   }
@@ -126,9 +129,14 @@ void* Session::Staging::take_input(size_t index, void* address) {
 void* Session::Staging::take_output(size_t index, void* address) {
   Copy& copy = outputs_[index];
   copy.here = address;
-  if (copy.late) copy.late->bring_home();
-  copy.late = nullptr;
+  settle(copy);  // of a run that failed before it could
+  copy.last = std::move(copy.late);
   return copy.device == nullptr ? address : copy.there;
+}
+
+// Its landing is about to be written again.
+void Session::Staging::settle(Copy& copy) {
+  if (const auto last = std::move(copy.last)) last->bring_home();
 }
 
 void* Session::Staging::keep_input(size_t index, const Tensor& state) {
@@ -197,12 +205,32 @@ void Session::Staging::feed(size_t queue) {
                         [&](size_t known) { return filling.wait(known); });
 }
 
+void Session::Staging::check_indices() const {
+  for (const IndexInput& look : plan_.index_inputs) {
+    const PlanStep& step = plan_.steps[look.step];
+    const auto check = [&](const auto* indices) {
+      for (const auto index : std::span(indices + look.first, static_cast<size_t>(look.count)))
+        ops::checked_index(*step.node, index, look.size);
+    };
+    const void* const input = inputs_[look.input].here;
+    try {
+      step.node->in(1).dtype() == DType::i32 ? check(static_cast<const int32_t*>(input))
+                                             : check(static_cast<const int64_t*>(input));
+    } catch (const UserError&) {
+      if (plan_.queues.size() == 1) throw;
+      rethrow(plan_, step, std::current_exception());
+    }
+  }
+}
+
 void Session::Staging::upload() {
+  check_indices();
   for (size_t q = 0; q < devices_.size(); ++q) {
     if (!devices_[q]) continue;
     devices_[q]->complain();
     feed(q);
   }
+  for (Copy& copy : outputs_) settle(copy);
   for (Copy& copy : inputs_) {
     if (copy.device == nullptr || copy.fed) continue;
     if (copy.kept) {

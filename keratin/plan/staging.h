@@ -48,6 +48,7 @@ struct Session::Staging {
     std::shared_ptr<DeviceCopy> kept = nullptr;    // instead of `there`
     uint64_t version = 0;                          // of what is kept, at the last run
     std::shared_ptr<DeviceResult> late = nullptr;  // instead of `here`
+    std::shared_ptr<DeviceResult> last = nullptr;  // of the run before, in the same landing
   };
   // What is no state, of one device, in one block: it comes from the host before each run.
   struct Feed {
@@ -63,7 +64,9 @@ struct Session::Staging {
   void describe_outputs();
   void make_feeds();
   void feed(size_t queue);
+  void check_indices() const;
   void let_go(Copy& copy);
+  void settle(Copy& copy);
   // Do all results wait to be asked for?
   bool leaves() const;
   void hand_over();

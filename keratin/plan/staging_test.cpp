@@ -125,6 +125,28 @@ TEST_F(Staging, InputsAreThereBeforeOtherQueuesBegin) {
   EXPECT_EQ(numbers(y_), (Numbers{-1, -2}));
 }
 
+// A device cannot throw: indices that are given are looked at before they are sent.
+TEST_F(Staging, IndicesThatAreGivenAreCheckedFirst) {
+  const Plan plan = plan_apart(backend_, R"(module(%t: f32[3], %i: i32[2], state %s: f32[2]) {
+    %g = gather(%t, %i) {axis = 0}
+    %u = add(%s, %g)
+    update %s = %u
+    return %g
+  })");
+  Session session(plan);
+  const Tensor t = Tensor::of<float>(DType::f32, {3}, {5, 6, 7});
+  Tensor i = Tensor::of<int>(DType::i32, {2}, {2, 3});
+  const auto run = [&] {
+    session.run(std::vector{t.raw(), i.raw(), s_.raw()}, std::vector{y_.raw()});
+  };
+  testing::expect_user_error(run, "gather: index 3 is outside axis 0");
+  EXPECT_EQ(backend_.traffic.fed, 0);
+  EXPECT_EQ(numbers(s_), (Numbers{10, 20}));
+  i.set(1, -1);
+  run();
+  EXPECT_EQ(numbers(s_), (Numbers{17, 27}));
+}
+
 // Results that are asked for later: nothing is waited for until then.
 class LateResults : public Staging {
  protected:
@@ -168,6 +190,15 @@ TEST_F(LateResults, ComeBeforeAnotherTensorTakesTheirPlace) {
   EXPECT_EQ(numbers(first), (Numbers{20, 40}));
   bring_home(y_.raw());
   EXPECT_EQ(numbers(y_), (Numbers{22, 44}));
+}
+
+TEST_F(LateResults, ArriveWhileTheNextInputsAreSent) {
+  Session session(plan_);
+  run(session);
+  y_ = Tensor::zeros(DType::f32, {2});
+  run(session);
+  EXPECT_EQ(backend_.traffic.waits, 1);
+  EXPECT_EQ(backend_.traffic.fed_at_last_wait, 2);
 }
 
 TEST_F(LateResults, AnotherSessionWaitsForTheStateItShares) {

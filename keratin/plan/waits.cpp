@@ -32,14 +32,25 @@ class WaitFinder {
 
   void run() {
     Hazards hazards;
+    std::vector<size_t> failures;  // steps that may fail, after which state is written
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       Needs needs(plan_.queues.size());
       hazards.visit(plan_.steps[i], i, [&](size_t step) { need(needs, places_[step]); });
+      if (plan_.steps[i].may_fail) failures.push_back(i);
+      if (writes_state(plan_.steps[i]))
+        for (const size_t step : failures) need(needs, places_[step]);
       wait(i, needs);
     }
   }
 
  private:
+  // State is the only input of the caller's that is written.
+  static bool writes_state(const PlanStep& step) {
+    return std::any_of(step.slots.begin() + static_cast<std::ptrdiff_t>(step.input_count()),
+                       step.slots.end(),
+                       [](const Slot& slot) { return slot.kind == Slot::Kind::input; });
+  }
+
   void wait(size_t index, const Needs& needs) {
     const size_t mine = places_[index].queue;
     for (size_t q = 0; q < needs.size(); ++q) {

@@ -91,6 +91,16 @@ TEST(Waits, StateIsWrittenAfterOtherQueuesHaveReadIt) {
 
 // Nothing is copied between devices of the CPU. What one reads of another's memory stays as it is,
 // so that nobody waits to use it again.
+TEST(Waits, StateIsWrittenWhenNoQueueCanFailAnyMore) {
+  EXPECT_EQ(waits_of(plan_of(R"(module(state %w: f32[2], %t: f32[3]@gpu:0, %i: i32[2]@gpu:0) {
+    %g = gather(%t, %i) {axis = 0}
+    %v = neg(%w)
+    update %w = %v
+    return %g
+  })")),
+            "1: 0");
+}
+
 TEST(Waits, DevicesOfTheCpuReadEachOthersMemory) {
   const Plan plan = reading_memory("cpu:1");
   EXPECT_EQ(plan.steps.size(), 5u);
