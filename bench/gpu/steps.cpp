@@ -3,13 +3,15 @@
 //
 // A step takes a batch from the host's memory and trains on it. Printed as JSON, one line per
 // model: "ms", the median over groups of ten steps after which the loss is asked for, and
-// "alone_ms", the median of steps whose loss is asked for each time. With --bf16 layers compute in
+// "alone_ms", the median of steps whose loss is asked for each time. Predictions in a row are those
+// of ten batches that are given together. With --bf16 layers compute in
 // bfloat16 and keep their weights in float32; with --predict a step predicts one sample instead,
 // with
 // --batch too the batch. With --plan the steps of each program are listed with the time each takes
 // when it runs alone.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <iostream>
 #include <span>
 
@@ -57,22 +59,16 @@ void print_plan(const std::vector<Executable::StepTime>& steps) {
   std::cout << "  " << total << " ms in all, each step alone\n";
 }
 
-// The first run compiles, others warm up; then it is measured.
-template <class Step, class Wait>
-std::string measured(const Step& step, const Wait& wait, int runs) {
-  constexpr int group = 10;
-  const auto alone = [&] {
-    step();
-    wait();
-  };
-  const auto in_a_row = [&] {
-    for (int i = 0; i < group; ++i) step();
-    wait();
-  };
+constexpr int group = 10;
+
+// One step, and a group of them. The first run compiles, others warm up; then it is measured.
+template <class Alone, class Row>
+std::string measured(const Alone& alone, const Row& in_a_row, int runs) {
   const auto before = Clock::now();
   alone();
   const double first = seconds_since(before);
   median_ms(alone, runs / 10);
+  in_a_row();
   const double row_ms = median_ms(in_a_row, std::max(runs / group, 3)) / group;
   return text("\"ms\": ", row_ms, ", \"alone_ms\": ", median_ms(alone, runs),
               ", \"first_step_s\": ", first);
@@ -88,16 +84,33 @@ void train(bench::Workload& w, const Options& options) {
     const double loss = trainer.logs().at("loss");
     if (!first) first = loss;
   };
-  const std::string times = measured([&] { trainer.train(batch); }, ask, w.runs);
+  const auto train_and_ask = [&](int steps) {
+    for (int i = 0; i < steps; ++i) trainer.train(batch);
+    ask();
+  };
+  const std::string times =
+      measured([&] { train_and_ask(1); }, [&] { train_and_ask(group); }, w.runs);
   std::cout << "{\"model\": \"" << w.name << "\", " << times << ", \"loss\": [" << *first << ", "
             << trainer.logs().at("loss") << "]}" << std::endl;
   if (options.plan) print_plan(trainer.profile(batch, 50));
 }
 
+Tensor repeated(const Tensor& x, int times) {
+  Dims dims = x.shape().dims();
+  dims[0] *= times;
+  Tensor all(x.dtype(), dims);
+  for (int i = 0; i < times; ++i)
+    std::memcpy(all.buffer().data() + static_cast<size_t>(i) * x.bytes(), x.raw(), x.bytes());
+  return all;
+}
+
 void predict(bench::Workload& w, const Options& options) {
   const PredictOptions how{.compile = {.backend = "cuda"}};
   const Tensor& x = options.batch ? w.x : w.one;
-  const std::string times = measured([&] { w.model.predict_on_batch(x, how); }, [] {}, w.runs);
+  const Tensor many = repeated(x, group);
+  const PredictOptions in_batches{.batch_size = x.shape()[0], .compile = how.compile};
+  const std::string times = measured([&] { w.model.predict_on_batch(x, how); },
+                                     [&] { w.model.predict(many, in_batches); }, w.runs);
   std::cout << "{\"model\": \"" << w.name << "\", \"predict\": " << x.shape()[0] << ", " << times
             << "}" << std::endl;
   if (options.plan) print_plan(w.model.profile(x, 50, how));

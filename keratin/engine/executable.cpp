@@ -68,10 +68,15 @@ size_t Executable::arena_bytes() const { return plan().arena_bytes; }
 double Executable::flops() const { return keratin::flops(plan()); }
 std::string Executable::describe() const { return text(plan()); }
 
-std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const {
+std::vector<Tensor> Executable::start(std::span<const Tensor> inputs) const {
   std::vector<Tensor> outputs;
   for (const Value& result : plan().results()) outputs.emplace_back(result.dtype(), result.shape());
   run(inputs, outputs);
+  return outputs;
+}
+
+std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> outputs = start(inputs);
   for (const Tensor& output : outputs) bring_home(output.raw());
   return outputs;
 }

@@ -36,6 +36,9 @@ class Executable {
   std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs) const {
     return (*this)(std::span(inputs.begin(), inputs.size()));
   }
+  // The same, but a device that works by itself may not be done: `bring_home` comes before anybody
+  // looks at a result.
+  std::vector<Tensor> start(std::span<const Tensor> inputs) const;
   // The same into tensors that exist: nothing is allocated once as many sessions exist as threads
   // call at the same time.
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "keratin/model/runner.h"
+#include "keratin/tensor/residence.h"
 #include "keratin/train/fit.h"
 
 namespace keratin {
@@ -21,12 +22,24 @@ Tree<Tensor> joined(const std::vector<Tree<Tensor>>& parts) {
     Tensor whole(first.dtype(), dims);
     std::byte* to = whole.buffer().data();
     for (const auto& part : flat) {
+      bring_home(part[output].raw());
       std::memcpy(to, part[output].raw(), part[output].bytes());
       to += part[output].bytes();
     }
     ++output;
     return whole;
   });
+}
+
+// So many rows from this one on, where they are.
+Tensor rows_of(const Tensor& t, int64_t first, int64_t count) {
+  Dims dims = t.shape().dims();
+  dims[0] = count;
+  const Shape shape(dims);
+  const size_t row = static_cast<size_t>(shape.count(1, shape.rank())) * size_of(t.dtype());
+  const auto whole = std::make_shared<Buffer>(t.buffer());
+  const std::shared_ptr<void> part(whole, whole->data() + row * static_cast<size_t>(first));
+  return {t.dtype(), shape, Buffer::wrap(part, row * static_cast<size_t>(count))};
 }
 
 Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs) {
@@ -108,12 +121,25 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
           options.batch_size);
   require(options.steps.value_or(1) > 0, "predict: `steps` must be positive, got ",
           options.steps.value_or(1));
-  const auto stream = data.batches(options.batch_size).stream();
+  const Dataset batches = data.batches(options.batch_size);
   std::vector<Tree<Tensor>> parts;
-  Batch batch;
-  while ((!options.steps || static_cast<int64_t>(parts.size()) < *options.steps) &&
-         stream->next(batch))
-    parts.push_back(run(batch.x, options).outputs);
+  const auto goes_on = [&] {
+    return !options.steps || static_cast<int64_t>(parts.size()) < *options.steps;
+  };
+  // A device may be at work on a batch while the next one is on its way.
+  const auto predict_part = [&](const Tree<Tensor>& x) {
+    parts.push_back(program(x, options)->start(arguments_of(x)));
+  };
+  if (data.is_rows()) {
+    const int64_t size = data.rows().size();
+    for (int64_t first = 0; first < size && goes_on(); first += options.batch_size)
+      predict_part(data.rows().x.map<Tensor>([&](const Tensor& t) {
+        return rows_of(t, first, std::min(options.batch_size, size - first));
+      }));
+  } else {
+    const auto stream = batches.stream();
+    for (Batch batch; goes_on() && stream->next(batch);) predict_part(batch.x);
+  }
   require(!parts.empty(), "predict: the data are empty: no batch came");
   return joined(parts);
 }

@@ -18,7 +18,7 @@ Shapes positional_shapes(const Arguments<MaskedTensor>& arguments) {
 std::string signature(const Arguments<MaskedTensor>& arguments, const RunOptions& options) {
   std::string key =
       text(options.training, static_cast<int>(options.dialect), options.compile.backend,
-           options.compile.threads, options.compile.deterministic);
+           options.compile.threads, options.compile.deterministic, options.compile.tf32);
   const auto add = [&](const Tree<MaskedTensor>& tree) {
     key += '|' + tree.outline();
     tree.each([&](const MaskedTensor& t) {
@@ -88,6 +88,11 @@ std::vector<Executable::StepTime> Program::profile(const Arguments<MaskedTensor>
   const std::vector<Tensor> inputs = all_inputs(arguments);
   const std::vector<Tensor> outputs = (*executable_)(inputs);
   return executable_->profile(inputs, outputs, runs);
+}
+
+Tree<Tensor> Program::start(const Arguments<MaskedTensor>& arguments) const {
+  const std::vector<Tensor> results = executable_->start(all_inputs(arguments));
+  return outputs_.map<Tensor>([&](size_t i) { return results[i]; });
 }
 
 RunResult Program::run(const Arguments<MaskedTensor>& arguments) const {

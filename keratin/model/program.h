@@ -37,6 +37,8 @@ class Program {
   Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options);
 
   RunResult run(const Arguments<MaskedTensor>& arguments) const;
+  // The outputs alone, which may still be on their way; see Executable::start.
+  Tree<Tensor> start(const Arguments<MaskedTensor>& arguments) const;
   // Runs it several times, and says what each step of the plan took.
   std::vector<Executable::StepTime> profile(const Arguments<MaskedTensor>& arguments,
                                             int runs) const;
