@@ -48,4 +48,8 @@ std::unique_ptr<Kernel> make_conv_of_windows(const ConvJob& job, const KernelOpt
 // Each window is one input, in order: the input itself is that matrix.
 bool reads_input_in_order(const ops::ConvGeometry& g);
 
+// conv_direct.cpp: one kernel of our own, for windows over few numbers; no gradients of inputs.
+bool fits_direct(const ConvJob& job);
+Source make_conv_direct(const ConvJob& job);
+
 }  // namespace keratin::cuda

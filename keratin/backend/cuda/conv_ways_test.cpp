@@ -60,6 +60,12 @@ void expect_all_alike(const Value& value, TextMaker definition) {
     if (kernel == nullptr) continue;
     expect_alike(output_of(node, *kernel), expected, kernel->describe());
   }
+  // Gradients under windows are rounded before they are added up.
+  const bool rounds = job->kind == ConvKind::grad_input && job->dtype() != DType::f32;
+  if (const auto kernel = make_conv_of_windows(*job, {.tf32 = false}); kernel && !rounds)
+    expect_alike(output_of(node, *kernel), expected, kernel->describe());
+  if (fits_direct(*job))
+    expect_alike(output_of(node, *make_step(node, make_conv_direct(*job))), expected, "direct");
 }
 
 struct Case {
@@ -75,6 +81,8 @@ const Case cases[] = {
     {{2, 9, 9, 8}, {1, 1, 8, 16}, {.strides = {2}}},
     {{2, 9, 9, 8}, {3, 3, 1, 8}, {.groups = 8, .padding = "same"}},
     {{2, 11, 6}, {3, 6, 4}, {.dilations = {2}, .padding = "causal"}},
+    {{2, 15, 14, 1}, {3, 3, 1, 32}, {}},
+    {{3, 17, 15, 2}, {3, 2, 2, 70}, {.strides = {2, 1}, .padding = "same"}},
 };
 
 template <class... Parameters>
@@ -105,6 +113,38 @@ TEST_P(ConvWays, AllGiveTheSame) {
 INSTANTIATE_TEST_SUITE_P(Cases, ConvWays,
                          ::testing::Combine(::testing::Range(size_t{0}, std::size(cases)),
                                             ::testing::Values(DType::f32, DType::bf16)));
+
+// relu(conv · scale + shift + added) of few numbers, by our own kernel and by others.
+TEST(ConvDirect, TakesAnEpilogueAlong) {
+  keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
+  if (device_count() == 0) GTEST_SKIP() << why_no_device();
+  const Device device{Device::Kind::gpu, 0};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const Type types[] = {{dtype, {3, 9, 8, 2}, device},
+                          {dtype, {3, 3, 2, 24}, device},
+                          {dtype, {24}, device},
+                          {dtype, {24}, device},
+                          {dtype, {3, 9, 8, 24}, device}};
+    auto region = std::make_unique<Block>(1);
+    Module m;
+    Values inside, inputs;
+    for (const Type& type : types) {
+      inside.push_back(region->parameter(type));
+      inputs.push_back(m.input(type));
+    }
+    const Value y = ops::conv(inside[0], inside[1], {.padding = "same"});
+    region->results = {ops::relu(y * inside[2] + inside[3] + inside[4])};
+    Node& node = ops::fused(m.block(), inputs, std::move(region), "epilogue");
+    node.place(device);
+    const auto job = conv_job(node);
+    ASSERT_TRUE(job && fits_direct(*job));
+    const auto windows = make_conv_of_windows(*job, {.tf32 = false});
+    ASSERT_NE(windows, nullptr);
+    const auto direct = make_step(node, make_conv_direct(*job));
+    expect_alike(output_of(node, *direct), output_of(node, *windows), "direct");
+    EXPECT_TRUE(std::isnan(output_of(node, *direct, true).at(0)));
+  }
+}
 
 // relu of no number is no number, in cuDNN's part too.
 class ConvRelu : public WithCudnn<DType, int64_t> {};

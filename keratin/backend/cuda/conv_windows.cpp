@@ -29,16 +29,21 @@ std::string matrix(const ConvJob& job, const char* qualifier) {
               ")");
 }
 
-// The matrix from the input.
+// The matrix from the input, as many channels at a time as 16 bytes hold.
 Source gather_windows(const ConvJob& job, const Windows& w) {
+  const auto together = static_cast<int64_t>(16 / size_of(job.dtype()));
+  const bool fits = w.g.channels % together == 0 && alignment_of(job.type_of(job.x)) >= 16;
+  const int64_t width = fits ? together : 1, channels = w.g.channels / width;
+  const std::string pack = text("Pack<", storage_type(job.dtype()), ", ", width, ">");
   return element_kernel(
-      job.node, w.count(),
-      text("    const Index c = i % Index(", w.g.channels, "), k = i / Index(", w.g.channels,
-           ") % Index(", window_of(w.g.axes), "), place = i / Index(", w.width,
-           "), o = place % Index(", outputs_of(w.g.axes), "), n = place / Index(",
-           outputs_of(w.g.axes), ");\n", find_input(w.g.axes), "    ", matrix(job, ""),
-           "[i] = inside ? p", job.x, "[(n * Index(", inputs_of(w.g.axes), ") + x) * Index(",
-           w.g.channels, ") + c] : ", storage_type(job.dtype()), "(0);\n"));
+      job.node, w.count() / width,
+      text("    const Index c = i % Index(", channels, "), k = i / Index(", channels, ") % Index(",
+           window_of(w.g.axes), "), place = i / Index(", w.width / width, "), o = place % Index(",
+           outputs_of(w.g.axes), "), n = place / Index(", outputs_of(w.g.axes), ");\n",
+           find_input(w.g.axes), "    ", pack, " under = {};\n    if (inside) under = ",
+           "*reinterpret_cast<const ", pack, "*>(p", job.x, " + ((n * Index(", inputs_of(w.g.axes),
+           ") + x) * Index(", channels, ") + c) * Index(", width, "));\n    *reinterpret_cast<",
+           pack, "*>(", matrix(job, ""), " + i * Index(", width, ")) = under;\n"));
 }
 
 // The gradient of the input from that of the matrix: each input adds up where it was.

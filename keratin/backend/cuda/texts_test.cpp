@@ -304,6 +304,11 @@ TEST_F(CudaTexts, ConvolutionsByCudnn) {
         for (const Source& source : {texts.prepare, texts.before, texts.after})
           expect_compiles(source.text);
       }
+    for (const Value& value : {y, dw}) {
+      const auto job = conv_job(value.node());
+      ASSERT_TRUE(fits_direct(*job));
+      expect_compiles(make_conv_direct(*job).text);
+    }
   }
 }
 
@@ -336,6 +341,7 @@ TEST_F(CudaTexts, EpiloguesOfConvolutions) {
         for (const Source& source : {texts.prepare, texts.before, texts.after})
           expect_compiles(source.text);
       }
+    expect_compiles(make_conv_direct(*job).text);
     for (const bool with_scale : {true, false}) {
       Source alone;
       alone.text = "using Index = long long;\n";

@@ -25,12 +25,16 @@ std::string store_total(DType dtype, size_t out) {
 
 std::string find_input(const WindowAxes& a) {
   std::string code = "      bool inside = true; Index x = 0;\n";
-  for (size_t axis = 0; axis < a.size(); ++axis)
-    code += text("      { const Index c = ", coordinate(outputs(a), axis, "o"), " * Index(",
-                 a[axis].stride, ") - Index(", a[axis].low, ") + ",
-                 coordinate(window(a), axis, "k"), " * Index(", a[axis].dilation, ");\n",
-                 "        inside = inside && c >= 0 && c < Index(", a[axis].input,
-                 "); x = x * Index(", a[axis].input, ") + c; }\n");
+  for (size_t axis = 0; axis < a.size(); ++axis) {
+    const ops::WindowAxis& w = a[axis];
+    const int64_t last = (w.output - 1) * w.stride - w.low + w.extent() - 1;
+    code +=
+        text("      { const Index c = ", coordinate(outputs(a), axis, "o"), " * Index(", w.stride,
+             ") - Index(", w.low, ") + ", coordinate(window(a), axis, "k"), " * Index(", w.dilation,
+             ");\n        ", w.low > 0 ? "inside = inside && c >= 0; " : "",
+             last >= w.input ? text("inside = inside && c < Index(", w.input, "); ") : "",
+             "x = x * Index(", w.input, ") + c; }\n");
+  }
   return code;
 }
 
