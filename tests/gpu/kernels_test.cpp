@@ -93,8 +93,10 @@ TEST_F(Kernels, Pools) {
                           return Values{ops::max_pool(v[0], attrs)};
                         }),
                         "max_pool", "cuda max_unpool");
+    // Of a sum alone the gradient would be a constant.
     expect_as_reference({numbers({2, 7, 8, 5})}, with_gradients([&](const Values& v) {
-                          return Values{ops::avg_pool(v[0], attrs)};
+                          const Value y = ops::avg_pool(v[0], attrs);
+                          return Values{y * y};
                         }),
                         "avg_pool", "cuda avg_pool_grad");
   }

@@ -13,7 +13,8 @@ namespace {
 // Attributes, by the library's numbers.
 constexpr int transpose_left_attribute = 3, transpose_right_attribute = 4;
 constexpr int epilogue_attribute = 7, bias_attribute = 8;
-constexpr int plain_epilogue = 1, relu_epilogue = 2, bias_epilogue = 4;
+constexpr int bits_attribute = 11, bits_stride_attribute = 12;
+constexpr int plain_epilogue = 1, relu_epilogue = 2, bias_epilogue = 4, relu_grad_epilogue = 136;
 constexpr int batch_count_attribute = 5, batch_stride_attribute = 6;
 constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_attribute = 5;
 // Parts of a sum are joined from the workspace, in order; never added to the result as they come.
@@ -136,6 +137,16 @@ void Operation::epilogue(bool bias, bool relu) const {
 
 void Operation::bias(const void* address) const {
   check(api().set_operation(get(), bias_attribute, &address, sizeof address), "bias");
+}
+
+void Operation::relu_grad(int64_t stride) const {
+  const int kind = relu_grad_epilogue;
+  check(api().set_operation(get(), epilogue_attribute, &kind, sizeof kind), "epilogue");
+  check(api().set_operation(get(), bits_stride_attribute, &stride, sizeof stride), "bits");
+}
+
+void Operation::bits(const void* address) const {
+  check(api().set_operation(get(), bits_attribute, &address, sizeof address), "bits");
 }
 
 Layout::Layout(DataType type, int64_t rows, int64_t columns) {

@@ -28,6 +28,9 @@ class Operation {
   // What is done to the product: one number added to each row of it, then relu.
   void epilogue(bool bias, bool relu) const;
   void bias(const void* address) const;
+  // Or the gradient of relu: zero where a bit is not set. Bits of columns are so many apart.
+  void relu_grad(int64_t stride) const;
+  void bits(const void* address) const;
   void* get() const { return handle_.get(); }
 
  private:

@@ -48,7 +48,10 @@ cublas::Operation Gemm::make_operation() const {
                                                       : cublas::compute_f32;
   cublas::Operation operation(compute, f64 ? cublas::DataType::f64 : cublas::DataType::f32,
                               shape_.transpose_b, shape_.transpose_a);
-  operation.epilogue(shape_.bias, shape_.relu);
+  if (shape_.relu_grad)
+    operation.relu_grad(shape_.bits_of_row());
+  else
+    operation.epilogue(shape_.bias, shape_.relu);
   return operation;
 }
 
@@ -68,6 +71,7 @@ void Gemm::multiply(const cublas::Operation& operation, const GemmOperands& o,
   const void* one = f64 ? static_cast<const void*>(&one64) : &one32;
   const void* zero = f64 ? static_cast<const void*>(&zero64) : &zero32;
   if (shape_.bias) operation.bias(o.bias);
+  if (shape_.relu_grad) operation.bits(o.bits);
   cublas::multiply(operation, one, o.b, b_, o.a, a_, shape_.addend ? one : zero,
                    shape_.addend ? o.addend : o.out, o.out, out_, choice, o.scratch, stream);
 }

@@ -12,21 +12,27 @@ uint32_t alignment_of(const Type& type);
 
 // out[batch, rows, columns] = relu(a · b + bias + addend), row-major; a is [rows, depth], or
 // [depth, rows] when transposed, b likewise. A stride of 0 is one factor for all of the batch. The
-// bias is one number per column, the addend is as large as the product.
+// bias is one number per column, the addend is as large as the product. Instead of relu it may be
+// its gradient: zero where a bit is not set, of which each row of the product has `bits_of_row`.
 struct GemmShape {
   int64_t rows = 0, columns = 0, depth = 0;
   bool transpose_a = false, transpose_b = false;
   int64_t batch = 1, stride_a = 0, stride_b = 0;
   uint32_t alignment_a = 64, alignment_b = 64, alignment_out = 64;  // the addend's is the last
-  bool bias = false, addend = false, relu = false;
+  bool bias = false, addend = false, relu = false, relu_grad = false;
+
+  int64_t bits_of_row() const { return (columns + 127) / 128 * 128; }
 };
 
 struct GemmOperands {
   const void *a = nullptr, *b = nullptr;
   void* out = nullptr;
   void* scratch = nullptr;
-  const void *bias = nullptr, *addend = nullptr;
+  const void *bias = nullptr, *addend = nullptr, *bits = nullptr;
 };
+
+// All that decides which way is the fastest on a chip.
+std::string text_of(const GemmShape& shape, DType dtype, bool tf32);
 
 // A product by cuBLASLt, its algorithm chosen once.
 class Gemm {
@@ -37,12 +43,12 @@ class Gemm {
   static bool is_possible(Device device, const GemmShape& shape, DType dtype);
 
   size_t scratch_bytes() const;
-  // Into the current queue. Not for products with a bias.
+  // Into the current queue. Not for products with a bias or bits.
   void run(const void* a, const void* b, void* out, void* scratch) const {
     run(operation_, {.a = a, .b = b, .out = out, .scratch = scratch});
   }
-  // The same with all operands. An operation holds the address of the bias: threads that share a
-  // product have one each.
+  // The same with all operands. An operation holds the address of the bias or the bits: threads
+  // that share a product have one each.
   cublas::Operation make_operation() const;
   void run(const cublas::Operation& operation, const GemmOperands& operands) const;
 

@@ -25,14 +25,6 @@ constexpr size_t choices_for_much = 8;
 constexpr double clearly = 0.96;
 constexpr int repeats = 10, rounds = 3;
 
-// All that decides which one is the fastest.
-std::string key_of(const std::string& chip, const GemmShape& s, DType dtype, bool tf32) {
-  return text("cuBLASLt ", cublas::version(), ' ', chip, ' ', dtype, tf32 ? " tf32 " : " ", s.batch,
-              'x', s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b, ' ',
-              s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
-              s.alignment_out, ' ', s.bias, s.addend, s.relu);
-}
-
 using MaybeChoice = std::optional<cublas::Choice>;
 static_assert(std::is_trivially_copyable_v<cublas::Choice>);
 
@@ -86,6 +78,13 @@ double seconds_of(const Launches& launch, StreamHandle stream) {
 
 }  // namespace
 
+std::string text_of(const GemmShape& s, DType dtype, bool tf32) {
+  return text("cuBLASLt ", cublas::version(), ' ', dtype, tf32 ? " tf32 " : " ", s.batch, 'x',
+              s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b, ' ',
+              s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
+              s.alignment_out, ' ', s.bias, s.addend, s.relu, s.relu_grad);
+}
+
 // Memory to try algorithms on.
 class Gemm::Trial {
  public:
@@ -99,6 +98,8 @@ class Gemm::Trial {
     b_ = memory(std::max(s.stride_b * s.batch, s.depth * s.columns));
     out_ = memory(s.batch * s.rows * s.columns);
     bias_ = memory(s.columns);
+    if (s.relu_grad)
+      bits_ = allocate(gemm.device_, static_cast<size_t>(s.rows * s.bits_of_row() / 8));
     size_t workspace = 0;
     for (const cublas::Choice& choice : choices)
       workspace = std::max(workspace, choice.workspace_bytes + cublas::alignment);
@@ -151,13 +152,14 @@ class Gemm::Trial {
                     .out = out_.get(),
                     .scratch = scratch_.get(),
                     .bias = bias_.get(),
-                    .addend = out_.get()},
+                    .addend = out_.get(),
+                    .bits = bits_.get()},
                    choice, stream_);
   }
 
   const Gemm& gemm_;
   int64_t a_elements_ = 0;
-  std::shared_ptr<void> a_, b_, out_, bias_, scratch_;
+  std::shared_ptr<void> a_, b_, out_, bias_, bits_, scratch_;
   StreamHandle stream_ = nullptr;
 };
 
@@ -171,7 +173,7 @@ MaybeChoice Gemm::choose(bool for_speed) const {
   static std::mutex lock;
   static Choices fastest, first;
   const std::lock_guard guard(lock);
-  const std::string key = key_of(gpu(device_).chip(), shape_, dtype_, tf32_);
+  const std::string key = gpu(device_).chip() + ' ' + text_of(shape_, dtype_, tf32_);
   if (for_speed) {
     const auto kept = [&] { return cache.find(key, [&] { return as_text(search(true)); }); };
     if (const auto found = once(fastest, key, [&] { return as_choice(kept()); })) return found;
@@ -182,6 +184,7 @@ MaybeChoice Gemm::choose(bool for_speed) const {
 MaybeChoice Gemm::search(bool for_speed) const {
   if (shape_.bias)  // as if there were one
     operation_.bias(reinterpret_cast<const void*>(cublas::alignment));
+  if (shape_.relu_grad) operation_.bits(reinterpret_cast<const void*>(cublas::alignment));
   std::vector<cublas::Choice> all = cublas::choices(
       operation_, b_, a_, out_, {shape_.alignment_b, shape_.alignment_a, shape_.alignment_out});
   if (all.empty() || (!for_speed && !shape_.relu)) return all.empty() ? MaybeChoice() : all[0];

@@ -2,23 +2,82 @@
 
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/product.h"
+#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/tuning.h"
 #include "keratin/ops/matmul.h"
+#include "keratin/plan/preparation.h"
 
 namespace keratin::cuda {
 
 namespace {
 
-class CublasStep final : public Kernel {
+// Bits as cuBLASLt wants them, one for each element that is positive.
+Source make_bits(const Node& node, const Product& product) {
+  const int64_t columns = product.shape.columns, stride = product.shape.bits_of_row();
+  const size_t scratch = node.input_count() + node.output_count();
+  Source source = element_kernel(
+      node, product.shape.rows * stride,
+      text("    const Index c = i % Index(", stride, "), r = i / Index(", stride,
+           ");\n    const bool on = c < Index(", columns, ") && load(p", *product.gate,
+           "[r * Index(", columns, ") + c]) > 0;\n    const unsigned bits = ",
+           "__ballot_sync(~0u, on);\n    if (c % 32 == 0) reinterpret_cast<unsigned*>(p", scratch,
+           ")[i / 32] = bits;\n"));
+  source.scratch_bytes = static_cast<size_t>(product.shape.rows * stride / 8);
+  return source;
+}
+
+// bᵀ, of which more algorithms take several numbers at once.
+Source make_turned(const Node& node, const Product& product) {
+  const int64_t rows = product.shape.depth, columns = product.shape.columns;
+  const size_t scratch = node.input_count() + node.output_count();
+  const DType dtype = node.type().dtype;
+  Source source = element_kernel(
+      node, rows * columns,
+      text("    reinterpret_cast<", storage_type(dtype), "*>(p", scratch, ")[i] = p", product.b,
+           "[i % Index(", rows, ") * Index(", columns, ") + i / Index(", rows, ")];\n"));
+  source.scratch_bytes = static_cast<size_t>(rows * columns) * size_of(dtype);
+  return source;
+}
+
+// What a product is given beside its factors, made from one input: bits of what forward gave, which
+// is there long before the gradient, or a weight that is transposed.
+class ProductPreparation final : public Preparation {
+ public:
+  ProductPreparation(const Node& node, const Product& product)
+      : input_(product.gate ? *product.gate : product.b),
+        name_(product.gate ? "cuda bits of what is positive" : "cuda factor, transposed"),
+        step_(make_step(node,
+                        product.gate ? make_bits(node, product) : make_turned(node, product))) {}
+
+  std::string describe() const override { return name_; }
+  size_t scratch_bytes() const override { return step_->scratch_bytes(); }
+  Launch bind(Pointers p) const override { return step_->bind(p); }
+  bool reads(size_t input) const override { return input == input_; }
+
+ private:
+  const size_t input_;
+  const char* const name_;
+  const std::unique_ptr<Kernel> step_;
+};
+
+class CublasStep final : public PreparedKernel {
  public:
   CublasStep(const Node& node, const Product& product, bool tf32)
-      : product_(product),
+      : node_(node),
+        product_(product),
         output_(node.input_count()),
         gemm_(node.device(), product.shape, node.type().dtype, tf32) {}
 
   std::string describe() const override {
     const GemmShape& s = product_.shape;
     return text("cuda cublasLt matmul ", s.batch, " x ", s.rows, " x ", s.depth, " x ", s.columns,
-                s.bias ? " + bias" : "", s.addend ? " + addend" : "", s.relu ? ", relu" : "");
+                s.bias ? " + bias" : "", s.addend ? " + addend" : "", s.relu ? ", relu" : "",
+                s.relu_grad ? ", gradient of relu" : "",
+                product_.turns_b ? ", by a transposed factor" : "");
+  }
+  std::unique_ptr<Preparation> preparation() const override {
+    if (!product_.gate && !product_.turns_b) return nullptr;
+    return std::make_unique<ProductPreparation>(node_, product_);
   }
   size_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
   bool in_place(size_t input, size_t) const override {
@@ -27,15 +86,17 @@ class CublasStep final : public Kernel {
   Launch bind(Pointers p) const override {
     return [this, p, operation = gemm_.make_operation()] {
       gemm_.run(operation, {.a = p[product_.a],
-                            .b = p[product_.b],
+                            .b = p[product_.turns_b ? output_ + 2 : product_.b],
                             .out = p[output_],
                             .scratch = p[output_ + 1],
                             .bias = product_.bias ? p[*product_.bias] : nullptr,
-                            .addend = product_.addend ? p[*product_.addend] : nullptr});
+                            .addend = product_.addend ? p[*product_.addend] : nullptr,
+                            .bits = product_.gate ? p[output_ + 2] : nullptr});
     };
   }
 
  private:
+  const Node& node_;
   const Product product_;
   const size_t output_;
   const Gemm gemm_;
@@ -43,11 +104,44 @@ class CublasStep final : public Kernel {
 
 }  // namespace
 
+namespace {
+
+// Weights that stay may be transposed once: Hopper's units for TF32 want both factors with the
+// numbers that are added up side by side.
+bool may_turn_b(const Node& node, const Product& product, const KernelOptions& options) {
+  const GemmShape& s = product.shape;
+  constexpr int64_t least_weights = int64_t{1} << 16;
+  return options.tf32 && !options.deterministic && node.type().dtype == DType::f32 &&
+         !s.transpose_b && s.batch == 1 && !product.gate && s.rows > 1 &&
+         s.depth * s.columns >= least_weights && options.lasts && options.lasts(node.in(product.b));
+}
+
+std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
+                                     const KernelOptions& options) {
+  if (!may_turn_b(node, product, options))
+    return std::make_unique<CublasStep>(node, product, options.tf32);
+  Product turned = product;
+  turned.turns_b = turned.shape.transpose_b = true;
+  turned.shape.alignment_b = 64;
+  std::vector<Way> ways;
+  for (const auto& [name, way] : {std::pair("as it is", product), {"transposed", turned}})
+    ways.push_back({name, [&node, &options, way = way]() -> std::unique_ptr<Kernel> {
+                      try {
+                        return std::make_unique<CublasStep>(node, way, options.tf32);
+                      } catch (const BackendError&) {
+                        return nullptr;  // it knows no such product
+                      }
+                    }});
+  return fastest(node, text_of(product.shape, node.type().dtype, options.tf32), ways);
+}
+
+}  // namespace
+
 std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& options) {
   const auto product = read_product(node);
   if (!product || !cublas::available()) return nullptr;
   try {
-    return std::make_unique<CublasStep>(node, *product, options.tf32);
+    return make_product(node, *product, options);
   } catch (const BackendError&) {
     return nullptr;  // it knows no such product; make_matmul_text does
   }
@@ -62,7 +156,7 @@ bool claims_epilogue(const Node& node) {
 std::unique_ptr<Kernel> make_epilogue(const Node& node, const KernelOptions& options) {
   const auto product = read_epilogue(node);
   if (!product || !cublas::available()) return nullptr;
-  return std::make_unique<CublasStep>(node, *product, options.tf32);
+  return make_product(node, *product, options);
 }
 
 // One thread per element.

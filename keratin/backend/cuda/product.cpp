@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/ir/module.h"
+#include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/records.h"
@@ -69,8 +70,11 @@ class EpilogueReader {
 
   std::optional<Product> read() {
     for (const auto& node : region_.nodes())
-      if (!(begun_ ? take_next(*node) : take_product(*node))) return {};
+      if (&node->op() != &ops::constant_op && !take_gate(*node) &&
+          !(begun_ ? take_next(*node) : take_product(*node)))
+        return {};
     if (!begun_ || region_.results != Values{value_}) return {};
+    if (gate_.defined() && !found_.gate) return {};
     return found_;
   }
 
@@ -92,8 +96,29 @@ class EpilogueReader {
     return begun_ = true;
   }
 
+  // greater(y, 0), by which a gradient may be chosen later.
+  bool take_gate(const Node& node) {
+    if (gate_.defined() || &node.op() != &ops::greater_op || ops::uniform_value(node.in(1)) != 0.0)
+      return false;
+    gate_input_ = parameter(node.in(0));
+    if (!gate_input_) return false;
+    gate_ = node.out();
+    return true;
+  }
+
+  bool take_choice(const Node& node) {
+    if (&node.op() != &ops::select_op || !gate_.defined() || node.in(0) != gate_ ||
+        node.in(1) != value_ || ops::uniform_value(node.in(2)) != 0.0)
+      return false;
+    const bool whole = gate_.shape() == value_.shape() && node.type() == value_.type();
+    if (!whole || found_.shape.batch != 1 || found_.shape.bias) return false;
+    found_.gate = gate_input_;
+    return found_.shape.relu_grad = true;
+  }
+
   bool take_next(const Node& node) {
-    const bool taken = !found_.shape.relu && (take_relu(node) || take_sum(node));
+    const bool taken = !found_.shape.relu && !found_.shape.relu_grad &&
+                       (take_relu(node) || take_choice(node) || take_sum(node));
     if (taken) value_ = node.out();
     return taken;
   }
@@ -124,7 +149,8 @@ class EpilogueReader {
   const Block& region_;
   Product found_;
   bool begun_ = false;
-  Value value_;
+  Value value_, gate_;
+  std::optional<size_t> gate_input_;
 };
 
 }  // namespace

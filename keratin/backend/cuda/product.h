@@ -20,13 +20,16 @@ struct Product {
   GemmShape shape;
   size_t a = 0, b = 1;
   std::optional<size_t> bias = {}, addend = {};
+  std::optional<size_t> gate = {};  // of a gradient of relu: where this is positive
+  bool turns_b = false;             // b is transposed before, into memory of its own
 };
 
 // A matmul; nothing where cuBLASLt has no such product.
 std::optional<Product> read_product(const Node& matmul);
 
 // A fused node of kind "epilogue", read as relu(a · b + bias + addend), where the last three may be
-// missing; nothing when it is something else.
+// missing, or as (a · b + addend where something is positive, else 0); nothing when it is something
+// else.
 std::optional<Product> read_epilogue(const Node& node);
 
 }  // namespace keratin::cuda

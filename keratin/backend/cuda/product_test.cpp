@@ -24,7 +24,8 @@ std::string read(const std::vector<std::string>& types, const std::string& body)
   const GemmShape& s = product->shape;
   return text(s.batch, "x", s.rows, "x", s.depth, "x", s.columns, " a", product->a, " b",
               product->b, product->bias ? text(" bias", *product->bias) : "",
-              product->addend ? text(" addend", *product->addend) : "", s.relu ? " relu" : "");
+              product->addend ? text(" addend", *product->addend) : "", s.relu ? " relu" : "",
+              product->gate ? text(" gate", *product->gate) : "");
 }
 
 TEST(ReadEpilogue, BiasAddendAndRelu) {
@@ -37,6 +38,25 @@ TEST(ReadEpilogue, BiasAddendAndRelu) {
   EXPECT_EQ(read({"bf16[4,8]", "bf16[8,8]", "bf16[8]", "bf16[4,8]"},
                  "%4 = matmul(%0, %1) {} %5 = add(%2, %4) %6 = add(%5, %3) yield %6"),
             "1x4x8x8 a0 b1 bias2 addend3");
+}
+
+TEST(ReadEpilogue, GradientsOfRelu) {
+  const std::vector<std::string> types = {"f32[4,8]", "f32[3,8]", "f32[4,3]"};
+  const std::string zero = "%9 = constant() {value = f32[] {0}} ",
+                    one = "%9 = constant() {value = f32[] {1}} ",
+                    product = "%3 = matmul(%0, %1) {transpose_b = true} ";
+  EXPECT_EQ(read(types, zero + product + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) yield %5"),
+            "1x4x8x3 a0 b1 gate2");
+  EXPECT_EQ(read(types, zero + "%4 = greater(%2, %9) " + product +
+                            "%5 = select(%4, %3, %9) "
+                            "yield %5"),
+            "1x4x8x3 a0 b1 gate2");
+  for (const std::string& body :
+       {one + product + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) yield %5",
+        zero + product + "%4 = greater(%2, %9) %5 = select(%4, %9, %3) yield %5",
+        zero + product + "%4 = greater(%3, %9) %5 = select(%4, %3, %9) yield %5",
+        zero + product + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) %6 = relu(%5) yield %6"})
+    EXPECT_EQ(read(types, body), "nothing") << body;
 }
 
 TEST(ReadEpilogue, ManyMatricesByOneAreOneWithManyRows) {

@@ -1,0 +1,69 @@
+#include <cmath>
+
+#include "gpu_testing.h"
+#include "keratin/engine/compile.h"
+#include "keratin/ops/ops.h"
+#include "keratin/testing/check_op.h"
+
+// What cuBLASLt does to a product on its way to memory.
+namespace keratin::testing {
+namespace {
+
+class Products : public OnGpu {};
+
+struct Sizes {
+  int64_t rows, depth, columns;
+};
+
+// The gradient of relu(y) by what y came from: a · bᵀ where y is positive.
+Module gated(const Sizes& s, DType dtype) {
+  Module m;
+  const Value a = m.input({dtype, {s.rows, s.depth}}), b = m.input({dtype, {s.columns, s.depth}}),
+              y = m.input({dtype, {s.rows, s.columns}});
+  const Value dx =
+      ops::select(y > 0.0, ops::matmul(a, ops::transpose(b, {1, 0})), ops::zeros_like(y));
+  m.output(dx);
+  m.output(ops::sum(dx, {0}));
+  return m;
+}
+
+std::vector<Tensor> data_of(const Sizes& s, DType dtype) {
+  return {random_tensor({dtype, {s.rows, s.depth}}, -1, 1, 1),
+          random_tensor({dtype, {s.columns, s.depth}}, -1, 1, 2),
+          random_tensor({dtype, {s.rows, s.columns}}, -1, 1, 3)};
+}
+
+TEST_F(Products, TakeTheGradientOfReluAlong) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
+    for (const Sizes& s : {Sizes{128, 10, 512}, Sizes{128, 512, 512}, Sizes{33, 20, 50},
+                           Sizes{7, 64, 129}, Sizes{1, 8, 8}}) {
+      const std::vector<Tensor> data = data_of(s, dtype);
+      const auto expected = compile(gated(s, dtype), {.backend = "reference"})(data);
+      const Executable made = compile(gated(s, dtype), {.backend = "cuda", .tf32 = false});
+      for (int run = 0; run < 4; ++run) {
+        const auto actual = made(data);
+        for (size_t i = 0; i < expected.size(); ++i)
+          expect_close(actual[i], expected[i], dtype == DType::f32 ? 1e-4 : 0.1,
+                       text("gate ", dtype, ' ', s.rows, 'x', s.depth, 'x', s.columns));
+      }
+    }
+  const Executable made = compile(gated({128, 512, 512}, DType::f32), {.backend = "cuda"});
+  EXPECT_NE(made.describe().find("gradient of relu"), std::string::npos) << made.describe();
+}
+
+// Zero is zero where nothing flows, whatever the product is.
+TEST_F(Products, WhatIsGatedIsZeroEvenOfNoNumber) {
+  const Sizes s{128, 64, 128};
+  std::vector<Tensor> data = data_of(s, DType::f32);
+  data[0].set(0, std::nan(""));  // the first row of the product
+  for (const bool tf32 : {false, true}) {
+    const Tensor dx = compile(gated(s, DType::f32), {.backend = "cuda", .tf32 = tf32})(data)[0];
+    for (int64_t i = 0; i < s.columns; ++i) {
+      const double expected = data[2].at(i) > 0 ? std::nan("") : 0;
+      EXPECT_EQ(std::isnan(dx.at(i)), std::isnan(expected)) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace keratin::testing
