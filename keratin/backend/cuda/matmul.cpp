@@ -118,20 +118,28 @@ bool may_turn_b(const Node& node, const Product& product, const KernelOptions& o
 
 std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
                                      const KernelOptions& options) {
-  if (!may_turn_b(node, product, options))
-    return std::make_unique<CublasStep>(node, product, options.tf32);
-  Product turned = product;
-  turned.turns_b = turned.shape.transpose_b = true;
-  turned.shape.alignment_b = 64;
+  const bool turns = may_turn_b(node, product, options);
+  const bool thin = !options.deterministic && is_thin(product, node.type().dtype);
+  if (!turns && !thin) return std::make_unique<CublasStep>(node, product, options.tf32);
   std::vector<Way> ways;
-  for (const auto& [name, way] : {std::pair("as it is", product), {"transposed", turned}})
-    ways.push_back({name, [&node, &options, way = way]() -> std::unique_ptr<Kernel> {
+  const auto add = [&](const char* name, const Product& way) {
+    ways.push_back({name, [&node, &options, way]() -> std::unique_ptr<Kernel> {
                       try {
                         return std::make_unique<CublasStep>(node, way, options.tf32);
                       } catch (const BackendError&) {
                         return nullptr;  // it knows no such product
                       }
                     }});
+  };
+  add("cublasLt", product);
+  if (turns) {
+    Product turned = product;
+    turned.turns_b = turned.shape.transpose_b = true;
+    turned.shape.alignment_b = 64;
+    add("transposed", turned);
+  }
+  if (thin)
+    ways.push_back({"thin", [&] { return make_step(node, make_thin_product(node, product)); }});
   return fastest(node, text_of(product.shape, node.type().dtype, options.tf32), ways);
 }
 

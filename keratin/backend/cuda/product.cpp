@@ -91,7 +91,9 @@ class EpilogueReader {
     const auto a = parameter(node.in(0)), b = parameter(node.in(1));
     const auto product = read_product(node);
     if (!a || !b || !product || node.type().dtype == DType::f64) return false;
-    found_ = {product->shape, *a, *b};
+    found_.shape = product->shape;
+    found_.a = *a;
+    found_.b = *b;
     value_ = node.out();
     return begun_ = true;
   }

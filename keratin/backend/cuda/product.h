@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "keratin/backend/cuda/gemm.h"
+#include "keratin/backend/cuda/source.h"
 
 namespace keratin::cuda {
 
@@ -31,5 +32,9 @@ std::optional<Product> read_product(const Node& matmul);
 // missing, or as (a · b + addend where something is positive, else 0); nothing when it is something
 // else.
 std::optional<Product> read_epilogue(const Node& node);
+
+// product_thin.cpp: a kernel of our own, where one side of a product is short.
+bool is_thin(const Product& product, DType dtype);
+Source make_thin_product(const Node& node, const Product& product);
 
 }  // namespace keratin::cuda

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "keratin/backend/cuda/cuda.h"
+#include "keratin/backend/cuda/matmul.h"
+#include "keratin/backend/cuda/nvrtc.h"
+#include "keratin/backend/cuda/product.h"
+#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/trial.h"
+#include "keratin/ops/registry.h"
+#include "keratin/testing/backends.h"
+
+namespace keratin::cuda {
+namespace {
+
+// Products with a short side, and all that may follow them.
+struct Case {
+  std::string types[4];  // a, b, one number per column, one per element
+  std::string body;
+};
+const Case cases[] = {
+    {{"[128,500]", "[500,16]", "[16]", "[128,16]"}, "%4 = matmul(%0, %1) {} %5 = add(%4, %2)"},
+    {{"[33,70]", "[10,70]", "[10]", "[33,10]"},
+     "%4 = matmul(%0, %1) {transpose_b = true} %5 = add(%4, %3)"},
+    {{"[300,40]", "[300,8]", "[8]", "[40,8]"},
+     "%4 = matmul(%0, %1) {transpose_a = true} %6 = add(%4, %2) %5 = relu(%6)"},
+    {{"[128,10]", "[512,10]", "[512]", "[128,512]"},
+     "%4 = matmul(%0, %1) {transpose_b = true} %7 = constant() {value = DTYPE[] {0}} "
+     "%6 = greater(%3, %7) %5 = select(%6, %4, %7)"},
+    {{"[20,50]", "[20,64]", "[64]", "[50,64]"},
+     "%4 = matmul(%0, %1) {transpose_a = true} %6 = add(%4, %2) %5 = add(%6, %3)"},
+};
+
+Module module_of(Case c, const std::string& dtype) {
+  std::string given, names, taken;
+  for (size_t i = 0; i < 4; ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    given += text(comma, "%p", i, ": ", dtype, c.types[i], "@gpu:0");
+    names += text(comma, "%p", i);
+    taken += text(comma, "%", i, ": ", dtype, c.types[i], "@gpu:0");
+  }
+  if (const size_t at = c.body.find("DTYPE"); at != std::string::npos) c.body.replace(at, 5, dtype);
+  Module m =
+      ops::parse(text("module(", given, ") {\n%y = fused(", names, ") {kind = \"epilogue\"} do(",
+                      taken, ") {\n", c.body, "\nyield %5\n}\nreturn %y\n}"));
+  m.block().nodes().back()->place({Device::Kind::gpu, 0});
+  return m;
+}
+
+Tensor output_of(const Node& node, const Kernel& kernel) {
+  Trial trial(node);
+  for (size_t i = 0; i < node.input_count(); ++i) {
+    Tensor in(node.in(i).dtype(), node.in(i).shape());
+    for (int64_t k = 0; k < in.count(); ++k)
+      in.set(k, std::sin(0.7 * static_cast<double>(k) + static_cast<double>(i)));
+    trial.queue().upload(trial.at(i), in.raw(), in.bytes());
+  }
+  trial.bind(kernel)();
+  Tensor out(node.type().dtype, node.type().shape);
+  trial.queue().download(out.raw(), trial.at(node.input_count()), out.bytes());
+  trial.queue().finish();
+  return out;
+}
+
+TEST(ThinProducts, CompileEverywhere) {
+  std::string reason;
+  if (!can_compile(&reason)) GTEST_SKIP() << "no kernel was compiled: " << reason;
+  for (const Case& c : cases)
+    for (const char* dtype : {"f32", "bf16"}) {
+      const Module m = module_of(c, dtype);
+      const Node& node = *m.block().nodes().back();
+      const auto product = read_epilogue(node);
+      ASSERT_TRUE(product && is_thin(*product, node.type().dtype)) << c.body;
+      const std::string text = make_thin_product(node, *product).text;
+      for (const char* chip : {"sm_80", "sm_90"}) EXPECT_NO_THROW(compile(text, chip)) << text;
+    }
+}
+
+TEST(ThinProducts, GiveWhatTheLibraryGives) {
+  keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
+  if (device_count() == 0) GTEST_SKIP() << why_no_device();
+  for (const Case& c : cases)
+    for (const char* dtype : {"f32", "bf16", "f16"}) {
+      const Module m = module_of(c, dtype);
+      const Node& node = *m.block().nodes().back();
+      const Tensor actual =
+          output_of(node, *make_step(node, make_thin_product(node, *read_epilogue(node))));
+      const auto library = make_epilogue(node, {.deterministic = true, .tf32 = false});
+      ASSERT_NE(library, nullptr);
+      const Tensor expected = output_of(node, *library);
+      const double tolerance = actual.dtype() == DType::f32 ? 2e-5 : 2e-2;
+      for (int64_t i = 0; i < actual.count(); ++i)
+        ASSERT_NEAR(actual.at(i), expected.at(i), tolerance * (1 + std::abs(expected.at(i))))
+            << c.body << ' ' << dtype << ' ' << i;
+    }
+}
+
+}  // namespace
+}  // namespace keratin::cuda
