@@ -49,13 +49,8 @@ std::vector<Device> Gpus::resolve() const {
           "`, we expect the following devices to be available: ", python_list(wanted),
           ". However this machine only has: ", python_list(available), ". Try reducing `gpus`.");
   std::vector<Device> targets;
-  for (const int id : ids) {
-    const Device device(Device::Kind::gpu, static_cast<int16_t>(id));  // it is there, so it fits
-    require(std::find(targets.begin(), targets.end(), device) == targets.end(),
-            "multi_gpu_model: the device ", quoted(text(device)),
-            " is listed twice. Received: `gpus=", given, '`');
-    targets.push_back(device);
-  }
+  for (const int id : ids)  // they are there, so they fit
+    targets.emplace_back(Device::Kind::gpu, static_cast<int16_t>(id));
   return targets;
 }
 

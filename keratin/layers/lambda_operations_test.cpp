@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/backend/cuda/cuda.h"
 #include "keratin/base/warning.h"
 #include "keratin/keratin.h"
 #include "keratin/ops/fill.h"
@@ -173,7 +174,7 @@ TEST(LambdaOperations, HaveNoDevices) {
   expect_opens_alike(model, random({2, 3, 4}));
   const auto scope = device_scope("gpu:0");
   expect_opens_alike(model, random({2, 3, 4}));
-  set_logical_devices("gpu", 0);
+  set_logical_devices("gpu", cuda::device_count());
 }
 
 // What operations cannot do is saved by name, and the warning says why.

@@ -125,7 +125,6 @@ TEST_F(EverythingElseIsUnchanged, ValidationEarlyStoppingAndLogs) {
                                      EarlyStopping({.patience = 4, .restore_best_weights = true}),
                                      CSVLogger({.filename = log})},
                        .validation_data = labelled(20, 3)});
-    EXPECT_GT(history.epoch.size(), 6u);
     EXPECT_LT(history.epoch.size(), 40u);
     EXPECT_LT(history["learning_rate"].back(), 0.1);
     Told told = history.history;

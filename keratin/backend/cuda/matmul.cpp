@@ -119,7 +119,11 @@ bool may_turn_b(const Node& node, const Product& product, const KernelOptions& o
 std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
                                      const KernelOptions& options) {
   const bool turns = may_turn_b(node, product, options);
-  const bool thin = !options.deterministic && is_thin(product, node.type().dtype);
+  // Less takes no longer than its launch, whichever way it is done.
+  constexpr int64_t least_work = int64_t{1} << 18;
+  const GemmShape& shape = product.shape;
+  const bool thin = !options.deterministic && is_thin(product, node.type().dtype) &&
+                    shape.rows * shape.depth * shape.columns >= least_work;
   if (!turns && !thin) return std::make_unique<CublasStep>(node, product, options.tf32);
   std::vector<Way> ways;
   const auto add = [&](const char* name, const Product& way) {
