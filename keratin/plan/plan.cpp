@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "keratin/ir/block_table.h"
 #include "keratin/ops/constant.h"
-#include "keratin/ops/indexing.h"
 #include "keratin/ops/records.h"
-#include "keratin/ops/slicing.h"
 #include "keratin/ops/transfer.h"
 #include "keratin/plan/arena.h"
 #include "keratin/plan/control_flow.h"
+#include "keratin/plan/failures.h"
 #include "keratin/plan/lasting.h"
+#include "keratin/plan/rows.h"
 #include "keratin/plan/waits.h"
 
 namespace keratin {
@@ -50,7 +49,8 @@ class Planner {
     find_storage();
     make_steps();
     put_lasting_first();
-    find_failures();
+    last_failure_ =
+        find_failures(plan_, [this](Device device) { return is_apart_from_host(device); });
     find_last_uses();
     place_parameters_and_constants();
     place_results();
@@ -93,23 +93,6 @@ class Planner {
     const Node& source = storage(node.in()).node();
     return is_parameter(source) && !source.attr<ParameterAttrs>().state &&
            source.device().kind == Device::Kind::cpu;
-  }
-  static bool takes_rows(const Node& node) {
-    if (&node.op() != &ops::slice_op) return false;
-    const Shape &from = node.in().shape(), &to = node.type().shape;
-    const Dims& step = node.attr<ops::SliceAttrs>().step;
-    bool rows = from.known() && from.rank() > 0;
-    for (int64_t axis = 0; rows && axis < from.rank(); ++axis)
-      rows = step[static_cast<size_t>(axis)] == 1 && (axis == 0 || from[axis] == to[axis]);
-    return rows;
-  }
-  static size_t first_byte(const Node& node) {
-    if (&node.op() != &ops::slice_op) return 0;
-    const ops::SliceWindow window =
-        ops::slice_window(node.attr<ops::SliceAttrs>(), node.in().shape());
-    const Shape& shape = node.type().shape;
-    return static_cast<size_t>(window.start[0] * shape.count(1, shape.rank())) *
-           size_of(node.type().dtype);
   }
   // No step: another name of memory that is there.
   bool is_name(const Node& node) const { return ops::shares_memory(node) || is_rows(node); }
@@ -228,51 +211,6 @@ class Planner {
     }
     for (size_t i = 0; i < steps.size(); ++i)
       if (steps[i].preparation == nullptr) step_of_[*steps[i].node] = i;
-  }
-
-  // Indices that an earlier step has found right are not checked again in vain.
-  void find_failures() {
-    std::set<std::tuple<const Node*, size_t, int64_t>> checked;
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      PlanStep& step = plan_.steps[i];
-      const auto check = ops::index_check(*step.node);
-      if (is_apart_from_host(step.device)) {
-        if (check) find_index_input(i, *check);
-        continue;
-      }
-      if (check) {
-        const Value indices = source(check->indices);
-        step.may_fail = checked.insert({&indices.node(), indices.index(), check->size}).second;
-      } else {
-        step.may_fail = checks_inside(*step.node);
-      }
-      if (step.may_fail) last_failure_ = i;
-    }
-  }
-  // Where all that happens to an input is that it is sent, named otherwise or cut into rows.
-  void find_index_input(size_t step, const ops::IndexCheck& check) {
-    IndexInput found{.step = step, .count = check.indices.shape().count(), .size = check.size};
-    Value value = source(check.indices);
-    for (; takes_rows(value.node()); value = source(value.node().in()))
-      found.first += static_cast<int64_t>(first_byte(value.node()) / size_of(value.dtype()));
-    if (!is_parameter(value.node()) || value.node().attr<ParameterAttrs>().state) return;
-    const auto& parameters = plan_.module.block().parameters();
-    while (parameters[found.input].get() != &value.node()) ++found.input;
-    plan_.index_inputs.push_back(found);
-  }
-  static bool checks_inside(const Node& node) {
-    return std::any_of(node.regions().begin(), node.regions().end(), [](const auto& region) {
-      return std::any_of(region->nodes().begin(), region->nodes().end(), [](const auto& inner) {
-        return ops::index_check(*inner) || checks_inside(*inner);
-      });
-    });
-  }
-  // The value that this one is a copy or another name of, as a whole.
-  static Value source(Value value) {
-    while (!is_parameter(value.node()) &&
-           (&value.node().op() == &ops::transfer_op || ops::shares_memory(value.node())))
-      value = value.node().in();
-    return value;
   }
 
   std::unique_ptr<Kernel> make_kernel(const Node& node) const {

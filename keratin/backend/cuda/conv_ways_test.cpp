@@ -8,7 +8,7 @@
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/step.h"
-#include "keratin/backend/cuda/trial.h"
+#include "keratin/backend/cuda/trial_testing.h"
 #include "keratin/ir/module.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/ops.h"
@@ -17,27 +17,6 @@
 // Whichever way turns out to be the fastest, it gives what the definition of the op gives.
 namespace keratin::cuda {
 namespace {
-
-Tensor wave(const Type& type, int seed) {
-  Tensor t(type.dtype, type.shape);
-  for (int64_t i = 0; i < t.count(); ++i) t.set(i, std::sin(0.7 * static_cast<double>(i) + seed));
-  return t;
-}
-
-// The output of a step on the same inputs each time, or with one that is no number.
-Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false) {
-  Trial trial(node);
-  for (size_t i = 0; i < node.input_count(); ++i) {
-    Tensor in = wave(node.in(i).type(), static_cast<int>(i));
-    if (nan && i == 0) in.set(0, std::nan(""));
-    trial.queue().upload(trial.at(i), in.raw(), in.bytes());
-  }
-  trial.bind(kernel)();
-  Tensor out(node.type().dtype, node.type().shape);
-  trial.queue().download(out.raw(), trial.at(node.input_count()), out.bytes());
-  trial.queue().finish();
-  return out;
-}
 
 void expect_alike(const Tensor& actual, const Tensor& expected, const std::string& what) {
   const double tolerance = expected.dtype() == DType::f32 ? 2e-5 : 2e-2;

@@ -7,7 +7,7 @@
 #include "keratin/backend/cuda/nvrtc.h"
 #include "keratin/backend/cuda/product.h"
 #include "keratin/backend/cuda/step.h"
-#include "keratin/backend/cuda/trial.h"
+#include "keratin/backend/cuda/trial_testing.h"
 #include "keratin/ops/registry.h"
 #include "keratin/testing/backends.h"
 
@@ -46,21 +46,6 @@ Module module_of(Case c, const std::string& dtype) {
                       taken, ") {\n", c.body, "\nyield %5\n}\nreturn %y\n}"));
   m.block().nodes().back()->place({Device::Kind::gpu, 0});
   return m;
-}
-
-Tensor output_of(const Node& node, const Kernel& kernel) {
-  Trial trial(node);
-  for (size_t i = 0; i < node.input_count(); ++i) {
-    Tensor in(node.in(i).dtype(), node.in(i).shape());
-    for (int64_t k = 0; k < in.count(); ++k)
-      in.set(k, std::sin(0.7 * static_cast<double>(k) + static_cast<double>(i)));
-    trial.queue().upload(trial.at(i), in.raw(), in.bytes());
-  }
-  trial.bind(kernel)();
-  Tensor out(node.type().dtype, node.type().shape);
-  trial.queue().download(out.raw(), trial.at(node.input_count()), out.bytes());
-  trial.queue().finish();
-  return out;
 }
 
 TEST(ThinProducts, CompileEverywhere) {
