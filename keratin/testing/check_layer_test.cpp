@@ -118,7 +118,7 @@ TEST(CheckLayer, SeesEveryFault) {
   const std::pair<Fault, const char*> expected[] = {
       {Fault::output, "output 0"},
       {Fault::unsteady, "output 0 of a fresh copy"},
-      {Fault::unsteady, "cpu and reference, output 0"},
+      {Fault::unsteady, "cpu and reference, result 0"},
       {Fault::mask, "mask of output 0"},
       {Fault::mask_values, "mask of output 0"},
       {Fault::loss, "loss 0"},
