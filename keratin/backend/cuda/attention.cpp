@@ -69,7 +69,7 @@ std::string call(const Node& node, const Source& source, const std::string& name
   return function(node, source, name,
                   text("  attention::", name, "<layout, ", type, ", ", tf32 ? "false" : "true",
                        ">(", arguments, ", reinterpret_cast<", type, "*>(memory));\n"),
-                  threads, node.in().shape()[3] <= shallow ? 3 : 1);
+                  {.most_threads = threads, .blocks = node.in().shape()[3] <= shallow ? 3U : 1U});
 }
 
 Source::Pass pass(const Node& node, const Layout& l, const char* name, int64_t stretch,

@@ -106,7 +106,7 @@ Source write_grad_filter(const Direct& c) {
                ">(total[t], shared, threadIdx.y, threadIdx.x);\n    if (threadIdx.y == 0 && m < ",
                "Index(", c.g.outputs, ")) ", parts, "[(blockIdx.x * Index(", taps,
                ") + t) * Index(", c.g.outputs, ") + m] = sum;\n  }\n"),
-          lane_outputs * lane_rows) +
+          {.most_threads = lane_outputs * lane_rows}) +
       function(
           c.job.node, source, "finish",
           text("  const Index i = blockIdx.x * Index(", lane_outputs,

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "keratin/backend/cuda/pointwise.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
@@ -27,67 +28,6 @@ std::string_view combine_of(const OpDef& op) {
 }
 
 bool is_reduction(const Node& node) { return !combine_of(node.op()).empty(); }
-
-// bit_and -> scalar::BitAnd: the functors are named after the ops.
-std::string functor_of(const Node& node) {
-  static constexpr std::string_view names[] = {"Add",
-                                               "Sub",
-                                               "Mul",
-                                               "Div",
-                                               "Mod",
-                                               "FloorDiv",
-                                               "Maximum",
-                                               "Minimum",
-                                               "Pow",
-                                               "Atan2",
-                                               "Equal",
-                                               "NotEqual",
-                                               "Less",
-                                               "LessEqual",
-                                               "Greater",
-                                               "GreaterEqual",
-                                               "BitAnd",
-                                               "BitOr",
-                                               "BitXor",
-                                               "BitNot",
-                                               "ShiftLeft",
-                                               "ShiftRight",
-                                               "ShiftRightLogical",
-                                               "select",
-                                               "Neg",
-                                               "Abs",
-                                               "Sign",
-                                               "Relu",
-                                               "Floor",
-                                               "Ceil",
-                                               "Round",
-                                               "Trunc",
-                                               "Sqrt",
-                                               "Rsqrt",
-                                               "Exp",
-                                               "Expm1",
-                                               "Log",
-                                               "Log1p",
-                                               "Sin",
-                                               "Cos",
-                                               "Tan",
-                                               "Asin",
-                                               "Acos",
-                                               "Atan",
-                                               "Sinh",
-                                               "Cosh",
-                                               "Tanh",
-                                               "Asinh",
-                                               "Acosh",
-                                               "Atanh",
-                                               "Erf",
-                                               "Erfinv",
-                                               "Sigmoid",
-                                               "IsNan",
-                                               "IsInf",
-                                               "IsFinite"};
-  return text("scalar::", names[static_cast<size_t>(*node.op().scalar)]);
-}
 
 // What a loop is made of: the inside of a `fused` node, or one node alone.
 struct Body {
@@ -236,18 +176,9 @@ class LoopWriter {
       name = in(0);
       return "";
     }
-    std::string value;
-    if (*inner.op().scalar == ScalarOp::select) {
-      value = text(in(0), " ? ", in(1), " : ", in(2));
-    } else if (*inner.op().scalar == ScalarOp::cast) {
-      value = text("load(convert<", storage_type(inner.type().dtype), ">(", in(0), "))");
-    } else {
-      value = text(functor_of(inner), "{}(", in(0));
-      for (size_t i = 1; i < inner.input_count(); ++i) value += text(", ", in(i));
-      value += ")";
-    }
     name = text("v", counter_++);
-    return text("    const ", compute_type(inner.type().dtype), " ", name, " = ", value, ";\n");
+    return text("    const ", compute_type(inner.type().dtype), " ", name, " = ",
+                expression_of(inner, in), ";\n");
   }
 
   // A result nobody uses has no memory; it can only be one of several.

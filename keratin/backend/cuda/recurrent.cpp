@@ -109,7 +109,7 @@ Source write(const Node& node, const Layout& l, const std::string& name,
       function(node, source, "kernel",
                text("  extern __shared__ float4 memory[];\n  recurrent::", name, "_", direction,
                     "<layout>({", arguments, "}, memory);\n"),
-               static_cast<unsigned>(l.threads()));
+               {.most_threads = static_cast<unsigned>(l.threads())});
   source.passes = {{.function = "kernel",
                     .blocks = static_cast<unsigned>((l.batch + l.rows() - 1) / l.rows()),
                     .threads = static_cast<unsigned>(l.threads()),

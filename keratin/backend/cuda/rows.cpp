@@ -86,7 +86,7 @@ Source make_rows(const Node& node) {
       "#include \"keratin/backend/cuda/kernels/rows.h\"\n" +
       function(node, source, "kernel",
                text("  rows::", node.name(), "<", l.type(), ">(", l.rows, arguments, ");\n"),
-               l.threads());
+               {.most_threads = l.threads()});
   source.passes = {l.pass("kernel", l.blocks(enough_blocks))};
   source.in_place.elementwise = node.in().shape();  // a row is read before it is written
   return source;
@@ -125,7 +125,7 @@ Source norm(const Node& node, bool centred) {
                               names.scale, ", ", names.offset, ", p", out, ", ",
                               centred ? text("p", out + 1) : std::string("nullptr"), ", p",
                               out + (centred ? 2 : 1), ");\n"),
-                         l.threads());
+                         {.most_threads = l.threads()});
   source.passes = {l.pass("kernel", l.blocks(enough_blocks))};
   return source;
 }
@@ -148,7 +148,7 @@ Source norm_grad(const Node& node, bool centred) {
                text("  rows::norm_grad<", l.type(), ", ", centred ? "true" : "false", ", ",
                     storage_type(dtype), ">(", l.rows, ", p0, ", centred ? "p1" : "nullptr", ", p",
                     rstd, ", p", rstd + 1, ", ", names.scale, ", p", out, ", ", partial, ");\n"),
-               l.threads()) +
+               {.most_threads = l.threads()}) +
       function(node, source, "finish",
                text("  rows::norm_grad_finish<", l.columns, ", ", blocks, ", ", storage_type(dtype),
                     ">(", partial, ", p", out + 1, ", ",

@@ -105,7 +105,7 @@ Dims broadcast_strides(const Shape& operand, const Shape& shape) {
 }
 
 std::string function(const Node& node, const Source& source, const std::string& name,
-                     const std::string& body, unsigned most_threads, unsigned blocks) {
+                     const std::string& body, const FunctionTraits& traits) {
   std::string arguments;
   size_t position = 0;
   for (const Value& input : node.inputs())
@@ -114,11 +114,12 @@ std::string function(const Node& node, const Source& source, const std::string& 
     arguments += text(storage_type(type.dtype), "* p", position++, ", ");
   arguments += text("char* p", position);
   if (source.checks_indices) arguments += ", long long* fault, long long tag";
-  const std::string bounds = most_threads > 0
-                                 ? text("__launch_bounds__(", most_threads, ", ", blocks, ") ")
-                                 : std::string();
-  return text("extern \"C\" __global__ void ", bounds, name, "(", arguments,
-              ") {\n  wait_for_others();\n", body, "}\n");
+  std::string bounds;
+  if (traits.most_threads > 0)
+    bounds = text("__launch_bounds__(", traits.most_threads, ", ", traits.blocks, ") ");
+  if (traits.cluster > 1) bounds += text("__cluster_dims__(", traits.cluster, ") ");
+  return text("extern \"C\" __global__ void ", bounds, name, "(", arguments, ") {\n",
+              "  wait_for_others();\n", body, "}\n");
 }
 
 unsigned blocks_for(int64_t count) {

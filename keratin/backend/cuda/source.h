@@ -56,10 +56,17 @@ std::string coordinate(const Dims& dims, size_t axis, const std::string& index);
 // The strides of an operand along the axes of a larger, broadcast shape: 0 where it repeats.
 Dims broadcast_strides(const Shape& operand, const Shape& shape);
 
-// extern "C" __global__ void <name>(…) { body }. The compiler gives as many registers as so many
-// threads of a block may have, where so many blocks work side by side; 0 leaves it the choice.
+// How a function of a text is to be compiled.
+struct FunctionTraits {
+  // As many registers as so many threads of a block may have, where so many blocks work side by
+  // side; 0 leaves it to the compiler.
+  unsigned most_threads = 0, blocks = 1;
+  unsigned cluster = 1;  // blocks that see each other's shared memory, from sm_90 on
+};
+
+// extern "C" __global__ void <name>(…) { body }
 std::string function(const Node& node, const Source& source, const std::string& name,
-                     const std::string& body, unsigned most_threads = 0, unsigned blocks = 1);
+                     const std::string& body, const FunctionTraits& traits = {});
 
 // One thread per element of output 0: `body` computes element i. More text may stand in front.
 Source element_kernel(const Node& node, const std::string& body, bool checks_indices = false);
