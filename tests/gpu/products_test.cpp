@@ -51,6 +51,30 @@ TEST_F(Products, TakeTheGradientOfReluAlong) {
   EXPECT_NE(made.describe().find("gradient of relu"), std::string::npos) << made.describe();
 }
 
+// What cuBLASLt cannot do with a product is done by the same step.
+TEST_F(Products, GoOnWithWhateverFollows) {
+  const auto build = [] {
+    Module m;
+    const Value x = m.input({DType::f32, {2, 64, 256}}), w = m.input({DType::f32, {256, 512}}),
+                bias = m.input({DType::f32, {512}});
+    m.output(ops::gelu(ops::matmul(x, w) + bias));
+    return m;
+  };
+  const std::vector<Tensor> data = {random_tensor({DType::f32, {2, 64, 256}}, -1, 1, 1),
+                                    random_tensor({DType::f32, {256, 512}}, -0.2, 0.2, 2),
+                                    random_tensor({DType::f32, {512}}, -1, 1, 3)};
+  const Tensor expected = compile(build(), {.backend = "reference"})(data)[0];
+  for (const bool tf32 : {false, true}) {
+    const Executable made = compile(build(), {.backend = "cuda", .tf32 = tf32});
+    const std::string steps = made.describe();
+    EXPECT_TRUE(steps.find("tiles") != std::string::npos ||
+                steps.find("what follows a product") != std::string::npos)
+        << steps;
+    for (int run = 0; run < 3; ++run)
+      expect_close(made(data)[0], expected, tf32 ? 2e-3 : 2e-5, text("gelu, tf32 ", tf32));
+  }
+}
+
 // Zero is zero where nothing flows, whatever the product is.
 TEST_F(Products, WhatIsGatedIsZeroEvenOfNoNumber) {
   const Sizes s{128, 64, 128};

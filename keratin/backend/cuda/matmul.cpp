@@ -1,6 +1,7 @@
 #include "keratin/backend/cuda/matmul.h"
 
 #include "keratin/backend/cuda/families.h"
+#include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/product.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/tuning.h"
@@ -102,49 +103,98 @@ class CublasStep final : public PreparedKernel {
   const Gemm gemm_;
 };
 
-}  // namespace
+// A product, and what the library cannot do with it.
+class ProductAndLoop final : public PreparedKernel {
+ public:
+  ProductAndLoop(const Node& node, const Product& product, bool tf32)
+      : product_(node, product, tf32), rest_(make_step(node, make_loop_after(node))) {}
 
-namespace {
+  std::string describe() const override {
+    return text(product_.describe(), ", and ", rest_->describe());
+  }
+  std::unique_ptr<Preparation> preparation() const override { return product_.preparation(); }
+  size_t scratch_bytes() const override { return product_.scratch_bytes(); }
+  Launch bind(Pointers p) const override {
+    return [product = product_.bind(p), rest = rest_->bind(p)] {
+      product();
+      rest();
+    };
+  }
+
+ private:
+  const CublasStep product_;
+  const std::unique_ptr<Kernel> rest_;
+};
+
+std::unique_ptr<Kernel> by_library(const Node& node, const Product& product, bool tf32) {
+  if (product.goes_on) return std::make_unique<ProductAndLoop>(node, product, tf32);
+  return std::make_unique<CublasStep>(node, product, tf32);
+}
 
 // Weights that stay may be transposed once: Hopper's units for TF32 want both factors with the
 // numbers that are added up side by side.
 bool may_turn_b(const Node& node, const Product& product, const KernelOptions& options) {
   const GemmShape& s = product.shape;
   constexpr int64_t least_weights = int64_t{1} << 16;
-  return options.tf32 && !options.deterministic && node.type().dtype == DType::f32 &&
-         !s.transpose_b && s.batch == 1 && !product.gate && s.rows > 1 &&
-         s.depth * s.columns >= least_weights && options.lasts && options.lasts(node.in(product.b));
+  return options.tf32 && node.type().dtype == DType::f32 && !s.transpose_b && s.batch == 1 &&
+         !product.gate && s.rows > 1 && s.depth * s.columns >= least_weights && options.lasts &&
+         options.lasts(node.in(product.b));
 }
 
-std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
-                                     const KernelOptions& options) {
-  const bool turns = may_turn_b(node, product, options);
-  // Less takes no longer than its launch, whichever way it is done.
+// Less takes no longer than its launch, whichever way it is done.
+bool may_be_thin(const Node& node, const Product& product) {
   constexpr int64_t least_work = int64_t{1} << 18;
   const GemmShape& shape = product.shape;
-  const bool thin = !options.deterministic && is_thin(product, node.type().dtype) &&
-                    shape.rows * shape.depth * shape.columns >= least_work;
-  if (!turns && !thin) return std::make_unique<CublasStep>(node, product, options.tf32);
+  return !product.goes_on && is_thin(product, node.type().dtype) &&
+         shape.rows * shape.depth * shape.columns >= least_work;
+}
+
+// The ways to make a product, the library's first.
+std::vector<Way> ways_of(const Node& node, const Product& product, const KernelOptions& options) {
   std::vector<Way> ways;
   const auto add = [&](const char* name, const Product& way) {
     ways.push_back({name, [&node, &options, way]() -> std::unique_ptr<Kernel> {
                       try {
-                        return std::make_unique<CublasStep>(node, way, options.tf32);
+                        return by_library(node, way, options.tf32);
                       } catch (const BackendError&) {
                         return nullptr;  // it knows no such product
                       }
                     }});
   };
   add("cublasLt", product);
-  if (turns) {
+  if (may_turn_b(node, product, options)) {
     Product turned = product;
     turned.turns_b = turned.shape.transpose_b = true;
     turned.shape.alignment_b = 64;
     add("transposed", turned);
   }
-  if (thin)
+  if (may_be_thin(node, product))
     ways.push_back({"thin", [&] { return make_step(node, make_thin_product(node, product)); }});
-  return fastest(node, text_of(product.shape, node.type().dtype, options.tf32), ways);
+  if (options.tf32 && fits_tiles(product, node.type().dtype))
+    for (const Tiling& tiling : tilings_of(product, gpu(node.device()).kernels_wait()))
+      ways.push_back({name_of(tiling), [&node, &product, tiling] {
+                        return make_step(node, make_tiled_product(node, product, tiling));
+                      }});
+  return ways;
+}
+
+std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
+                                     const KernelOptions& options) {
+  if (options.deterministic) return by_library(node, product, options.tf32);
+  const std::vector<Way> ways = ways_of(node, product, options);
+  if (ways.size() == 1) return by_library(node, product, options.tf32);
+  std::string key = text_of(product.shape, node.type().dtype, options.tf32);
+  if (product.goes_on) key += make_loop_after(node).text;
+  return fastest(node, key, ways);
+}
+
+// An epilogue that the library does, or one that a kernel of our own may do.
+std::optional<Product> read_fused(const Node& node) {
+  if (!cublas::available()) return {};
+  const auto known = read_epilogue(node);
+  if (known && Gemm::is_possible(node.device(), known->shape, node.type().dtype)) return known;
+  const auto any = read_any_epilogue(node);
+  return any && fits_tiles(*any, node.type().dtype) ? any : std::nullopt;
 }
 
 }  // namespace
@@ -159,16 +209,11 @@ std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& optio
   }
 }
 
-bool claims_epilogue(const Node& node) {
-  const auto product = read_epilogue(node);
-  return product && cublas::available() &&
-         Gemm::is_possible(node.device(), product->shape, node.type().dtype);
-}
+bool claims_epilogue(const Node& node) { return read_fused(node).has_value(); }
 
 std::unique_ptr<Kernel> make_epilogue(const Node& node, const KernelOptions& options) {
-  const auto product = read_epilogue(node);
-  if (!product || !cublas::available()) return nullptr;
-  return make_product(node, *product, options);
+  const auto product = read_fused(node);
+  return product ? make_product(node, *product, options) : nullptr;
 }
 
 // One thread per element.

@@ -62,6 +62,7 @@ std::vector<std::pair<const char*, const char*>> headers() {
           {"keratin/backend/cuda/kernels/gru.h", texts::gru},
           {"keratin/backend/cuda/kernels/lstm.h", texts::lstm},
           {"keratin/backend/cuda/kernels/norm.h", texts::norm},
+          {"keratin/backend/cuda/kernels/product.h", texts::product},
           {"keratin/backend/cuda/kernels/recurrent.h", texts::recurrent},
           {"keratin/backend/cuda/kernels/rows.h", texts::rows},
           {"keratin/backend/cuda/kernels/scatter.h", texts::scatter},

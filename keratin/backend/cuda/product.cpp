@@ -162,4 +162,34 @@ std::optional<Product> read_epilogue(const Node& node) {
   return EpilogueReader(node).read();
 }
 
+std::optional<Product> read_any_epilogue(const Node& node) {
+  if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};
+  const Block& region = node.region();
+  const Values parameters = region.parameter_values();
+  std::optional<Product> found;
+  for (const auto& inner : region.nodes()) {
+    if (inner->op().scalar || &inner->op() == &ops::constant_op) continue;
+    if (found || &inner->op() != &ops::matmul_op) return {};
+    found = read_product(*inner);
+    if (!found) return {};
+    const auto place = [&](size_t i) {
+      return static_cast<size_t>(std::find(parameters.begin(), parameters.end(), inner->in(i)) -
+                                 parameters.begin());
+    };
+    found->a = place(0);
+    found->b = place(1);
+    if (std::max(found->a, found->b) >= parameters.size()) return {};
+    found->goes_on = true;
+  }
+  const auto readable = [&](const Value& value) {
+    const Shape &shape = value.shape(), &whole = node.type().shape;
+    return shape.count() == 1 || shape == whole ||
+           (shape.rank() > 0 && shape.count() == whole.back() && shape.back() == whole.back());
+  };
+  if (!found) return {};
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (i != found->a && i != found->b && !readable(parameters[i])) return {};
+  return found;
+}
+
 }  // namespace keratin::cuda

@@ -7,20 +7,16 @@
 #include "keratin/backend/cuda/matmul.h"
 #include "keratin/backend/cuda/nvrtc.h"
 #include "keratin/backend/cuda/product.h"
+#include "keratin/backend/cuda/product_testing.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/trial_testing.h"
-#include "keratin/ops/registry.h"
 #include "keratin/testing/backends.h"
 
 namespace keratin::cuda {
 namespace {
 
 // Products with a short side, and all that may follow them.
-struct Case {
-  std::string types[4];  // a, b, one number per column, one per element
-  std::string body;
-};
-const Case cases[] = {
+const ProductCase cases[] = {
     {{"[128,500]", "[500,16]", "[16]", "[128,16]"}, "%4 = matmul(%0, %1) {} %5 = add(%4, %2)"},
     {{"[33,70]", "[10,70]", "[10]", "[33,10]"},
      "%4 = matmul(%0, %1) {transpose_b = true} %5 = add(%4, %3)"},
@@ -33,29 +29,13 @@ const Case cases[] = {
      "%4 = matmul(%0, %1) {transpose_a = true} %6 = add(%4, %2) %5 = add(%6, %3)"},
 };
 
-Module module_of(Case c, const std::string& dtype) {
-  std::string given, names, taken;
-  for (size_t i = 0; i < 4; ++i) {
-    const char* comma = i == 0 ? "" : ", ";
-    given += text(comma, "%p", i, ": ", dtype, c.types[i], "@gpu:0");
-    names += text(comma, "%p", i);
-    taken += text(comma, "%", i, ": ", dtype, c.types[i], "@gpu:0");
-  }
-  if (const size_t at = c.body.find("DTYPE"); at != std::string::npos) c.body.replace(at, 5, dtype);
-  Module m =
-      ops::parse(text("module(", given, ") {\n%y = fused(", names, ") {kind = \"epilogue\"} do(",
-                      taken, ") {\n", c.body, "\nyield %5\n}\nreturn %y\n}"));
-  m.block().nodes().back()->place({Device::Kind::gpu, 0});
-  return m;
-}
-
 TEST(ThinProducts, CompileEverywhere) {
   std::string reason;
   if (!can_compile(&reason)) {
     ASSERT_EQ(std::getenv("KERATIN_REQUIRE_NVRTC"), nullptr) << reason;
     GTEST_SKIP() << "no kernel was compiled: " << reason;
   }
-  for (const Case& c : cases)
+  for (const ProductCase& c : cases)
     for (const char* dtype : {"f32", "bf16"}) {
       const Module m = module_of(c, dtype);
       const Node& node = *m.block().nodes().back();
@@ -69,7 +49,7 @@ TEST(ThinProducts, CompileEverywhere) {
 TEST(ThinProducts, GiveWhatTheLibraryGives) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
-  for (const Case& c : cases)
+  for (const ProductCase& c : cases)
     for (const char* dtype : {"f32", "bf16", "f16"}) {
       const Module m = module_of(c, dtype);
       const Node& node = *m.block().nodes().back();

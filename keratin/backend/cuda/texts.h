@@ -10,6 +10,7 @@ extern const char* const attention;  // kernels/attention.h
 extern const char* const gru;        // kernels/gru.h
 extern const char* const lstm;       // kernels/lstm.h
 extern const char* const norm;       // kernels/norm.h
+extern const char* const product;    // kernels/product.h
 extern const char* const recurrent;  // kernels/recurrent.h
 extern const char* const rows;       // kernels/rows.h
 extern const char* const scatter;    // kernels/scatter.h
