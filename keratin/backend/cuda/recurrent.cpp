@@ -21,6 +21,7 @@ int64_t shared_of(Device device) {
 
 // Numbers that a kernel is written for; `inputs` of each product that a step makes.
 struct Layout {
+  DType dtype;
   int64_t batch, time, units, inputs, lanes;
   bool reverse, zero_output, masked;
 
@@ -33,7 +34,7 @@ struct Layout {
     const int64_t others = 20 + 12 * rows();  // that a thread needs for all else
     return std::clamp<int64_t>((each - others) / 16, 0, groups());
   }
-  int64_t group_bytes() const { return 64 * threads(); }
+  int64_t group_bytes() const { return 16 * static_cast<int64_t>(size_of(dtype)) * threads(); }
   // Two states of each sample lie there before any weights.
   int64_t state_bytes() const { return 2 * rows() * groups() * 4 * lanes * 4; }
   int64_t in_shared(int64_t shared) const {
@@ -47,7 +48,8 @@ template <class Attrs>
 Layout layout_of(const Node& node, Value sequence, int64_t gates, bool masked) {
   const auto& attrs = node.attr<Attrs>();
   const Shape& s = sequence.shape();
-  return {.batch = s[0],
+  return {.dtype = sequence.dtype(),
+          .batch = s[0],
           .time = s[1],
           .units = s[2] / gates,
           .inputs = 0,
@@ -57,9 +59,9 @@ Layout layout_of(const Node& node, Value sequence, int64_t gates, bool masked) {
           .masked = masked};
 }
 
-bool fits(const Node& node, const Layout& layout) {
-  return node.type().dtype == DType::f32 && layout.batch > 0 && layout.time > 0 &&
-         layout.units > 0 && layout.threads() <= most_threads;
+bool fits(const Layout& layout) {
+  return layout.dtype != DType::f64 && layout.batch > 0 && layout.time > 0 && layout.units > 0 &&
+         layout.threads() <= most_threads;
 }
 
 Layout lstm_layout(const Node& node) {
@@ -107,8 +109,9 @@ Source write(const Node& node, const Layout& l, const std::string& name,
            l.rows(), ", ", l.threads(), ", ", l.groups(), ", ", l.in_registers(), ", ", in_shared,
            ", ", flag(l.reverse), ", ", flag(l.masked), ", ", flag(l.zero_output), "};\n") +
       function(node, source, "kernel",
-               text("  extern __shared__ float4 memory[];\n  recurrent::", name, "_", direction,
-                    "<layout>({", arguments, "}, memory);\n"),
+               text("  extern __shared__ Pack<", storage_type(l.dtype),
+                    ", 4> memory[];\n  recurrent::", name, "_", direction, "<layout>({", arguments,
+                    "}, memory);\n"),
                {.most_threads = static_cast<unsigned>(l.threads())});
   source.passes = {{.function = "kernel",
                     .blocks = static_cast<unsigned>((l.batch + l.rows() - 1) / l.rows()),
@@ -119,13 +122,13 @@ Source write(const Node& node, const Layout& l, const std::string& name,
 
 }  // namespace
 
-bool fits_lstm(const Node& node) { return fits(node, lstm_layout(node)); }
-bool fits_lstm_grad(const Node& node) { return fits(node, lstm_grad_layout(node)); }
+bool fits_lstm(const Node& node) { return fits(lstm_layout(node)); }
+bool fits_lstm_grad(const Node& node) { return fits(lstm_grad_layout(node)); }
 bool fits_gru(const Node& node) {
-  return node.attr<ops::GruAttrs>().reset_after && fits(node, gru_layout(node));
+  return node.attr<ops::GruAttrs>().reset_after && fits(gru_layout(node));
 }
 bool fits_gru_grad(const Node& node) {
-  return node.attr<ops::GruAttrs>().reset_after && fits(node, gru_grad_layout(node));
+  return node.attr<ops::GruAttrs>().reset_after && fits(gru_grad_layout(node));
 }
 
 Source make_lstm(const Node& node) { return write(node, lstm_layout(node), "lstm", "forward"); }

@@ -165,37 +165,46 @@ TEST_F(CudaTexts, Sorts) {
   expect_compiles(m);
 }
 
+// Two layers and their gradients.
+Module recurrent_layers(DType dtype, int64_t batch, int64_t units, bool masked) {
+  constexpr int64_t steps = 5, features = 7;
+  Module m;
+  const auto input = [&](const Dims& dims) { return m.input({dtype, Shape(dims)}); };
+  const Value mask = masked ? m.input({DType::boolean, {batch, steps}}) : Value();
+  const Value h = input({batch, units}), x = input({batch, steps, features});
+  const auto lstm = ops::lstm({.x = x,
+                               .h = h,
+                               .c = h,
+                               .kernel = input({features, 4 * units}),
+                               .recurrent = input({units, 4 * units}),
+                               .bias = {},
+                               .mask = mask},
+                              {.reverse = masked});
+  const auto gru = ops::gru({.x = x,
+                             .h = h,
+                             .kernel = input({features, 3 * units}),
+                             .recurrent = input({units, 3 * units}),
+                             .bias = {},
+                             .mask = mask});
+  for (const Value& y : {lstm.ys, gru.ys}) {
+    Values dy;
+    for (const Value& output : y.node().outputs()) dy.push_back(ops::zeros_like(output));
+    dy[0] = m.input(y.type());
+    y.node().op().grad(y.node(), dy);
+  }
+  return m;
+}
+
 // From a few units to as many as a block has threads for, with and without a mask.
 TEST_F(CudaTexts, RecurrentSteps) {
-  for (const int64_t units : {3, 128, 256}) {
-    const int64_t batch = units == 3 ? 200 : 64, steps = 5;
-    Module m;
-    const auto input = [&](const Dims& dims) { return m.input({DType::f32, Shape(dims)}); };
-    const Value mask = units == 128 ? m.input({DType::boolean, {batch, steps}}) : Value();
-    const Value h = input({batch, units}), x = input({batch, steps, 7});
-    const auto lstm = ops::lstm({.x = x,
-                                 .h = h,
-                                 .c = h,
-                                 .kernel = input({7, 4 * units}),
-                                 .recurrent = input({units, 4 * units}),
-                                 .bias = {},
-                                 .mask = mask},
-                                {.reverse = units == 128});
-    const auto gru = ops::gru({.x = x,
-                               .h = h,
-                               .kernel = input({7, 3 * units}),
-                               .recurrent = input({units, 3 * units}),
-                               .bias = {},
-                               .mask = mask});
-    for (const Value& y : {lstm.ys, gru.ys}) {
-      Values dy;
-      for (const Value& output : y.node().outputs()) dy.push_back(ops::zeros_like(output));
-      dy[0] = m.input(y.type());
-      y.node().op().grad(y.node(), dy);
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16})
+    for (const int64_t units : {3, 128, 256}) {
+      if (dtype == DType::f16 && units != 128) continue;
+      const Module m = recurrent_layers(dtype, units == 3 ? 200 : 64, units, units == 128);
+      EXPECT_EQ(count_texts(m, "recurrent::"), 4) << dtype;
+      expect_compiles(m);
     }
-    EXPECT_EQ(count_texts(m, "recurrent::"), 4);
-    expect_compiles(m);
-  }
+  EXPECT_EQ(count_texts(recurrent_layers(DType::f64, 4, 3, false), "recurrent::"), 0);
 }
 
 TEST_F(CudaTexts, Attention) {

@@ -5,30 +5,32 @@
 
 namespace keratin::recurrent {
 
+template <class T>
 struct GruForward {
-  const float *xw, *h0, *recurrent, *bias;
+  const T *xw, *h0, *recurrent, *bias;
   const bool* mask;
-  float *ys, *h, *gates, *states;
+  T *ys, *h, *gates, *states;
 };
 
 // Threads (unit, 0 … 2) have z, r and g; the fourth keeps what h gives to g.
-template <Layout l>
-void gru_forward(const GruForward& p, float4* memory) {
+template <Layout l, class T>
+void gru_forward(const GruForward<T>& p, Pack<T, 4>* memory) {
   constexpr int width = l.groups * 16, units = l.units;
   __shared__ alignas(16) float states[2][l.rows * width];
   zero<l>(states[0], 2 * l.rows * width);
   const int unit = threadIdx.x / 4, gate = threadIdx.x % 4;
   const bool active = unit < units, has_gate = active && gate < 3;
   const auto weight = [&](int k, int g) {
-    return active && k < units && g < 3 ? p.recurrent[k * (3 * units) + g * units + unit] : 0.0f;
+    return active && k < units && g < 3 ? p.recurrent[k * (3 * units) + g * units + unit] : T();
   };
-  const Product<l, 4, decltype(weight)> product(memory, weight);
-  const float bias = has_gate ? p.bias[gate * units + unit] : 0.0f;
+  const Product<l, 4, T, decltype(weight)> product(memory, weight);
+  const float bias = has_gate ? load(p.bias[gate * units + unit]) : 0.0f;
   const int first = blockIdx.x * l.rows;
-  float h[l.rows], y[l.rows], next[l.rows] = {};
+  float h[l.rows], y[l.rows];
+  T next[l.rows] = {};
   __syncthreads();
   for (int r = 0; r < l.rows; ++r) {
-    h[r] = active && first + r < l.batch ? p.h0[(first + r) * units + unit] : 0;
+    h[r] = active && first + r < l.batch ? load(p.h0[(first + r) * units + unit]) : 0;
     y[r] = 0;
     if (active && gate == 0) states[0][r * width + unit] = h[r];
   }
@@ -45,7 +47,7 @@ void gru_forward(const GruForward& p, float4* memory) {
     float xw[l.rows], sums[l.rows][4];
     bool on[l.rows], any = false;
     for (int r = 0; r < l.rows; ++r) {
-      xw[r] = next[r];
+      xw[r] = load(next[r]);
       on[r] = first + r < l.batch && counts<l>(p.mask, first + r, t);
       any = any || on[r];
     }
@@ -83,19 +85,23 @@ void gru_forward(const GruForward& p, float4* memory) {
     if (active && gate == 0 && first + r < l.batch) put(p.h, (first + r) * units + unit, h[r]);
 }
 
+template <class T>
 struct GruBackward {
-  const float *recurrent, *gates, *states, *dys, *dh;
+  const T *recurrent, *gates, *states, *dys, *dh;
   const bool* mask;
-  float *dxw, *ds, *dh0;
+  T *dxw, *ds, *dh0;
 };
 
+template <class T>
 struct GruStep {
-  float gate, before, dy;
+  T gate, before, dy;
+
+  GruStep<float> loaded() const { return {load(gate), load(before), load(dy)}; }
 };
 
 // As lstm_backward, with ds in place of dxw; the fourth thread of a unit has dxw of g.
-template <Layout l>
-void gru_backward(const GruBackward& p, float4* memory) {
+template <Layout l, class T>
+void gru_backward(const GruBackward<T>& p, Pack<T, 4>* memory) {
   constexpr int width = l.groups * 64, units = l.units;
   __shared__ alignas(16) float slopes[2][l.rows * width];
   zero<l>(slopes[0], 2 * l.rows * width);
@@ -104,14 +110,14 @@ void gru_backward(const GruBackward& p, float4* memory) {
   const int first_unit = threadIdx.x / 16 * 4;
   const auto weight = [&](int j, int s) {
     return j < 3 * units && first_unit + s < units ? p.recurrent[(first_unit + s) * (3 * units) + j]
-                                                   : 0.0f;
+                                                   : T();
   };
-  const Product<l, 16, decltype(weight)> product(memory, weight);
+  const Product<l, 16, T, decltype(weight)> product(memory, weight);
   const int first = blockIdx.x * l.rows;
   float dh[l.rows], waiting[l.rows];
-  GruStep next[l.rows] = {};
+  GruStep<T> next[l.rows] = {};
   for (int r = 0; r < l.rows; ++r) {
-    dh[r] = active && first + r < l.batch ? p.dh[(first + r) * units + unit] : 0;
+    dh[r] = active && first + r < l.batch ? load(p.dh[(first + r) * units + unit]) : 0;
     waiting[r] = 0;
   }
   const auto fetch = [&](int i) {
@@ -126,10 +132,10 @@ void gru_backward(const GruBackward& p, float4* memory) {
   __syncthreads();
   for (int i = l.time - 1; i >= 0; --i) {
     const int t = step_at<l>(i);
-    GruStep now[l.rows];
+    GruStep<float> now[l.rows];
     bool on[l.rows], any = false;
     for (int r = 0; r < l.rows; ++r) {
-      now[r] = next[r];
+      now[r] = next[r].loaded();
       on[r] = first + r < l.batch && counts<l>(p.mask, first + r, t);
       any = any || on[r];
     }

@@ -5,35 +5,37 @@
 
 namespace keratin::recurrent {
 
+template <class T>
 struct LstmForward {
-  const float *xw, *h0, *c0, *recurrent;
+  const T *xw, *h0, *c0, *recurrent;
   const bool* mask;
-  float *ys, *h, *c, *gates, *cells, *states;
+  T *ys, *h, *c, *gates, *cells, *states;
 };
 
 // Thread (unit, gate) adds up all four gates over its part of h, and is left with its own.
-template <Layout l>
-void lstm_forward(const LstmForward& p, float4* memory) {
+template <Layout l, class T>
+void lstm_forward(const LstmForward<T>& p, Pack<T, 4>* memory) {
   constexpr int width = l.groups * 16, units = l.units;
   __shared__ alignas(16) float states[2][l.rows * width];
   zero<l>(states[0], 2 * l.rows * width);
   const int unit = threadIdx.x / 4, gate = threadIdx.x % 4;
   const bool active = unit < units;
   const auto weight = [&](int k, int g) {
-    return active && k < units ? p.recurrent[k * (4 * units) + g * units + unit] : 0.0f;
+    return active && k < units ? p.recurrent[k * (4 * units) + g * units + unit] : T();
   };
-  const Product<l, 4, decltype(weight)> product(memory, weight);
+  const Product<l, 4, T, decltype(weight)> product(memory, weight);
   const int first = blockIdx.x * l.rows;
   float h[l.rows], c[l.rows], y[l.rows];
   __syncthreads();
   for (int r = 0; r < l.rows; ++r) {
     const bool there = active && first + r < l.batch;
-    h[r] = there ? p.h0[(first + r) * units + unit] : 0;
-    c[r] = there ? p.c0[(first + r) * units + unit] : 0;
+    h[r] = there ? load(p.h0[(first + r) * units + unit]) : 0;
+    c[r] = there ? load(p.c0[(first + r) * units + unit]) : 0;
     y[r] = 0;
     if (active && gate == 0) states[0][r * width + unit] = h[r];
   }
-  float next[l.rows] = {};  // xw of the coming step, on its way while this one is computed
+  // xw of the coming step, on its way while this one is computed: to convert it is to wait for it.
+  T next[l.rows] = {};
   const auto fetch = [&](int i) {
     for (int r = 0; r < l.rows; ++r)
       if (i < l.time && active && first + r < l.batch)
@@ -47,7 +49,7 @@ void lstm_forward(const LstmForward& p, float4* memory) {
     float xw[l.rows], sums[l.rows][4];
     bool on[l.rows], any = false;
     for (int r = 0; r < l.rows; ++r) {
-      xw[r] = next[r];
+      xw[r] = load(next[r]);
       on[r] = first + r < l.batch && counts<l>(p.mask, first + r, t);
       any = any || on[r];
     }
@@ -90,21 +92,25 @@ void lstm_forward(const LstmForward& p, float4* memory) {
     }
 }
 
+template <class T>
 struct LstmBackward {
-  const float *c0, *recurrent, *gates, *cells, *dys, *dh, *dc;
+  const T *c0, *recurrent, *gates, *cells, *dys, *dh, *dc;
   const bool* mask;
-  float *dxw, *dh0, *dc0;
+  T *dxw, *dh0, *dc0;
 };
 
 // What a step back reads, for one sample; thread (unit, gate) fetches its own gate.
+template <class T>
 struct LstmStep {
-  float gate, cell, before, dy;
+  T gate, cell, before, dy;
+
+  LstmStep<float> loaded() const { return {load(gate), load(cell), load(before), load(dy)}; }
 };
 
 // dh of the step before is dxw · recurrentᵀ: 16 threads share the sums of four units, and each is
 // left with that of its own.
-template <Layout l>
-void lstm_backward(const LstmBackward& p, float4* memory) {
+template <Layout l, class T>
+void lstm_backward(const LstmBackward<T>& p, Pack<T, 4>* memory) {
   constexpr int width = l.groups * 64, units = l.units;
   __shared__ alignas(16) float slopes[2][l.rows * width];  // dxw of a step
   zero<l>(slopes[0], 2 * l.rows * width);
@@ -113,18 +119,18 @@ void lstm_backward(const LstmBackward& p, float4* memory) {
   const int first_unit = threadIdx.x / 16 * 4;
   const auto weight = [&](int j, int s) {
     return j < 4 * units && first_unit + s < units ? p.recurrent[(first_unit + s) * (4 * units) + j]
-                                                   : 0.0f;
+                                                   : T();
   };
-  const Product<l, 16, decltype(weight)> product(memory, weight);
+  const Product<l, 16, T, decltype(weight)> product(memory, weight);
   const int first = blockIdx.x * l.rows;
   float dh[l.rows], dc[l.rows], waiting[l.rows];
   for (int r = 0; r < l.rows; ++r) {
     const bool there = active && first + r < l.batch;
-    dh[r] = there ? p.dh[(first + r) * units + unit] : 0;
-    dc[r] = there ? p.dc[(first + r) * units + unit] : 0;
+    dh[r] = there ? load(p.dh[(first + r) * units + unit]) : 0;
+    dc[r] = there ? load(p.dc[(first + r) * units + unit]) : 0;
     waiting[r] = 0;
   }
-  LstmStep next[l.rows] = {};
+  LstmStep<T> next[l.rows] = {};
   const auto fetch = [&](int i) {
     for (int r = 0; r < l.rows; ++r) {
       if (i < 0 || !active || first + r >= l.batch) continue;
@@ -139,10 +145,10 @@ void lstm_backward(const LstmBackward& p, float4* memory) {
   __syncthreads();
   for (int i = l.time - 1; i >= 0; --i) {
     const int t = step_at<l>(i);
-    LstmStep now[l.rows];
+    LstmStep<float> now[l.rows];
     bool on[l.rows], any = false;
     for (int r = 0; r < l.rows; ++r) {
-      now[r] = next[r];
+      now[r] = next[r].loaded();
       on[r] = first + r < l.batch && counts<l>(p.mask, first + r, t);
       any = any || on[r];
     }

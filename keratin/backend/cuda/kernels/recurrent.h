@@ -1,6 +1,8 @@
 // Recurrent layers in one kernel: a block keeps the states of a few samples and goes through all
 // steps. Four threads share a unit; recurrent weights lie in registers, then in shared memory, and
-// what fits neither is read anew in each step.
+// what fits neither is read anew in each step. Half types are how T lies in memory: states and all
+// arithmetic are float, as are the weights in registers, which would have to be unpacked in each
+// step. In shared memory there is room for twice as many halves.
 #pragma once
 
 namespace keratin::recurrent {
@@ -18,27 +20,27 @@ struct Layout {
 };
 
 // Four sums of a thread, over inputs that it shares with `lanes` - 1 neighbours: in group g it
-// takes the inputs (g · lanes + lane) · 4 to + 3. `weight(input, sum)` is a weight, 0 outside.
-template <Layout l, int lanes, class Weight>
+// takes the inputs (g · lanes + lane) · 4 to + 3. `weight(input, sum)` is a weight, a T, 0 outside.
+template <Layout l, int lanes, class T, class Weight>
 struct Product {
   float kept[l.in_registers > 0 ? l.in_registers : 1][16];
-  float4* shared;
+  Pack<T, 4>* shared;  // of one input, for each of the sums
   const Weight weight;
   const int lane = threadIdx.x % lanes;
 
   int input(int group, int e) const { return (group * lanes + lane) * 4 + e; }
 
-  Product(float4* memory, Weight w) : shared(memory), weight(w) {
+  Product(Pack<T, 4>* memory, Weight w) : shared(memory), weight(w) {
 #pragma unroll
     for (int g = 0; g < l.in_registers; ++g)
 #pragma unroll
-      for (int e = 0; e < 16; ++e) kept[g][e] = weight(input(g, e / 4), e % 4);
+      for (int e = 0; e < 16; ++e) kept[g][e] = load(weight(input(g, e / 4), e % 4));
     for (int g = 0; g < l.in_shared; ++g)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const int from = input(l.in_registers + g, e);
-        shared[(g * 4 + e) * l.threads + threadIdx.x] =
-            make_float4(weight(from, 0), weight(from, 1), weight(from, 2), weight(from, 3));
+        shared[(g * 4 + e) * l.threads + threadIdx.x] = {weight(from, 0), weight(from, 1),
+                                                         weight(from, 2), weight(from, 3)};
       }
   }
 
@@ -53,16 +55,15 @@ struct Product {
       add(inputs, stride, g, sums, [&](int e, int s) { return kept[g][e * 4 + s]; });
 #pragma unroll
     for (int g = 0; g < l.in_shared; ++g) {
-      float4 w[4];
+      Pack<T, 4> w[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) w[e] = shared[(g * 4 + e) * l.threads + threadIdx.x];
-      add(inputs, stride, l.in_registers + g, sums, [&](int e, int s) {
-        return s == 0 ? w[e].x : s == 1 ? w[e].y : s == 2 ? w[e].z : w[e].w;
-      });
+      add(inputs, stride, l.in_registers + g, sums,
+          [&](int e, int s) { return load(w[e].items[s]); });
     }
 #pragma unroll 2
     for (int g = l.in_registers + l.in_shared; g < l.groups; ++g)
-      add(inputs, stride, g, sums, [&](int e, int s) { return weight(input(g, e), s); });
+      add(inputs, stride, g, sums, [&](int e, int s) { return load(weight(input(g, e), s)); });
   }
 
  private:
@@ -108,7 +109,7 @@ inline float of_gate(float value, int gate) {
 
 template <class T>
 void put(T* place, int64_t at, float value) {
-  if (place != nullptr) place[at] = value;
+  if (place != nullptr) place[at] = T(value);
 }
 
 // One step after the other, in the order that the layout says.
