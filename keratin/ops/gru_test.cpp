@@ -58,11 +58,13 @@ TEST(Gru, IsAnOp) {
          .low = -1,
          .high = 1});
     for (DType dtype : {f64, bf16, f16})
-      check_op({.name = text(dtype),
-                .inputs = gru_types(dtype, 2, 3, 2, 3, reset_after, true),
-                .build = [=](const Values& in) { return run_gru(in, options(reset_after)); },
-                .low = -1,
-                .high = 1});
+      for (bool reverse : {false, true})
+        check_op(
+            {.name = text(dtype, ", reverse ", reverse),
+             .inputs = gru_types(dtype, 2, 3, 2, 3, reset_after, true),
+             .build = [=](const Values& in) { return run_gru(in, options(reset_after, reverse)); },
+             .low = -1,
+             .high = 1});
     for (const auto& [batch, time] :
          std::vector<std::pair<int64_t, int64_t>>{{2, 0}, {2, 1}, {0, 3}})
       check_op({.name = text("batch ", batch, ", time ", time),
@@ -77,25 +79,29 @@ TEST(Gru, IsAnOp) {
   }
 }
 
+void check_size(DType dtype, int64_t batch, int64_t units, bool masked) {
+  check_op({.name = text(dtype, ", batch ", batch, ", units ", units, ", masked ", masked),
+            .inputs = gru_types(dtype, batch, 4, 3, units, true, masked),
+            .build =
+                [masked](const Values& in) {
+                  Values out = run_gru(in, options(true, masked));
+                  const Values slopes = gradients(sum(square(out[0])) + sum(out[1]),
+                                                  {in[0], in[1], in[2], in[3], in[4]});
+                  out.insert(out.end(), slopes.begin(), slopes.end());
+                  return out;
+                },
+            .low = -0.2,
+            .high = 0.2,
+            .unknown_sizes = false,
+            .gradient = false});
+}
+
 // Sizes at which kernels keep their weights in other places, or take samples two by two.
 TEST(Gru, ComputesTheSameAtAnySize) {
-  for (const auto& [batch, units] :
-       std::vector<std::pair<int64_t, int64_t>>{{3, 128}, {2, 250}, {135, 6}})
-    for (bool masked : {false, true})
-      check_op({.name = text("batch ", batch, ", units ", units, ", masked ", masked),
-                .inputs = gru_types(f32, batch, 4, 3, units, true, masked),
-                .build =
-                    [masked = masked](const Values& in) {
-                      Values out = run_gru(in, options(true, masked));
-                      const Values slopes = gradients(sum(square(out[0])) + sum(out[1]),
-                                                      {in[0], in[1], in[2], in[3], in[4]});
-                      out.insert(out.end(), slopes.begin(), slopes.end());
-                      return out;
-                    },
-                .low = -0.2,
-                .high = 0.2,
-                .unknown_sizes = false,
-                .gradient = false});
+  for (DType dtype : {f32, bf16, f16})
+    for (const auto& [batch, units] :
+         std::vector<std::pair<int64_t, int64_t>>{{3, 128}, {2, 250}, {135, 6}})
+      for (bool masked : {false, true}) check_size(dtype, batch, units, masked);
 }
 
 TEST(Gru, HasASecondGradient) {
