@@ -214,6 +214,71 @@ TEST_F(Kernels, RecurrentLayers) {
     }
 }
 
+// The results of a node, of its gradient, and of both as they are decomposed.
+struct Both {
+  Values as_is, decomposed;
+
+  void add(const Node& node) {
+    const Values outputs = node.outputs(), others = node.op().decompose(node);
+    as_is.insert(as_is.end(), outputs.begin(), outputs.end());
+    decomposed.insert(decomposed.end(), others.begin(), others.end());
+  }
+
+  // The slopes of a layer's results are these results, as good as any others.
+  void add_with_gradient(const Values& results) {
+    const Node& node = results[0].node();
+    Values slopes = results;
+    for (size_t i = results.size(); i < node.output_count(); ++i)
+      slopes.push_back(ops::zeros_like(node.out(i)));
+    add(node);
+    add(node.op().grad(node, slopes)[0].node());
+  }
+};
+
+// Of (x, h, kernel, recurrent weights of an LSTM; the same and a bias of a GRU; a mask).
+Values recurrent_both_ways(const Values& v, bool reverse) {
+  const ops::LstmOutputs lstm = ops::lstm({.x = v[0],
+                                           .h = v[1],
+                                           .c = v[1],
+                                           .kernel = v[2],
+                                           .recurrent = v[3],
+                                           .bias = {},
+                                           .mask = v[7]},
+                                          {.reverse = reverse});
+  const ops::GruOutputs gru = ops::gru(
+      {.x = v[0], .h = v[1], .kernel = v[4], .recurrent = v[5], .bias = v[6], .mask = v[7]},
+      {.reverse = reverse});
+  Both both;
+  both.add_with_gradient({lstm.ys, lstm.h, lstm.c});
+  both.add_with_gradient({gru.ys, gru.h});
+  both.as_is.insert(both.as_is.end(), both.decomposed.begin(), both.decomposed.end());
+  return both.as_is;
+}
+
+// Decomposed, layers of half types are those of f32 between casts: the same sums in the same order,
+// so the same bits. Sizes differ in where weights are kept.
+TEST_F(Kernels, RecurrentLayersOfHalfTypes) {
+  for (DType dtype : {DType::bf16, DType::f16})
+    for (const auto& [batch, units] :
+         {std::pair<int64_t, int64_t>{3, 40}, {139, 5}, {2, 150}, {2, 250}}) {
+      const auto near = [dtype = dtype](const Shape& shape) {
+        return Input{{dtype, shape}, -0.5, 0.5};
+      };
+      const Inputs inputs = {near({batch, 5, 6}),  near({batch, units}),
+                             near({6, 4 * units}), near({units, 4 * units}),
+                             near({6, 3 * units}), near({units, 3 * units}),
+                             near({2, 3 * units}), flags({batch, 5})};
+      const Executable made = program(
+          inputs, [&](const Values& v) { return recurrent_both_ways(v, dtype == DType::f16); },
+          {.backend = "cuda"});
+      const std::string what = text(dtype, ", ", batch, " x ", units);
+      const auto results = run_often(made, data_for(inputs), what);
+      const size_t half = results.size() / 2;
+      for (size_t i = 0; i < half; ++i)
+        expect_close(results[i], results[half + i], 0, text(what, ' ', i));
+    }
+}
+
 TEST_F(Kernels, Products) {
   const Inputs dense = {numbers({33, 40}), numbers({40, 24}), numbers({24})};
   expect_as_reference(
