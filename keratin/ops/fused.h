@@ -6,7 +6,9 @@ namespace keratin::ops {
 
 // What a fused region is led by; the kind tells a backend where to look first.
 struct FusedAttrs {
-  std::string kind = "loop";  // "loop": pointwise and reductions; "epilogue": led by matmul or conv
+  // "loop": pointwise and reductions; "epilogue": led by matmul or conv; "summed": an epilogue of a
+  // matmul, and the sum of the rows of its result or of a factor.
+  std::string kind = "loop";
   static constexpr auto fields = std::tuple{field("kind", &FusedAttrs::kind)};
 };
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 
 #include "keratin/ops/fused.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
 #include "keratin/passes/fuse_group.h"
+#include "keratin/passes/users.h"
 
 namespace keratin {
 namespace {
@@ -43,43 +43,6 @@ bool is_readable(const Shape& operand, const Shape& product) {
   return operand.rank() <= product.rank() && operand.back() == product.back() &&
          operand.count() == operand.back();
 }
-
-// The users of each node of a block, each once, in order.
-class Users {
- public:
-  explicit Users(const Block& block) : ranges_(block) {
-    for (const auto& node : block.nodes())
-      for (const Value& input : node->inputs()) ++ranges_[input.node()].last;
-    size_t next = 0;
-    const auto make_room = [&](const Node& node) {
-      const size_t uses = ranges_[node].last;
-      ranges_[node] = {next, next};
-      next += uses;
-    };
-    for (const auto& parameter : block.parameters()) make_room(*parameter);
-    for (const auto& node : block.nodes()) make_room(*node);
-    users_.resize(next);
-    for (const auto& node : block.nodes())
-      for (const Value& input : node->inputs()) add(ranges_[input.node()], *node);
-  }
-
-  std::span<Node* const> of(const Node& node) const {
-    const Range range = ranges_[node];
-    return {users_.data() + range.first, range.last - range.first};
-  }
-
- private:
-  struct Range {
-    size_t first = 0, last = 0;
-  };
-
-  void add(Range& range, Node& user) {
-    if (range.first == range.last || users_[range.last - 1] != &user) users_[range.last++] = &user;
-  }
-
-  BlockTable<Range> ranges_;
-  std::vector<Node*> users_;
-};
 
 // How many products each node of a block comes after, along the longest way to it.
 BlockTable<int> count_products_before(const Block& block) {
