@@ -17,6 +17,7 @@
 #include "keratin/passes/fold_constants.h"
 #include "keratin/passes/fuse_epilogue.h"
 #include "keratin/passes/fuse_pointwise.h"
+#include "keratin/passes/fuse_sums.h"
 #include "keratin/passes/insert_transfers.h"
 #include "keratin/passes/merge_scans.h"
 #include "keratin/passes/overlap_devices.h"
@@ -164,9 +165,10 @@ Executable compile(Module module, const CompileOptions& options) {
     if (!plan.gpu_backends.empty()) passes.run("recompute", recompute);
     passes.run("decompose_unclaimed", decompose);
   }
-  passes.run("eliminate_dead", eliminate_dead)
-      .run("schedule_updates", schedule_updates)
-      .run("overlap_devices", overlap_devices);
+  passes.run("eliminate_dead", eliminate_dead);
+  if (!plan.gpu_backends.empty())
+    passes.run("fuse_sums", [&](Module m) { return fuse_sums(std::move(m), claimed); });
+  passes.run("schedule_updates", schedule_updates).run("overlap_devices", overlap_devices);
   Module lowered = passes.take();
   plan.threads = std::max(1, plan.threads / count_devices(lowered));
   return Executable(make_plan(std::move(lowered), plan), options.backend == "cpu",

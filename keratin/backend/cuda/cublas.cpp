@@ -15,6 +15,7 @@ constexpr int transpose_left_attribute = 3, transpose_right_attribute = 4;
 constexpr int epilogue_attribute = 7, bias_attribute = 8;
 constexpr int bits_attribute = 11, bits_stride_attribute = 12;
 constexpr int plain_epilogue = 1, relu_epilogue = 2, bias_epilogue = 4, relu_grad_epilogue = 136;
+constexpr int sum_left_epilogue = 256, sum_right_epilogue = 512, sum_relu_grad_epilogue = 152;
 constexpr int batch_count_attribute = 5, batch_stride_attribute = 6;
 constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_attribute = 5;
 // Parts of a sum are joined from the workspace, in order; never added to the result as they come.
@@ -132,6 +133,10 @@ Operation::Operation(int compute, DataType scale, bool transpose_left, bool tran
 void Operation::epilogue(bool bias, bool relu) const {
   const int kind =
       bias || relu ? (bias ? bias_epilogue : 0) | (relu ? relu_epilogue : 0) : plain_epilogue;
+  set_epilogue(kind);
+}
+
+void Operation::set_epilogue(int kind) const {
   check(api().set_operation(get(), epilogue_attribute, &kind, sizeof kind), "epilogue");
 }
 
@@ -140,14 +145,17 @@ void Operation::bias(const void* address) const {
 }
 
 void Operation::relu_grad(int64_t stride) const {
-  const int kind = relu_grad_epilogue;
-  check(api().set_operation(get(), epilogue_attribute, &kind, sizeof kind), "epilogue");
+  set_epilogue(relu_grad_epilogue);
   check(api().set_operation(get(), bits_stride_attribute, &stride, sizeof stride), "bits");
 }
 
 void Operation::bits(const void* address) const {
   check(api().set_operation(get(), bits_attribute, &address, sizeof address), "bits");
 }
+
+void Operation::sum_left() const { set_epilogue(sum_left_epilogue); }
+void Operation::sum_right() const { set_epilogue(sum_right_epilogue); }
+void Operation::sum_relu_grad() const { set_epilogue(sum_relu_grad_epilogue); }
 
 Layout::Layout(DataType type, int64_t rows, int64_t columns) {
   void* made = nullptr;

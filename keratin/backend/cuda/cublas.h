@@ -31,9 +31,16 @@ class Operation {
   // Or the gradient of relu: zero where a bit is not set. Bits of columns are so many apart.
   void relu_grad(int64_t stride) const;
   void bits(const void* address) const;
+  // Beside the product one number per row of it, the sum over the left factor's row; or one per
+  // column, over the right factor's; or of a gradient of relu, over the row of the product itself.
+  // It is written where a bias would be read.
+  void sum_left() const;
+  void sum_right() const;
+  void sum_relu_grad() const;
   void* get() const { return handle_.get(); }
 
  private:
+  void set_epilogue(int kind) const;
   std::shared_ptr<void> handle_;
 };
 

@@ -50,7 +50,8 @@ class CudaBackend final : public Backend {
 
   bool claims(const Node& node) const override {
     return &node.op() == &ops::transfer_op || find_text(node) != nullptr ||
-           claims_conv_epilogue(node) || claims_epilogue(node) || claims_all_reduce(node);
+           claims_conv_epilogue(node) || claims_epilogue(node) || claims_summed(node) ||
+           claims_all_reduce(node);
   }
 
   Offer make(const Node& node, const KernelOptions& options) const override {
@@ -60,6 +61,8 @@ class CudaBackend final : public Backend {
       if (auto kernel = make_matmul(node, options))
         return {.kernel = std::move(kernel), .refusal = {}};
     if (auto kernel = make_epilogue(node, options))
+      return {.kernel = std::move(kernel), .refusal = {}};
+    if (auto kernel = make_summed(node, options))
       return {.kernel = std::move(kernel), .refusal = {}};
     if (auto kernel = make_conv_step(node, options))
       return {.kernel = std::move(kernel), .refusal = {}};

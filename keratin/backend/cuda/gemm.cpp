@@ -52,7 +52,15 @@ cublas::Operation Gemm::make_operation() const {
     operation.relu_grad(shape_.bits_of_row());
   else
     operation.epilogue(shape_.bias, shape_.relu);
+  set_sum(operation);
   return operation;
+}
+
+// The library's left factor is b.
+void Gemm::set_sum(const cublas::Operation& operation) const {
+  if (shape_.sum == GemmSum::of_b) operation.sum_left();
+  if (shape_.sum == GemmSum::of_a) operation.sum_right();
+  if (shape_.sum == GemmSum::of_result) operation.sum_relu_grad();
 }
 
 size_t Gemm::scratch_bytes() const {
@@ -71,6 +79,7 @@ void Gemm::multiply(const cublas::Operation& operation, const GemmOperands& o,
   const void* one = f64 ? static_cast<const void*>(&one64) : &one32;
   const void* zero = f64 ? static_cast<const void*>(&zero64) : &zero32;
   if (shape_.bias) operation.bias(o.bias);
+  if (shape_.sum != GemmSum::none) operation.bias(o.sums);
   if (shape_.relu_grad) operation.bits(o.bits);
   cublas::multiply(operation, one, o.b, b_, o.a, a_, shape_.addend ? one : zero,
                    shape_.addend ? o.addend : o.out, o.out, out_, choice, o.scratch, stream);

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "keratin/backend/cuda/gemm.h"
+#include "keratin/backend/cuda/gemm_sums.h"
 #include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/graph.h"
 #include "keratin/backend/cuda/kernel_cache.h"
@@ -82,7 +83,8 @@ std::string text_of(const GemmShape& s, DType dtype, bool tf32) {
   return text("cuBLASLt ", cublas::version(), ' ', dtype, tf32 ? " tf32 " : " ", s.batch, 'x',
               s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b, ' ',
               s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
-              s.alignment_out, ' ', s.bias, s.addend, s.relu, s.relu_grad);
+              s.alignment_out, ' ', s.bias, s.addend, s.relu, s.relu_grad,
+              s.sum == GemmSum::none ? "" : text(" sum ", static_cast<int>(s.sum)));
 }
 
 // Memory to try algorithms on.
@@ -98,6 +100,7 @@ class Gemm::Trial {
     b_ = memory(std::max(s.stride_b * s.batch, s.depth * s.columns));
     out_ = memory(s.batch * s.rows * s.columns);
     bias_ = memory(s.columns);
+    sums_ = memory(s.sums());
     if (s.relu_grad)
       bits_ = allocate(gemm.device_, static_cast<size_t>(s.rows * s.bits_of_row() / 8));
     size_t workspace = 0;
@@ -124,14 +127,56 @@ class Gemm::Trial {
 
   // Is relu of no number no number? Not all think so.
   bool keeps_nan(const cublas::Choice& choice) const {
+    return holds([&] { return try_nan(choice); });
+  }
+
+  // Are all sums made, once, of all that they should be made of?
+  void keep_right_sums(std::vector<cublas::Choice>& choices) const {
+    const SumTrial known = known_sums(gemm_.shape_, gemm_.dtype_);
+    load(known);
+    std::erase_if(choices, [&](const cublas::Choice& choice) {
+      return !holds([&] { return are_close(sums_of(choice), known.sums); });
+    });
+  }
+
+  // Are sums that depend on the order made in the same one each time?
+  void keep_same_sums(std::vector<cublas::Choice>& choices) const {
+    load(uneven_sums(gemm_.shape_, gemm_.dtype_));
+    std::erase_if(choices, [&](const cublas::Choice& choice) {
+      return !holds([&] {
+        const Tensor first = sums_of(choice);
+        for (int i = 1; i < rounds; ++i)
+          if (!(sums_of(choice) == first)) return false;
+        return true;
+      });
+    });
+  }
+
+ private:
+  template <class Test>
+  static bool holds(const Test& test) {
     try {
-      return try_nan(choice);
+      return test();
     } catch (const BackendError&) {
       return false;  // it does not even run
     }
   }
 
- private:
+  void load(const SumTrial& numbers) const {
+    copy_now(a_.get(), numbers.a.raw(), numbers.a.bytes());
+    copy_now(b_.get(), numbers.b.raw(), numbers.b.bytes());
+    if (bits_ != nullptr) copy_now(bits_.get(), numbers.bits.raw(), numbers.bits.bytes());
+  }
+
+  Tensor sums_of(const cublas::Choice& choice) const {
+    const Tensor sums = Tensor::full(gemm_.dtype_, {gemm_.shape_.sums()}, std::nan(""));
+    copy_now(sums_.get(), sums.raw(), sums.bytes());
+    run(choice);
+    check(driver().synchronize(stream_), "cuStreamSynchronize");
+    copy_now(sums.raw(), sums_.get(), sums.bytes());
+    return sums;
+  }
+
   bool try_nan(const cublas::Choice& choice) const {
     const std::vector<std::byte> ones(static_cast<size_t>(a_elements_) * size_of(gemm_.dtype_),
                                       std::byte{0xff});
@@ -153,13 +198,14 @@ class Gemm::Trial {
                     .scratch = scratch_.get(),
                     .bias = bias_.get(),
                     .addend = out_.get(),
-                    .bits = bits_.get()},
+                    .bits = bits_.get(),
+                    .sums = sums_.get()},
                    choice, stream_);
   }
 
   const Gemm& gemm_;
   int64_t a_elements_ = 0;
-  std::shared_ptr<void> a_, b_, out_, bias_, bits_, scratch_;
+  std::shared_ptr<void> a_, b_, out_, bias_, bits_, sums_, scratch_;
   StreamHandle stream_ = nullptr;
 };
 
@@ -182,17 +228,23 @@ MaybeChoice Gemm::choose(bool for_speed) const {
 }
 
 MaybeChoice Gemm::search(bool for_speed) const {
-  if (shape_.bias)  // as if there were one
+  const bool sums = shape_.sum != GemmSum::none;
+  if (shape_.bias || sums)  // as if there were one
     operation_.bias(reinterpret_cast<const void*>(cublas::alignment));
   if (shape_.relu_grad) operation_.bits(reinterpret_cast<const void*>(cublas::alignment));
   std::vector<cublas::Choice> all = cublas::choices(
       operation_, b_, a_, out_, {shape_.alignment_b, shape_.alignment_a, shape_.alignment_out});
-  if (all.empty() || (!for_speed && !shape_.relu)) return all.empty() ? MaybeChoice() : all[0];
+  if (all.empty() || (!for_speed && !shape_.relu && !sums))
+    return all.empty() ? MaybeChoice() : all[0];
   const int64_t products = shape_.batch * shape_.rows * shape_.columns;
   if (products >= much_work / shape_.depth) all.resize(std::min(all.size(), choices_for_much));
   const Trial trial(*this, all);
   if (shape_.relu)
     std::erase_if(all, [&](const cublas::Choice& choice) { return !trial.keeps_nan(choice); });
+  if (sums) {
+    trial.keep_right_sums(all);
+    trial.keep_same_sums(all);
+  }
   if (all.empty() || !for_speed) return all.empty() ? MaybeChoice() : all[0];
   size_t best = 0;
   double best_seconds = clearly * trial.seconds(all[0]);

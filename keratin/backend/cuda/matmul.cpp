@@ -2,7 +2,6 @@
 
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/gpu.h"
-#include "keratin/backend/cuda/product.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/tuning.h"
 #include "keratin/ops/matmul.h"
@@ -67,13 +66,14 @@ class CublasStep final : public PreparedKernel {
       : node_(node),
         product_(product),
         output_(node.input_count()),
+        scratch_(output_ + node.output_count()),
         gemm_(node.device(), product.shape, node.type().dtype, tf32) {}
 
   std::string describe() const override {
     const GemmShape& s = product_.shape;
     return text("cuda cublasLt matmul ", s.batch, " x ", s.rows, " x ", s.depth, " x ", s.columns,
                 s.bias ? " + bias" : "", s.addend ? " + addend" : "", s.relu ? ", relu" : "",
-                s.relu_grad ? ", gradient of relu" : "",
+                s.relu_grad ? ", gradient of relu" : "", s.sum != GemmSum::none ? ", sums" : "",
                 product_.turns_b ? ", by a transposed factor" : "");
   }
   std::unique_ptr<Preparation> preparation() const override {
@@ -81,25 +81,27 @@ class CublasStep final : public PreparedKernel {
     return std::make_unique<ProductPreparation>(node_, product_);
   }
   size_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
-  bool in_place(size_t input, size_t) const override {
-    return product_.addend == input && input != product_.a && input != product_.b;
+  bool in_place(size_t input, size_t output) const override {
+    return output == 0 && product_.addend == input && input != product_.a && input != product_.b;
   }
   Launch bind(Pointers p) const override {
-    return [this, p, operation = gemm_.make_operation()] {
+    const bool with_sums = product_.shape.sum != GemmSum::none;
+    return [this, p, with_sums, operation = gemm_.make_operation()] {
       gemm_.run(operation, {.a = p[product_.a],
-                            .b = p[product_.turns_b ? output_ + 2 : product_.b],
+                            .b = p[product_.turns_b ? scratch_ + 1 : product_.b],
                             .out = p[output_],
-                            .scratch = p[output_ + 1],
+                            .scratch = p[scratch_],
                             .bias = product_.bias ? p[*product_.bias] : nullptr,
                             .addend = product_.addend ? p[*product_.addend] : nullptr,
-                            .bits = product_.gate ? p[output_ + 2] : nullptr});
+                            .bits = product_.gate ? p[scratch_ + 1] : nullptr,
+                            .sums = with_sums ? p[output_ + 1] : nullptr});
     };
   }
 
  private:
   const Node& node_;
   const Product product_;
-  const size_t output_;
+  const size_t output_, scratch_;
   const Gemm gemm_;
 };
 
@@ -153,13 +155,7 @@ bool may_be_thin(const Node& node, const Product& product) {
 std::vector<Way> ways_of(const Node& node, const Product& product, const KernelOptions& options) {
   std::vector<Way> ways;
   const auto add = [&](const char* name, const Product& way) {
-    ways.push_back({name, [&node, &options, way]() -> std::unique_ptr<Kernel> {
-                      try {
-                        return by_library(node, way, options.tf32);
-                      } catch (const BackendError&) {
-                        return nullptr;  // it knows no such product
-                      }
-                    }});
+    ways.push_back({name, [&, way] { return make_cublas(node, way, options.tf32); }});
   };
   add("cublasLt", product);
   if (may_turn_b(node, product, options)) {
@@ -178,16 +174,6 @@ std::vector<Way> ways_of(const Node& node, const Product& product, const KernelO
   return ways;
 }
 
-std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
-                                     const KernelOptions& options) {
-  if (options.deterministic) return by_library(node, product, options.tf32);
-  const std::vector<Way> ways = ways_of(node, product, options);
-  if (ways.size() == 1) return by_library(node, product, options.tf32);
-  std::string key = text_of(product.shape, node.type().dtype, options.tf32);
-  if (product.goes_on) key += make_loop_after(node).text;
-  return fastest(node, key, ways);
-}
-
 // An epilogue that the library does, or one that a kernel of our own may do.
 std::optional<Product> read_fused(const Node& node) {
   if (!cublas::available()) return {};
@@ -198,6 +184,24 @@ std::optional<Product> read_fused(const Node& node) {
 }
 
 }  // namespace
+
+std::unique_ptr<Kernel> make_cublas(const Node& node, const Product& product, bool tf32) {
+  try {
+    return by_library(node, product, tf32);
+  } catch (const BackendError&) {
+    return nullptr;
+  }
+}
+
+std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
+                                     const KernelOptions& options) {
+  if (options.deterministic) return by_library(node, product, options.tf32);
+  const std::vector<Way> ways = ways_of(node, product, options);
+  if (ways.size() == 1) return by_library(node, product, options.tf32);
+  std::string key = text_of(product.shape, node.type().dtype, options.tf32);
+  if (product.goes_on) key += make_loop_after(node).text;
+  return fastest(node, key, ways);
+}
 
 std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& options) {
   const auto product = read_product(node);

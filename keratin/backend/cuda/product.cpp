@@ -7,6 +7,7 @@
 #include "keratin/ops/fused.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/reduce.h"
 #include "keratin/ops/scalar.h"
 
 namespace keratin::cuda {
@@ -69,16 +70,47 @@ class EpilogueReader {
   explicit EpilogueReader(const Node& fused) : fused_(fused), region_(fused.region()) {}
 
   std::optional<Product> read() {
-    for (const auto& node : region_.nodes())
-      if (&node->op() != &ops::constant_op && !take_gate(*node) &&
-          !(begun_ ? take_next(*node) : take_product(*node)))
-        return {};
-    if (!begun_ || region_.results != Values{value_}) return {};
-    if (gate_.defined() && !found_.gate) return {};
+    if (region_.results.size() != 1 || !read_all({})) return {};
+    return found_;
+  }
+
+  // With a second result, which is a sum of rows.
+  std::optional<Product> read_with_sum() {
+    if (region_.results.size() != 2) return {};
+    const Node& sum = region_.results[1].node();
+    if (&sum.op() != &ops::sum_op || !read_all(&sum) || found_.shape.batch != 1) return {};
+    found_.shape.sum = sum_of(sum);
+    if (found_.shape.sum == GemmSum::none) return {};
     return found_;
   }
 
  private:
+  bool read_all(const Node* apart) {
+    for (const auto& node : region_.nodes())
+      if (&node->op() != &ops::constant_op && node.get() != apart && !take_gate(*node) &&
+          !(begun_ ? take_next(*node) : take_product(*node)))
+        return false;
+    const bool gated = gate_.defined() == found_.gate.has_value();
+    return begun_ && gated && region_.results[0] == value_;
+  }
+
+  // What cuBLASLt sums: a factor over the depth, beside a product with nothing after it but what is
+  // added, or the gradient of relu, over all rows.
+  GemmSum sum_of(const Node& sum) const {
+    const GemmShape& s = found_.shape;
+    const Value summed = sum.in();
+    const Dims& axes = sum.attr<ops::ReduceAttrs>().axes;
+    const bool over_rows = !axes.empty() && axes.back() == summed.rank() - 2 &&
+                           static_cast<int64_t>(axes.size()) == summed.rank() - 1;
+    if (!over_rows) return GemmSum::none;
+    if (summed == value_) return s.relu_grad && !s.addend ? GemmSum::of_result : GemmSum::none;
+    if (s.bias || s.relu || s.relu_grad) return GemmSum::none;
+    const auto input = parameter(summed);
+    if (input == found_.b && !s.transpose_b) return GemmSum::of_b;
+    if (input == found_.a && s.transpose_a) return GemmSum::of_a;
+    return GemmSum::none;
+  }
+
   std::optional<size_t> parameter(const Value& value) const {
     const Values all = region_.parameter_values();
     const auto found = std::find(all.begin(), all.end(), value);
@@ -190,6 +222,11 @@ std::optional<Product> read_any_epilogue(const Node& node) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (i != found->a && i != found->b && !readable(parameters[i])) return {};
   return found;
+}
+
+std::optional<Product> read_summed(const Node& node) {
+  if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "summed") return {};
+  return EpilogueReader(node).read_with_sum();
 }
 
 }  // namespace keratin::cuda

@@ -25,6 +25,13 @@ struct Product {
   std::optional<size_t> gate = {};  // of a gradient of relu: where this is positive
   bool turns_b = false;             // b is transposed before, into memory of its own
   bool goes_on = false;             // the node does more with it than the library can
+
+  // The same without its sum.
+  Product alone() const {
+    Product product = *this;
+    product.shape.sum = GemmSum::none;
+    return product;
+  }
 };
 
 // A matmul; nothing where cuBLASLt has no such product.
@@ -37,6 +44,10 @@ std::optional<Product> read_epilogue(const Node& node);
 
 // The same of any pointwise ops: the product alone, which goes on with the rest.
 std::optional<Product> read_any_epilogue(const Node& node);
+
+// A fused node of kind "summed", whose results are such a product and a sum: of one of its factors,
+// or of a gradient of relu.
+std::optional<Product> read_summed(const Node& node);
 
 // product_thin.cpp: a kernel of our own, where one side of a product is short.
 bool is_thin(const Product& product, DType dtype);

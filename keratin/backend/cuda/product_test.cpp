@@ -8,7 +8,8 @@ namespace keratin::cuda {
 namespace {
 
 // What a fused node of these inputs is read as, in short: "1x4x8x3 a0 b1 bias2 relu".
-std::string read(const std::vector<std::string>& types, const std::string& body) {
+std::string read(const std::vector<std::string>& types, const std::string& body,
+                 const std::string& kind = "epilogue") {
   std::string given, names, taken;
   for (size_t i = 0; i < types.size(); ++i) {
     const char* comma = i == 0 ? "" : ", ";
@@ -16,16 +17,19 @@ std::string read(const std::vector<std::string>& types, const std::string& body)
     names += text(comma, "%p", i);
     taken += text(comma, "%", i, ": ", types[i]);
   }
+  const bool summed = kind == "summed";
   const Module m =
-      ops::parse(text("module(", given, ") {\n%y = fused(", names, ") {kind = \"epilogue\"} do(",
-                      taken, ") {\n", body, "\n}\nreturn %y\n}"));
-  const auto product = read_epilogue(*m.block().nodes().back());
+      ops::parse(text("module(", given, ") {\n%y", summed ? ", %s" : "", " = fused(", names,
+                      ") {kind = \"", kind, "\"} do(", taken, ") {\n", body, "\n}\nreturn %y\n}"));
+  const Node& node = *m.block().nodes().back();
+  const auto product = summed ? read_summed(node) : read_epilogue(node);
   if (!product) return "nothing";
   const GemmShape& s = product->shape;
   return text(s.batch, "x", s.rows, "x", s.depth, "x", s.columns, " a", product->a, " b",
               product->b, product->bias ? text(" bias", *product->bias) : "",
               product->addend ? text(" addend", *product->addend) : "", s.relu ? " relu" : "",
-              product->gate ? text(" gate", *product->gate) : "");
+              product->gate ? text(" gate", *product->gate) : "",
+              std::vector{"", " sums a", " sums b", " sums"}[static_cast<size_t>(s.sum)]);
 }
 
 TEST(ReadEpilogue, BiasAddendAndRelu) {
@@ -86,6 +90,62 @@ TEST(ReadEpilogue, OthersAreTakenApart) {
   EXPECT_EQ(
       read({"f32[4,8]", "f32[8,3]", "f32[3]"}, "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
       "nothing");
+}
+
+TEST(ReadSummed, SumsOfFactors) {
+  const auto summed = [](const std::vector<std::string>& types, const std::string& body) {
+    return read(types, body, "summed");
+  };
+  EXPECT_EQ(summed({"f32[8,4]", "f32[8,3]"},
+                   "%2 = matmul(%0, %1) {transpose_a = true} %3 = sum(%1) {axes = [0]} "
+                   "yield %2, %3"),
+            "1x4x8x3 a0 b1 sums b");
+  EXPECT_EQ(summed({"bf16[8,4]", "bf16[8,3]"},
+                   "%2 = matmul(%0, %1) {transpose_a = true} %3 = sum(%0) {axes = [0]} "
+                   "yield %2, %3"),
+            "1x4x8x3 a0 b1 sums a");
+  EXPECT_EQ(summed({"f32[4,3]", "f32[8,4]", "f32[8,3]"},
+                   "%3 = matmul(%1, %2) {transpose_a = true} %4 = add(%3, %0) "
+                   "%5 = sum(%2) {axes = [0]} yield %4, %5"),
+            "1x4x8x3 a1 b2 addend0 sums b");
+}
+
+TEST(ReadSummed, SumsOfGradientsOfRelu) {
+  EXPECT_EQ(read({"f32[2,4,8]", "f32[3,8]", "f32[2,4,3]"},
+                 "%9 = constant() {value = f32[] {0}} %3 = matmul(%0, %1) {transpose_b = true} "
+                 "%4 = greater(%2, %9) %5 = select(%4, %3, %9) %6 = sum(%5) {axes = [0, 1]} "
+                 "yield %5, %6",
+                 "summed"),
+            "1x8x8x3 a0 b1 gate2 sums");
+}
+
+TEST(ReadSummed, OthersAreRefused) {
+  const std::vector<std::string> types = {"f32[8,8]", "f32[8,8]", "f32[8]", "f32[8,8]"};
+  const std::string product = "%4 = matmul(%0, %1) {transpose_a = true} ";
+  for (const std::string& body :
+       {product + "%5 = sum(%1) {axes = [1]} yield %4, %5",
+        product + "%5 = sum(%1) {axes = [0, 1]} yield %4, %5",
+        product + "%5 = sum(%1) yield %4, %5", product + "%5 = sum(%3) {axes = [0]} yield %4, %5",
+        product + "%5 = sum(%4) {axes = [0]} yield %4, %5",
+        product + "%5 = sum(%1) {axes = [0]} yield %5, %4",
+        product + "%5 = max(%1) {axes = [0]} yield %4, %5",
+        product + "%6 = add(%4, %2) %5 = sum(%1) {axes = [0]} yield %6, %5",
+        product + "%6 = relu(%4) %5 = sum(%1) {axes = [0]} yield %6, %5",
+        product + "%6 = tanh(%4) %5 = sum(%1) {axes = [0]} yield %6, %5",
+        std::string("%4 = matmul(%0, %1) {transpose_b = true} %5 = sum(%1) {axes = [0]} "
+                    "yield %4, %5"),
+        std::string("%4 = matmul(%0, %1) {} %5 = sum(%0) {axes = [0]} yield %4, %5")})
+    EXPECT_EQ(read(types, body, "summed"), "nothing") << body;
+  // One sum for all of a batch.
+  EXPECT_EQ(read({"f32[2,8,4]", "f32[2,8,3]"},
+                 "%2 = matmul(%0, %1) {transpose_a = true} %3 = sum(%1) {axes = [0, 1]} "
+                 "yield %2, %3",
+                 "summed"),
+            "nothing");
+  EXPECT_EQ(read({"f64[8,4]", "f64[8,3]"},
+                 "%2 = matmul(%0, %1) {transpose_a = true} %3 = sum(%1) {axes = [0]} yield %2, %3",
+                 "summed"),
+            "nothing");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::string write_epilogue(const Node& node, const std::string& product, std::st
       name = product;
     } else if (&inner->op() == &ops::constant_op) {
       name = literal_of(inner->attr<ops::ConstantAttrs>().value);
-    } else {
+    } else if (inner->op().scalar) {  // the rest is a sum, made by others
       name = text("v", count++);
       statements += text("    const ", compute_type(inner->type().dtype), " ", name, " = ",
                          expression_of(*inner, in), ";\n");

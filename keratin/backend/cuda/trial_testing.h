@@ -12,8 +12,9 @@ inline Tensor wave(const Type& type, int seed) {
   return t;
 }
 
-// The output of a step on the same inputs each time, or with one that is no number.
-inline Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false) {
+// An output of a step on the same inputs each time, or with one that is no number.
+inline Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false,
+                        size_t output = 0) {
   Trial trial(node);
   for (size_t i = 0; i < node.input_count(); ++i) {
     Tensor in = wave(node.in(i).type(), static_cast<int>(i));
@@ -21,8 +22,8 @@ inline Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false
     trial.queue().upload(trial.at(i), in.raw(), in.bytes());
   }
   trial.bind(kernel)();
-  Tensor out(node.type().dtype, node.type().shape);
-  trial.queue().download(out.raw(), trial.at(node.input_count()), out.bytes());
+  Tensor out(node.type(output).dtype, node.type(output).shape);
+  trial.queue().download(out.raw(), trial.at(node.input_count() + output), out.bytes());
   trial.queue().finish();
   return out;
 }
