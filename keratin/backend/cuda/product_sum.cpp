@@ -65,16 +65,41 @@ size_t place_of_summed(const Node& node, const Product& product) {
   }
 }
 
+constexpr const char *one_by_one = "product, then sum", *at_once = "cublasLt";
+
+// The ways to make both; `alone` is the product's kernel.
+std::vector<Way> ways_of(const Node& node, const Product& product,
+                         const std::shared_ptr<const Kernel>& alone, bool tf32) {
+  return {{one_by_one,
+           [&node, &product, alone] {
+             return std::make_unique<ProductThenSum>(node, alone, place_of_summed(node, product));
+           }},
+          {at_once, [&node, &product, tf32] { return make_cublas(node, product, tf32); }}};
+}
+
+// A sum beside the product is as good as one after it: both are one step only where the library is
+// faster than that, with products as they are by default.
+bool is_faster_at_once(const Node& node, const Product& product) {
+  const KernelOptions options;
+  const std::shared_ptr<const Kernel> alone = make_product(node, product.alone(), options);
+  return alone != nullptr &&
+         name_of_fastest(node, text_of(product.shape, node.type().dtype, options.tf32),
+                         ways_of(node, product, alone, options.tf32)) == at_once;
+}
+
 }  // namespace
 
-// Where nothing is kept no way is timed, and the sum would come after the product: as a step of its
-// own it may run beside.
+// Where nothing is kept no way is timed.
 bool claims_summed(const Node& node) {
   const auto product = read_summed(node);
   const DType dtype = node.type().dtype;
-  return product && cublas::available() && KernelCache::of_user().keeps() &&
-         Gemm::is_possible(node.device(), product->shape, dtype) &&
-         Gemm::is_possible(node.device(), product->alone().shape, dtype);
+  if (!product || !cublas::available() || !KernelCache::of_user().keeps()) return false;
+  constexpr int64_t least_work = int64_t{1} << 18;  // less takes no longer than its launch
+  const GemmShape& s = product->shape;
+  return s.rows * s.columns >= (least_work + s.depth - 1) / s.depth &&
+         Gemm::is_possible(node.device(), s, dtype) &&
+         Gemm::is_possible(node.device(), product->alone().shape, dtype) &&
+         is_faster_at_once(node, *product);
 }
 
 std::unique_ptr<Kernel> make_summed(const Node& node, const KernelOptions& options) {
@@ -83,13 +108,9 @@ std::unique_ptr<Kernel> make_summed(const Node& node, const KernelOptions& optio
   // Made before, for it may have ways of its own to be timed.
   const std::shared_ptr<const Kernel> alone = make_product(node, product->alone(), options);
   if (alone == nullptr) return nullptr;
-  const auto one_by_one = [&] {
-    return std::make_unique<ProductThenSum>(node, alone, place_of_summed(node, *product));
-  };
-  if (options.deterministic) return one_by_one();
-  return fastest(node, text_of(product->shape, node.type().dtype, options.tf32),
-                 {{"product, then sum", one_by_one},
-                  {"cublasLt", [&] { return make_cublas(node, *product, options.tf32); }}});
+  const std::vector<Way> ways = ways_of(node, *product, alone, options.tf32);
+  if (options.deterministic) return ways.front().make();
+  return fastest(node, text_of(product->shape, node.type().dtype, options.tf32), ways);
 }
 
 }  // namespace keratin::cuda

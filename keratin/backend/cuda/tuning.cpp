@@ -85,31 +85,45 @@ std::unique_ptr<Kernel> first_possible(const std::vector<Way>& ways) {
   return nullptr;
 }
 
-std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
-                                const std::vector<Way>& ways) {
-  if (!KernelCache::of_user().keeps()) return first_possible(ways);
+namespace {
+
+// Its kernel only where it was made for this.
+Winner find_winner(const Node& node, const std::string& key, const std::vector<Way>& ways) {
+  if (!KernelCache::of_user().keeps()) return {ways.front().name, nullptr};
   static std::mutex lock;
   static std::map<std::string, std::string> known;
   const std::lock_guard guard(lock);
   std::string full = text("way 2\n", gpu(node.device()).chip(), '\n', key);
   for (const Way& way : ways) full += '\n' + way.name;
-  auto [winner, fresh] = known.try_emplace(full);
-  if (fresh) {
-    Winner now;
-    try {
-      winner->second = KernelCache::of_user().find(full, [&] {
-        now = find_fastest(node, ways);
-        return now.name;
-      });
-    } catch (const BackendError&) {
-      // No room to try them, this time: the first is as good as any.
-    }
-    if (now.kernel != nullptr) return std::move(now.kernel);
+  if (const auto found = known.find(full); found != known.end()) return {found->second, nullptr};
+  Winner winner{ways.front().name, nullptr};
+  try {
+    winner.name = KernelCache::of_user().find(full, [&] {
+      winner = find_fastest(node, ways);
+      return winner.name;
+    });
+  } catch (const BackendError&) {
+    return winner;  // no room to try them, this time: the first is as good as any
   }
+  known[full] = winner.name;
+  return winner;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
+                                const std::vector<Way>& ways) {
+  Winner winner = find_winner(node, key, ways);
+  if (winner.kernel != nullptr) return std::move(winner.kernel);
   for (const Way& way : ways)
-    if (way.name == winner->second)
+    if (way.name == winner.name)
       if (auto kernel = way.make()) return kernel;
   return first_possible(ways);
+}
+
+std::string name_of_fastest(const Node& node, const std::string& key,
+                            const std::vector<Way>& ways) {
+  return find_winner(node, key, ways).name;
 }
 
 }  // namespace keratin::cuda

@@ -16,6 +16,8 @@ struct Way {
 // the first that can be done.
 std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
                                 const std::vector<Way>& ways);
+// The name of that way, or of the first.
+std::string name_of_fastest(const Node& node, const std::string& key, const std::vector<Way>& ways);
 // The first that can be done.
 std::unique_ptr<Kernel> first_possible(const std::vector<Way>& ways);
 
