@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 MODELS = {"mlp": "MLP 784-512-512-10, batch 128", "convnet": "MNIST convnet, batch 128",
           "lstm": "masked LSTM 20000 × 128, 128 units, batch 64", "bert": "BERT-base, 32 × 128",
           "resnet50": "ResNet-50, batch 128"}
+# Lengths of packed sequences are asked for on the host: PyTorch can make no graph of it.
+UNCAPTURABLE = {"lstm"}
 
 
 @dataclass
@@ -41,6 +43,11 @@ class Row:
         """Arguments of keratin_gpu_steps and torch_steps.py."""
         return [self.model, *["--bf16"] * self.bf16, *["--predict"] * (self.predict > 0),
                 *["--batch"] * (self.predict > 1)]
+
+    @property
+    def ways(self):
+        """What is measured of PyTorch."""
+        return ["eager", *["compile"] * self.compiled, *["graph"] * (self.model not in UNCAPTURABLE)]
 
     def work(self):
         return WORK[self.model](2 if self.bf16 else 4, self.predict)

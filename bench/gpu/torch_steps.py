@@ -3,28 +3,27 @@
     torch_steps.py [MODEL...] [--bf16] [--predict] [--batch] [--compile]
 
 A step of the first two is timed as users write it, with the batch on the GPU; nothing is read back.
-The graph is the whole step captured by hand. Compiling takes long and is done on demand; then the
-graph is of compiled kernels or plain ones, whichever is faster. With --bf16 a step runs under
-autocast; with --predict it is the prediction of one sample, with --batch too that of the batch.
+The graph is the whole step captured by hand. Compiling takes long and is done on demand, once and
+last; then the graph is of compiled kernels or plain ones, whichever is faster. With --bf16 a step
+runs under autocast; with --predict it is the prediction of one sample, with --batch too that of the
+batch. Each line has all of a model that is known by then: the last of them counts.
 """
 
 import argparse
 import contextlib
 import json
+import math
 import statistics
 import time
 
 import torch
 
 import torch_models
+from rows import MODELS, UNCAPTURABLE
 
 torch.backends.cuda.matmul.allow_tf32 = True
 torch.backends.cudnn.allow_tf32 = True
 torch.backends.cudnn.benchmark = True
-
-models = ["mlp", "convnet", "lstm", "bert", "resnet50"]
-# Lengths of packed sequences are asked for on the host: no graph.
-uncapturable = {"lstm"}
 
 
 def precision(bf16):
@@ -63,13 +62,12 @@ def predict_step(build, compiled, bf16, batch):
 
 
 def captured(step):
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        for _ in range(5):
-            step()
+    """The step as a graph. It must have run on this stream only: what it keeps belongs to that."""
+    for _ in range(5):
+        step()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
         step()
     return graph.replay
 
@@ -90,29 +88,44 @@ def median_ms(step):
     return round(statistics.median(run(count) for _ in range(20)), 4)
 
 
+def measurements(name, make, compiles):
+    """What is known of a model, more of it each time. `make(compiled)` gives a step."""
+    known = {"torch": torch.__version__}
+    for way in ["eager", "compile"] if compiles else ["eager"]:
+        step, begin = make(way == "compile"), time.perf_counter()
+        step()
+        torch.cuda.synchronize()
+        known[f"{way}_first_s"] = round(time.perf_counter() - begin, 1)
+        known[way] = median_ms(step)
+        yield known
+        if name in UNCAPTURABLE:
+            continue
+        ms = median_ms(captured(step))
+        if ms < known.get("graph", math.inf):
+            known |= {"graph": ms, "graph_of": way}
+        yield known
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", nargs="*", choices=[[], *models])
+    parser.add_argument("models", nargs="*", choices=[[], *MODELS])
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--predict", action="store_true")
     parser.add_argument("--batch", action="store_true")
     parser.add_argument("--compile", action="store_true")
     given = parser.parse_args()
     kind = predict_step if given.predict else train_step
+    about = {"bf16": given.bf16, "predict": given.predict}
+    # The default stream cannot be captured.
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for name in given.models or MODELS:
+            build = getattr(torch_models, name)
 
-    def make(build, compiled):
-        return kind(build, compiled, given.bf16, given.batch)
+            def make(compiled):
+                return kind(build, compiled, given.bf16, given.batch)
 
-    for name in given.models or models:
-        build = getattr(torch_models, name)
-        row = {"model": name, "bf16": given.bf16, "predict": given.predict,
-               "torch": torch.__version__, "eager": median_ms(make(build, False))}
-        kinds = [False, True] if given.compile else [False]
-        if given.compile:
-            row["compile"] = median_ms(make(build, True))
-        if name not in uncapturable:
-            row["graph"] = min(median_ms(captured(make(build, c))) for c in kinds)
-        print(json.dumps(row), flush=True)
+            for known in measurements(name, make, given.compile):
+                print(json.dumps({"model": name, **about, **known}), flush=True)
 
 
 if __name__ == "__main__":
