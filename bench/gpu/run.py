@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Measures the rows of rows.py, Keratin and PyTorch in turn, as JSON lines; see report.py.
 
-    run.py [ROW...] [--without-torch] [--keratin PROGRAM] [--out STEPS.jsonl]
+    run.py [ROW...] [--without-torch] [--keratin PROGRAM] [--out STEPS.jsonl] [--seconds S] [--go-on]
 
-The first line says what the GPU can do. Whatever fails is named at the end; the others go on.
+The first line says what the GPU can do. Whatever fails is named at the end; the others go on, and
+what a program printed before it failed is kept. When the seconds are over, if given, the program at
+work is ended, and those left are named. With --go-on the file is kept, and what is whole in it is
+not measured again: for the same machine, right after.
 """
 
 import argparse
 import datetime
 import json
+import math
 import os
 import subprocess
 import sys
@@ -19,14 +23,23 @@ from rows import ROWS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 300  # seconds for one program: compiling for PyTorch takes the longest
+LEAST = 45  # with less it is not begun
 
 
-def run(command):
-    """The JSON that a program prints. Not through a pipe: helpers of a compiler may outlive it."""
+def run(command, limit):
+    """The last JSON that a program prints, and what went wrong. Not through a pipe: helpers of a
+    compiler may outlive it."""
+    error = None
     with tempfile.TemporaryFile("w+") as printed:
-        subprocess.run(command, stdout=printed, check=True, timeout=LIMIT)
+        try:
+            subprocess.run(command, stdout=printed, check=True, timeout=limit)
+        except (subprocess.SubprocessError, OSError) as failure:
+            error = failure
         printed.seek(0)
-        return json.loads(printed.readlines()[-1])
+        lines = [line for line in printed if line.startswith("{") and line.endswith("}\n")]
+    if lines:
+        return json.loads(lines[-1]), error
+    return None, error or "it printed nothing"
 
 
 def python(script, *words):
@@ -34,13 +47,46 @@ def python(script, *words):
 
 
 def jobs(rows, keratin, torch):
-    """Who measures what, in turn."""
+    """Who measures what, in turn, and what there must be of it."""
     if torch:
-        yield "ceilings", None, python("torch_ceilings.py")
+        yield "ceilings", None, python("torch_ceilings.py"), ["copy_gbs"]
     for row in rows:
-        yield "keratin", row.name, [keratin, *row.words]
+        yield "keratin", row.name, [keratin, *row.words], ["ms"]
         if torch:
-            yield "torch", row.name, python("torch_steps.py", *row.words, *["--compile"] * row.compiled)
+            words = [*row.words, *["--compile"] * row.compiled]
+            yield "torch", row.name, python("torch_steps.py", *words), row.ways
+
+
+def lines_of(path):
+    """What is in the file, by who measured what."""
+    try:
+        with open(path) as f:
+            return {(line["who"], line["row"]): line for line in map(json.loads, f)}
+    except FileNotFoundError:
+        return {}
+
+
+def measure(todo, known, out, end):
+    """Writes a line for each job that is not known; gives those that failed or were left."""
+    failures = []
+    for who, name, command, needs in todo:
+        if all(need in known.get((who, name), {}) for need in needs):
+            continue
+        begin, label = time.monotonic(), " ".join(filter(None, [who, name]))
+        limit = min(LIMIT, end - begin)
+        if limit < LEAST:
+            failures.append(f"{label}: no time left")
+            continue
+        got, error = run(command, limit)
+        if error:
+            failures.append(f"{label}: {error}")
+        if got is None:
+            continue
+        line = {"who": who, "row": name, "date": datetime.date.today().isoformat(), **got}
+        text = json.dumps(line)
+        print(text, file=out, flush=True)
+        print(f"{text} [{time.monotonic() - begin:.0f} s]", flush=True)
+    return failures
 
 
 def main():
@@ -50,20 +96,14 @@ def main():
     parser.add_argument("--without-torch", action="store_true")
     parser.add_argument("--keratin", default="build/gpu/bin/keratin_gpu_steps")
     parser.add_argument("--out", default="build/gpu/steps.jsonl")
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--go-on", action="store_true")
     given = parser.parse_args()
-    rows, failures = [row for row in ROWS if row.name in (given.rows or names)], []
-    with open(given.out, "w") as out:
-        for who, name, command in jobs(rows, given.keratin, not given.without_torch):
-            begin = time.monotonic()
-            line = {"who": who, "row": name, "date": datetime.date.today().isoformat()}
-            try:
-                line |= run(command)
-            except (subprocess.SubprocessError, OSError, ValueError, IndexError) as error:
-                failures.append(f"{who} {name or ''}: {error}")
-                continue
-            text = json.dumps(line)
-            print(text, file=out, flush=True)
-            print(f"{text} [{time.monotonic() - begin:.0f} s]", flush=True)
+    end = time.monotonic() + given.seconds
+    rows = [row for row in ROWS if row.name in (given.rows or names)]
+    known = lines_of(given.out) if given.go_on else {}
+    with open(given.out, "a" if given.go_on else "w") as out:
+        failures = measure(jobs(rows, given.keratin, not given.without_torch), known, out, end)
     if failures:
         sys.exit("\n".join(failures))
 
