@@ -40,12 +40,27 @@ def verdicts(row, mine, torch):
     for way, need in row.targets.items():
         if way == "ms":
             text, short_of = f"≤ {need} ms", mine / need - 1
-        elif way in torch:
-            text = f"{need}× {way}" if need > 1 else f"under {way}"
-            short_of = 1 - torch[way] / mine / need
         else:
-            continue
+            text = f"{need}× {way}" if need > 1 else f"under {way}"
+            if way not in torch:
+                yield f"{text} not measured"
+                continue
+            short_of = 1 - torch[way] / mine / need
         yield text + (f" missed by {100 * short_of:.0f} %" if short_of > 0 else " met")
+
+
+def missing(row, measured):
+    """What a run measures of the row, and this one did not."""
+    names = {"keratin": "Keratin", **WAYS}
+    torch = measured.get("torch", {})
+    have = {"keratin": "keratin" in measured} | {way: way in torch for way in row.ways}
+    return [names[who] for who, there in have.items() if not there]
+
+
+def cell(way, row, mine, torch):
+    if way not in torch:
+        return "missing" if way in row.ways else "–"
+    return f"{short(torch[way])} ({torch[way] / mine:.3g}×)"
 
 
 def cells(row, measured, ceilings):
@@ -54,7 +69,7 @@ def cells(row, measured, ceilings):
     if not mine:
         return None
     line = [row.title, short(mine), short(keratin["alone_ms"])]
-    line += [f"{short(torch[way])} ({torch[way] / mine:.3g}×)" if way in torch else "–" for way in WAYS]
+    line += [cell(way, row, mine, torch) for way in WAYS]
     line.append("; ".join(verdicts(row, mine, torch)))
     if not ceilings:
         return [*line, "–", "–"]
@@ -67,6 +82,13 @@ def table(results):
     lines = [cells(row, results["rows"].get(row.name, {}), results["ceilings"]) for row in ROWS]
     return "\n".join("| " + " | ".join(line) + " |"
                      for line in [head, ["---"] * len(head), *filter(None, lines)])
+
+
+def gaps(results):
+    """A sentence about the rows that are not whole, or nothing."""
+    found = {row.title: missing(row, results["rows"].get(row.name, {})) for row in ROWS}
+    parts = [f"{', '.join(what)} of {title}" for title, what in found.items() if what]
+    return f"\nNot measured: {'; '.join(parts)}.\n" if parts else ""
 
 
 def section(results):
@@ -82,10 +104,10 @@ written by bench/gpu/report.py. [GPU.md](GPU.md) says what a step is.
 Keratin's steps take the batch from the host's memory, and "alone" the loss is asked for after each;
 PyTorch's batch lies on the GPU and nothing is read back. In brackets, how many times Keratin's time.
 The floor is the longest of FLOPs, bytes of memory and the batch's way, each at the rates above.
-Products are TF32 where the row does not say bf16.
+Products are TF32 where the row does not say bf16. A dash is what is not to be measured.
 
 {table(results)}
-"""
+{gaps(results)}"""
 
 
 def put(text, path):

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import report
+import run
 from rows import ROWS, floors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,6 +40,13 @@ class Rows(unittest.TestCase):
         self.assertEqual(row("resnet50_predict1").words, ["resnet50", "--predict"])
         self.assertEqual(row("resnet50_predict128").words, ["resnet50", "--predict", "--batch"])
 
+    def test_predictions_are_measured_in_all_ways(self):
+        for name in ["resnet50_predict1", "resnet50_predict128", "bert_predict1"]:
+            self.assertEqual(row(name).ways, list(report.WAYS), msg=name)
+        self.assertEqual(row("lstm_train").ways, ["eager"])
+        torch = {name: command for who, name, command, _ in run.jobs(ROWS, "steps", True) if who == "torch"}
+        self.assertEqual(torch["bert_predict1"][2:], ["bert", "--predict", "--compile"])
+
     def test_work(self):
         for name, gflop, gb in [("mlp_train", 0.411, 0.0214), ("convnet_train", 1.825, 0.0756),
                                 ("bert_train", 2145, 18.9), ("bert_train_bf16", 2145, 11.2),
@@ -67,13 +75,27 @@ class Report(unittest.TestCase):
                          ["10× eager missed by 20 %", "under graph missed by 50 %",
                           "≤ 0.07 ms missed by 43 %"])
 
-    def test_what_was_not_measured_is_left_out(self):
+    def test_what_is_not_to_be_measured_is_a_dash(self):
         results = collected(CEILINGS, *measured("lstm_train", 0.7, eager=14.0))
         lines = report.table(results).splitlines()
         self.assertEqual(len(lines), 3)
         self.assertIn("| 14 (20×) | – | – | 3× eager met |", lines[2])
+
+    def test_what_was_not_measured_is_said(self):
+        results = collected(CEILINGS, *measured("bert_predict1", 0.8, eager=4.0, graph=0.9))
+        self.assertIn("| 4 (5×) | missing | 0.9 (1.12×) | under compile not measured |",
+                      report.table(results))
+        self.assertIn("; torch.compile of BERT-base, prediction of 1.\n", report.section(results))
+        self.assertIn("Not measured: Keratin, PyTorch eager, torch.compile, CUDA graph by hand of MLP",
+                      report.section(results))
         alone = collected(measured("lstm_train", 0.7)[0])
-        self.assertIn("| – | – | – |  | – | – |", report.table(alone))
+        self.assertIn("| missing | – | – | 3× eager not measured | – | – |", report.table(alone))
+
+    def test_nothing_is_said_where_all_was_measured(self):
+        lines = [line for row in ROWS for line in measured(row.name, 1.0, **dict.fromkeys(row.ways, 2.0))]
+        text = report.section(collected(CEILINGS, *lines))
+        self.assertNotIn("Not measured", text)
+        self.assertNotIn("missing |", text)
 
     def test_a_later_line_replaces_an_earlier_one(self):
         results = collected(CEILINGS, *measured("bert_train", 9.0), *measured("bert_train", 8.0))
@@ -93,21 +115,44 @@ class Report(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.program, self.out = f"{folder.name}/steps", f"{folder.name}/steps.jsonl"
+
+    def run_with(self, script, *words):
+        """What run.py says when this is the program that measures, and the lines that it has then."""
+        with open(self.program, "w") as f:
+            f.write(f"#!/bin/sh\n{script}\n")
+        os.chmod(self.program, stat.S_IRWXU)
+        done = subprocess.run([sys.executable, f"{HERE}/run.py", *words, "--without-torch", "--keratin",
+                               self.program, "--out", self.out], capture_output=True, text=True)
+        with open(self.out) as f:
+            lines = [json.loads(line) for line in f]
+        return done, [(line["who"], line["row"], line.get("ms")) for line in lines]
+
     def test_a_program_that_fails_stops_no_other(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program, out = f"{folder}/steps", f"{folder}/steps.jsonl"
-            with open(program, "w") as f:
-                f.write('#!/bin/sh\n[ "$1" = mlp ] && exit 1\necho noise\necho \'{"ms": 1}\'\n')
-            os.chmod(program, stat.S_IRWXU)
-            done = subprocess.run([sys.executable, f"{HERE}/run.py", "mlp_train", "lstm_train",
-                                   "--without-torch", "--keratin", program, "--out", out],
-                                  capture_output=True, text=True)
-            with open(out) as f:
-                lines = [json.loads(line) for line in f]
+        done, lines = self.run_with('[ "$1" = mlp ] && exit 1\necho noise\necho \'{"ms": 1}\'\necho noise',
+                                    "mlp_train", "lstm_train")
         self.assertIn("keratin mlp_train: ", done.stderr)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual([(line["who"], line["row"], line["ms"]) for line in lines],
-                         [("keratin", "lstm_train", 1)])
+        self.assertEqual(lines, [("keratin", "lstm_train", 1)])
+
+    def test_what_was_printed_before_a_failure_is_kept(self):
+        done, lines = self.run_with('echo \'{"ms": 1}\'\nprintf \'{"ms": 2\'\nexit 1', "mlp_train")
+        self.assertIn("keratin mlp_train: ", done.stderr)
+        self.assertEqual(lines, [("keratin", "mlp_train", 1)])
+
+    def test_it_goes_on_where_it_stopped(self):
+        self.run_with('[ "$1" = mlp ] || exit 1\necho \'{"ms": 1}\'', "mlp_train", "lstm_train")
+        done, lines = self.run_with('echo \'{"ms": 2}\'', "mlp_train", "lstm_train", "--go-on")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(lines, [("keratin", "mlp_train", 1), ("keratin", "lstm_train", 2)])
+
+    def test_nothing_begins_without_time(self):
+        done, lines = self.run_with('echo \'{"ms": 1}\'', "mlp_train", "--seconds", "1")
+        self.assertEqual(done.stderr, "keratin mlp_train: no time left\n")
+        self.assertEqual(lines, [])
 
 
 if __name__ == "__main__":
