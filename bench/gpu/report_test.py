@@ -83,7 +83,7 @@ class Report(unittest.TestCase):
 
     def test_what_was_not_measured_is_said(self):
         results = collected(CEILINGS, *measured("bert_predict1", 0.8, eager=4.0, graph=0.9))
-        self.assertIn("| 4 (5×) | missing | 0.9 (1.12×) | under compile not measured |",
+        self.assertIn("| 4 (5×) | missing | 0.9 (1.12×) | under compile not measured; under graph met |",
                       report.table(results))
         self.assertIn("; torch.compile of BERT-base, prediction of 1.\n", report.section(results))
         self.assertIn("Not measured: Keratin, PyTorch eager, torch.compile, CUDA graph by hand of MLP",
