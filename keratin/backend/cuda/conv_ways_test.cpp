@@ -121,7 +121,7 @@ TEST(ConvDirect, TakesAnEpilogueAlong) {
     ASSERT_NE(windows, nullptr);
     const auto direct = make_step(node, make_conv_direct(*job));
     expect_alike(output_of(node, *direct), output_of(node, *windows), "direct");
-    EXPECT_TRUE(std::isnan(output_of(node, *direct, true).at(0)));
+    EXPECT_TRUE(std::isnan(output_of(node, *direct, {.nan = true}).at(0)));
   }
 }
 
@@ -147,13 +147,13 @@ TEST_P(ConvRelu, LetsNanThrough) {
     for (const Way& way : cudnn_ways(*job, {.tf32 = tf32}).ways) {
       const auto kernel = way.make();
       if (kernel == nullptr) continue;
-      const Tensor y = output_of(node, *kernel, true);
+      const Tensor y = output_of(node, *kernel, {.nan = true});
       EXPECT_TRUE(std::isnan(y.at(0))) << kernel->describe() << ' ' << dtype << ' ' << window;
     }
   // The last resort, where cuDNN has no way.
   const auto kernel = make_conv_of_windows(*job, {.tf32 = false});
   ASSERT_NE(kernel, nullptr);
-  EXPECT_TRUE(std::isnan(output_of(node, *kernel, true).at(0))) << kernel->describe();
+  EXPECT_TRUE(std::isnan(output_of(node, *kernel, {.nan = true}).at(0))) << kernel->describe();
   const auto other = first_possible(cudnn_ways(*job, {.tf32 = false}).ways);
   ASSERT_NE(other, nullptr);
   expect_alike(output_of(node, *kernel), output_of(node, *other), kernel->describe());

@@ -76,10 +76,10 @@ TEST(ProductSums, TheLibraryGivesWhatKernelsGive) {
       const auto kernels = make_summed(node, {.deterministic = true, .tf32 = false});
       ASSERT_NE(kernels, nullptr);
       for (const size_t output : {0, 1}) {
-        const Tensor actual = output_of(node, *library, false, output);
-        expect_close(actual, output_of(node, *kernels, false, output),
+        const Tensor actual = output_of(node, *library, {.output = output});
+        expect_close(actual, output_of(node, *kernels, {.output = output}),
                      text(c.body, ' ', dtype, " output ", output));
-        EXPECT_EQ(actual, output_of(node, *library, false, output)) << c.body << ' ' << dtype;
+        EXPECT_EQ(actual, output_of(node, *library, {.output = output})) << c.body << ' ' << dtype;
       }
     }
 }

@@ -9,7 +9,7 @@
 #include "keratin/backend/cuda/product.h"
 #include "keratin/backend/cuda/product_testing.h"
 #include "keratin/backend/cuda/step.h"
-#include "keratin/backend/cuda/trial.h"
+#include "keratin/backend/cuda/trial_testing.h"
 #include "keratin/testing/backends.h"
 
 namespace keratin::cuda {
@@ -89,28 +89,7 @@ TEST(TiledProducts, FillAGpu) {
   EXPECT_EQ(names("[50,96]", "[96,1024]", true), "tiles 64 x 64 by 1;") << "nothing to share";
 }
 
-// Numbers that TF32 has all bits of: what is left is the order of sums.
-Tensor short_numbers(const Type& type, int seed) {
-  Tensor t(type.dtype, type.shape);
-  for (int64_t i = 0; i < t.count(); ++i)
-    t.set(i, std::round(64 * std::sin(0.7 * static_cast<double>(i) + seed)) / 64);
-  return t;
-}
-
-Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false) {
-  Trial trial(node);
-  for (size_t i = 0; i < node.input_count(); ++i) {
-    Tensor in = short_numbers(node.in(i).type(), static_cast<int>(i));
-    if (nan && i == 0) in.set(0, std::nan(""));
-    trial.queue().upload(trial.at(i), in.raw(), in.bytes());
-  }
-  trial.bind(kernel)();
-  Tensor out(node.type().dtype, node.type().shape);
-  trial.queue().download(out.raw(), trial.at(node.input_count()), out.bytes());
-  trial.queue().finish();
-  return out;
-}
-
+// What is left is the order of sums.
 void expect_same(const Tensor& actual, const Tensor& expected, const std::string& what) {
   for (int64_t i = 0; i < actual.count(); ++i) {
     if (std::isnan(actual.at(i)) && std::isnan(expected.at(i))) continue;
@@ -128,10 +107,11 @@ TEST(TiledProducts, GiveWhatTheLibraryGives) {
       const Node& node = *m.block().nodes().back();
       const auto library = make_epilogue(node, {.deterministic = true, .tf32 = false});
       ASSERT_NE(library, nullptr);
-      const Tensor expected = output_of(node, *library, nan);
+      const TrialData data{.nan = nan, .make = coarse_wave};
+      const Tensor expected = output_of(node, *library, data);
       for (const Tiling& tiling : tilings) {
         const auto step = make_step(node, make_tiled_product(node, product_of(node), tiling));
-        expect_same(output_of(node, *step, nan), expected, text(c.body, ' ', name_of(tiling)));
+        expect_same(output_of(node, *step, data), expected, text(c.body, ' ', name_of(tiling)));
       }
     }
 }

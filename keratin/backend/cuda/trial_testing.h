@@ -12,18 +12,31 @@ inline Tensor wave(const Type& type, int seed) {
   return t;
 }
 
-// An output of a step on the same inputs each time, or with one that is no number.
-inline Tensor output_of(const Node& node, const Kernel& kernel, bool nan = false,
-                        size_t output = 0) {
+// The same in numbers that TF32 has all bits of.
+inline Tensor coarse_wave(const Type& type, int seed) {
+  Tensor t = wave(type, seed);
+  for (int64_t i = 0; i < t.count(); ++i) t.set(i, std::round(64 * t.at(i)) / 64);
+  return t;
+}
+
+// What a step is given, the same each time, and which of its outputs is looked at.
+struct TrialData {
+  bool nan = false;  // the first number is none
+  size_t output = 0;
+  Tensor (*make)(const Type& type, int seed) = wave;
+};
+
+inline Tensor output_of(const Node& node, const Kernel& kernel, const TrialData& data = {}) {
   Trial trial(node);
   for (size_t i = 0; i < node.input_count(); ++i) {
-    Tensor in = wave(node.in(i).type(), static_cast<int>(i));
-    if (nan && i == 0) in.set(0, std::nan(""));
+    Tensor in = data.make(node.in(i).type(), static_cast<int>(i));
+    if (data.nan && i == 0) in.set(0, std::nan(""));
     trial.queue().upload(trial.at(i), in.raw(), in.bytes());
   }
   trial.bind(kernel)();
-  Tensor out(node.type(output).dtype, node.type(output).shape);
-  trial.queue().download(out.raw(), trial.at(node.input_count() + output), out.bytes());
+  const Type& type = node.type(data.output);
+  Tensor out(type.dtype, type.shape);
+  trial.queue().download(out.raw(), trial.at(node.input_count() + data.output), out.bytes());
   trial.queue().finish();
   return out;
 }
