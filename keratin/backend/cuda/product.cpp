@@ -74,6 +74,17 @@ class EpilogueReader {
     return found_;
   }
 
+  // Whatever the pointwise ops do; what these read is as fuse_epilogue says.
+  std::optional<Product> read_product_alone() {
+    for (const auto& node : region_.nodes())
+      if (&node->op() != &ops::constant_op && !node->op().scalar &&
+          (begun_ || !take_product(*node)))
+        return {};
+    if (!begun_) return {};
+    found_.goes_on = true;
+    return found_;
+  }
+
   // With a second result, which is a sum of rows.
   std::optional<Product> read_with_sum() {
     if (region_.results.size() != 2) return {};
@@ -196,32 +207,7 @@ std::optional<Product> read_epilogue(const Node& node) {
 
 std::optional<Product> read_any_epilogue(const Node& node) {
   if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};
-  const Block& region = node.region();
-  const Values parameters = region.parameter_values();
-  std::optional<Product> found;
-  for (const auto& inner : region.nodes()) {
-    if (inner->op().scalar || &inner->op() == &ops::constant_op) continue;
-    if (found || &inner->op() != &ops::matmul_op) return {};
-    found = read_product(*inner);
-    if (!found) return {};
-    const auto place = [&](size_t i) {
-      return static_cast<size_t>(std::find(parameters.begin(), parameters.end(), inner->in(i)) -
-                                 parameters.begin());
-    };
-    found->a = place(0);
-    found->b = place(1);
-    if (std::max(found->a, found->b) >= parameters.size()) return {};
-    found->goes_on = true;
-  }
-  const auto readable = [&](const Value& value) {
-    const Shape &shape = value.shape(), &whole = node.type().shape;
-    return shape.count() == 1 || shape == whole ||
-           (shape.rank() > 0 && shape.count() == whole.back() && shape.back() == whole.back());
-  };
-  if (!found) return {};
-  for (size_t i = 0; i < parameters.size(); ++i)
-    if (i != found->a && i != found->b && !readable(parameters[i])) return {};
-  return found;
+  return EpilogueReader(node).read_product_alone();
 }
 
 std::optional<Product> read_summed(const Node& node) {

@@ -7,9 +7,11 @@
 namespace keratin::cuda {
 namespace {
 
+using Reader = std::optional<Product> (*)(const Node&);
+
 // What a fused node of these inputs is read as, in short: "1x4x8x3 a0 b1 bias2 relu".
 std::string read(const std::vector<std::string>& types, const std::string& body,
-                 const std::string& kind = "epilogue") {
+                 const std::string& kind = "epilogue", Reader reader = read_epilogue) {
   std::string given, names, taken;
   for (size_t i = 0; i < types.size(); ++i) {
     const char* comma = i == 0 ? "" : ", ";
@@ -22,13 +24,13 @@ std::string read(const std::vector<std::string>& types, const std::string& body,
       ops::parse(text("module(", given, ") {\n%y", summed ? ", %s" : "", " = fused(", names,
                       ") {kind = \"", kind, "\"} do(", taken, ") {\n", body, "\n}\nreturn %y\n}"));
   const Node& node = *m.block().nodes().back();
-  const auto product = summed ? read_summed(node) : read_epilogue(node);
+  const auto product = summed ? read_summed(node) : reader(node);
   if (!product) return "nothing";
   const GemmShape& s = product->shape;
   return text(s.batch, "x", s.rows, "x", s.depth, "x", s.columns, " a", product->a, " b",
               product->b, product->bias ? text(" bias", *product->bias) : "",
               product->addend ? text(" addend", *product->addend) : "", s.relu ? " relu" : "",
-              product->gate ? text(" gate", *product->gate) : "",
+              product->gate ? text(" gate", *product->gate) : "", product->goes_on ? " …" : "",
               std::vector{"", " sums a", " sums b", " sums"}[static_cast<size_t>(s.sum)]);
 }
 
@@ -90,6 +92,24 @@ TEST(ReadEpilogue, OthersAreTakenApart) {
   EXPECT_EQ(
       read({"f32[4,8]", "f32[8,3]", "f32[3]"}, "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
       "nothing");
+}
+
+// Whatever follows, as long as it is pointwise.
+TEST(ReadEpilogue, TheProductOfAny) {
+  const auto any = [](const std::vector<std::string>& types, const std::string& body) {
+    return read(types, body, "epilogue", read_any_epilogue);
+  };
+  EXPECT_EQ(any({"f32[4]", "f32[2,4,8]", "f32[8,4]"},
+                "%3 = matmul(%1, %2) {} %4 = add(%3, %0) %5 = erf(%4) %6 = mul(%5, %4) yield %6"),
+            "1x8x8x4 a1 b2 …");
+  EXPECT_EQ(any({"f32[4,8]", "f32[8,4]"}, "%2 = matmul(%0, %1) {} %3 = relu(%2) yield %3"),
+            "1x4x8x4 a0 b1 …");
+  for (const char* body :
+       {"%2 = transpose(%0) {permutation = [1,0]} %3 = matmul(%2, %0) {} %4 = tanh(%3) yield %4",
+        "%2 = matmul(%0, %0) {} %3 = matmul(%0, %0) {} %4 = add(%2, %3) yield %4",
+        "%2 = matmul(%0, %0) {} %3 = transpose(%2) {permutation = [1,0]} yield %3",
+        "%2 = tanh(%0) %3 = matmul(%2, %0) {} yield %3", "%2 = tanh(%0) yield %2"})
+    EXPECT_EQ(any({"f32[8,8]"}, body), "nothing") << body;
 }
 
 TEST(ReadSummed, SumsOfFactors) {
