@@ -28,6 +28,11 @@ struct GemmShape {
 
   int64_t bits_of_row() const { return (columns + 127) / 128 * 128; }
   int64_t sums() const { return sum == GemmSum::of_a ? rows : columns; }
+  // Less takes no longer than its launch, whichever way it is done.
+  bool is_worth_timing() const {
+    constexpr int64_t least_work = int64_t{1} << 18;
+    return batch * rows * columns >= (least_work + depth - 1) / depth;
+  }
 };
 
 struct GemmOperands {

@@ -16,8 +16,6 @@ namespace keratin::cuda {
 
 namespace {
 
-// Less than this is not worth the time it takes to try.
-constexpr int64_t least_work = int64_t{1} << 18;
 // What fills a device is done well by the library's first few; of less, how it is cut into parts
 // matters more, and trying takes less.
 constexpr int64_t much_work = int64_t{1} << 31;
@@ -210,12 +208,10 @@ class Gemm::Trial {
 };
 
 MaybeChoice Gemm::choose(bool for_speed) const {
-  const bool worth =
-      shape_.batch * shape_.rows * shape_.columns >= (least_work + shape_.depth - 1) / shape_.depth;
   const KernelCache& cache = KernelCache::of_user();
   // Without a folder to remember it in, the next program might choose another one, and get other
   // bits: then the library's first is taken.
-  for_speed = for_speed && worth && cache.keeps();
+  for_speed = for_speed && shape_.is_worth_timing() && cache.keeps();
   static std::mutex lock;
   static Choices fastest, first;
   const std::lock_guard guard(lock);

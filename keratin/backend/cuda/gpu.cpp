@@ -96,14 +96,13 @@ Gpu::Gpu(int ordinal)
       memory_(memory_of(*this), most_kept),
       host_memory_(host_memory_of(*this), most_kept_of_host) {
   const Driver& d = driver();
-  int major = 0, minor = 0, shared = 0;
+  int minor = 0, shared = 0;
   check(d.device(&device_, ordinal), "cuDeviceGet");
-  check(d.attribute(&major, Driver::capability_major, device_), "cuDeviceGetAttribute");
+  check(d.attribute(&major_, Driver::capability_major, device_), "cuDeviceGetAttribute");
   check(d.attribute(&minor, Driver::capability_minor, device_), "cuDeviceGetAttribute");
   check(d.attribute(&shared, Driver::most_shared_bytes, device_), "cuDeviceGetAttribute");
   shared_bytes_ = shared;
-  chip_ = text("sm_", major, minor);
-  kernels_wait_ = major >= 9;
+  chip_ = text("sm_", major_, minor);
   check(d.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain");
 }
 

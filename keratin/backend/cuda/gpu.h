@@ -24,7 +24,9 @@ class Gpu {
   // Memory that threads of a block can share, for a kernel that asks for it.
   int64_t shared_bytes() const { return shared_bytes_; }
   // Can a kernel wait for those that it follows? See `wait_for_others` in prelude.h.
-  bool kernels_wait() const { return kernels_wait_; }
+  bool kernels_wait() const { return major_ >= 9; }
+  // Can the blocks of a cluster see each other's shared memory?
+  bool has_clusters() const { return major_ >= 9; }
 
   // What is outside a program's own plan: of the GPU, and of the host, which the GPU reads and
   // writes by itself. The caller has entered.
@@ -40,7 +42,7 @@ class Gpu {
   ContextHandle context_ = nullptr;
   std::string chip_;  // "sm_90"
   int64_t shared_bytes_ = 0;
-  bool kernels_wait_ = false;
+  int major_ = 0;  // of its capability
   Pool memory_, host_memory_;
   std::mutex lock_;
   std::map<std::string, ModuleHandle> modules_;  // by text

@@ -143,14 +143,6 @@ bool may_turn_b(const Node& node, const Product& product, const KernelOptions& o
          options.lasts(node.in(product.b));
 }
 
-// Less takes no longer than its launch, whichever way it is done.
-bool may_be_thin(const Node& node, const Product& product) {
-  constexpr int64_t least_work = int64_t{1} << 18;
-  const GemmShape& shape = product.shape;
-  return !product.goes_on && is_thin(product, node.type().dtype) &&
-         shape.rows * shape.depth * shape.columns >= least_work;
-}
-
 // The ways to make a product, the library's first.
 std::vector<Way> ways_of(const Node& node, const Product& product, const KernelOptions& options) {
   std::vector<Way> ways;
@@ -164,10 +156,10 @@ std::vector<Way> ways_of(const Node& node, const Product& product, const KernelO
     turned.shape.alignment_b = 64;
     add("transposed", turned);
   }
-  if (may_be_thin(node, product))
+  if (!product.goes_on && is_thin(product, node.type().dtype) && product.shape.is_worth_timing())
     ways.push_back({"thin", [&] { return make_step(node, make_thin_product(node, product)); }});
   if (options.tf32 && fits_tiles(product, node.type().dtype))
-    for (const Tiling& tiling : tilings_of(product, gpu(node.device()).kernels_wait()))
+    for (const Tiling& tiling : tilings_of(product, gpu(node.device()).has_clusters()))
       ways.push_back({name_of(tiling), [&node, &product, tiling] {
                         return make_step(node, make_tiled_product(node, product, tiling));
                       }});

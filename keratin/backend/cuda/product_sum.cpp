@@ -94,10 +94,8 @@ bool claims_summed(const Node& node) {
   const auto product = read_summed(node);
   const DType dtype = node.type().dtype;
   if (!product || !cublas::available() || !KernelCache::of_user().keeps()) return false;
-  constexpr int64_t least_work = int64_t{1} << 18;  // less takes no longer than its launch
   const GemmShape& s = product->shape;
-  return s.rows * s.columns >= (least_work + s.depth - 1) / s.depth &&
-         Gemm::is_possible(node.device(), s, dtype) &&
+  return s.is_worth_timing() && Gemm::is_possible(node.device(), s, dtype) &&
          Gemm::is_possible(node.device(), product->alone().shape, dtype) &&
          is_faster_at_once(node, *product);
 }
