@@ -161,21 +161,31 @@ TEST_F(Kernels, Movement) {
   }
 }
 
-// Causal, masked, with fewer keys than queries, more than a tile of each.
+// Causal, masked, with fewer keys than queries, more than a tile of each; few queries, whose keys
+// warps share, and many.
 TEST_F(Kernels, Attention) {
-  for (DType dtype : {DType::f32, DType::bf16})
-    for (const bool causal : {false, true})
-      for (const bool masked : {false, true}) {
-        const Input q{{dtype, {2, 70, 2, 32}}, -1, 1},
-            k{{dtype, {2, causal ? 70 : 45, 2, 32}}, -1, 1};
-        expect_as_reference(
-            {q, k, k, flags({2, 1, 1, k.type.shape[1]})}, with_gradients([&](const Values& v) {
-              return Values{ops::scaled_dot_product_attention(
-                  v[0], v[1], v[2], {.mask = masked ? v[3] : Value(), .causal = causal})};
-            }),
-            text("attention of ", dtype, causal ? ", causal" : "", masked ? ", masked" : ""),
-            "cuda scaled_dot_product_attention_grad", dtype == DType::f32 ? 1e-4 : 5e-2);
-      }
+  const auto check = [](const Input& q, const Input& k, bool causal, bool masked) {
+    const DType dtype = q.type.dtype;
+    expect_as_reference(
+        {q, k, k, flags({q.type.shape[0], 1, 1, k.type.shape[1]})},
+        with_gradients([&](const Values& v) {
+          return Values{ops::scaled_dot_product_attention(
+              v[0], v[1], v[2], {.mask = masked ? v[3] : Value(), .causal = causal})};
+        }),
+        text("attention of ", q.type, causal ? ", causal" : "", masked ? ", masked" : ""),
+        "cuda scaled_dot_product_attention_grad", dtype == DType::f32 ? 1e-4 : 5e-2);
+  };
+  for (DType dtype : {DType::f32, DType::bf16}) {
+    for (const int64_t batch : {2, 20})
+      for (const bool causal : {false, true})
+        for (const bool masked : {false, true})
+          check({{dtype, {batch, 70, 2, 32}}, -1, 1},
+                {{dtype, {batch, causal ? 70 : 65, 2, 32}}, -1, 1}, causal, masked);
+    check({{dtype, {2, 70, 2, 32}}, -1, 1}, {{dtype, {2, 20, 2, 32}}, -1, 1}, false, true);
+    check({{dtype, {1, 3, 2, 64}}, -1, 1}, {{dtype, {1, 700, 2, 64}}, -1, 1}, false, true);
+  }
+  check({{DType::bf16, {1, 20, 2, 128}}, -1, 1}, {{DType::bf16, {1, 300, 2, 128}}, -1, 1}, true,
+        false);
 }
 
 // One sample for a block, and two.

@@ -14,7 +14,9 @@ namespace {
 
 constexpr int64_t rows = 64, backward_width = 32;  // as in kernels/attention.h
 constexpr unsigned threads = 128;
-constexpr int64_t shallow = 64;  // heads of which three blocks fit side by side
+constexpr int64_t few_rows = 16;
+constexpr int64_t few_blocks = 66;  // half of a large GPU
+constexpr int64_t shallow = 64;     // heads of which several blocks fit side by side
 
 // Numbers that a kernel is written for.
 struct Layout {
@@ -37,8 +39,11 @@ struct Layout {
            depth <= deepest && batch * heads > 0 && queries > 0;
   }
 
-  unsigned blocks(int64_t count) const {
-    return static_cast<unsigned>((count + rows - 1) / rows * batch * heads);
+  // Warps that share the keys of few queries, as many as find room in shared memory.
+  unsigned sharers() const { return depth > shallow ? 4 : 8; }
+  // Of so many queries or keys each.
+  int64_t blocks(int64_t count, int64_t each) const {
+    return (count + each - 1) / each * batch * heads;
   }
 };
 
@@ -58,41 +63,49 @@ std::string written(const Node& node, const Layout& l) {
               "constexpr attention::Layout layout = {", l.queries, ", ", l.keys, ", ", l.heads,
               ", ", l.key_heads, ", ", l.depth, ", ", flag(attrs.causal), ", ", flag(attrs.mask),
               ", ", mask[0], ", ", mask[1], ", ", mask[2], ", ", mask[3], ", ",
-              exactly(attrs.scale * std::numbers::log2e), "};\n",
+              exactly(attrs.scale * std::numbers::log2e), ", ", l.sharers(), "};\n",
               "extern __shared__ float4 memory[];\n");
 }
 
-// attention::<name><…>(arguments, memory)
-std::string call(const Node& node, const Source& source, const std::string& name,
-                 const std::string& arguments, bool tf32) {
-  const std::string_view type = storage_type(node.in().dtype());
-  return function(node, source, name,
-                  text("  attention::", name, "<layout, ", type, ", ", tf32 ? "false" : "true",
-                       ">(", arguments, ", reinterpret_cast<", type, "*>(memory));\n"),
-                  {.most_threads = threads, .blocks = node.in().shape()[3] <= shallow ? 3U : 1U});
-}
+// Blocks that a kernel is run by, and rows of tiles in their shared memory.
+struct Grid {
+  int64_t blocks;
+  unsigned threads;
+  int64_t lines;
+};
 
-Source::Pass pass(const Node& node, const Layout& l, const char* name, int64_t stretch,
-                  int64_t lines) {
-  const auto size = static_cast<int64_t>(size_of(node.in().dtype()));
-  const int64_t padded = l.depth + 16 / size;
-  return {.function = name,
-          .blocks = l.blocks(stretch),
-          .threads = threads,
-          .shared_bytes = static_cast<unsigned>(lines * padded * size)};
+// attention::<name><…>(arguments, memory)
+void add_pass(Source& source, const Node& node, const std::string& name, const Grid& grid,
+              const std::string& arguments, bool tf32) {
+  const DType dtype = node.in().dtype();
+  const auto size = static_cast<int64_t>(size_of(dtype)), depth = node.in().shape()[3];
+  const unsigned side_by_side = grid.threads > threads ? 2 : 3;
+  source.text += function(
+      node, source, name,
+      text("  attention::", name, "<layout, ", storage_type(dtype), ", ", tf32 ? "false" : "true",
+           ">(", arguments, ", reinterpret_cast<", storage_type(dtype), "*>(memory));\n"),
+      {.most_threads = grid.threads, .blocks = depth > shallow ? 1 : side_by_side});
+  source.passes.push_back(
+      {.function = name,
+       .blocks = static_cast<unsigned>(grid.blocks),
+       .threads = grid.threads,
+       .shared_bytes = static_cast<unsigned>(grid.lines * (depth * size + 16))});
 }
 
 // (query, key, value[, mask]) to (y, log_sum)
 Source forward(const Node& node, bool tf32) {
   const Layout l(node);
+  const auto width = static_cast<int64_t>(128 / size_of(node.in().dtype()));
+  const int64_t blocks = l.blocks(l.queries, rows);
+  const bool few = blocks <= few_blocks && l.keys > width;
+  const Grid grid =
+      few ? Grid{l.blocks(l.queries, few_rows), 32 * l.sharers(), few_rows + l.sharers() * width}
+          : Grid{blocks, threads, rows + 2 * width};
   const size_t out = node.input_count();
   Source source;
   source.text = written(node, l);
-  source.text +=
-      call(node, source, "forward",
+  add_pass(source, node, few ? "forward_few" : "forward", grid,
            text("p0, p1, p2, ", out > 3 ? "p3" : "nullptr", ", p", out, ", p", out + 1), tf32);
-  const auto width = static_cast<int64_t>(128 / size_of(node.in().dtype()));
-  source.passes = {pass(node, l, "forward", l.queries, rows + 2 * width)};
   return source;
 }
 
@@ -105,15 +118,12 @@ Source backward(const Node& node, bool tf32) {
   Source source;
   source.scratch_bytes = static_cast<size_t>(l.batch * l.heads * l.queries) * 4;
   source.text = written(node, l);
-  source.text +=
-      call(node, source, "backward_queries",
-           text(inputs, ", p", y, ", p", y + 1, ", p", y + 2, ", p", out, ", ", deltas), tf32);
-  source.text += call(
-      node, source, "backward_keys",
-      text(inputs, ", p", y + 1, ", p", y + 2, ", ", deltas, ", p", out + 1, ", p", out + 2), tf32);
   const int64_t lines = 2 * rows + 2 * backward_width;
-  source.passes = {pass(node, l, "backward_queries", l.queries, lines),
-                   pass(node, l, "backward_keys", l.keys, lines)};
+  add_pass(source, node, "backward_queries", {l.blocks(l.queries, rows), threads, lines},
+           text(inputs, ", p", y, ", p", y + 1, ", p", y + 2, ", p", out, ", ", deltas), tf32);
+  add_pass(source, node, "backward_keys", {l.blocks(l.keys, rows), threads, lines},
+           text(inputs, ", p", y + 1, ", p", y + 2, ", ", deltas, ", p", out + 1, ", p", out + 2),
+           tf32);
   return source;
 }
 

@@ -12,6 +12,8 @@ namespace keratin::cuda {
 
 namespace {
 
+constexpr int64_t few_rows = 512;  // four for each processor of a large GPU
+
 // How threads share the rows of a node; `values` of a thread fit into its registers.
 struct RowLayout {
   int64_t rows, columns, lanes, pack, teams;
@@ -25,7 +27,8 @@ struct RowLayout {
     };
     lanes = std::min<int64_t>(power(packs), 32);
     if (columns > 32 * 32) lanes = std::min<int64_t>(power((columns + values - 1) / values), 1024);
-    teams = lanes > 32 ? 1 : 128 / lanes;
+    const bool spread = lanes == 32 && rows <= few_rows;  // over the GPU, a warp to a block
+    teams = lanes > 32 || spread ? 1 : 128 / lanes;
   }
 
   bool fits(int64_t values) const {

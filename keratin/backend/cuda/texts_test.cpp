@@ -1,13 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-
-#include "keratin/backend/cuda/attention.h"
 #include "keratin/backend/cuda/conv_cudnn.h"
-#include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/kernels.h"
-#include "keratin/backend/cuda/nvrtc.h"
+#include "keratin/backend/cuda/texts_testing.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/norm_rules.h"
 #include "keratin/ops/ops.h"
@@ -15,42 +7,8 @@
 #include "keratin/ops/registry.h"
 #include "keratin/ops/scalar.h"
 
-// The kernels' text, compiled for two chips wherever there is an NVRTC: no GPU is needed.
 namespace keratin::cuda {
 namespace {
-
-// The texts of all nodes of a program that are run as they are.
-std::vector<std::string> texts_of(const Module& module) {
-  std::vector<std::string> texts;
-  for (const auto& node : module.block().nodes())
-    if (const TextMaker maker = find_text(*node)) texts.push_back(maker(*node).text);
-  return texts;
-}
-
-int64_t count_texts(const Module& module, const char* with) {
-  const std::vector<std::string> texts = texts_of(module);
-  return std::count_if(texts.begin(), texts.end(), [&](const std::string& text) {
-    return text.find(with) != std::string::npos;
-  });
-}
-
-void expect_compiles(const std::string& text) {
-  for (const char* chip : {"sm_80", "sm_90"}) EXPECT_NO_THROW(compile(text, chip)) << text;
-}
-
-void expect_compiles(const Module& module) {
-  for (const std::string& text : texts_of(module)) expect_compiles(text);
-}
-
-class CudaTexts : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (can_compile(&reason)) return;
-    ASSERT_EQ(std::getenv("KERATIN_REQUIRE_NVRTC"), nullptr) << reason;
-    GTEST_SKIP() << "no kernel was compiled: " << reason;
-  }
-};
 
 // All pointwise ops of a kind of number, in one loop.
 Module pointwise(DType dtype) {
@@ -163,86 +121,6 @@ TEST_F(CudaTexts, Sorts) {
   }
   m.output(ops::argsort(m.input({DType::f64, {1000}}), {.axis = 0}));
   expect_compiles(m);
-}
-
-// Two layers and their gradients.
-Module recurrent_layers(DType dtype, int64_t batch, int64_t units, bool masked) {
-  constexpr int64_t steps = 5, features = 7;
-  Module m;
-  const auto input = [&](const Dims& dims) { return m.input({dtype, Shape(dims)}); };
-  const Value mask = masked ? m.input({DType::boolean, {batch, steps}}) : Value();
-  const Value h = input({batch, units}), x = input({batch, steps, features});
-  const auto lstm = ops::lstm({.x = x,
-                               .h = h,
-                               .c = h,
-                               .kernel = input({features, 4 * units}),
-                               .recurrent = input({units, 4 * units}),
-                               .bias = {},
-                               .mask = mask},
-                              {.reverse = masked});
-  const auto gru = ops::gru({.x = x,
-                             .h = h,
-                             .kernel = input({features, 3 * units}),
-                             .recurrent = input({units, 3 * units}),
-                             .bias = {},
-                             .mask = mask});
-  for (const Value& y : {lstm.ys, gru.ys}) {
-    Values dy;
-    for (const Value& output : y.node().outputs()) dy.push_back(ops::zeros_like(output));
-    dy[0] = m.input(y.type());
-    y.node().op().grad(y.node(), dy);
-  }
-  return m;
-}
-
-// From a few units to as many as a block has threads for, with and without a mask.
-TEST_F(CudaTexts, RecurrentSteps) {
-  for (DType dtype : {DType::f32, DType::bf16, DType::f16})
-    for (const int64_t units : {3, 128, 256}) {
-      if (dtype == DType::f16 && units != 128) continue;
-      const Module m = recurrent_layers(dtype, units == 3 ? 200 : 64, units, units == 128);
-      EXPECT_EQ(count_texts(m, "recurrent::"), 4) << dtype;
-      expect_compiles(m);
-    }
-  EXPECT_EQ(count_texts(recurrent_layers(DType::f64, 4, 3, false), "recurrent::"), 0);
-}
-
-TEST_F(CudaTexts, Attention) {
-  for (DType dtype : {DType::f32, DType::bf16, DType::f16}) {
-    Module m;
-    const Type type{dtype, {2, 70, 3, dtype == DType::f32 ? 16 : 32}};
-    const Value mask = dtype == DType::f16 ? m.input({DType::boolean, {2, 1, 1, 70}}) : Value();
-    const Value y =
-        ops::scaled_dot_product_attention(m.input(type), m.input(type), m.input(type),
-                                          {.mask = mask, .causal = dtype == DType::bf16});
-    y.node().op().grad(y.node(), {m.input(y.type()), ops::zeros_like(y.node().out(1))});
-    EXPECT_EQ(count_texts(m, "attention::"), 2);
-    expect_compiles(m);
-    for (const auto& node : m.block().nodes())
-      if (find_text(*node) == make_attention)
-        expect_compiles(attention_text(*node, true).text);  // of f32 other products
-  }
-}
-
-// Rows of a warp's part, of a warp and of a block; the last has too many columns for a kernel.
-TEST_F(CudaTexts, Rows) {
-  for (DType dtype : {DType::f32, DType::bf16})
-    for (const int64_t columns : {10, 768, 5000, 40000}) {
-      if (dtype == DType::bf16 && columns != 768) continue;
-      Module m;
-      const Value x = m.input({dtype, {3, 7, columns}}), scale = m.input({dtype, {columns}});
-      const Values results = {ops::softmax(x), ops::log_softmax(x),
-                              ops::sparse_softmax_cross_entropy(x, m.input({DType::i32, {3, 7}})),
-                              ops::layer_norm(x, scale, scale), ops::rms_norm(x, scale)};
-      for (const Value& y : results) {
-        Values dy;
-        for (const Value& output : y.node().outputs()) dy.push_back(ops::zeros_like(output));
-        dy[0] = m.input(y.type());
-        y.node().op().grad(y.node(), dy);
-      }
-      EXPECT_EQ(count_texts(m, "rows::"), columns == 40000 ? 0 : 10);
-      expect_compiles(m);
-    }
 }
 
 // Channels that stay together are moved 16 bytes at a time.

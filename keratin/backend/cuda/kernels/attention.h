@@ -13,11 +13,13 @@ struct Layout {
   bool causal, masked;
   int64_t mask_batch, mask_head, mask_query, mask_key;  // steps of the mask
   float scale;                                          // times log2(e)
+  int sharers;                                          // warps that share the keys of few queries
 };
 
 constexpr int warps = 4, rows = 16 * warps;  // of a block
 constexpr float log2_e = 1.44269504f, ln_2 = 0.69314718f;
 constexpr float hidden = -1e30f;  // a score where the mask says no; softmax of these alone is even
+constexpr float lowest = -3.40282347e38f;
 
 // One head of one sample.
 template <Layout l>
@@ -49,17 +51,18 @@ struct Tile {
   static constexpr int stride = l.depth + U::padding;
 
   // Rows on their way into shared memory: all are asked for before the first is stored.
-  template <int count>
+  // `threads`, neighbours, share the work.
+  template <int count, int threads = 32 * warps>
   struct Rows {
     static constexpr int pack = 16 / sizeof(T), across = l.depth / pack;
-    static constexpr int each = (count * across + 32 * warps - 1) / (32 * warps);
+    static constexpr int each = (count * across + threads - 1) / threads;
     Pack<T, pack> packs[each];
 
     // Rows of the tensor, `step` apart; zeros behind the last.
     void load(const T* from, int64_t step, int there) {
 #pragma unroll
       for (int i = 0; i < each; ++i) {
-        const int at = threadIdx.x + i * 32 * warps, row = at / across;
+        const int at = threadIdx.x % threads + i * threads, row = at / across;
         packs[i] = {};
         if (row < min(there, count))
           packs[i] =
@@ -69,7 +72,7 @@ struct Tile {
     void store(T* to) {
 #pragma unroll
       for (int i = 0; i < each; ++i) {
-        const int at = threadIdx.x + i * 32 * warps, row = at / across;
+        const int at = threadIdx.x % threads + i * threads, row = at / across;
         if (row >= count) break;
 #pragma unroll
         for (int e = 0; e < pack; ++e) packs[i].items[e] = U::prepared(packs[i].items[e]);
@@ -99,41 +102,26 @@ float over_row(float value) {
   return Combine{}(value, __shfl_xor_sync(~0u, value, 2));
 }
 
+// What a warp's 16 queries found in the keys that they have gone past: sums of values, each times
+// its share, and the sum of shares, as if the largest score so far were the largest of all.
 template <Layout l, class T, bool exact>
-void forward(const T* query, const T* key, const T* value, const bool* mask, T* y, float* log_sum,
-             T* memory) {
+struct Findings {
   using Part = Tile<l, T, exact>;
   using U = typename Part::U;
-  constexpr int width = 128 / sizeof(T), n = width / 8;  // keys of a tile
-  constexpr int blocks = (l.queries + rows - 1) / rows;
-  const Head<l> head(blockIdx.x / blocks);
-  const int first = blockIdx.x % blocks * rows, warp = threadIdx.x / 32;
-  const tiles::Lane lane;
-  T *const q = memory, *const k = q + rows * Part::stride, *const v = k + width * Part::stride;
-  typename Part::template Rows<rows> queries;
-  typename Part::template Rows<width> keys, values;  // of the tile to come
-  const auto load = [&](int start) {
-    keys.load(key + head.key_at(start), l.key_heads * l.depth, l.keys - start);
-    values.load(value + head.key_at(start), l.key_heads * l.depth, l.keys - start);
-  };
-  queries.load(query + head.query_at(first), l.heads * l.depth, l.queries - first);
-  load(0);
-  queries.store(q);
-  float sums[l.depth / 8][4] = {}, peak[2], total[2] = {0, 0};
-  peak[0] = peak[1] = -std::numeric_limits<float>::infinity();
-  // Where a query may see no key, all of them count; only a mask can do that.
-  const int end = l.causal && !l.masked ? min(l.keys, first + rows) : l.keys;
-  for (int start = 0; start < end; start += width) {
-    __syncthreads();
-    keys.store(k);
-    values.store(v);
-    __syncthreads();
-    if (start + width < end) load(start + width);
+  float sums[l.depth / 8][4] = {};
+  float peak[2] = {lowest, lowest}, total[2] = {0, 0};  // of rows `line` and `line` + 8
+
+  // `width` keys and values from `start` on, and queries from `first` on, all in shared memory.
+  template <int width>
+  void add(const Head<l>& head, const bool* mask, int first, int start, const T* q, const T* k,
+           const T* v) {
+    const tiles::Lane lane;
+    constexpr int n = width / 8;
     float s[n][4] = {};
-    tiles::add_rows_by_rows<U, l.depth>(s, q + warp * 16 * Part::stride, k, Part::stride);
+    tiles::add_rows_by_rows<U, l.depth>(s, q, k, Part::stride);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int t = first + warp * 16 + lane.line + 8 * half;
+      const int t = first + lane.line + 8 * half;
       float most = peak[half];
 #pragma unroll
       for (int i = 0; i < n; ++i)
@@ -166,18 +154,136 @@ void forward(const T* query, const T* key, const T* value, const bool* mask, T* 
     }
     tiles::add_sums_by_rows<U>(sums, s, v, Part::stride);
   }
+};
+
+inline float log_of(float peak, float total) { return (peak + log2f(total)) * ln_2; }
+
+// Keys behind this one are seen by none of `count` queries from `first` on. Where a query may see
+// no key, all of them count; only a mask can do that.
+template <Layout l>
+int end_of_keys(int first, int count) {
+  return l.causal && !l.masked ? min(l.keys, first + count) : l.keys;
+}
+
+template <Layout l, class T, bool exact>
+void forward(const T* query, const T* key, const T* value, const bool* mask, T* y, float* log_sum,
+             T* memory) {
+  using Part = Tile<l, T, exact>;
+  constexpr int width = 128 / sizeof(T);  // keys of a tile
+  constexpr int blocks = (l.queries + rows - 1) / rows;
+  const Head<l> head(blockIdx.x / blocks);
+  const int first = blockIdx.x % blocks * rows, own = threadIdx.x / 32 * 16;
+  T *const q = memory, *const k = q + rows * Part::stride, *const v = k + width * Part::stride;
+  typename Part::template Rows<rows> queries;
+  typename Part::template Rows<width> keys, values;  // of the tile to come
+  const auto load = [&](int start) {
+    keys.load(key + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+    values.load(value + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+  };
+  queries.load(query + head.query_at(first), l.heads * l.depth, l.queries - first);
+  load(0);
+  queries.store(q);
+  Findings<l, T, exact> found;
+  const int end = end_of_keys<l>(first, rows);
+  for (int start = 0; start < end; start += width) {
+    __syncthreads();
+    keys.store(k);
+    values.store(v);
+    __syncthreads();
+    if (start + width < end) load(start + width);
+    found.template add<width>(head, mask, first + own, start, q + own * Part::stride, k, v);
+  }
+  const tiles::Lane lane;
   int64_t at[2];
   float factor[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int t = first + warp * 16 + lane.line + 8 * half;
-    total[half] = over_row<scalar::Add>(total[half]);
-    factor[half] = 1 / total[half];
+    const int t = first + own + lane.line + 8 * half;
+    const float total = over_row<scalar::Add>(found.total[half]);
+    factor[half] = 1 / total;
     at[half] = t < l.queries ? head.query_at(t) : -1;
     if (log_sum != nullptr && t < l.queries && lane.pair == 0)
-      log_sum[head.statistic_at(t)] = (peak[half] + log2f(total[half])) * ln_2;
+      log_sum[head.statistic_at(t)] = log_of(found.peak[half], total);
   }
-  if (y != nullptr) Part::store(y, at, sums, factor);
+  if (y != nullptr) Part::store(y, at, found.sums, factor);
+}
+
+// The same where blocks of as many queries as above would leave most of a GPU idle: a block has 16,
+// each warp goes past tiles of its own, and what they found is joined in order.
+template <Layout l, class T, bool exact>
+void forward_few(const T* query, const T* key, const T* value, const bool* mask, T* y,
+                 float* log_sum, T* memory) {
+  using Part = Tile<l, T, exact>;
+  constexpr int width = 64 / sizeof(T), tile = 2 * width * Part::stride;  // keys and values
+  constexpr int blocks = (l.queries + 15) / 16;
+  const Head<l> head(blockIdx.x / blocks);
+  const int first = blockIdx.x % blocks * 16, warp = threadIdx.x / 32;
+  T *const q = memory, *const all = q + 16 * Part::stride;
+  T *const k = all + warp * tile, *const v = k + width * Part::stride;
+  typename Part::template Rows<16, 32 * l.sharers> queries;
+  typename Part::template Rows<width, 32> keys, values;
+  const int end = end_of_keys<l>(first, 16);
+  const auto load = [&](int start) {
+    if (start >= end) return;
+    keys.load(key + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+    values.load(value + head.key_at(start), l.key_heads * l.depth, l.keys - start);
+  };
+  queries.load(query + head.query_at(first), l.heads * l.depth, l.queries - first);
+  load(warp * width);
+  queries.store(q);
+  __syncthreads();
+  Findings<l, T, exact> found;
+  for (int start = warp * width; start < end; start += l.sharers * width) {
+    keys.store(k);
+    values.store(v);
+    __syncwarp();
+    found.template add<width>(head, mask, first, start, q, k, v);
+    __syncwarp();
+    load(start + l.sharers * width);
+  }
+  // In place of the tile, which the warp is done with.
+  constexpr int stride = l.depth + 4;
+  static_assert(16 * stride * sizeof(float) <= tile / 2 * sizeof(T));
+  __shared__ float peaks[l.sharers][16], totals[l.sharers][16];
+  const tiles::Lane lane;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = lane.line + 8 * half;
+    const float total = over_row<scalar::Add>(found.total[half]);
+    if (lane.pair == 0) {
+      peaks[warp][row] = found.peak[half];
+      totals[warp][row] = total;
+    }
+    float* const to = reinterpret_cast<float*>(k) + row * stride + 2 * lane.pair;
+#pragma unroll
+    for (int n = 0; n < l.depth / 8; ++n)
+      *reinterpret_cast<Pack<float, 2>*>(to + n * 8) = {found.sums[n][2 * half],
+                                                        found.sums[n][2 * half + 1]};
+  }
+  __syncthreads();
+  constexpr int across = l.depth / 4;
+  for (int i = threadIdx.x; i < min(16, l.queries - first) * across; i += 32 * l.sharers) {
+    const int row = i / across, column = i % across * 4;
+    float most = peaks[0][row], total = 0, sums[4] = {};
+#pragma unroll
+    for (int w = 1; w < l.sharers; ++w) most = max(most, peaks[w][row]);
+#pragma unroll
+    for (int w = 0; w < l.sharers; ++w) {
+      const float factor = exp2f(peaks[w][row] - most);
+      const auto part = *reinterpret_cast<const Pack<float, 4>*>(
+          reinterpret_cast<const float*>(all + w * tile) + row * stride + column);
+      total += factor * totals[w][row];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[e] += factor * part.items[e];
+    }
+    Pack<T, 4> four;
+#pragma unroll
+    for (int e = 0; e < 4; ++e) four.items[e] = T(sums[e] / total);
+    if (y != nullptr)
+      *reinterpret_cast<Pack<T, 4>*>(y + head.query_at(first + row) + column) = four;
+    if (log_sum != nullptr && column == 0)
+      log_sum[head.statistic_at(first + row)] = log_of(most, total);
+  }
 }
 
 // What softmax gave a key, from its score and the logarithm that belongs to the query.
@@ -233,7 +339,7 @@ void backward_queries(const T* query, const T* key, const T* value, const bool* 
     if (t < l.queries && lane.pair == 0) deltas[head.statistic_at(t)] = delta[half];
   }
   float sums[l.depth / 8][4] = {};
-  const int end = l.causal && !l.masked ? min(l.keys, first + rows) : l.keys;
+  const int end = end_of_keys<l>(first, rows);
   for (int start = 0; start < end && dquery != nullptr; start += back_width) {
     __syncthreads();
     keys.store(k);

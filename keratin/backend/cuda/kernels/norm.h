@@ -10,6 +10,9 @@ template <class L, bool centred, class T>
 void norm(int64_t count, compute_t<T> epsilon, const T* x, const T* scale, const T* offset, T* y,
           compute_t<T>* means, compute_t<T>* rstds) {
   using C = compute_t<T>;
+  Part<L, C> factor, more;  // asked for at once with the first row
+  if (scale != nullptr) factor = load_row<L>(scale);
+  if (offset != nullptr) more = load_row<L>(offset);
   each_row<L>(count, [&](int64_t row, bool there) {
     auto part = load_row<L>(x + row * L::columns);
     C mean = 0;
@@ -27,14 +30,8 @@ void norm(int64_t count, compute_t<T> epsilon, const T* x, const T* scale, const
     }
     if (y == nullptr) return;
     each<L>([&](int r, int e, int) { part.v[r][e] *= rstd; });
-    if (scale != nullptr) {
-      const auto factor = load_row<L>(scale);
-      each<L>([&](int r, int e, int) { part.v[r][e] *= factor.v[r][e]; });
-    }
-    if (offset != nullptr) {
-      const auto more = load_row<L>(offset);
-      each<L>([&](int r, int e, int) { part.v[r][e] += more.v[r][e]; });
-    }
+    if (scale != nullptr) each<L>([&](int r, int e, int) { part.v[r][e] *= factor.v[r][e]; });
+    if (offset != nullptr) each<L>([&](int r, int e, int) { part.v[r][e] += more.v[r][e]; });
     store_row<L>(y + row * L::columns, [&](int r, int e, int) { return part.v[r][e]; });
   });
 }
