@@ -70,6 +70,26 @@ TEST_F(Products, TakeTheGradientOfReluAlong) {
   EXPECT_NE(made.describe().find("gradient of relu"), std::string::npos) << made.describe();
 }
 
+// Parts of a long sum are joined before they are rounded: each is far larger than the whole.
+TEST_F(Products, OfHalfTypesAreRoundedOnce) {
+  const int64_t depth = 4096;
+  for (const DType dtype : {DType::bf16, DType::f16})
+    for (const int64_t rows : {16, 64, 128})
+      for (const int64_t columns : {16, 64, 200}) {
+        Tensor a(dtype, {rows, depth}), b(dtype, {depth, columns});
+        for (int64_t i = 0; i < a.count(); ++i) a.set(i, 1);
+        for (int64_t i = 0; i < b.count(); ++i) {
+          const int64_t k = i / columns;
+          b.set(i, (k < depth / 2 ? 15 : -15) + (k % 400 == 0 ? 1 : 0));  // 11 are 1 more
+        }
+        const auto build = [](const Values& v) { return Values{ops::matmul(v[0], v[1])}; };
+        const Executable made =
+            program({{{dtype, a.shape()}}, {{dtype, b.shape()}}}, build, {.backend = "cuda"});
+        expect_close(made({a, b})[0], Tensor::full(dtype, {rows, columns}, 11), 0,
+                     text(dtype, ' ', rows, " x ", depth, " x ", columns, '\n', made.describe()));
+      }
+}
+
 // What cuBLASLt cannot do with a product is done by the same step.
 TEST_F(Products, GoOnWithWhateverFollows) {
   const auto build = [] {

@@ -19,7 +19,8 @@ constexpr int sum_left_epilogue = 256, sum_right_epilogue = 512, sum_relu_grad_e
 constexpr int batch_count_attribute = 5, batch_stride_attribute = 6;
 constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_attribute = 5;
 // Parts of a sum are joined from the workspace, in order; never added to the result as they come.
-constexpr uint32_t ordered_reductions = 2 | 4;
+// There they have the type of the arithmetic or that of the result, which may have fewer bits.
+constexpr uint32_t parts_as_computed = 2, parts_as_given = 4;
 constexpr size_t most_workspace = size_t{32} << 20;
 constexpr int most_choices = 24;
 
@@ -157,7 +158,7 @@ void Operation::sum_left() const { set_epilogue(sum_left_epilogue); }
 void Operation::sum_right() const { set_epilogue(sum_right_epilogue); }
 void Operation::sum_relu_grad() const { set_epilogue(sum_relu_grad_epilogue); }
 
-Layout::Layout(DataType type, int64_t rows, int64_t columns) {
+Layout::Layout(DataType type, int64_t rows, int64_t columns) : type_(type) {
   void* made = nullptr;
   check(api().create_layout(&made, static_cast<int>(type), static_cast<uint64_t>(rows),
                             static_cast<uint64_t>(columns), rows),
@@ -180,7 +181,8 @@ std::vector<Choice> choices(const Operation& operation, const Layout& left, cons
     check(api().set_preference(preference, attribute, &value, sizeof value), "preference");
   };
   set(workspace_attribute, most_workspace);
-  set(reduction_attribute, ordered_reductions);
+  const bool half = out.type() == DataType::f16 || out.type() == DataType::bf16;
+  set(reduction_attribute, half ? parts_as_computed : parts_as_computed | parts_as_given);
   const uint32_t of[] = {alignments[0], alignments[1], alignments[2], alignments[2]};
   for (int i = 0; i < 4; ++i) set(first_alignment_attribute + i, of[i]);
   Heuristic found[most_choices] = {};

@@ -50,9 +50,11 @@ class Layout {
   Layout(DataType type, int64_t rows, int64_t columns);
   void batch(int64_t count, int64_t stride) const;
   void* get() const { return handle_.get(); }
+  DataType type() const { return type_; }
 
  private:
   std::shared_ptr<void> handle_;
+  DataType type_ = DataType::f32;
 };
 
 // An algorithm, as the library describes it.
@@ -61,8 +63,9 @@ struct Choice {
   size_t workspace_bytes = 0;
 };
 
-// The library's choices among those whose results are always the same, best first; none for
-// products that it does not know. The alignments are of the left and right factor and the product.
+// The library's choices among those whose results are always the same and rounded once, best first;
+// none for products that it does not know. The alignments are of the left and right factor and the
+// product.
 std::vector<Choice> choices(const Operation& operation, const Layout& left, const Layout& right,
                             const Layout& out, const std::array<uint32_t, 3>& alignments);
 

@@ -78,9 +78,10 @@ double seconds_of(const Launches& launch, StreamHandle stream) {
 }  // namespace
 
 std::string text_of(const GemmShape& s, DType dtype, bool tf32) {
-  return text("cuBLASLt ", cublas::version(), ' ', dtype, tf32 ? " tf32 " : " ", s.batch, 'x',
-              s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b, ' ',
-              s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
+  // Choices are kept: what was once chosen among others has another name.
+  return text("cuBLASLt ", cublas::version(), " rounding once ", dtype, tf32 ? " tf32 " : " ",
+              s.batch, 'x', s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b,
+              ' ', s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
               s.alignment_out, ' ', s.bias, s.addend, s.relu, s.relu_grad,
               s.sum == GemmSum::none ? "" : text(" sum ", static_cast<int>(s.sum)));
 }
