@@ -27,24 +27,27 @@ void expect_alike(const Tensor& actual, const Tensor& expected, const std::strin
   EXPECT_LE(worst, tolerance) << what << ' ' << expected.dtype();
 }
 
-void expect_all_alike(const Value& value, TextMaker definition) {
-  const Node& node = value.node();
-  const Tensor expected = output_of(node, *make_step(node, definition(node)));
-  const auto job = conv_job(node);
-  ASSERT_TRUE(job);
-  const CudnnWays found = cudnn_ways(*job, {.tf32 = false});
-  EXPECT_FALSE(found.ways.empty()) << keratin::text(node.name());
+using Expect = void (*)(const ConvJob& job, const Tensor& expected);
+
+// Kernels of our own, and the library's products of what lies under windows.
+void expect_of_ours(const ConvJob& job, const Tensor& expected) {
+  // Gradients under windows are rounded before they are added up.
+  const bool rounds = job.kind == ConvKind::grad_input && job.dtype() != DType::f32;
+  if (const auto kernel = make_conv_of_windows(job, {.tf32 = false}); kernel && !rounds)
+    expect_alike(output_of(job.node, *kernel), expected, kernel->describe());
+  if (fits_direct(job))
+    expect_alike(output_of(job.node, *make_step(job.node, make_conv_direct(job))), expected,
+                 "direct");
+}
+
+void expect_of_cudnns(const ConvJob& job, const Tensor& expected) {
+  const CudnnWays found = cudnn_ways(job, {.tf32 = false});
+  EXPECT_FALSE(found.ways.empty()) << keratin::text(job.node.name());
   for (const Way& way : found.ways) {
     const auto kernel = way.make();
     if (kernel == nullptr) continue;
-    expect_alike(output_of(node, *kernel), expected, kernel->describe());
+    expect_alike(output_of(job.node, *kernel), expected, kernel->describe());
   }
-  // Gradients under windows are rounded before they are added up.
-  const bool rounds = job->kind == ConvKind::grad_input && job->dtype() != DType::f32;
-  if (const auto kernel = make_conv_of_windows(*job, {.tf32 = false}); kernel && !rounds)
-    expect_alike(output_of(node, *kernel), expected, kernel->describe());
-  if (fits_direct(*job))
-    expect_alike(output_of(node, *make_step(node, make_conv_direct(*job))), expected, "direct");
 }
 
 struct Case {
@@ -64,34 +67,53 @@ const Case cases[] = {
     {{3, 17, 15, 2}, {3, 2, 2, 70}, {.strides = {2, 1}, .padding = "same"}},
 };
 
-template <class... Parameters>
-class WithCudnn : public ::testing::TestWithParam<std::tuple<Parameters...>> {
- protected:
-  void SetUp() override {
-    keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
-    if (device_count() > 0) keratin::testing::need_for_gpu(cudnn::available(), "no cuDNN");
-  }
-};
-
-class ConvWays : public WithCudnn<size_t, DType> {};
-
-TEST_P(ConvWays, AllGiveTheSame) {
-  const Case& c = cases[std::get<0>(GetParam())];
+// A convolution and its gradients.
+void expect_alike(const Case& c, DType dtype, Expect expect) {
   Module m;
-  const Type type_x{std::get<1>(GetParam()), c.x, {Device::Kind::gpu, 0}},
-      type_w{type_x.dtype, c.w, type_x.device};
+  const Type type_x{dtype, c.x, {Device::Kind::gpu, 0}}, type_w{dtype, c.w, type_x.device};
   const Value x = m.input(type_x), w = m.input(type_w), y = ops::conv(x, w, c.attrs);
   ops::ConvAttrs by_input = c.attrs, by_filter = c.attrs;
   by_input.sizes = Dims(c.x.begin() + 1, c.x.end() - 1);
   by_filter.sizes = Dims(c.w.begin(), c.w.end() - 2);
-  expect_all_alike(y, make_conv);
-  expect_all_alike(ops::conv_grad_input(y, w, by_input), make_conv_grad_input);
-  expect_all_alike(ops::conv_grad_filter(x, y, by_filter), make_conv_grad_filter);
+  const auto check = [&](const Value& value, TextMaker definition) {
+    const Node& node = value.node();
+    const auto job = conv_job(node);
+    ASSERT_TRUE(job);
+    expect(*job, output_of(node, *make_step(node, definition(node))));
+  };
+  check(y, make_conv);
+  check(ops::conv_grad_input(y, w, by_input), make_conv_grad_input);
+  check(ops::conv_grad_filter(x, y, by_filter), make_conv_grad_filter);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ConvWays,
-                         ::testing::Combine(::testing::Range(size_t{0}, std::size(cases)),
-                                            ::testing::Values(DType::f32, DType::bf16)));
+template <class... Parameters>
+class WithGpu : public ::testing::TestWithParam<std::tuple<Parameters...>> {
+ protected:
+  void SetUp() override { keratin::testing::need_for_gpu(device_count() > 0, why_no_device()); }
+};
+template <class... Parameters>
+class WithCudnn : public WithGpu<Parameters...> {
+ protected:
+  void SetUp() override {
+    WithGpu<Parameters...>::SetUp();
+    if (device_count() > 0) keratin::testing::need_for_gpu(cudnn::available(), "no cuDNN");
+  }
+};
+
+class ConvWays : public WithGpu<size_t, DType> {};
+class ConvWaysOfCudnn : public WithCudnn<size_t, DType> {};
+
+TEST_P(ConvWays, GiveTheSame) {
+  expect_alike(cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_ours);
+}
+TEST_P(ConvWaysOfCudnn, GiveTheSame) {
+  expect_alike(cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_cudnns);
+}
+
+const auto every_case = ::testing::Combine(::testing::Range(size_t{0}, std::size(cases)),
+                                           ::testing::Values(DType::f32, DType::bf16));
+INSTANTIATE_TEST_SUITE_P(Cases, ConvWays, every_case);
+INSTANTIATE_TEST_SUITE_P(Cases, ConvWaysOfCudnn, every_case);
 
 // relu(conv · scale + shift + added) of few numbers, by our own kernel and by others.
 TEST(ConvDirect, TakesAnEpilogueAlong) {
@@ -126,9 +148,9 @@ TEST(ConvDirect, TakesAnEpilogueAlong) {
 }
 
 // relu of no number is no number, in cuDNN's part too.
-class ConvRelu : public WithCudnn<DType, int64_t> {};
+class ConvReluOfCudnn : public WithCudnn<DType, int64_t> {};
 
-TEST_P(ConvRelu, LetsNanThrough) {
+TEST_P(ConvReluOfCudnn, LetsNanThrough) {
   const auto [dtype, window] = GetParam();
   const Device device{Device::Kind::gpu, 0};
   const Type x{dtype, {2, 8, 8, 16}, device}, w{dtype, {window, window, 16, 16}, device},
@@ -159,7 +181,7 @@ TEST_P(ConvRelu, LetsNanThrough) {
   expect_alike(output_of(node, *kernel), output_of(node, *other), kernel->describe());
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ConvRelu,
+INSTANTIATE_TEST_SUITE_P(Cases, ConvReluOfCudnn,
                          ::testing::Combine(::testing::Values(DType::f32, DType::f16, DType::bf16),
                                             ::testing::Values(1, 3)));
 
