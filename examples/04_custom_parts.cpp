@@ -12,7 +12,7 @@ struct ScaleConfig {
   double start = 1;
 
   static constexpr std::string_view keras_name = "Scale";
-  static constexpr auto fields = std::tuple{field("start", &ScaleConfig::start)};
+  static constexpr auto fields = field_list(field("start", &ScaleConfig::start));
 };
 
 class ScaleLayer final : public LayerOf<ScaleLayer, ScaleConfig> {

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 struct PositionsConfig {
   static constexpr std::string_view keras_name = "Positions";
-  static constexpr std::tuple<> fields = {};
+  static constexpr auto fields = field_list();
 };
 
 // Adds a vector of its own to each step.

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,7 +13,7 @@
 namespace keratin {
 
 // A struct lists its members once, as
-//   static constexpr auto fields = std::tuple{field("axis", &AxisAttrs::axis)};
+//   static constexpr auto fields = field_list(field("axis", &AxisAttrs::axis));
 // and printing, parsing, equality, hashing and copying of it derive from that list.
 template <class Struct, class Member>
 struct Field {
@@ -27,6 +26,14 @@ constexpr Field<Struct, Member> field(std::string_view name, Member Struct::*mem
   return {name, member};
 }
 
+// The list, to be called with a function that takes all fields. It is one class whatever its
+// length; a std::tuple of as many members takes a compiler fifty times as long, in every file that
+// sees it.
+template <class... Fields>
+constexpr auto field_list(Fields... fields) {
+  return [=](auto&& take) { return take(fields...); };
+}
+
 template <class T>
 concept HasFields = requires {
   T::fields;
@@ -35,8 +42,8 @@ concept HasFields = requires {
 // Calls visit(name, member) for each field in the listed order.
 template <HasFields T, class Visitor>
 void for_each_field(T& object, Visitor&& visit) {
-  std::apply([&](const auto&... f) { (visit(f.name, object.*(f.member)), ...); },
-             std::remove_const_t<T>::fields);
+  std::remove_const_t<T>::fields(
+      [&](const auto&... f) { (visit(f.name, object.*(f.member)), ...); });
 }
 
 template <HasFields T>
@@ -61,9 +68,8 @@ bool same_member(const std::vector<T>& a, const std::vector<T>& b) {
 
 template <HasFields T>
 bool equal_fields(const T& a, const T& b) {
-  return std::apply(
-      [&](const auto&... f) { return (same_member(a.*(f.member), b.*(f.member)) && ...); },
-      T::fields);
+  return T::fields(
+      [&](const auto&... f) { return (same_member(a.*(f.member), b.*(f.member)) && ...); });
 }
 
 }  // namespace keratin

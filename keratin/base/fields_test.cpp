@@ -16,13 +16,13 @@ struct Point {
   double y = 2;
   std::string name = "p";
   static constexpr auto fields =
-      std::tuple{field("x", &Point::x), field("y", &Point::y), field("name", &Point::name)};
+      field_list(field("x", &Point::x), field("y", &Point::y), field("name", &Point::name));
 };
 struct Path {
   Point start;
   std::vector<int64_t> steps;
   static constexpr auto fields =
-      std::tuple{field("start", &Path::start), field("steps", &Path::steps)};
+      field_list(field("start", &Path::start), field("steps", &Path::steps));
 };
 
 static_assert(HasFields<Point> && !HasFields<int>);

@@ -22,7 +22,7 @@ struct AttrsType {
 
 // Ops without attributes.
 struct NoAttrs {
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
 };
 
 namespace detail {
@@ -32,18 +32,16 @@ template <HasFields T>
 void print_attrs(std::ostream& out, const void* object) {
   const T defaults{};
   bool first = true;
-  std::apply(
-      [&](const auto&... f) {
-        [[maybe_unused]] const auto print_one = [&](const auto& one) {
-          const auto& value = static_cast<const T*>(object)->*(one.member);
-          if (same_member(value, defaults.*(one.member))) return;
-          out << (first ? " {" : ", ") << one.name << " = ";
-          print_value(out, value);
-          first = false;
-        };
-        (print_one(f), ...);
-      },
-      T::fields);
+  T::fields([&](const auto&... f) {
+    [[maybe_unused]] const auto print_one = [&](const auto& one) {
+      const auto& value = static_cast<const T*>(object)->*(one.member);
+      if (same_member(value, defaults.*(one.member))) return;
+      out << (first ? " {" : ", ") << one.name << " = ";
+      print_value(out, value);
+      first = false;
+    };
+    (print_one(f), ...);
+  });
   if (!first) out << '}';
 }
 

@@ -48,7 +48,7 @@ struct ParameterAttrs {
   std::string name;
   bool state = false;
   static constexpr auto fields =
-      std::tuple{field("name", &ParameterAttrs::name), field("state", &ParameterAttrs::state)};
+      field_list(field("name", &ParameterAttrs::name), field("state", &ParameterAttrs::state));
 };
 
 // Who asked for a node, for messages: the layer being called when it was made. While a scope lives,

@@ -20,12 +20,12 @@ struct EveryAttrs {
   std::vector<bool> flags = {};
   std::vector<DType> dtypes = {};
   static constexpr auto fields =
-      std::tuple{field("flag", &EveryAttrs::flag),     field("whole", &EveryAttrs::whole),
-                 field("real", &EveryAttrs::real),     field("words", &EveryAttrs::words),
-                 field("dtype", &EveryAttrs::dtype),   field("device", &EveryAttrs::device),
+      field_list(field("flag", &EveryAttrs::flag), field("whole", &EveryAttrs::whole),
+                 field("real", &EveryAttrs::real), field("words", &EveryAttrs::words),
+                 field("dtype", &EveryAttrs::dtype), field("device", &EveryAttrs::device),
                  field("tensor", &EveryAttrs::tensor), field("sizes", &EveryAttrs::sizes),
-                 field("reals", &EveryAttrs::reals),   field("lines", &EveryAttrs::lines),
-                 field("flags", &EveryAttrs::flags),   field("dtypes", &EveryAttrs::dtypes)};
+                 field("reals", &EveryAttrs::reals), field("lines", &EveryAttrs::lines),
+                 field("flags", &EveryAttrs::flags), field("dtypes", &EveryAttrs::dtypes));
 };
 
 // The type of the first input, with any attributes.

@@ -24,7 +24,7 @@ struct ActivationConfig {
   Activation activation;
 
   static constexpr std::string_view keras_name = "Activation";
-  static constexpr auto fields = std::tuple{field("activation", &ActivationConfig::activation)};
+  static constexpr auto fields = field_list(field("activation", &ActivationConfig::activation));
 };
 
 // y = activation(x)
@@ -40,9 +40,9 @@ struct ReLUConfig {
   double threshold = 0;
 
   static constexpr std::string_view keras_name = "ReLU";
-  static constexpr auto fields = std::tuple{field("max_value", &ReLUConfig::max_value),
+  static constexpr auto fields = field_list(field("max_value", &ReLUConfig::max_value),
                                             field("negative_slope", &ReLUConfig::negative_slope),
-                                            field("threshold", &ReLUConfig::threshold)};
+                                            field("threshold", &ReLUConfig::threshold));
 };
 
 // y = min(x, max_value) from the threshold on, negative_slope · (x - threshold) below it.
@@ -57,7 +57,7 @@ struct LeakyReLUConfig {
 
   static constexpr std::string_view keras_name = "LeakyReLU";
   static constexpr auto fields =
-      std::tuple{field("negative_slope", &LeakyReLUConfig::negative_slope)};
+      field_list(field("negative_slope", &LeakyReLUConfig::negative_slope));
 };
 
 // y = x >= 0 ? x : negative_slope · x
@@ -73,7 +73,7 @@ struct ELUConfig {
   double alpha = 1;
 
   static constexpr std::string_view keras_name = "ELU";
-  static constexpr auto fields = std::tuple{field("alpha", &ELUConfig::alpha)};
+  static constexpr auto fields = field_list(field("alpha", &ELUConfig::alpha));
 };
 
 // y = x > 0 ? x : alpha · (exp x - 1)
@@ -91,10 +91,10 @@ struct PReLUConfig {
 
   static constexpr std::string_view keras_name = "PReLU";
   static constexpr auto fields =
-      std::tuple{field("alpha_initializer", &PReLUConfig::alpha_initializer),
+      field_list(field("alpha_initializer", &PReLUConfig::alpha_initializer),
                  field("alpha_regularizer", &PReLUConfig::alpha_regularizer),
                  field("alpha_constraint", &PReLUConfig::alpha_constraint),
-                 field("shared_axes", &PReLUConfig::shared_axes)};
+                 field("shared_axes", &PReLUConfig::shared_axes));
 };
 
 // y = x >= 0 ? x : alpha · x, with a learned alpha for each feature.
@@ -113,7 +113,7 @@ struct SoftmaxConfig {
   Sizes axis = -1;
 
   static constexpr std::string_view keras_name = "Softmax";
-  static constexpr auto fields = std::tuple{field("axis", &SoftmaxConfig::axis)};
+  static constexpr auto fields = field_list(field("axis", &SoftmaxConfig::axis));
 };
 
 // softmax(x) along one or several axes. What the mask excludes counts as nothing and becomes 0; the

@@ -11,8 +11,8 @@ struct ActivityRegularizationConfig {
   double l2 = 0;
 
   static constexpr std::string_view keras_name = "ActivityRegularization";
-  static constexpr auto fields = std::tuple{field("l1", &ActivityRegularizationConfig::l1),
-                                            field("l2", &ActivityRegularizationConfig::l2)};
+  static constexpr auto fields = field_list(field("l1", &ActivityRegularizationConfig::l1),
+                                            field("l2", &ActivityRegularizationConfig::l2));
 };
 
 // Gives what it is given, and adds l1 · Σ|x| + l2 · Σx², per sample, to the losses.

@@ -13,12 +13,10 @@ struct AttentionConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "Attention";
-  static constexpr auto fields = std::tuple{
-      field("use_scale", &AttentionConfig::use_scale),
-      field("score_mode", &AttentionConfig::score_mode),
-      field("dropout", &AttentionConfig::dropout),
-      field("seed", &AttentionConfig::seed),
-  };
+  static constexpr auto fields = field_list(field("use_scale", &AttentionConfig::use_scale),
+                                            field("score_mode", &AttentionConfig::score_mode),
+                                            field("dropout", &AttentionConfig::dropout),
+                                            field("seed", &AttentionConfig::seed));
 };
 
 struct AdditiveAttentionConfig {
@@ -27,11 +25,9 @@ struct AdditiveAttentionConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "AdditiveAttention";
-  static constexpr auto fields = std::tuple{
-      field("use_scale", &AdditiveAttentionConfig::use_scale),
-      field("dropout", &AdditiveAttentionConfig::dropout),
-      field("seed", &AdditiveAttentionConfig::seed),
-  };
+  static constexpr auto fields = field_list(field("use_scale", &AdditiveAttentionConfig::use_scale),
+                                            field("dropout", &AdditiveAttentionConfig::dropout),
+                                            field("seed", &AdditiveAttentionConfig::seed));
 };
 
 // softmax(scores(query, key)) · value, called on a list [query, value] or [query, value, key], each

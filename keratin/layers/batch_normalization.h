@@ -26,7 +26,7 @@ struct BatchNormalizationConfig {
   double renorm_momentum = 0.99;
 
   static constexpr std::string_view keras_name = "BatchNormalization";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("axis", &BatchNormalizationConfig::axis),
       field("momentum", &BatchNormalizationConfig::momentum),
       field("epsilon", &BatchNormalizationConfig::epsilon),
@@ -43,8 +43,7 @@ struct BatchNormalizationConfig {
       field("synchronized", &BatchNormalizationConfig::synchronized),
       field("renorm", &BatchNormalizationConfig::renorm),
       field("renorm_clipping", &BatchNormalizationConfig::renorm_clipping),
-      field("renorm_momentum", &BatchNormalizationConfig::renorm_momentum),
-  };
+      field("renorm_momentum", &BatchNormalizationConfig::renorm_momentum));
 };
 
 // (x - mean) / √(variance + epsilon) · gamma + beta, channel by channel: with the statistics of the

@@ -13,11 +13,10 @@ struct BidirectionalConfig {
   LayerPtr backward_layer = {};  // the same layer the other way round, unless given
 
   static constexpr std::string_view keras_name = "Bidirectional";
-  static constexpr auto fields = std::tuple{
-      field("merge_mode", &BidirectionalConfig::merge_mode),
-      field("layer", &BidirectionalConfig::layer),
-      field("backward_layer", &BidirectionalConfig::backward_layer),
-  };
+  static constexpr auto fields =
+      field_list(field("merge_mode", &BidirectionalConfig::merge_mode),
+                 field("layer", &BidirectionalConfig::layer),
+                 field("backward_layer", &BidirectionalConfig::backward_layer));
 };
 
 // A recurrent layer from both ends of a sequence. The layer given is copied: it keeps its own

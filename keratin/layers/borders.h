@@ -13,8 +13,8 @@ struct CroppingConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = n == 2 ? "Cropping2D" : "Cropping3D";
-  static constexpr auto fields = std::tuple{field("cropping", &CroppingConfig::cropping),
-                                            field("data_format", &CroppingConfig::data_format)};
+  static constexpr auto fields = field_list(field("cropping", &CroppingConfig::cropping),
+                                            field("data_format", &CroppingConfig::data_format));
 };
 template <>
 struct CroppingConfig<1> {
@@ -22,7 +22,7 @@ struct CroppingConfig<1> {
   static constexpr std::string_view data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "Cropping1D";
-  static constexpr auto fields = std::tuple{field("cropping", &CroppingConfig::cropping)};
+  static constexpr auto fields = field_list(field("cropping", &CroppingConfig::cropping));
 };
 
 template <size_t n>
@@ -39,8 +39,8 @@ struct ZeroPaddingConfig {
 
   static constexpr std::string_view keras_name =
       n == 1 ? "ZeroPadding1D" : (n == 2 ? "ZeroPadding2D" : "ZeroPadding3D");
-  static constexpr auto fields = std::tuple{field("padding", &ZeroPaddingConfig::padding),
-                                            field("data_format", &ZeroPaddingConfig::data_format)};
+  static constexpr auto fields = field_list(field("padding", &ZeroPaddingConfig::padding),
+                                            field("data_format", &ZeroPaddingConfig::data_format));
 };
 
 template <size_t n>

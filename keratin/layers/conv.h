@@ -28,23 +28,18 @@ struct ConvConfig {
 
   static constexpr std::string_view keras_name = std::array{"Conv1D", "Conv2D", "Conv3D"}[rank - 1];
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
-      field("filters", &ConvConfig::filters),
-      field("kernel_size", &ConvConfig::kernel_size),
-      field("strides", &ConvConfig::strides),
-      field("padding", &ConvConfig::padding),
+  static constexpr auto fields = field_list(
+      field("filters", &ConvConfig::filters), field("kernel_size", &ConvConfig::kernel_size),
+      field("strides", &ConvConfig::strides), field("padding", &ConvConfig::padding),
       field("data_format", &ConvConfig::data_format),
-      field("dilation_rate", &ConvConfig::dilation_rate),
-      field("groups", &ConvConfig::groups),
-      field("activation", &ConvConfig::activation),
-      field("use_bias", &ConvConfig::use_bias),
+      field("dilation_rate", &ConvConfig::dilation_rate), field("groups", &ConvConfig::groups),
+      field("activation", &ConvConfig::activation), field("use_bias", &ConvConfig::use_bias),
       field("kernel_initializer", &ConvConfig::kernel_initializer),
       field("bias_initializer", &ConvConfig::bias_initializer),
       field("kernel_regularizer", &ConvConfig::kernel_regularizer),
       field("bias_regularizer", &ConvConfig::bias_regularizer),
       field("kernel_constraint", &ConvConfig::kernel_constraint),
-      field("bias_constraint", &ConvConfig::bias_constraint),
-  };
+      field("bias_constraint", &ConvConfig::bias_constraint));
 };
 
 // y = activation(kernel ∗ x + bias), see ops::conv.

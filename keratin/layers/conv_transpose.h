@@ -29,23 +29,22 @@ struct ConvTransposeConfig {
   static constexpr std::string_view keras_name =
       std::array{"Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"}[rank - 1];
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
-      field("filters", &ConvTransposeConfig::filters),
-      field("kernel_size", &ConvTransposeConfig::kernel_size),
-      field("strides", &ConvTransposeConfig::strides),
-      field("padding", &ConvTransposeConfig::padding),
-      field("output_padding", &ConvTransposeConfig::output_padding),
-      field("data_format", &ConvTransposeConfig::data_format),
-      field("dilation_rate", &ConvTransposeConfig::dilation_rate),
-      field("activation", &ConvTransposeConfig::activation),
-      field("use_bias", &ConvTransposeConfig::use_bias),
-      field("kernel_initializer", &ConvTransposeConfig::kernel_initializer),
-      field("bias_initializer", &ConvTransposeConfig::bias_initializer),
-      field("kernel_regularizer", &ConvTransposeConfig::kernel_regularizer),
-      field("bias_regularizer", &ConvTransposeConfig::bias_regularizer),
-      field("kernel_constraint", &ConvTransposeConfig::kernel_constraint),
-      field("bias_constraint", &ConvTransposeConfig::bias_constraint),
-  };
+  static constexpr auto fields =
+      field_list(field("filters", &ConvTransposeConfig::filters),
+                 field("kernel_size", &ConvTransposeConfig::kernel_size),
+                 field("strides", &ConvTransposeConfig::strides),
+                 field("padding", &ConvTransposeConfig::padding),
+                 field("output_padding", &ConvTransposeConfig::output_padding),
+                 field("data_format", &ConvTransposeConfig::data_format),
+                 field("dilation_rate", &ConvTransposeConfig::dilation_rate),
+                 field("activation", &ConvTransposeConfig::activation),
+                 field("use_bias", &ConvTransposeConfig::use_bias),
+                 field("kernel_initializer", &ConvTransposeConfig::kernel_initializer),
+                 field("bias_initializer", &ConvTransposeConfig::bias_initializer),
+                 field("kernel_regularizer", &ConvTransposeConfig::kernel_regularizer),
+                 field("bias_regularizer", &ConvTransposeConfig::bias_regularizer),
+                 field("kernel_constraint", &ConvTransposeConfig::kernel_constraint),
+                 field("bias_constraint", &ConvTransposeConfig::bias_constraint));
 };
 
 // The way back through a convolution: each input spreads over a window, see ops::conv_transpose.

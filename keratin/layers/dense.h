@@ -19,18 +19,16 @@ struct DenseConfig {
   Json quantization_config = {};
 
   static constexpr std::string_view keras_name = "Dense";
-  static constexpr auto fields = std::tuple{
-      field("units", &DenseConfig::units),
-      field("activation", &DenseConfig::activation),
-      field("use_bias", &DenseConfig::use_bias),
-      field("kernel_initializer", &DenseConfig::kernel_initializer),
-      field("bias_initializer", &DenseConfig::bias_initializer),
-      field("kernel_regularizer", &DenseConfig::kernel_regularizer),
-      field("bias_regularizer", &DenseConfig::bias_regularizer),
-      field("kernel_constraint", &DenseConfig::kernel_constraint),
-      field("bias_constraint", &DenseConfig::bias_constraint),
-      field("quantization_config", &DenseConfig::quantization_config),
-  };
+  static constexpr auto fields =
+      field_list(field("units", &DenseConfig::units), field("activation", &DenseConfig::activation),
+                 field("use_bias", &DenseConfig::use_bias),
+                 field("kernel_initializer", &DenseConfig::kernel_initializer),
+                 field("bias_initializer", &DenseConfig::bias_initializer),
+                 field("kernel_regularizer", &DenseConfig::kernel_regularizer),
+                 field("bias_regularizer", &DenseConfig::bias_regularizer),
+                 field("kernel_constraint", &DenseConfig::kernel_constraint),
+                 field("bias_constraint", &DenseConfig::bias_constraint),
+                 field("quantization_config", &DenseConfig::quantization_config));
 };
 
 // y = activation(x · kernel + bias), applied to the last axis of x.

@@ -28,22 +28,21 @@ struct DepthwiseConvConfig {
   static constexpr std::string_view keras_name =
       std::array{"DepthwiseConv1D", "DepthwiseConv2D"}[rank - 1];
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
-      field("depth_multiplier", &DepthwiseConvConfig::depth_multiplier),
-      field("kernel_size", &DepthwiseConvConfig::kernel_size),
-      field("strides", &DepthwiseConvConfig::strides),
-      field("padding", &DepthwiseConvConfig::padding),
-      field("data_format", &DepthwiseConvConfig::data_format),
-      field("dilation_rate", &DepthwiseConvConfig::dilation_rate),
-      field("activation", &DepthwiseConvConfig::activation),
-      field("use_bias", &DepthwiseConvConfig::use_bias),
-      field("depthwise_initializer", &DepthwiseConvConfig::depthwise_initializer),
-      field("bias_initializer", &DepthwiseConvConfig::bias_initializer),
-      field("depthwise_regularizer", &DepthwiseConvConfig::depthwise_regularizer),
-      field("bias_regularizer", &DepthwiseConvConfig::bias_regularizer),
-      field("depthwise_constraint", &DepthwiseConvConfig::depthwise_constraint),
-      field("bias_constraint", &DepthwiseConvConfig::bias_constraint),
-  };
+  static constexpr auto fields =
+      field_list(field("depth_multiplier", &DepthwiseConvConfig::depth_multiplier),
+                 field("kernel_size", &DepthwiseConvConfig::kernel_size),
+                 field("strides", &DepthwiseConvConfig::strides),
+                 field("padding", &DepthwiseConvConfig::padding),
+                 field("data_format", &DepthwiseConvConfig::data_format),
+                 field("dilation_rate", &DepthwiseConvConfig::dilation_rate),
+                 field("activation", &DepthwiseConvConfig::activation),
+                 field("use_bias", &DepthwiseConvConfig::use_bias),
+                 field("depthwise_initializer", &DepthwiseConvConfig::depthwise_initializer),
+                 field("bias_initializer", &DepthwiseConvConfig::bias_initializer),
+                 field("depthwise_regularizer", &DepthwiseConvConfig::depthwise_regularizer),
+                 field("bias_regularizer", &DepthwiseConvConfig::bias_regularizer),
+                 field("depthwise_constraint", &DepthwiseConvConfig::depthwise_constraint),
+                 field("bias_constraint", &DepthwiseConvConfig::bias_constraint));
 };
 
 // Each channel convolved by itself, into depth_multiplier channels.

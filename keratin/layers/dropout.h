@@ -38,8 +38,8 @@ struct DropoutConfig {
 
   static constexpr std::string_view keras_name = "Dropout";
   static constexpr auto fields =
-      std::tuple{field("rate", &DropoutConfig::rate), field("seed", &DropoutConfig::seed),
-                 field("noise_shape", &DropoutConfig::noise_shape)};
+      field_list(field("rate", &DropoutConfig::rate), field("seed", &DropoutConfig::seed),
+                 field("noise_shape", &DropoutConfig::noise_shape));
 };
 
 // Zero with probability `rate`, else x / (1 - rate).
@@ -56,9 +56,9 @@ struct SpatialDropoutConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = n == 2 ? "SpatialDropout2D" : "SpatialDropout3D";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("rate", &SpatialDropoutConfig::rate), field("seed", &SpatialDropoutConfig::seed),
-      field("data_format", &SpatialDropoutConfig::data_format)};
+      field("data_format", &SpatialDropoutConfig::data_format));
 };
 template <>
 struct SpatialDropoutConfig<1> {
@@ -67,8 +67,8 @@ struct SpatialDropoutConfig<1> {
   static constexpr std::string_view data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "SpatialDropout1D";
-  static constexpr auto fields = std::tuple{field("rate", &SpatialDropoutConfig::rate),
-                                            field("seed", &SpatialDropoutConfig::seed)};
+  static constexpr auto fields = field_list(field("rate", &SpatialDropoutConfig::rate),
+                                            field("seed", &SpatialDropoutConfig::seed));
 };
 
 // Drops whole channels.
@@ -89,8 +89,8 @@ struct AlphaDropoutConfig {
 
   static constexpr std::string_view keras_name = "AlphaDropout";
   static constexpr auto fields =
-      std::tuple{field("rate", &AlphaDropoutConfig::rate), field("seed", &AlphaDropoutConfig::seed),
-                 field("noise_shape", &AlphaDropoutConfig::noise_shape)};
+      field_list(field("rate", &AlphaDropoutConfig::rate), field("seed", &AlphaDropoutConfig::seed),
+                 field("noise_shape", &AlphaDropoutConfig::noise_shape));
 };
 
 // Drops to the lowest value of selu and rescales, so that mean and variance stay as they were.
@@ -105,8 +105,8 @@ struct GaussianDropoutConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "GaussianDropout";
-  static constexpr auto fields = std::tuple{field("rate", &GaussianDropoutConfig::rate),
-                                            field("seed", &GaussianDropoutConfig::seed)};
+  static constexpr auto fields = field_list(field("rate", &GaussianDropoutConfig::rate),
+                                            field("seed", &GaussianDropoutConfig::seed));
 };
 
 // x times a normal number of mean 1 and variance rate / (1 - rate).
@@ -122,8 +122,8 @@ struct GaussianNoiseConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "GaussianNoise";
-  static constexpr auto fields = std::tuple{field("stddev", &GaussianNoiseConfig::stddev),
-                                            field("seed", &GaussianNoiseConfig::seed)};
+  static constexpr auto fields = field_list(field("stddev", &GaussianNoiseConfig::stddev),
+                                            field("seed", &GaussianNoiseConfig::seed));
 };
 
 // x plus a normal number of mean 0.

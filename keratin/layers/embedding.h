@@ -17,15 +17,14 @@ struct EmbeddingConfig {
 
   static constexpr std::string_view keras_name = "Embedding";
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
-      field("input_dim", &EmbeddingConfig::input_dim),
-      field("output_dim", &EmbeddingConfig::output_dim),
-      field("embeddings_initializer", &EmbeddingConfig::embeddings_initializer),
-      field("embeddings_regularizer", &EmbeddingConfig::embeddings_regularizer),
-      field("embeddings_constraint", &EmbeddingConfig::embeddings_constraint),
-      field("mask_zero", &EmbeddingConfig::mask_zero),
-      field("quantization_config", &EmbeddingConfig::quantization_config),
-  };
+  static constexpr auto fields =
+      field_list(field("input_dim", &EmbeddingConfig::input_dim),
+                 field("output_dim", &EmbeddingConfig::output_dim),
+                 field("embeddings_initializer", &EmbeddingConfig::embeddings_initializer),
+                 field("embeddings_regularizer", &EmbeddingConfig::embeddings_regularizer),
+                 field("embeddings_constraint", &EmbeddingConfig::embeddings_constraint),
+                 field("mask_zero", &EmbeddingConfig::mask_zero),
+                 field("quantization_config", &EmbeddingConfig::quantization_config));
 };
 
 // A row of a table for each index; with mask_zero, index 0 is masked.

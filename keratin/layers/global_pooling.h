@@ -16,10 +16,8 @@ struct GlobalPoolingConfig {
           ? std::array{"GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D"}[rank - 1]
           : std::array{"GlobalAveragePooling1D", "GlobalAveragePooling2D",
                        "GlobalAveragePooling3D"}[rank - 1];
-  static constexpr auto fields = std::tuple{
-      field("data_format", &GlobalPoolingConfig::data_format),
-      field("keepdims", &GlobalPoolingConfig::keepdims),
-  };
+  static constexpr auto fields = field_list(field("data_format", &GlobalPoolingConfig::data_format),
+                                            field("keepdims", &GlobalPoolingConfig::keepdims));
 };
 
 // The largest element or the mean of each channel over all of space. The mean over one axis leaves

@@ -20,19 +20,18 @@ struct GroupNormalizationConfig {
   Constraint gamma_constraint = {};
 
   static constexpr std::string_view keras_name = "GroupNormalization";
-  static constexpr auto fields = std::tuple{
-      field("groups", &GroupNormalizationConfig::groups),
-      field("axis", &GroupNormalizationConfig::axis),
-      field("epsilon", &GroupNormalizationConfig::epsilon),
-      field("center", &GroupNormalizationConfig::center),
-      field("scale", &GroupNormalizationConfig::scale),
-      field("beta_initializer", &GroupNormalizationConfig::beta_initializer),
-      field("gamma_initializer", &GroupNormalizationConfig::gamma_initializer),
-      field("beta_regularizer", &GroupNormalizationConfig::beta_regularizer),
-      field("gamma_regularizer", &GroupNormalizationConfig::gamma_regularizer),
-      field("beta_constraint", &GroupNormalizationConfig::beta_constraint),
-      field("gamma_constraint", &GroupNormalizationConfig::gamma_constraint),
-  };
+  static constexpr auto fields =
+      field_list(field("groups", &GroupNormalizationConfig::groups),
+                 field("axis", &GroupNormalizationConfig::axis),
+                 field("epsilon", &GroupNormalizationConfig::epsilon),
+                 field("center", &GroupNormalizationConfig::center),
+                 field("scale", &GroupNormalizationConfig::scale),
+                 field("beta_initializer", &GroupNormalizationConfig::beta_initializer),
+                 field("gamma_initializer", &GroupNormalizationConfig::gamma_initializer),
+                 field("beta_regularizer", &GroupNormalizationConfig::beta_regularizer),
+                 field("gamma_regularizer", &GroupNormalizationConfig::gamma_regularizer),
+                 field("beta_constraint", &GroupNormalizationConfig::beta_constraint),
+                 field("gamma_constraint", &GroupNormalizationConfig::gamma_constraint));
 };
 
 // Each sample's groups of channels normalised by themselves, then scaled channel by channel.

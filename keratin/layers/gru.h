@@ -29,9 +29,8 @@ struct GRUCellConfig {
 
   static constexpr std::string_view keras_name = "GRUCell";
   static constexpr std::string_view unwritten = "implementation";
-  static constexpr auto fields = std::tuple{
-      field("units", &GRUCellConfig::units),
-      field("activation", &GRUCellConfig::activation),
+  static constexpr auto fields = field_list(
+      field("units", &GRUCellConfig::units), field("activation", &GRUCellConfig::activation),
       field("recurrent_activation", &GRUCellConfig::recurrent_activation),
       field("use_bias", &GRUCellConfig::use_bias),
       field("kernel_initializer", &GRUCellConfig::kernel_initializer),
@@ -45,10 +44,8 @@ struct GRUCellConfig {
       field("bias_constraint", &GRUCellConfig::bias_constraint),
       field("dropout", &GRUCellConfig::dropout),
       field("recurrent_dropout", &GRUCellConfig::recurrent_dropout),
-      field("reset_after", &GRUCellConfig::reset_after),
-      field("seed", &GRUCellConfig::seed),
-      field("implementation", &GRUCellConfig::implementation),
-  };
+      field("reset_after", &GRUCellConfig::reset_after), field("seed", &GRUCellConfig::seed),
+      field("implementation", &GRUCellConfig::implementation));
 };
 
 // With σ the recurrent activation, a = x·kernel + bias[0] and s = h·recurrent_kernel + bias[1]:
@@ -98,15 +95,13 @@ struct GRUConfig {
   static constexpr std::string_view keras_name = "GRU";
   static constexpr std::string_view unwritten = "implementation";
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("return_sequences", &GRUConfig::return_sequences),
       field("return_state", &GRUConfig::return_state),
-      field("go_backwards", &GRUConfig::go_backwards),
-      field("stateful", &GRUConfig::stateful),
+      field("go_backwards", &GRUConfig::go_backwards), field("stateful", &GRUConfig::stateful),
       field("unroll", &GRUConfig::unroll),
       field("zero_output_for_mask", &GRUConfig::zero_output_for_mask),
-      field("units", &GRUConfig::units),
-      field("activation", &GRUConfig::activation),
+      field("units", &GRUConfig::units), field("activation", &GRUConfig::activation),
       field("recurrent_activation", &GRUConfig::recurrent_activation),
       field("use_bias", &GRUConfig::use_bias),
       field("kernel_initializer", &GRUConfig::kernel_initializer),
@@ -117,13 +112,10 @@ struct GRUConfig {
       field("bias_regularizer", &GRUConfig::bias_regularizer),
       field("kernel_constraint", &GRUConfig::kernel_constraint),
       field("recurrent_constraint", &GRUConfig::recurrent_constraint),
-      field("bias_constraint", &GRUConfig::bias_constraint),
-      field("dropout", &GRUConfig::dropout),
+      field("bias_constraint", &GRUConfig::bias_constraint), field("dropout", &GRUConfig::dropout),
       field("recurrent_dropout", &GRUConfig::recurrent_dropout),
-      field("reset_after", &GRUConfig::reset_after),
-      field("seed", &GRUConfig::seed),
-      field("implementation", &GRUConfig::implementation),
-  };
+      field("reset_after", &GRUConfig::reset_after), field("seed", &GRUConfig::seed),
+      field("implementation", &GRUConfig::implementation));
 };
 
 // The cell over a sequence [batch, time, features]: as one op where it computes the usual things.

@@ -8,7 +8,7 @@ namespace keratin {
 
 struct IdentityConfig {
   static constexpr std::string_view keras_name = "Identity";
-  static constexpr auto fields = std::tuple{};
+  static constexpr auto fields = field_list();
 };
 
 // Gives what it is given, whatever its structure.

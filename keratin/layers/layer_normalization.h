@@ -20,19 +20,18 @@ struct LayerNormalizationConfig {
   Constraint gamma_constraint = {};
 
   static constexpr std::string_view keras_name = "LayerNormalization";
-  static constexpr auto fields = std::tuple{
-      field("axis", &LayerNormalizationConfig::axis),
-      field("epsilon", &LayerNormalizationConfig::epsilon),
-      field("center", &LayerNormalizationConfig::center),
-      field("scale", &LayerNormalizationConfig::scale),
-      field("rms_scaling", &LayerNormalizationConfig::rms_scaling),
-      field("beta_initializer", &LayerNormalizationConfig::beta_initializer),
-      field("gamma_initializer", &LayerNormalizationConfig::gamma_initializer),
-      field("beta_regularizer", &LayerNormalizationConfig::beta_regularizer),
-      field("gamma_regularizer", &LayerNormalizationConfig::gamma_regularizer),
-      field("beta_constraint", &LayerNormalizationConfig::beta_constraint),
-      field("gamma_constraint", &LayerNormalizationConfig::gamma_constraint),
-  };
+  static constexpr auto fields =
+      field_list(field("axis", &LayerNormalizationConfig::axis),
+                 field("epsilon", &LayerNormalizationConfig::epsilon),
+                 field("center", &LayerNormalizationConfig::center),
+                 field("scale", &LayerNormalizationConfig::scale),
+                 field("rms_scaling", &LayerNormalizationConfig::rms_scaling),
+                 field("beta_initializer", &LayerNormalizationConfig::beta_initializer),
+                 field("gamma_initializer", &LayerNormalizationConfig::gamma_initializer),
+                 field("beta_regularizer", &LayerNormalizationConfig::beta_regularizer),
+                 field("gamma_regularizer", &LayerNormalizationConfig::gamma_regularizer),
+                 field("beta_constraint", &LayerNormalizationConfig::beta_constraint),
+                 field("gamma_constraint", &LayerNormalizationConfig::gamma_constraint));
 };
 
 // (x - mean) / √(variance + epsilon) · gamma + beta, with the statistics of each sample over the

@@ -12,8 +12,8 @@ struct LayerScaleConfig {
 
   static constexpr std::string_view keras_name = "LayerScale";
   static constexpr auto fields =
-      std::tuple{field("init_values", &LayerScaleConfig::init_values),
-                 field("projection_dim", &LayerScaleConfig::projection_dim)};
+      field_list(field("init_values", &LayerScaleConfig::init_values),
+                 field("projection_dim", &LayerScaleConfig::projection_dim));
 };
 
 // y = x · gamma, a weight for each feature. No layer of keras.layers: ConvNeXt brings its own, and

@@ -29,9 +29,8 @@ struct LSTMCellConfig {
 
   static constexpr std::string_view keras_name = "LSTMCell";
   static constexpr std::string_view unwritten = "implementation";
-  static constexpr auto fields = std::tuple{
-      field("units", &LSTMCellConfig::units),
-      field("activation", &LSTMCellConfig::activation),
+  static constexpr auto fields = field_list(
+      field("units", &LSTMCellConfig::units), field("activation", &LSTMCellConfig::activation),
       field("recurrent_activation", &LSTMCellConfig::recurrent_activation),
       field("use_bias", &LSTMCellConfig::use_bias),
       field("kernel_initializer", &LSTMCellConfig::kernel_initializer),
@@ -47,8 +46,7 @@ struct LSTMCellConfig {
       field("dropout", &LSTMCellConfig::dropout),
       field("recurrent_dropout", &LSTMCellConfig::recurrent_dropout),
       field("seed", &LSTMCellConfig::seed),
-      field("implementation", &LSTMCellConfig::implementation),
-  };
+      field("implementation", &LSTMCellConfig::implementation));
 };
 
 // With σ the recurrent activation, for each gate its part of x·kernel + h·recurrent_kernel + bias:
@@ -97,15 +95,13 @@ struct LSTMConfig {
   static constexpr std::string_view keras_name = "LSTM";
   static constexpr std::string_view unwritten = "implementation";
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("return_sequences", &LSTMConfig::return_sequences),
       field("return_state", &LSTMConfig::return_state),
-      field("go_backwards", &LSTMConfig::go_backwards),
-      field("stateful", &LSTMConfig::stateful),
+      field("go_backwards", &LSTMConfig::go_backwards), field("stateful", &LSTMConfig::stateful),
       field("unroll", &LSTMConfig::unroll),
       field("zero_output_for_mask", &LSTMConfig::zero_output_for_mask),
-      field("units", &LSTMConfig::units),
-      field("activation", &LSTMConfig::activation),
+      field("units", &LSTMConfig::units), field("activation", &LSTMConfig::activation),
       field("recurrent_activation", &LSTMConfig::recurrent_activation),
       field("use_bias", &LSTMConfig::use_bias),
       field("kernel_initializer", &LSTMConfig::kernel_initializer),
@@ -119,10 +115,8 @@ struct LSTMConfig {
       field("recurrent_constraint", &LSTMConfig::recurrent_constraint),
       field("bias_constraint", &LSTMConfig::bias_constraint),
       field("dropout", &LSTMConfig::dropout),
-      field("recurrent_dropout", &LSTMConfig::recurrent_dropout),
-      field("seed", &LSTMConfig::seed),
-      field("implementation", &LSTMConfig::implementation),
-  };
+      field("recurrent_dropout", &LSTMConfig::recurrent_dropout), field("seed", &LSTMConfig::seed),
+      field("implementation", &LSTMConfig::implementation));
 };
 
 // The cell over a sequence [batch, time, features]: as one op where it computes the usual things.

@@ -10,7 +10,7 @@ struct MaskingConfig {
   double mask_value = 0;
 
   static constexpr std::string_view keras_name = "Masking";
-  static constexpr auto fields = std::tuple{field("mask_value", &MaskingConfig::mask_value)};
+  static constexpr auto fields = field_list(field("mask_value", &MaskingConfig::mask_value));
 };
 
 // Masks the timesteps whose features all equal mask_value, and makes them 0.

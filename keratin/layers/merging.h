@@ -43,7 +43,7 @@ struct MinimumRule {
 template <class Rule>
 struct MergeConfig {
   static constexpr std::string_view keras_name = Rule::keras_name;
-  static constexpr auto fields = std::tuple{};
+  static constexpr auto fields = field_list();
 };
 
 // The parts that do not depend on the rule.
@@ -74,7 +74,7 @@ struct ConcatenateConfig {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "Concatenate";
-  static constexpr auto fields = std::tuple{field("axis", &ConcatenateConfig::axis)};
+  static constexpr auto fields = field_list(field("axis", &ConcatenateConfig::axis));
 };
 
 // The inputs one after the other along an axis, which is the only one they may differ in.
@@ -95,7 +95,7 @@ struct DotConfig {
 
   static constexpr std::string_view keras_name = "Dot";
   static constexpr auto fields =
-      std::tuple{field("axes", &DotConfig::axes), field("normalize", &DotConfig::normalize)};
+      field_list(field("axes", &DotConfig::axes), field("normalize", &DotConfig::normalize));
 };
 
 // Sums of products over one axis of each of two inputs, sample by sample. The result has the other

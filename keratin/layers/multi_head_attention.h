@@ -27,25 +27,24 @@ struct MultiHeadAttentionConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "MultiHeadAttention";
-  static constexpr auto fields = std::tuple{
-      field("num_heads", &MultiHeadAttentionConfig::num_heads),
-      field("key_dim", &MultiHeadAttentionConfig::key_dim),
-      field("value_dim", &MultiHeadAttentionConfig::value_dim),
-      field("dropout", &MultiHeadAttentionConfig::dropout),
-      field("use_bias", &MultiHeadAttentionConfig::use_bias),
-      field("use_gate", &MultiHeadAttentionConfig::use_gate),
-      field("output_shape", &MultiHeadAttentionConfig::output_shape),
-      field("attention_axes", &MultiHeadAttentionConfig::attention_axes),
-      field("sliding_window", &MultiHeadAttentionConfig::sliding_window),
-      field("kernel_initializer", &MultiHeadAttentionConfig::kernel_initializer),
-      field("bias_initializer", &MultiHeadAttentionConfig::bias_initializer),
-      field("kernel_regularizer", &MultiHeadAttentionConfig::kernel_regularizer),
-      field("bias_regularizer", &MultiHeadAttentionConfig::bias_regularizer),
-      field("activity_regularizer", &MultiHeadAttentionConfig::activity_regularizer),
-      field("kernel_constraint", &MultiHeadAttentionConfig::kernel_constraint),
-      field("bias_constraint", &MultiHeadAttentionConfig::bias_constraint),
-      field("seed", &MultiHeadAttentionConfig::seed),
-  };
+  static constexpr auto fields =
+      field_list(field("num_heads", &MultiHeadAttentionConfig::num_heads),
+                 field("key_dim", &MultiHeadAttentionConfig::key_dim),
+                 field("value_dim", &MultiHeadAttentionConfig::value_dim),
+                 field("dropout", &MultiHeadAttentionConfig::dropout),
+                 field("use_bias", &MultiHeadAttentionConfig::use_bias),
+                 field("use_gate", &MultiHeadAttentionConfig::use_gate),
+                 field("output_shape", &MultiHeadAttentionConfig::output_shape),
+                 field("attention_axes", &MultiHeadAttentionConfig::attention_axes),
+                 field("sliding_window", &MultiHeadAttentionConfig::sliding_window),
+                 field("kernel_initializer", &MultiHeadAttentionConfig::kernel_initializer),
+                 field("bias_initializer", &MultiHeadAttentionConfig::bias_initializer),
+                 field("kernel_regularizer", &MultiHeadAttentionConfig::kernel_regularizer),
+                 field("bias_regularizer", &MultiHeadAttentionConfig::bias_regularizer),
+                 field("activity_regularizer", &MultiHeadAttentionConfig::activity_regularizer),
+                 field("kernel_constraint", &MultiHeadAttentionConfig::kernel_constraint),
+                 field("bias_constraint", &MultiHeadAttentionConfig::bias_constraint),
+                 field("seed", &MultiHeadAttentionConfig::seed));
 };
 
 struct GroupQueryAttentionConfig {
@@ -66,22 +65,21 @@ struct GroupQueryAttentionConfig {
 
   static constexpr std::string_view keras_name = "GroupQueryAttention";
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
-      field("head_dim", &GroupQueryAttentionConfig::head_dim),
-      field("num_query_heads", &GroupQueryAttentionConfig::num_query_heads),
-      field("num_key_value_heads", &GroupQueryAttentionConfig::num_key_value_heads),
-      field("use_bias", &GroupQueryAttentionConfig::use_bias),
-      field("use_gate", &GroupQueryAttentionConfig::use_gate),
-      field("sliding_window", &GroupQueryAttentionConfig::sliding_window),
-      field("dropout", &GroupQueryAttentionConfig::dropout),
-      field("kernel_initializer", &GroupQueryAttentionConfig::kernel_initializer),
-      field("bias_initializer", &GroupQueryAttentionConfig::bias_initializer),
-      field("kernel_regularizer", &GroupQueryAttentionConfig::kernel_regularizer),
-      field("bias_regularizer", &GroupQueryAttentionConfig::bias_regularizer),
-      field("kernel_constraint", &GroupQueryAttentionConfig::kernel_constraint),
-      field("bias_constraint", &GroupQueryAttentionConfig::bias_constraint),
-      field("seed", &GroupQueryAttentionConfig::seed),
-  };
+  static constexpr auto fields =
+      field_list(field("head_dim", &GroupQueryAttentionConfig::head_dim),
+                 field("num_query_heads", &GroupQueryAttentionConfig::num_query_heads),
+                 field("num_key_value_heads", &GroupQueryAttentionConfig::num_key_value_heads),
+                 field("use_bias", &GroupQueryAttentionConfig::use_bias),
+                 field("use_gate", &GroupQueryAttentionConfig::use_gate),
+                 field("sliding_window", &GroupQueryAttentionConfig::sliding_window),
+                 field("dropout", &GroupQueryAttentionConfig::dropout),
+                 field("kernel_initializer", &GroupQueryAttentionConfig::kernel_initializer),
+                 field("bias_initializer", &GroupQueryAttentionConfig::bias_initializer),
+                 field("kernel_regularizer", &GroupQueryAttentionConfig::kernel_regularizer),
+                 field("bias_regularizer", &GroupQueryAttentionConfig::bias_regularizer),
+                 field("kernel_constraint", &GroupQueryAttentionConfig::kernel_constraint),
+                 field("bias_constraint", &GroupQueryAttentionConfig::bias_constraint),
+                 field("seed", &GroupQueryAttentionConfig::seed));
 };
 
 // Attention of several heads, each with projections of its own: called as (query, value) or

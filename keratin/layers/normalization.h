@@ -13,10 +13,10 @@ struct NormalizationConfig {
   bool invert = false;
 
   static constexpr std::string_view keras_name = "Normalization";
-  static constexpr auto fields = std::tuple{field("axis", &NormalizationConfig::axis),
+  static constexpr auto fields = field_list(field("axis", &NormalizationConfig::axis),
                                             field("mean", &NormalizationConfig::mean),
                                             field("variance", &NormalizationConfig::variance),
-                                            field("invert", &NormalizationConfig::invert)};
+                                            field("invert", &NormalizationConfig::invert));
 };
 
 // y = (x - mean) / max(√variance, 1e-7), or back: x · max(√variance, 1e-7) + mean.

@@ -11,8 +11,8 @@ struct RescalingConfig {
   Json offset = 0.0;
 
   static constexpr std::string_view keras_name = "Rescaling";
-  static constexpr auto fields = std::tuple{field("scale", &RescalingConfig::scale),
-                                            field("offset", &RescalingConfig::offset)};
+  static constexpr auto fields = field_list(field("scale", &RescalingConfig::scale),
+                                            field("offset", &RescalingConfig::offset));
 };
 
 // y = x · scale + offset

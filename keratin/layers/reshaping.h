@@ -11,7 +11,7 @@ struct FlattenConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "Flatten";
-  static constexpr auto fields = std::tuple{field("data_format", &FlattenConfig::data_format)};
+  static constexpr auto fields = field_list(field("data_format", &FlattenConfig::data_format));
 };
 
 // [batch, …] to [batch, features]; with channels_first, channels become the last axis before.
@@ -25,7 +25,7 @@ struct ReshapeConfig {
   Dims target_shape = {};  // without the batch; one size may be -1: what is left
 
   static constexpr std::string_view keras_name = "Reshape";
-  static constexpr auto fields = std::tuple{field("target_shape", &ReshapeConfig::target_shape)};
+  static constexpr auto fields = field_list(field("target_shape", &ReshapeConfig::target_shape));
 };
 
 class ReshapeLayer final : public LayerOf<ReshapeLayer, ReshapeConfig> {
@@ -38,7 +38,7 @@ struct PermuteConfig {
   Dims dims = {};  // of the axes behind the batch, counted from 1
 
   static constexpr std::string_view keras_name = "Permute";
-  static constexpr auto fields = std::tuple{field("dims", &PermuteConfig::dims)};
+  static constexpr auto fields = field_list(field("dims", &PermuteConfig::dims));
 };
 
 // Axis i of the result is axis dims[i - 1] of the input.
@@ -52,7 +52,7 @@ struct RepeatVectorConfig {
   int64_t n = 0;
 
   static constexpr std::string_view keras_name = "RepeatVector";
-  static constexpr auto fields = std::tuple{field("n", &RepeatVectorConfig::n)};
+  static constexpr auto fields = field_list(field("n", &RepeatVectorConfig::n));
 };
 
 // [batch, features] to [batch, n, features]

@@ -11,10 +11,8 @@ struct RMSNormalizationConfig {
   double epsilon = 1e-6;
 
   static constexpr std::string_view keras_name = "RMSNormalization";
-  static constexpr auto fields = std::tuple{
-      field("axis", &RMSNormalizationConfig::axis),
-      field("epsilon", &RMSNormalizationConfig::epsilon),
-  };
+  static constexpr auto fields = field_list(field("axis", &RMSNormalizationConfig::axis),
+                                            field("epsilon", &RMSNormalizationConfig::epsilon));
 };
 
 // x / √(mean of x² over the axes + epsilon) · scale

@@ -123,15 +123,13 @@ struct RNNConfig {
   bool zero_output_for_mask = false;
 
   static constexpr std::string_view keras_name = "RNN";
-  static constexpr auto fields = std::tuple{
-      field("return_sequences", &RNNConfig::return_sequences),
-      field("return_state", &RNNConfig::return_state),
-      field("go_backwards", &RNNConfig::go_backwards),
-      field("stateful", &RNNConfig::stateful),
-      field("unroll", &RNNConfig::unroll),
-      field("zero_output_for_mask", &RNNConfig::zero_output_for_mask),
-      field("cell", &RNNConfig::cell),
-  };
+  static constexpr auto fields =
+      field_list(field("return_sequences", &RNNConfig::return_sequences),
+                 field("return_state", &RNNConfig::return_state),
+                 field("go_backwards", &RNNConfig::go_backwards),
+                 field("stateful", &RNNConfig::stateful), field("unroll", &RNNConfig::unroll),
+                 field("zero_output_for_mask", &RNNConfig::zero_output_for_mask),
+                 field("cell", &RNNConfig::cell));
 };
 
 // Any cell, see RnnCell; several are one as StackedRNNCells.

@@ -33,7 +33,7 @@ TEST(StackedRNNCells, BehavesAsInKeras) { check_layer("StackedRNNCells"); }
 struct OwnConfig {
   int64_t units = 2;
   static constexpr std::string_view keras_name = "OwnCell";
-  static constexpr auto fields = std::tuple{field("units", &OwnConfig::units)};
+  static constexpr auto fields = field_list(field("units", &OwnConfig::units));
 };
 
 // A user's cell: h ← x·kernel + 0.5 h, y = (h, h), n ← n + 1; two states of two shapes.
@@ -102,7 +102,7 @@ TEST(RNN, StacksACellOfYourOwn) {
 struct CountingConfig {
   bool adds_loss = false;
   static constexpr std::string_view keras_name = "CountingCell";
-  static constexpr auto fields = std::tuple{field("adds_loss", &CountingConfig::adds_loss)};
+  static constexpr auto fields = field_list(field("adds_loss", &CountingConfig::adds_loss));
 };
 
 // y = a random number of its own in each step; counts its calls in a variable.

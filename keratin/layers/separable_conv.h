@@ -32,26 +32,25 @@ struct SeparableConvConfig {
   static constexpr std::string_view keras_name =
       std::array{"SeparableConv1D", "SeparableConv2D"}[rank - 1];
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
-      field("depth_multiplier", &SeparableConvConfig::depth_multiplier),
-      field("filters", &SeparableConvConfig::filters),
-      field("kernel_size", &SeparableConvConfig::kernel_size),
-      field("strides", &SeparableConvConfig::strides),
-      field("padding", &SeparableConvConfig::padding),
-      field("data_format", &SeparableConvConfig::data_format),
-      field("dilation_rate", &SeparableConvConfig::dilation_rate),
-      field("activation", &SeparableConvConfig::activation),
-      field("use_bias", &SeparableConvConfig::use_bias),
-      field("depthwise_initializer", &SeparableConvConfig::depthwise_initializer),
-      field("pointwise_initializer", &SeparableConvConfig::pointwise_initializer),
-      field("bias_initializer", &SeparableConvConfig::bias_initializer),
-      field("depthwise_regularizer", &SeparableConvConfig::depthwise_regularizer),
-      field("pointwise_regularizer", &SeparableConvConfig::pointwise_regularizer),
-      field("bias_regularizer", &SeparableConvConfig::bias_regularizer),
-      field("depthwise_constraint", &SeparableConvConfig::depthwise_constraint),
-      field("pointwise_constraint", &SeparableConvConfig::pointwise_constraint),
-      field("bias_constraint", &SeparableConvConfig::bias_constraint),
-  };
+  static constexpr auto fields =
+      field_list(field("depth_multiplier", &SeparableConvConfig::depth_multiplier),
+                 field("filters", &SeparableConvConfig::filters),
+                 field("kernel_size", &SeparableConvConfig::kernel_size),
+                 field("strides", &SeparableConvConfig::strides),
+                 field("padding", &SeparableConvConfig::padding),
+                 field("data_format", &SeparableConvConfig::data_format),
+                 field("dilation_rate", &SeparableConvConfig::dilation_rate),
+                 field("activation", &SeparableConvConfig::activation),
+                 field("use_bias", &SeparableConvConfig::use_bias),
+                 field("depthwise_initializer", &SeparableConvConfig::depthwise_initializer),
+                 field("pointwise_initializer", &SeparableConvConfig::pointwise_initializer),
+                 field("bias_initializer", &SeparableConvConfig::bias_initializer),
+                 field("depthwise_regularizer", &SeparableConvConfig::depthwise_regularizer),
+                 field("pointwise_regularizer", &SeparableConvConfig::pointwise_regularizer),
+                 field("bias_regularizer", &SeparableConvConfig::bias_regularizer),
+                 field("depthwise_constraint", &SeparableConvConfig::depthwise_constraint),
+                 field("pointwise_constraint", &SeparableConvConfig::pointwise_constraint),
+                 field("bias_constraint", &SeparableConvConfig::bias_constraint));
 };
 
 // Each channel convolved by itself, then the channels of each position mixed.

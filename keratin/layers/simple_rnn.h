@@ -24,23 +24,22 @@ struct SimpleRNNCellConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "SimpleRNNCell";
-  static constexpr auto fields = std::tuple{
-      field("units", &SimpleRNNCellConfig::units),
-      field("activation", &SimpleRNNCellConfig::activation),
-      field("use_bias", &SimpleRNNCellConfig::use_bias),
-      field("kernel_initializer", &SimpleRNNCellConfig::kernel_initializer),
-      field("recurrent_initializer", &SimpleRNNCellConfig::recurrent_initializer),
-      field("bias_initializer", &SimpleRNNCellConfig::bias_initializer),
-      field("kernel_regularizer", &SimpleRNNCellConfig::kernel_regularizer),
-      field("recurrent_regularizer", &SimpleRNNCellConfig::recurrent_regularizer),
-      field("bias_regularizer", &SimpleRNNCellConfig::bias_regularizer),
-      field("kernel_constraint", &SimpleRNNCellConfig::kernel_constraint),
-      field("recurrent_constraint", &SimpleRNNCellConfig::recurrent_constraint),
-      field("bias_constraint", &SimpleRNNCellConfig::bias_constraint),
-      field("dropout", &SimpleRNNCellConfig::dropout),
-      field("recurrent_dropout", &SimpleRNNCellConfig::recurrent_dropout),
-      field("seed", &SimpleRNNCellConfig::seed),
-  };
+  static constexpr auto fields =
+      field_list(field("units", &SimpleRNNCellConfig::units),
+                 field("activation", &SimpleRNNCellConfig::activation),
+                 field("use_bias", &SimpleRNNCellConfig::use_bias),
+                 field("kernel_initializer", &SimpleRNNCellConfig::kernel_initializer),
+                 field("recurrent_initializer", &SimpleRNNCellConfig::recurrent_initializer),
+                 field("bias_initializer", &SimpleRNNCellConfig::bias_initializer),
+                 field("kernel_regularizer", &SimpleRNNCellConfig::kernel_regularizer),
+                 field("recurrent_regularizer", &SimpleRNNCellConfig::recurrent_regularizer),
+                 field("bias_regularizer", &SimpleRNNCellConfig::bias_regularizer),
+                 field("kernel_constraint", &SimpleRNNCellConfig::kernel_constraint),
+                 field("recurrent_constraint", &SimpleRNNCellConfig::recurrent_constraint),
+                 field("bias_constraint", &SimpleRNNCellConfig::bias_constraint),
+                 field("dropout", &SimpleRNNCellConfig::dropout),
+                 field("recurrent_dropout", &SimpleRNNCellConfig::recurrent_dropout),
+                 field("seed", &SimpleRNNCellConfig::seed));
 };
 
 // h ← activation(x·kernel + h·recurrent_kernel + bias), y = h
@@ -85,15 +84,13 @@ struct SimpleRNNConfig {
 
   static constexpr std::string_view keras_name = "SimpleRNN";
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("return_sequences", &SimpleRNNConfig::return_sequences),
       field("return_state", &SimpleRNNConfig::return_state),
       field("go_backwards", &SimpleRNNConfig::go_backwards),
-      field("stateful", &SimpleRNNConfig::stateful),
-      field("unroll", &SimpleRNNConfig::unroll),
+      field("stateful", &SimpleRNNConfig::stateful), field("unroll", &SimpleRNNConfig::unroll),
       field("zero_output_for_mask", &SimpleRNNConfig::zero_output_for_mask),
-      field("units", &SimpleRNNConfig::units),
-      field("activation", &SimpleRNNConfig::activation),
+      field("units", &SimpleRNNConfig::units), field("activation", &SimpleRNNConfig::activation),
       field("use_bias", &SimpleRNNConfig::use_bias),
       field("kernel_initializer", &SimpleRNNConfig::kernel_initializer),
       field("recurrent_initializer", &SimpleRNNConfig::recurrent_initializer),
@@ -105,8 +102,7 @@ struct SimpleRNNConfig {
       field("recurrent_constraint", &SimpleRNNConfig::recurrent_constraint),
       field("bias_constraint", &SimpleRNNConfig::bias_constraint),
       field("dropout", &SimpleRNNConfig::dropout),
-      field("recurrent_dropout", &SimpleRNNConfig::recurrent_dropout),
-  };
+      field("recurrent_dropout", &SimpleRNNConfig::recurrent_dropout));
 };
 
 // The cell over a sequence [batch, time, features].

@@ -10,7 +10,7 @@ struct StackedRNNCellsConfig {
   std::vector<LayerPtr> cells = {};
 
   static constexpr std::string_view keras_name = "StackedRNNCells";
-  static constexpr auto fields = std::tuple{field("cells", &StackedRNNCellsConfig::cells)};
+  static constexpr auto fields = field_list(field("cells", &StackedRNNCellsConfig::cells));
 };
 
 // Cells one above the other as one cell: the output of each is the input of the next. The state is

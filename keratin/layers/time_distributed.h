@@ -10,7 +10,7 @@ struct TimeDistributedConfig {
   LayerPtr layer = {};
 
   static constexpr std::string_view keras_name = "TimeDistributed";
-  static constexpr auto fields = std::tuple{field("layer", &TimeDistributedConfig::layer)};
+  static constexpr auto fields = field_list(field("layer", &TimeDistributedConfig::layer));
 };
 
 // The same layer (or model) on every step of a sequence: y[:, t] = layer(x[:, t]).

@@ -10,7 +10,7 @@ struct UnitNormalizationConfig {
   Sizes axis = -1;
 
   static constexpr std::string_view keras_name = "UnitNormalization";
-  static constexpr auto fields = std::tuple{field("axis", &UnitNormalizationConfig::axis)};
+  static constexpr auto fields = field_list(field("axis", &UnitNormalizationConfig::axis));
 };
 
 // x / ‖x‖ over the axes; zeros stay zeros.

@@ -11,7 +11,7 @@ struct UpSampling1DConfig {
   int64_t size = 2;
 
   static constexpr std::string_view keras_name = "UpSampling1D";
-  static constexpr auto fields = std::tuple{field("size", &UpSampling1DConfig::size)};
+  static constexpr auto fields = field_list(field("size", &UpSampling1DConfig::size));
 };
 
 // Each timestep `size` times.
@@ -28,9 +28,9 @@ struct UpSampling2DConfig {
 
   static constexpr std::string_view keras_name = "UpSampling2D";
   static constexpr auto fields =
-      std::tuple{field("size", &UpSampling2DConfig::size),
+      field_list(field("size", &UpSampling2DConfig::size),
                  field("data_format", &UpSampling2DConfig::data_format),
-                 field("interpolation", &UpSampling2DConfig::interpolation)};
+                 field("interpolation", &UpSampling2DConfig::interpolation));
 };
 
 // Each pixel several times, or pixels in between found by interpolation.
@@ -45,8 +45,8 @@ struct UpSampling3DConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "UpSampling3D";
-  static constexpr auto fields = std::tuple{field("size", &UpSampling3DConfig::size),
-                                            field("data_format", &UpSampling3DConfig::data_format)};
+  static constexpr auto fields = field_list(field("size", &UpSampling3DConfig::size),
+                                            field("data_format", &UpSampling3DConfig::data_format));
 };
 
 // Each element several times along each axis.

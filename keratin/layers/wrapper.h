@@ -26,7 +26,7 @@ struct WrapperConfig {
   LayerPtr layer = {};
 
   static constexpr std::string_view keras_name = "Wrapper";
-  static constexpr auto fields = std::tuple{field("layer", &WrapperConfig::layer)};
+  static constexpr auto fields = field_list(field("layer", &WrapperConfig::layer));
 };
 
 // Keras's abstract wrapper: it can be made, built and saved, but not called.

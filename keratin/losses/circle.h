@@ -16,8 +16,8 @@ struct Circle {
 
   static constexpr std::string_view keras_name = "Circle";
   static constexpr auto fields =
-      std::tuple{field("gamma", &Circle::gamma), field("margin", &Circle::margin),
-                 field("remove_diagonal", &Circle::remove_diagonal)};
+      field_list(field("gamma", &Circle::gamma), field("margin", &Circle::margin),
+                 field("remove_diagonal", &Circle::remove_diagonal));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 

@@ -11,7 +11,7 @@ namespace keratin::losses {
 // labels end where 0 fills up.
 struct CTC {
   static constexpr std::string_view keras_name = "CTC";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;
 };
 

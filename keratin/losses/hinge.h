@@ -9,20 +9,20 @@ namespace keratin::losses {
 
 struct Hinge {
   static constexpr std::string_view keras_name = "Hinge";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // mean of max(1 - t · p, 0)
 };
 
 struct SquaredHinge {
   static constexpr std::string_view keras_name = "SquaredHinge";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // mean of max(1 - t · p, 0)²
 };
 
 // Between the score of the true class and the best of the others; the truth is one-hot.
 struct CategoricalHinge {
   static constexpr std::string_view keras_name = "CategoricalHinge";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // max(max((1 - t) · p) - Σ t · p + 1, 0)
 };
 

@@ -9,13 +9,13 @@ namespace keratin::losses {
 
 struct KLDivergence {
   static constexpr std::string_view keras_name = "KLDivergence";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // Σ t · log(t / p), both within [ε, 1]
 };
 
 struct Poisson {
   static constexpr std::string_view keras_name = "Poisson";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // mean of p - t · log(p + ε)
 };
 
@@ -27,9 +27,9 @@ struct BinaryCrossentropy {
 
   static constexpr std::string_view keras_name = "BinaryCrossentropy";
   static constexpr auto fields =
-      std::tuple{field("from_logits", &BinaryCrossentropy::from_logits),
+      field_list(field("from_logits", &BinaryCrossentropy::from_logits),
                  field("label_smoothing", &BinaryCrossentropy::label_smoothing),
-                 field("axis", &BinaryCrossentropy::axis)};
+                 field("axis", &BinaryCrossentropy::axis));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
@@ -44,12 +44,12 @@ struct BinaryFocalCrossentropy {
 
   static constexpr std::string_view keras_name = "BinaryFocalCrossentropy";
   static constexpr auto fields =
-      std::tuple{field("apply_class_balancing", &BinaryFocalCrossentropy::apply_class_balancing),
+      field_list(field("apply_class_balancing", &BinaryFocalCrossentropy::apply_class_balancing),
                  field("alpha", &BinaryFocalCrossentropy::alpha),
                  field("gamma", &BinaryFocalCrossentropy::gamma),
                  field("from_logits", &BinaryFocalCrossentropy::from_logits),
                  field("label_smoothing", &BinaryFocalCrossentropy::label_smoothing),
-                 field("axis", &BinaryFocalCrossentropy::axis)};
+                 field("axis", &BinaryFocalCrossentropy::axis));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
@@ -61,9 +61,9 @@ struct CategoricalCrossentropy {
 
   static constexpr std::string_view keras_name = "CategoricalCrossentropy";
   static constexpr auto fields =
-      std::tuple{field("from_logits", &CategoricalCrossentropy::from_logits),
+      field_list(field("from_logits", &CategoricalCrossentropy::from_logits),
                  field("label_smoothing", &CategoricalCrossentropy::label_smoothing),
-                 field("axis", &CategoricalCrossentropy::axis)};
+                 field("axis", &CategoricalCrossentropy::axis));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
@@ -77,11 +77,11 @@ struct CategoricalFocalCrossentropy {
 
   static constexpr std::string_view keras_name = "CategoricalFocalCrossentropy";
   static constexpr auto fields =
-      std::tuple{field("alpha", &CategoricalFocalCrossentropy::alpha),
+      field_list(field("alpha", &CategoricalFocalCrossentropy::alpha),
                  field("gamma", &CategoricalFocalCrossentropy::gamma),
                  field("from_logits", &CategoricalFocalCrossentropy::from_logits),
                  field("label_smoothing", &CategoricalFocalCrossentropy::label_smoothing),
-                 field("axis", &CategoricalFocalCrossentropy::axis)};
+                 field("axis", &CategoricalFocalCrossentropy::axis));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
@@ -93,9 +93,9 @@ struct SparseCategoricalCrossentropy {
 
   static constexpr std::string_view keras_name = "SparseCategoricalCrossentropy";
   static constexpr auto fields =
-      std::tuple{field("from_logits", &SparseCategoricalCrossentropy::from_logits),
+      field_list(field("from_logits", &SparseCategoricalCrossentropy::from_logits),
                  field("ignore_class", &SparseCategoricalCrossentropy::ignore_class),
-                 field("axis", &SparseCategoricalCrossentropy::axis)};
+                 field("axis", &SparseCategoricalCrossentropy::axis));
   bool writes(std::string_view key) const { return key != "axis" || axis != -1; }
   LossTerms call(Value y_true, Value y_pred) const;
 };
@@ -105,7 +105,7 @@ struct CategoricalGeneralizedCrossEntropy {
   double q = 0.5;
 
   static constexpr std::string_view keras_name = "CategoricalGeneralizedCrossEntropy";
-  static constexpr auto fields = std::tuple{field("q", &CategoricalGeneralizedCrossEntropy::q)};
+  static constexpr auto fields = field_list(field("q", &CategoricalGeneralizedCrossEntropy::q));
   void check() const;
   LossTerms call(Value y_true, Value y_pred) const;
 };

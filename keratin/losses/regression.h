@@ -9,25 +9,25 @@ namespace keratin::losses {
 
 struct MeanSquaredError {
   static constexpr std::string_view keras_name = "MeanSquaredError";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // (t - p)²
 };
 
 struct MeanAbsoluteError {
   static constexpr std::string_view keras_name = "MeanAbsoluteError";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // |t - p|
 };
 
 struct MeanAbsolutePercentageError {
   static constexpr std::string_view keras_name = "MeanAbsolutePercentageError";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // 100 · |(t - p) / max(|t|, ε)|
 };
 
 struct MeanSquaredLogarithmicError {
   static constexpr std::string_view keras_name = "MeanSquaredLogarithmicError";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // (log(max(t, ε) + 1) - log(max(p, ε) + 1))²
 };
 
@@ -36,7 +36,7 @@ struct CosineSimilarity {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "CosineSimilarity";
-  static constexpr auto fields = std::tuple{field("axis", &CosineSimilarity::axis)};
+  static constexpr auto fields = field_list(field("axis", &CosineSimilarity::axis));
   bool writes(std::string_view) const { return axis != -1; }
   LossTerms call(Value y_true, Value y_pred) const;
 };
@@ -47,14 +47,14 @@ struct Huber {
 
   static constexpr std::string_view keras_name = "Huber";
   static constexpr std::string_view default_name = "huber_loss";
-  static constexpr auto fields = std::tuple{field("delta", &Huber::delta)};
+  static constexpr auto fields = field_list(field("delta", &Huber::delta));
   bool writes(std::string_view) const { return delta != 1; }
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
 struct LogCosh {
   static constexpr std::string_view keras_name = "LogCosh";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // log cosh(p - t)
 };
 

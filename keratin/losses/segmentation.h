@@ -11,7 +11,7 @@ struct Dice {
   std::optional<Sizes> axis = {};
 
   static constexpr std::string_view keras_name = "Dice";
-  static constexpr auto fields = std::tuple{field("axis", &Dice::axis)};
+  static constexpr auto fields = field_list(field("axis", &Dice::axis));
   LossTerms call(Value y_true, Value y_pred) const;  // 1 - 2 · Σ t·p / (Σ t + Σ p + ε)
 };
 
@@ -22,8 +22,8 @@ struct Tversky {
 
   static constexpr std::string_view keras_name = "Tversky";
   static constexpr auto fields =
-      std::tuple{field("alpha", &Tversky::alpha), field("beta", &Tversky::beta),
-                 field("axis", &Tversky::axis)};
+      field_list(field("alpha", &Tversky::alpha), field("beta", &Tversky::beta),
+                 field("axis", &Tversky::axis));
   // 1 - Σ t·p / (Σ t·p + alpha · missed + beta · too much + ε)
   LossTerms call(Value y_true, Value y_pred) const;
 };

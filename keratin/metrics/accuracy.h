@@ -10,7 +10,7 @@ namespace keratin::metrics {
 struct AccuracyConfig {
   static constexpr std::string_view keras_name = "Accuracy";
   static constexpr Direction direction = Direction::up;
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   Value call(Value y_true, Value y_pred) const;
 };
 
@@ -19,7 +19,7 @@ struct BinaryAccuracyConfig {
 
   static constexpr std::string_view keras_name = "BinaryAccuracy";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = std::tuple{field("threshold", &BinaryAccuracyConfig::threshold)};
+  static constexpr auto fields = field_list(field("threshold", &BinaryAccuracyConfig::threshold));
   Value call(Value y_true, Value y_pred) const;
 };
 
@@ -27,14 +27,14 @@ struct BinaryAccuracyConfig {
 struct CategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "CategoricalAccuracy";
   static constexpr Direction direction = Direction::up;
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   Value call(Value y_true, Value y_pred) const;
 };
 
 struct SparseCategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "SparseCategoricalAccuracy";
   static constexpr Direction direction = Direction::up;
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   Value call(Value y_true, Value y_pred) const;
 };
 
@@ -44,7 +44,7 @@ struct TopKCategoricalAccuracyConfig {
 
   static constexpr std::string_view keras_name = "TopKCategoricalAccuracy";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = std::tuple{field("k", &TopKCategoricalAccuracyConfig::k)};
+  static constexpr auto fields = field_list(field("k", &TopKCategoricalAccuracyConfig::k));
   Value call(Value y_true, Value y_pred) const;
 };
 
@@ -55,8 +55,8 @@ struct SparseTopKCategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "SparseTopKCategoricalAccuracy";
   static constexpr Direction direction = Direction::up;
   static constexpr auto fields =
-      std::tuple{field("k", &SparseTopKCategoricalAccuracyConfig::k),
-                 field("from_sorted_ids", &SparseTopKCategoricalAccuracyConfig::from_sorted_ids)};
+      field_list(field("k", &SparseTopKCategoricalAccuracyConfig::k),
+                 field("from_sorted_ids", &SparseTopKCategoricalAccuracyConfig::from_sorted_ids));
   bool writes(std::string_view key) const { return key == "k" || from_sorted_ids; }
   Value call(Value y_true, Value y_pred) const;
 };

@@ -9,7 +9,7 @@ namespace {
 // A config's first field: the least value, and its name.
 template <class Config>
 auto least_field() {
-  return std::get<0>(Config::fields);
+  return Config::fields([](const auto& first, const auto&...) { return first; });
 }
 
 Value rate(Rate which, Tracer& tracer, const ConfusionCounts& counts) {

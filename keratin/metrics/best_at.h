@@ -35,9 +35,9 @@ struct SensitivityAtSpecificityConfig {
   static constexpr Direction direction = Direction::up;
   static constexpr Rate best = Rate::sensitivity, least = Rate::specificity;
   static constexpr auto fields =
-      std::tuple{field("specificity", &SensitivityAtSpecificityConfig::specificity),
+      field_list(field("specificity", &SensitivityAtSpecificityConfig::specificity),
                  field("num_thresholds", &SensitivityAtSpecificityConfig::num_thresholds),
-                 field("class_id", &SensitivityAtSpecificityConfig::class_id)};
+                 field("class_id", &SensitivityAtSpecificityConfig::class_id));
 };
 
 struct SpecificityAtSensitivityConfig {
@@ -49,9 +49,9 @@ struct SpecificityAtSensitivityConfig {
   static constexpr Direction direction = Direction::up;
   static constexpr Rate best = Rate::specificity, least = Rate::sensitivity;
   static constexpr auto fields =
-      std::tuple{field("sensitivity", &SpecificityAtSensitivityConfig::sensitivity),
+      field_list(field("sensitivity", &SpecificityAtSensitivityConfig::sensitivity),
                  field("num_thresholds", &SpecificityAtSensitivityConfig::num_thresholds),
-                 field("class_id", &SpecificityAtSensitivityConfig::class_id)};
+                 field("class_id", &SpecificityAtSensitivityConfig::class_id));
 };
 
 struct PrecisionAtRecallConfig {
@@ -63,9 +63,9 @@ struct PrecisionAtRecallConfig {
   static constexpr Direction direction = Direction::up;
   static constexpr Rate best = Rate::precision, least = Rate::sensitivity;
   static constexpr auto fields =
-      std::tuple{field("recall", &PrecisionAtRecallConfig::recall),
+      field_list(field("recall", &PrecisionAtRecallConfig::recall),
                  field("num_thresholds", &PrecisionAtRecallConfig::num_thresholds),
-                 field("class_id", &PrecisionAtRecallConfig::class_id)};
+                 field("class_id", &PrecisionAtRecallConfig::class_id));
 };
 
 struct RecallAtPrecisionConfig {
@@ -77,9 +77,9 @@ struct RecallAtPrecisionConfig {
   static constexpr Direction direction = Direction::up;
   static constexpr Rate best = Rate::sensitivity, least = Rate::precision;
   static constexpr auto fields =
-      std::tuple{field("precision", &RecallAtPrecisionConfig::precision),
+      field_list(field("precision", &RecallAtPrecisionConfig::precision),
                  field("num_thresholds", &RecallAtPrecisionConfig::num_thresholds),
-                 field("class_id", &RecallAtPrecisionConfig::class_id)};
+                 field("class_id", &RecallAtPrecisionConfig::class_id));
 };
 
 extern template class BestAt<SensitivityAtSpecificityConfig>;

@@ -25,25 +25,25 @@ struct TruePositivesConfig {
   std::optional<Numbers> thresholds = {};  // 0.5
   static constexpr std::string_view keras_name = "TruePositives";
   static constexpr auto counted = &ConfusionCounts::true_positives;
-  static constexpr auto fields = std::tuple{field("thresholds", &TruePositivesConfig::thresholds)};
+  static constexpr auto fields = field_list(field("thresholds", &TruePositivesConfig::thresholds));
 };
 struct FalsePositivesConfig {
   std::optional<Numbers> thresholds = {};
   static constexpr std::string_view keras_name = "FalsePositives";
   static constexpr auto counted = &ConfusionCounts::false_positives;
-  static constexpr auto fields = std::tuple{field("thresholds", &FalsePositivesConfig::thresholds)};
+  static constexpr auto fields = field_list(field("thresholds", &FalsePositivesConfig::thresholds));
 };
 struct TrueNegativesConfig {
   std::optional<Numbers> thresholds = {};
   static constexpr std::string_view keras_name = "TrueNegatives";
   static constexpr auto counted = &ConfusionCounts::true_negatives;
-  static constexpr auto fields = std::tuple{field("thresholds", &TrueNegativesConfig::thresholds)};
+  static constexpr auto fields = field_list(field("thresholds", &TrueNegativesConfig::thresholds));
 };
 struct FalseNegativesConfig {
   std::optional<Numbers> thresholds = {};
   static constexpr std::string_view keras_name = "FalseNegatives";
   static constexpr auto counted = &ConfusionCounts::false_negatives;
-  static constexpr auto fields = std::tuple{field("thresholds", &FalseNegativesConfig::thresholds)};
+  static constexpr auto fields = field_list(field("thresholds", &FalseNegativesConfig::thresholds));
 };
 
 // true positives / (true positives + others), at thresholds or among the top k.
@@ -68,9 +68,9 @@ struct PrecisionConfig {
   static constexpr std::string_view keras_name = "Precision";
   static constexpr Direction direction = Direction::up;
   static constexpr auto others = &ConfusionCounts::false_positives;
-  static constexpr auto fields = std::tuple{field("thresholds", &PrecisionConfig::thresholds),
+  static constexpr auto fields = field_list(field("thresholds", &PrecisionConfig::thresholds),
                                             field("top_k", &PrecisionConfig::top_k),
-                                            field("class_id", &PrecisionConfig::class_id)};
+                                            field("class_id", &PrecisionConfig::class_id));
 };
 // Of what is positive, how much was taken for it.
 struct RecallConfig {
@@ -82,8 +82,8 @@ struct RecallConfig {
   static constexpr Direction direction = Direction::up;
   static constexpr auto others = &ConfusionCounts::false_negatives;
   static constexpr auto fields =
-      std::tuple{field("thresholds", &RecallConfig::thresholds),
-                 field("top_k", &RecallConfig::top_k), field("class_id", &RecallConfig::class_id)};
+      field_list(field("thresholds", &RecallConfig::thresholds),
+                 field("top_k", &RecallConfig::top_k), field("class_id", &RecallConfig::class_id));
 };
 
 extern template class ConfusionCount<TruePositivesConfig>;

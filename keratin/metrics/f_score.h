@@ -16,9 +16,9 @@ struct FBetaScoreConfig {
   static constexpr std::string_view keras_name = "FBetaScore";
   static constexpr std::string_view default_name = "fbeta_score";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = std::tuple{field("average", &FBetaScoreConfig::average),
+  static constexpr auto fields = field_list(field("average", &FBetaScoreConfig::average),
                                             field("beta", &FBetaScoreConfig::beta),
-                                            field("threshold", &FBetaScoreConfig::threshold)};
+                                            field("threshold", &FBetaScoreConfig::threshold));
   const FBetaScoreConfig& settings() const { return *this; }
 };
 
@@ -28,8 +28,8 @@ struct F1ScoreConfig {
 
   static constexpr std::string_view keras_name = "F1Score";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = std::tuple{field("average", &F1ScoreConfig::average),
-                                            field("threshold", &F1ScoreConfig::threshold)};
+  static constexpr auto fields = field_list(field("average", &F1ScoreConfig::average),
+                                            field("threshold", &F1ScoreConfig::threshold));
   FBetaScoreConfig settings() const { return {.average = average, .threshold = threshold}; }
 };
 

@@ -55,12 +55,12 @@ struct IoUConfig {
 
   static constexpr std::string_view keras_name = "IoU";
   static constexpr DType default_dtype = iou_dtype;
-  static constexpr auto fields = std::tuple{field("num_classes", &IoUConfig::num_classes),
+  static constexpr auto fields = field_list(field("num_classes", &IoUConfig::num_classes),
                                             field("target_class_ids", &IoUConfig::target_class_ids),
                                             field("ignore_class", &IoUConfig::ignore_class),
                                             field("sparse_y_true", &IoUConfig::sparse_y_true),
                                             field("sparse_y_pred", &IoUConfig::sparse_y_pred),
-                                            field("axis", &IoUConfig::axis)};
+                                            field("axis", &IoUConfig::axis));
   IoUSettings settings() const;
 };
 
@@ -72,8 +72,8 @@ struct BinaryIoUConfig {
   static constexpr std::string_view keras_name = "BinaryIoU";
   static constexpr DType default_dtype = iou_dtype;
   static constexpr auto fields =
-      std::tuple{field("target_class_ids", &BinaryIoUConfig::target_class_ids),
-                 field("threshold", &BinaryIoUConfig::threshold)};
+      field_list(field("target_class_ids", &BinaryIoUConfig::target_class_ids),
+                 field("threshold", &BinaryIoUConfig::threshold));
   IoUSettings settings() const;
 };
 
@@ -87,11 +87,11 @@ struct MeanIoUConfig {
 
   static constexpr std::string_view keras_name = "MeanIoU";
   static constexpr DType default_dtype = iou_dtype;
-  static constexpr auto fields = std::tuple{field("num_classes", &MeanIoUConfig::num_classes),
+  static constexpr auto fields = field_list(field("num_classes", &MeanIoUConfig::num_classes),
                                             field("ignore_class", &MeanIoUConfig::ignore_class),
                                             field("sparse_y_true", &MeanIoUConfig::sparse_y_true),
                                             field("sparse_y_pred", &MeanIoUConfig::sparse_y_pred),
-                                            field("axis", &MeanIoUConfig::axis)};
+                                            field("axis", &MeanIoUConfig::axis));
   IoUSettings settings() const;
 };
 
@@ -105,11 +105,11 @@ struct OneHotIoUConfig {
   static constexpr std::string_view keras_name = "OneHotIoU";
   static constexpr DType default_dtype = iou_dtype;
   static constexpr auto fields =
-      std::tuple{field("num_classes", &OneHotIoUConfig::num_classes),
+      field_list(field("num_classes", &OneHotIoUConfig::num_classes),
                  field("target_class_ids", &OneHotIoUConfig::target_class_ids),
                  field("ignore_class", &OneHotIoUConfig::ignore_class),
                  field("sparse_y_pred", &OneHotIoUConfig::sparse_y_pred),
-                 field("axis", &OneHotIoUConfig::axis)};
+                 field("axis", &OneHotIoUConfig::axis));
   IoUSettings settings() const;
 };
 
@@ -122,10 +122,10 @@ struct OneHotMeanIoUConfig {
   static constexpr std::string_view keras_name = "OneHotMeanIoU";
   static constexpr DType default_dtype = iou_dtype;
   static constexpr auto fields =
-      std::tuple{field("num_classes", &OneHotMeanIoUConfig::num_classes),
+      field_list(field("num_classes", &OneHotMeanIoUConfig::num_classes),
                  field("ignore_class", &OneHotMeanIoUConfig::ignore_class),
                  field("sparse_y_pred", &OneHotMeanIoUConfig::sparse_y_pred),
-                 field("axis", &OneHotMeanIoUConfig::axis)};
+                 field("axis", &OneHotMeanIoUConfig::axis));
   IoUSettings settings() const;
 };
 

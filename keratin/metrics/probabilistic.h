@@ -15,8 +15,8 @@ struct BinaryCrossentropyConfig {
 
   static constexpr std::string_view keras_name = "BinaryCrossentropy";
   static constexpr auto fields =
-      std::tuple{field("from_logits", &BinaryCrossentropyConfig::from_logits),
-                 field("label_smoothing", &BinaryCrossentropyConfig::label_smoothing)};
+      field_list(field("from_logits", &BinaryCrossentropyConfig::from_logits),
+                 field("label_smoothing", &BinaryCrossentropyConfig::label_smoothing));
   LossTerms call(Value y_true, Value y_pred) const {
     return losses::BinaryCrossentropy{from_logits, label_smoothing}.call(y_true, y_pred);
   }
@@ -29,9 +29,9 @@ struct SparseCategoricalCrossentropyConfig {
 
   static constexpr std::string_view keras_name = "SparseCategoricalCrossentropy";
   static constexpr auto fields =
-      std::tuple{field("from_logits", &SparseCategoricalCrossentropyConfig::from_logits),
+      field_list(field("from_logits", &SparseCategoricalCrossentropyConfig::from_logits),
                  field("ignore_class", &SparseCategoricalCrossentropyConfig::ignore_class),
-                 field("axis", &SparseCategoricalCrossentropyConfig::axis)};
+                 field("axis", &SparseCategoricalCrossentropyConfig::axis));
   LossTerms call(Value y_true, Value y_pred) const {
     const losses::SparseCategoricalCrossentropy loss{from_logits, ignore_class, axis};
     return loss.call(y_true, y_pred);

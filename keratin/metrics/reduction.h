@@ -9,11 +9,11 @@ namespace keratin::metrics {
 
 struct MeanConfig {
   static constexpr std::string_view keras_name = "Mean";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
 };
 struct SumConfig {
   static constexpr std::string_view keras_name = "Sum";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
 };
 
 class MeanMetric final : public MetricOf<MeanMetric, MeanConfig, MeanState> {

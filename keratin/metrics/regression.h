@@ -11,7 +11,7 @@ namespace keratin::metrics {
 struct LogCoshErrorConfig {
   static constexpr std::string_view keras_name = "LogCoshError";
   static constexpr std::string_view default_name = "logcosh";
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const {
     return losses::LogCosh{}.call(y_true, y_pred);
   }
@@ -23,7 +23,7 @@ struct CosineSimilarityConfig {
 
   static constexpr std::string_view keras_name = "CosineSimilarity";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = std::tuple{field("axis", &CosineSimilarityConfig::axis)};
+  static constexpr auto fields = field_list(field("axis", &CosineSimilarityConfig::axis));
   bool writes(std::string_view) const { return false; }
   Value call(Value y_true, Value y_pred) const {
     return losses::cosine_of_angle(y_true, y_pred, axis);
@@ -36,7 +36,7 @@ struct PearsonCorrelationConfig {
 
   static constexpr std::string_view keras_name = "PearsonCorrelation";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = std::tuple{field("axis", &PearsonCorrelationConfig::axis)};
+  static constexpr auto fields = field_list(field("axis", &PearsonCorrelationConfig::axis));
   Value call(Value y_true, Value y_pred) const;
 };
 
@@ -46,14 +46,14 @@ struct ConcordanceCorrelationConfig {
 
   static constexpr std::string_view keras_name = "ConcordanceCorrelation";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = std::tuple{field("axis", &ConcordanceCorrelationConfig::axis)};
+  static constexpr auto fields = field_list(field("axis", &ConcordanceCorrelationConfig::axis));
   Value call(Value y_true, Value y_pred) const;
 };
 
 struct RootMeanSquaredErrorConfig {
   static constexpr std::string_view keras_name = "RootMeanSquaredError";
   static constexpr Direction direction = Direction::down;
-  static constexpr std::tuple<> fields{};
+  static constexpr auto fields = field_list();
 };
 // √ mean (t - p)²
 class RootMeanSquaredErrorMetric final
@@ -73,8 +73,8 @@ struct R2ScoreConfig {
   static constexpr std::string_view keras_name = "R2Score";
   static constexpr Direction direction = Direction::up;
   static constexpr auto fields =
-      std::tuple{field("class_aggregation", &R2ScoreConfig::class_aggregation),
-                 field("num_regressors", &R2ScoreConfig::num_regressors)};
+      field_list(field("class_aggregation", &R2ScoreConfig::class_aggregation),
+                 field("num_regressors", &R2ScoreConfig::num_regressors));
   void check() const;
 };
 // 1 - Σ (t - p)² / Σ (t - mean t)², for [batch, outputs]

@@ -6,7 +6,7 @@ namespace keratin::ops {
 
 struct AllReduceAttrs {
   std::vector<Device> devices;
-  static constexpr auto fields = std::tuple{field("devices", &AllReduceAttrs::devices)};
+  static constexpr auto fields = field_list(field("devices", &AllReduceAttrs::devices));
 };
 
 // One node for what devices do together: each has a part of every tensor of a bucket, and gets the

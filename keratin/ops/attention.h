@@ -14,8 +14,8 @@ struct AttentionAttrs {
   bool mask = false;  // a mask follows query, key and value
   bool bias = false;  // then a bias
   static constexpr auto fields =
-      std::tuple{field("scale", &AttentionAttrs::scale), field("causal", &AttentionAttrs::causal),
-                 field("mask", &AttentionAttrs::mask), field("bias", &AttentionAttrs::bias)};
+      field_list(field("scale", &AttentionAttrs::scale), field("causal", &AttentionAttrs::causal),
+                 field("mask", &AttentionAttrs::mask), field("bias", &AttentionAttrs::bias));
 };
 
 struct AttentionOptions {

@@ -9,7 +9,7 @@ namespace keratin::ops {
 
 struct ConstantAttrs {
   Tensor value;
-  static constexpr auto fields = std::tuple{field("value", &ConstantAttrs::value)};
+  static constexpr auto fields = field_list(field("value", &ConstantAttrs::value));
 };
 
 // Data that is part of the program.
@@ -29,8 +29,8 @@ struct IotaAttrs {
   Dims shape;
   int64_t axis = 0;
   static constexpr auto fields =
-      std::tuple{field("dtype", &IotaAttrs::dtype), field("shape", &IotaAttrs::shape),
-                 field("axis", &IotaAttrs::axis)};
+      field_list(field("dtype", &IotaAttrs::dtype), field("shape", &IotaAttrs::shape),
+                 field("axis", &IotaAttrs::axis));
 };
 // Counts 0, 1, 2, … along one axis of the shape.
 Value iota(Block& block, DType dtype, const Shape& shape, int64_t axis);

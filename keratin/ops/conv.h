@@ -21,10 +21,10 @@ struct ConvAttrs {
   Dims high;
   Dims sizes;  // of the gradient ops: the spatial sizes of the input or the filter
   static constexpr auto fields =
-      std::tuple{field("strides", &ConvAttrs::strides), field("dilations", &ConvAttrs::dilations),
-                 field("groups", &ConvAttrs::groups),   field("padding", &ConvAttrs::padding),
-                 field("low", &ConvAttrs::low),         field("high", &ConvAttrs::high),
-                 field("sizes", &ConvAttrs::sizes)};
+      field_list(field("strides", &ConvAttrs::strides), field("dilations", &ConvAttrs::dilations),
+                 field("groups", &ConvAttrs::groups), field("padding", &ConvAttrs::padding),
+                 field("low", &ConvAttrs::low), field("high", &ConvAttrs::high),
+                 field("sizes", &ConvAttrs::sizes));
 };
 
 // y[n, o, f] = Σ_{k,c} x[n, o·stride - low + k·dilation, c] · w[k, c, f]; with groups, filter f
@@ -41,10 +41,10 @@ struct ConvTransposeAttrs {
   std::string padding = "valid";  // "valid" or "same"
   Dims output_padding;            // empty: Keras's default
   static constexpr auto fields =
-      std::tuple{field("strides", &ConvTransposeAttrs::strides),
+      field_list(field("strides", &ConvTransposeAttrs::strides),
                  field("dilations", &ConvTransposeAttrs::dilations),
                  field("padding", &ConvTransposeAttrs::padding),
-                 field("output_padding", &ConvTransposeAttrs::output_padding)};
+                 field("output_padding", &ConvTransposeAttrs::output_padding));
 };
 // The gradient of a convolution by its input, used forwards. The filter is
 // [spatial…, outputs, channels]; sizes follow Keras: in · stride for "same",

@@ -11,9 +11,9 @@ struct CumulativeAttrs {
   int64_t axis = 0;
   bool exclusive = false;
   bool reverse = false;
-  static constexpr auto fields = std::tuple{field("axis", &CumulativeAttrs::axis),
+  static constexpr auto fields = field_list(field("axis", &CumulativeAttrs::axis),
                                             field("exclusive", &CumulativeAttrs::exclusive),
-                                            field("reverse", &CumulativeAttrs::reverse)};
+                                            field("reverse", &CumulativeAttrs::reverse));
 };
 
 // out[k] = Σ_{j ≤ k} x[j] along the axis; integers wrap

@@ -8,7 +8,7 @@ namespace keratin::ops {
 
 struct EinsumAttrs {
   std::string equation;
-  static constexpr auto fields = std::tuple{field("equation", &EinsumAttrs::equation)};
+  static constexpr auto fields = field_list(field("equation", &EinsumAttrs::equation));
 };
 
 // Sums of products in index notation, as NumPy's einsum: "bij,bjk->bik" is

@@ -10,7 +10,7 @@ struct FillAttrs {
   DType dtype = DType::f32;
   double value = 0;
   static constexpr auto fields =
-      std::tuple{field("dtype", &FillAttrs::dtype), field("value", &FillAttrs::value)};
+      field_list(field("dtype", &FillAttrs::dtype), field("value", &FillAttrs::value));
 };
 
 // One value everywhere, in the shape that `like` has once it is known.

@@ -9,7 +9,7 @@ struct FusedAttrs {
   // "loop": pointwise and reductions; "epilogue": led by matmul or conv; "summed": an epilogue of a
   // matmul, and the sum of the rows of its result or of a factor.
   std::string kind = "loop";
-  static constexpr auto fields = std::tuple{field("kind", &FusedAttrs::kind)};
+  static constexpr auto fields = field_list(field("kind", &FusedAttrs::kind));
 };
 
 // Several ops run as one kernel: the region's parameters are the inputs, its results the outputs.

@@ -11,9 +11,9 @@ struct GruAttrs {
   bool zero_output_for_mask = false;
   bool reset_after = true;
   static constexpr auto fields =
-      std::tuple{field("reverse", &GruAttrs::reverse),
+      field_list(field("reverse", &GruAttrs::reverse),
                  field("zero_output_for_mask", &GruAttrs::zero_output_for_mask),
-                 field("reset_after", &GruAttrs::reset_after)};
+                 field("reset_after", &GruAttrs::reset_after));
 };
 
 struct GruInputs {

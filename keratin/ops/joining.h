@@ -12,31 +12,31 @@ struct PadAttrs {
   Dims lo, hi, interior;
   double value = 0;
   static constexpr auto fields =
-      std::tuple{field("lo", &PadAttrs::lo), field("hi", &PadAttrs::hi),
-                 field("interior", &PadAttrs::interior), field("value", &PadAttrs::value)};
+      field_list(field("lo", &PadAttrs::lo), field("hi", &PadAttrs::hi),
+                 field("interior", &PadAttrs::interior), field("value", &PadAttrs::value));
 };
 struct ReflectPadAttrs {
   Dims lo, hi;
   bool symmetric = false;
   static constexpr auto fields =
-      std::tuple{field("lo", &ReflectPadAttrs::lo), field("hi", &ReflectPadAttrs::hi),
-                 field("symmetric", &ReflectPadAttrs::symmetric)};
+      field_list(field("lo", &ReflectPadAttrs::lo), field("hi", &ReflectPadAttrs::hi),
+                 field("symmetric", &ReflectPadAttrs::symmetric));
 };
 struct RollAttrs {
   int64_t shift = 0;
   int64_t axis = 0;
   static constexpr auto fields =
-      std::tuple{field("shift", &RollAttrs::shift), field("axis", &RollAttrs::axis)};
+      field_list(field("shift", &RollAttrs::shift), field("axis", &RollAttrs::axis));
 };
 struct TileAttrs {
   Dims repeats;
-  static constexpr auto fields = std::tuple{field("repeats", &TileAttrs::repeats)};
+  static constexpr auto fields = field_list(field("repeats", &TileAttrs::repeats));
 };
 struct RepeatAttrs {
   int64_t count = 1;
   int64_t axis = 0;
   static constexpr auto fields =
-      std::tuple{field("count", &RepeatAttrs::count), field("axis", &RepeatAttrs::axis)};
+      field_list(field("count", &RepeatAttrs::count), field("axis", &RepeatAttrs::axis));
 };
 
 // out[lo + (1 + interior) · i] = x[i], and the value elsewhere.

@@ -9,8 +9,8 @@ namespace keratin::ops {
 struct MatmulAttrs {
   bool transpose_a = false;
   bool transpose_b = false;
-  static constexpr auto fields = std::tuple{field("transpose_a", &MatmulAttrs::transpose_a),
-                                            field("transpose_b", &MatmulAttrs::transpose_b)};
+  static constexpr auto fields = field_list(field("transpose_a", &MatmulAttrs::transpose_a),
+                                            field("transpose_b", &MatmulAttrs::transpose_b));
 };
 
 // out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]. Both have rank 2 or more; the axes in front are

@@ -9,20 +9,20 @@ namespace keratin::ops {
 
 struct ReshapeAttrs {
   Dims shape;
-  static constexpr auto fields = std::tuple{field("shape", &ReshapeAttrs::shape)};
+  static constexpr auto fields = field_list(field("shape", &ReshapeAttrs::shape));
 };
 struct TransposeAttrs {
   Dims permutation;
-  static constexpr auto fields = std::tuple{field("permutation", &TransposeAttrs::permutation)};
+  static constexpr auto fields = field_list(field("permutation", &TransposeAttrs::permutation));
 };
 struct BroadcastAttrs {
   Dims shape;
-  static constexpr auto fields = std::tuple{field("shape", &BroadcastAttrs::shape)};
+  static constexpr auto fields = field_list(field("shape", &BroadcastAttrs::shape));
 };
 
 struct AxisAttrs {
   int64_t axis = 0;
-  static constexpr auto fields = std::tuple{field("axis", &AxisAttrs::axis)};
+  static constexpr auto fields = field_list(field("axis", &AxisAttrs::axis));
 };
 
 inline constexpr int64_t infer_size = -1;  // in reshape: what is left

@@ -15,8 +15,8 @@ struct LayerNormAttrs {
   bool scale = false;
   bool offset = false;
   static constexpr auto fields =
-      std::tuple{field("axes", &LayerNormAttrs::axes), field("epsilon", &LayerNormAttrs::epsilon),
-                 field("scale", &LayerNormAttrs::scale), field("offset", &LayerNormAttrs::offset)};
+      field_list(field("axes", &LayerNormAttrs::axes), field("epsilon", &LayerNormAttrs::epsilon),
+                 field("scale", &LayerNormAttrs::scale), field("offset", &LayerNormAttrs::offset));
 };
 struct BatchNormAttrs {
   int64_t axis = 0;  // of the channels, not negative
@@ -24,8 +24,8 @@ struct BatchNormAttrs {
   bool scale = false;
   bool offset = false;
   static constexpr auto fields =
-      std::tuple{field("axis", &BatchNormAttrs::axis), field("epsilon", &BatchNormAttrs::epsilon),
-                 field("scale", &BatchNormAttrs::scale), field("offset", &BatchNormAttrs::offset)};
+      field_list(field("axis", &BatchNormAttrs::axis), field("epsilon", &BatchNormAttrs::epsilon),
+                 field("scale", &BatchNormAttrs::scale), field("offset", &BatchNormAttrs::offset));
 };
 struct GroupNormAttrs {
   int64_t groups = 32;
@@ -34,9 +34,9 @@ struct GroupNormAttrs {
   bool scale = false;
   bool offset = false;
   static constexpr auto fields =
-      std::tuple{field("groups", &GroupNormAttrs::groups), field("axis", &GroupNormAttrs::axis),
+      field_list(field("groups", &GroupNormAttrs::groups), field("axis", &GroupNormAttrs::axis),
                  field("epsilon", &GroupNormAttrs::epsilon), field("scale", &GroupNormAttrs::scale),
-                 field("offset", &GroupNormAttrs::offset)};
+                 field("offset", &GroupNormAttrs::offset));
 };
 
 // (x - mean) / √(variance + epsilon) · scale + offset, with the mean and variance of x over the

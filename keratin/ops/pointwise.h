@@ -36,7 +36,7 @@ Value shift_right_logical(Value a, Value b);  // fills with zeros
 
 struct CastAttrs {
   DType dtype = DType::f32;
-  static constexpr auto fields = std::tuple{field("dtype", &CastAttrs::dtype)};
+  static constexpr auto fields = field_list(field("dtype", &CastAttrs::dtype));
 };
 
 Value select(Value condition, Value a, Value b);  // condition ? a : b

@@ -16,8 +16,8 @@ struct PoolAttrs {
   std::string padding = "valid";  // "valid" or "same"
   Dims sizes;                     // of the gradient ops: the spatial sizes of the input
   static constexpr auto fields =
-      std::tuple{field("window", &PoolAttrs::window), field("strides", &PoolAttrs::strides),
-                 field("padding", &PoolAttrs::padding), field("sizes", &PoolAttrs::sizes)};
+      field_list(field("window", &PoolAttrs::window), field("strides", &PoolAttrs::strides),
+                 field("padding", &PoolAttrs::padding), field("sizes", &PoolAttrs::sizes));
 };
 
 // Each window's largest element (NaN wins). Padding never does.

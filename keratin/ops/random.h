@@ -11,11 +11,11 @@ namespace keratin::ops {
 
 struct RandomAttrs {
   Dims shape;
-  static constexpr auto fields = std::tuple{field("shape", &RandomAttrs::shape)};
+  static constexpr auto fields = field_list(field("shape", &RandomAttrs::shape));
 };
 struct DropoutAttrs {
   double rate = 0;
-  static constexpr auto fields = std::tuple{field("rate", &DropoutAttrs::rate)};
+  static constexpr auto fields = field_list(field("rate", &DropoutAttrs::rate));
 };
 
 // Element i is word offset + i of the stream, as i32. Sizes may be unknown until a program is

@@ -19,8 +19,8 @@ struct RecurrentAttrs {
   bool reverse = false;
   bool zero_output_for_mask = false;
   static constexpr auto fields =
-      std::tuple{field("reverse", &RecurrentAttrs::reverse),
-                 field("zero_output_for_mask", &RecurrentAttrs::zero_output_for_mask)};
+      field_list(field("reverse", &RecurrentAttrs::reverse),
+                 field("zero_output_for_mask", &RecurrentAttrs::zero_output_for_mask));
 };
 
 }  // namespace keratin::ops

@@ -11,13 +11,13 @@ struct ReduceAttrs {
   Dims axes;  // sorted, not negative
   bool keepdims = false;
   static constexpr auto fields =
-      std::tuple{field("axes", &ReduceAttrs::axes), field("keepdims", &ReduceAttrs::keepdims)};
+      field_list(field("axes", &ReduceAttrs::axes), field("keepdims", &ReduceAttrs::keepdims));
 };
 struct ArgAttrs {
   int64_t axis = 0;
   bool keepdims = false;
   static constexpr auto fields =
-      std::tuple{field("axis", &ArgAttrs::axis), field("keepdims", &ArgAttrs::keepdims)};
+      field_list(field("axis", &ArgAttrs::axis), field("keepdims", &ArgAttrs::keepdims));
 };
 
 Value sum(Value x, const Dims& axes = {}, bool keepdims = false);

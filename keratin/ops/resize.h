@@ -10,7 +10,7 @@ struct ResizeAttrs {
   Dims size;  // height and width of the result
   std::string method = "bilinear";
   static constexpr auto fields =
-      std::tuple{field("size", &ResizeAttrs::size), field("method", &ResizeAttrs::method)};
+      field_list(field("size", &ResizeAttrs::size), field("method", &ResizeAttrs::method));
 };
 
 // Images [batch, height, width, channels] in another size, as Keras does without antialiasing: the

@@ -18,8 +18,8 @@ struct ScanAttrs {
   int64_t length = unknown;  // of time; unknown: what the xs say
   bool reverse = false;      // from the last step to the first; ys stay where their xs are
   static constexpr auto fields =
-      std::tuple{field("carries", &ScanAttrs::carries), field("xs", &ScanAttrs::xs),
-                 field("length", &ScanAttrs::length), field("reverse", &ScanAttrs::reverse)};
+      field_list(field("carries", &ScanAttrs::carries), field("xs", &ScanAttrs::xs),
+                 field("length", &ScanAttrs::length), field("reverse", &ScanAttrs::reverse));
 };
 
 struct ScanOptions {

@@ -15,8 +15,8 @@ namespace keratin::ops {
 struct SliceAttrs {
   Dims start, limit, step;
   static constexpr auto fields =
-      std::tuple{field("start", &SliceAttrs::start), field("limit", &SliceAttrs::limit),
-                 field("step", &SliceAttrs::step)};
+      field_list(field("start", &SliceAttrs::start), field("limit", &SliceAttrs::limit),
+                 field("step", &SliceAttrs::step));
 };
 inline constexpr int64_t to_end = std::numeric_limits<int64_t>::max();  // as a limit
 
@@ -28,11 +28,11 @@ SliceWindow slice_window(const SliceAttrs& attrs, const Shape& input);
 
 struct ReverseAttrs {
   Dims axes;
-  static constexpr auto fields = std::tuple{field("axes", &ReverseAttrs::axes)};
+  static constexpr auto fields = field_list(field("axes", &ReverseAttrs::axes));
 };
 struct DynamicSliceAttrs {
   Dims sizes;  // -1: the whole axis
-  static constexpr auto fields = std::tuple{field("sizes", &DynamicSliceAttrs::sizes)};
+  static constexpr auto fields = field_list(field("sizes", &DynamicSliceAttrs::sizes));
 };
 
 // out[i] = x[start + step · i]; one entry per axis, step 1 where there is none.

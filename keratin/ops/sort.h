@@ -12,11 +12,11 @@ struct SortAttrs {
   int64_t axis = 0;
   bool descending = false;
   static constexpr auto fields =
-      std::tuple{field("axis", &SortAttrs::axis), field("descending", &SortAttrs::descending)};
+      field_list(field("axis", &SortAttrs::axis), field("descending", &SortAttrs::descending));
 };
 struct TopKAttrs {
   int64_t k = 1;
-  static constexpr auto fields = std::tuple{field("k", &TopKAttrs::k)};
+  static constexpr auto fields = field_list(field("k", &TopKAttrs::k));
 };
 
 Value sort(Value x, SortAttrs attrs);

@@ -8,7 +8,7 @@ namespace keratin::ops {
 
 struct TransferAttrs {
   Device device;
-  static constexpr auto fields = std::tuple{field("device", &TransferAttrs::device)};
+  static constexpr auto fields = field_list(field("device", &TransferAttrs::device));
 };
 
 // x on another device. The gradient goes back to where x is.

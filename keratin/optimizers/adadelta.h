@@ -13,8 +13,8 @@ struct AdadeltaConfig {
 
   static constexpr std::string_view keras_name = "Adadelta";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &AdadeltaConfig::learning_rate),
-                 field("rho", &AdadeltaConfig::rho), field("epsilon", &AdadeltaConfig::epsilon)};
+      field_list(field("learning_rate", &AdadeltaConfig::learning_rate),
+                 field("rho", &AdadeltaConfig::rho), field("epsilon", &AdadeltaConfig::epsilon));
 };
 
 // Steps as large as steps were, per gradient as large as gradients were:

@@ -16,12 +16,12 @@ struct AdafactorConfig {
 
   static constexpr std::string_view keras_name = "Adafactor";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &AdafactorConfig::learning_rate),
+      field_list(field("learning_rate", &AdafactorConfig::learning_rate),
                  field("beta_2_decay", &AdafactorConfig::beta_2_decay),
                  field("epsilon_1", &AdafactorConfig::epsilon_1),
                  field("epsilon_2", &AdafactorConfig::epsilon_2),
                  field("clip_threshold", &AdafactorConfig::clip_threshold),
-                 field("relative_step", &AdafactorConfig::relative_step)};
+                 field("relative_step", &AdafactorConfig::relative_step));
 };
 
 // Adam in less memory: for matrices, the means of g² over rows and over columns stand for all of

@@ -13,9 +13,9 @@ struct AdagradConfig {
 
   static constexpr std::string_view keras_name = "Adagrad";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &AdagradConfig::learning_rate),
+      field_list(field("learning_rate", &AdagradConfig::learning_rate),
                  field("initial_accumulator_value", &AdagradConfig::initial_accumulator_value),
-                 field("epsilon", &AdagradConfig::epsilon)};
+                 field("epsilon", &AdagradConfig::epsilon));
 };
 
 // a += g²; w -= rate·g / sqrt(a + ε).

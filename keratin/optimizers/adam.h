@@ -15,9 +15,9 @@ struct AdamConfig {
 
   static constexpr std::string_view keras_name = "Adam";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &AdamConfig::learning_rate),
+      field_list(field("learning_rate", &AdamConfig::learning_rate),
                  field("beta_1", &AdamConfig::beta_1), field("beta_2", &AdamConfig::beta_2),
-                 field("epsilon", &AdamConfig::epsilon), field("amsgrad", &AdamConfig::amsgrad)};
+                 field("epsilon", &AdamConfig::epsilon), field("amsgrad", &AdamConfig::amsgrad));
 };
 
 // Steps scaled by moving averages of the gradient and of its square: see adam_rule.h.

@@ -13,9 +13,9 @@ struct AdamaxConfig {
   double epsilon = 1e-7;
 
   static constexpr std::string_view keras_name = "Adamax";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("learning_rate", &AdamaxConfig::learning_rate), field("beta_1", &AdamaxConfig::beta_1),
-      field("beta_2", &AdamaxConfig::beta_2), field("epsilon", &AdamaxConfig::epsilon)};
+      field("beta_2", &AdamaxConfig::beta_2), field("epsilon", &AdamaxConfig::epsilon));
 };
 
 // Adam with the largest recent gradient in place of the root of the mean square:

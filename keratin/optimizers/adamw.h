@@ -15,12 +15,11 @@ struct AdamWConfig {
   bool amsgrad = false;
 
   static constexpr std::string_view keras_name = "AdamW";
-  static constexpr auto fields = std::tuple{field("learning_rate", &AdamWConfig::learning_rate),
-                                            field("weight_decay", &AdamWConfig::weight_decay),
-                                            field("beta_1", &AdamWConfig::beta_1),
-                                            field("beta_2", &AdamWConfig::beta_2),
-                                            field("epsilon", &AdamWConfig::epsilon),
-                                            field("amsgrad", &AdamWConfig::amsgrad)};
+  static constexpr auto fields =
+      field_list(field("learning_rate", &AdamWConfig::learning_rate),
+                 field("weight_decay", &AdamWConfig::weight_decay),
+                 field("beta_1", &AdamWConfig::beta_1), field("beta_2", &AdamWConfig::beta_2),
+                 field("epsilon", &AdamWConfig::epsilon), field("amsgrad", &AdamWConfig::amsgrad));
 };
 
 // Adam that lets weights decay, see adam.h.

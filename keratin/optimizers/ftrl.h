@@ -17,14 +17,14 @@ struct FtrlConfig {
 
   static constexpr std::string_view keras_name = "Ftrl";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &FtrlConfig::learning_rate),
+      field_list(field("learning_rate", &FtrlConfig::learning_rate),
                  field("learning_rate_power", &FtrlConfig::learning_rate_power),
                  field("initial_accumulator_value", &FtrlConfig::initial_accumulator_value),
                  field("l1_regularization_strength", &FtrlConfig::l1_regularization_strength),
                  field("l2_regularization_strength", &FtrlConfig::l2_regularization_strength),
                  field("l2_shrinkage_regularization_strength",
                        &FtrlConfig::l2_shrinkage_regularization_strength),
-                 field("beta", &FtrlConfig::beta)};
+                 field("beta", &FtrlConfig::beta));
 };
 
 // Follow the regularized leader: z += g - (nᵖ after - nᵖ before) / rate·w, where n sums g² and p is

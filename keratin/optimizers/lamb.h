@@ -13,9 +13,9 @@ struct LambConfig {
   double epsilon = 1e-7;
 
   static constexpr std::string_view keras_name = "Lamb";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("learning_rate", &LambConfig::learning_rate), field("beta_1", &LambConfig::beta_1),
-      field("beta_2", &LambConfig::beta_2), field("epsilon", &LambConfig::epsilon)};
+      field("beta_2", &LambConfig::beta_2), field("epsilon", &LambConfig::epsilon));
 };
 
 // Adam whose step of each variable is as large, in proportion to it, as the rate says:

@@ -13,8 +13,8 @@ struct LionConfig {
 
   static constexpr std::string_view keras_name = "Lion";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &LionConfig::learning_rate),
-                 field("beta_1", &LionConfig::beta_1), field("beta_2", &LionConfig::beta_2)};
+      field_list(field("learning_rate", &LionConfig::learning_rate),
+                 field("beta_1", &LionConfig::beta_1), field("beta_2", &LionConfig::beta_2));
 };
 
 // Steps of one size: w -= rate·sign(β₁·m + (1 - β₁)·g); m = β₂·m + (1 - β₂)·g.

@@ -15,10 +15,10 @@ struct LossScaleConfig {
   static constexpr std::string_view keras_name = "LossScaleOptimizer";
   static constexpr std::string_view unwritten = "dynamic";
   static constexpr auto fields =
-      std::tuple{field("inner_optimizer", &LossScaleConfig::inner_optimizer),
+      field_list(field("inner_optimizer", &LossScaleConfig::inner_optimizer),
                  field("initial_scale", &LossScaleConfig::initial_scale),
                  field("dynamic_growth_steps", &LossScaleConfig::dynamic_growth_steps),
-                 field("dynamic", &LossScaleConfig::dynamic)};
+                 field("dynamic", &LossScaleConfig::dynamic));
 };
 
 // Scales the loss, so that gradients of 16 bits do not vanish, and unscales gradients for another

@@ -22,7 +22,7 @@ struct MultiOptimizerConfig {
 
   static constexpr std::string_view keras_name = "MultiOptimizer";
   static constexpr auto fields =
-      std::tuple{field("optimizer_map", &MultiOptimizerConfig::optimizer_map)};
+      field_list(field("optimizer_map", &MultiOptimizerConfig::optimizer_map));
 };
 
 // Gives each variable to one of several optimizers.

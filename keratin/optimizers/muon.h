@@ -25,23 +25,18 @@ struct MuonConfig {
   std::optional<double> rms_rate = 0.2;
 
   static constexpr std::string_view keras_name = "Muon";
-  static constexpr auto fields =
-      std::tuple{field("learning_rate", &MuonConfig::learning_rate),
-                 field("weight_decay", &MuonConfig::weight_decay),
-                 field("adam_beta_1", &MuonConfig::adam_beta_1),
-                 field("adam_beta_2", &MuonConfig::adam_beta_2),
-                 field("epsilon", &MuonConfig::epsilon),
-                 field("exclude_layers", &MuonConfig::exclude_layers),
-                 field("muon_a", &MuonConfig::muon_a),
-                 field("muon_b", &MuonConfig::muon_b),
-                 field("muon_c", &MuonConfig::muon_c),
-                 field("adam_lr_ratio", &MuonConfig::adam_lr_ratio),
-                 field("momentum", &MuonConfig::momentum),
-                 field("ns_steps", &MuonConfig::ns_steps),
-                 field("nesterov", &MuonConfig::nesterov),
-                 field("exclude_embeddings", &MuonConfig::exclude_embeddings),
-                 field("adam_weight_decay", &MuonConfig::adam_weight_decay),
-                 field("rms_rate", &MuonConfig::rms_rate)};
+  static constexpr auto fields = field_list(
+      field("learning_rate", &MuonConfig::learning_rate),
+      field("weight_decay", &MuonConfig::weight_decay),
+      field("adam_beta_1", &MuonConfig::adam_beta_1),
+      field("adam_beta_2", &MuonConfig::adam_beta_2), field("epsilon", &MuonConfig::epsilon),
+      field("exclude_layers", &MuonConfig::exclude_layers), field("muon_a", &MuonConfig::muon_a),
+      field("muon_b", &MuonConfig::muon_b), field("muon_c", &MuonConfig::muon_c),
+      field("adam_lr_ratio", &MuonConfig::adam_lr_ratio), field("momentum", &MuonConfig::momentum),
+      field("ns_steps", &MuonConfig::ns_steps), field("nesterov", &MuonConfig::nesterov),
+      field("exclude_embeddings", &MuonConfig::exclude_embeddings),
+      field("adam_weight_decay", &MuonConfig::adam_weight_decay),
+      field("rms_rate", &MuonConfig::rms_rate));
 };
 
 // Momentum made orthogonal, for matrices: w -= rate·orthogonal(g + μ·m), by Newton and Schulz's

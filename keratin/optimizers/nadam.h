@@ -13,9 +13,9 @@ struct NadamConfig {
   double epsilon = 1e-7;
 
   static constexpr std::string_view keras_name = "Nadam";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("learning_rate", &NadamConfig::learning_rate), field("beta_1", &NadamConfig::beta_1),
-      field("beta_2", &NadamConfig::beta_2), field("epsilon", &NadamConfig::epsilon)};
+      field("beta_2", &NadamConfig::beta_2), field("epsilon", &NadamConfig::epsilon));
 };
 
 // Adam with Nesterov momentum, whose β₁ warms up: u(t) = β₁·(1 - 0.96ᵗ / 2).

@@ -324,15 +324,13 @@ void OptimizerState::only_if(Tracer& tracer, Value condition, const std::functio
 void OptimizerState::refuse_options(std::initializer_list<std::string_view> but,
                                     std::string_view hint) const {
   const OptimizerOptions defaults;
-  std::apply(
-      [&](const auto&... f) {
-        const auto check = [&](std::string_view key, bool given) {
-          require(!given || std::find(but.begin(), but.end(), key) != but.end(), class_name(),
-                  " does not support `", key, "`. ", hint);
-        };
-        (check(f.name, options_.*(f.member) != defaults.*(f.member)), ...);
-      },
-      OptimizerOptions::fields);
+  OptimizerOptions::fields([&](const auto&... f) {
+    const auto check = [&](std::string_view key, bool given) {
+      require(!given || std::find(but.begin(), but.end(), key) != but.end(), class_name(),
+              " does not support `", key, "`. ", hint);
+    };
+    (check(f.name, options_.*(f.member) != defaults.*(f.member)), ...);
+  });
 }
 
 double OptimizerState::learning_rate() const {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "keratin/graph/config.h"
@@ -27,7 +26,7 @@ struct OptimizerOptions {
   std::optional<double> loss_scale_factor = {};
   std::optional<int64_t> gradient_accumulation_steps = {};
 
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("name", &OptimizerOptions::name),
       field("weight_decay", &OptimizerOptions::weight_decay),
       field("clipnorm", &OptimizerOptions::clipnorm),
@@ -37,7 +36,7 @@ struct OptimizerOptions {
       field("ema_momentum", &OptimizerOptions::ema_momentum),
       field("ema_overwrite_frequency", &OptimizerOptions::ema_overwrite_frequency),
       field("loss_scale_factor", &OptimizerOptions::loss_scale_factor),
-      field("gradient_accumulation_steps", &OptimizerOptions::gradient_accumulation_steps)};
+      field("gradient_accumulation_steps", &OptimizerOptions::gradient_accumulation_steps));
 };
 
 // What one step of one variable sees.

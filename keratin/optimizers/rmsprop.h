@@ -14,10 +14,10 @@ struct RMSpropConfig {
   bool centered = false;
 
   static constexpr std::string_view keras_name = "RMSprop";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("learning_rate", &RMSpropConfig::learning_rate), field("rho", &RMSpropConfig::rho),
       field("momentum", &RMSpropConfig::momentum), field("epsilon", &RMSpropConfig::epsilon),
-      field("centered", &RMSpropConfig::centered)};
+      field("centered", &RMSpropConfig::centered));
 };
 
 // v = ρ·v + (1 - ρ)·g²; w -= rate·g / sqrt(v + ε). Centered, the square of the average gradient is

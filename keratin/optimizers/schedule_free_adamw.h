@@ -15,11 +15,11 @@ struct ScheduleFreeAdamWConfig {
 
   static constexpr std::string_view keras_name = "ScheduleFreeAdamW";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &ScheduleFreeAdamWConfig::learning_rate),
+      field_list(field("learning_rate", &ScheduleFreeAdamWConfig::learning_rate),
                  field("beta_1", &ScheduleFreeAdamWConfig::beta_1),
                  field("beta_2", &ScheduleFreeAdamWConfig::beta_2),
                  field("epsilon", &ScheduleFreeAdamWConfig::epsilon),
-                 field("warmup_steps", &ScheduleFreeAdamWConfig::warmup_steps)};
+                 field("warmup_steps", &ScheduleFreeAdamWConfig::warmup_steps));
 };
 
 // AdamW without a schedule: z descends, x is the mean of all z, and gradients are taken at

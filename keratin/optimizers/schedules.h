@@ -18,11 +18,11 @@ struct ExponentialDecay {
   void check() const;
   Value call(Value step) const;
   static constexpr std::string_view keras_name = "ExponentialDecay";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("initial_learning_rate", &ExponentialDecay::initial_learning_rate),
       field("decay_steps", &ExponentialDecay::decay_steps),
       field("decay_rate", &ExponentialDecay::decay_rate),
-      field("staircase", &ExponentialDecay::staircase), field("name", &ExponentialDecay::name)};
+      field("staircase", &ExponentialDecay::staircase), field("name", &ExponentialDecay::name));
 };
 
 // initial / (1 + rate·step / decay_steps).
@@ -36,11 +36,11 @@ struct InverseTimeDecay {
   void check() const;
   Value call(Value step) const;
   static constexpr std::string_view keras_name = "InverseTimeDecay";
-  static constexpr auto fields = std::tuple{
+  static constexpr auto fields = field_list(
       field("initial_learning_rate", &InverseTimeDecay::initial_learning_rate),
       field("decay_steps", &InverseTimeDecay::decay_steps),
       field("decay_rate", &InverseTimeDecay::decay_rate),
-      field("staircase", &InverseTimeDecay::staircase), field("name", &InverseTimeDecay::name)};
+      field("staircase", &InverseTimeDecay::staircase), field("name", &InverseTimeDecay::name));
 };
 
 // values[i] up to and including boundaries[i], then the next.
@@ -53,9 +53,9 @@ struct PiecewiseConstantDecay {
   Value call(Value step) const;
   static constexpr std::string_view keras_name = "PiecewiseConstantDecay";
   static constexpr auto fields =
-      std::tuple{field("boundaries", &PiecewiseConstantDecay::boundaries),
+      field_list(field("boundaries", &PiecewiseConstantDecay::boundaries),
                  field("values", &PiecewiseConstantDecay::values),
-                 field("name", &PiecewiseConstantDecay::name)};
+                 field("name", &PiecewiseConstantDecay::name));
 };
 
 // (initial - end)·(1 - step / decay_steps)^power + end. In cycles, decay_steps grow by themselves
@@ -72,12 +72,11 @@ struct PolynomialDecay {
   Value call(Value step) const;
   static constexpr std::string_view keras_name = "PolynomialDecay";
   static constexpr auto fields =
-      std::tuple{field("initial_learning_rate", &PolynomialDecay::initial_learning_rate),
+      field_list(field("initial_learning_rate", &PolynomialDecay::initial_learning_rate),
                  field("decay_steps", &PolynomialDecay::decay_steps),
                  field("end_learning_rate", &PolynomialDecay::end_learning_rate),
-                 field("power", &PolynomialDecay::power),
-                 field("cycle", &PolynomialDecay::cycle),
-                 field("name", &PolynomialDecay::name)};
+                 field("power", &PolynomialDecay::power), field("cycle", &PolynomialDecay::cycle),
+                 field("name", &PolynomialDecay::name));
 };
 
 // Half a cosine from the initial rate down to alpha times it; with a target, straight up to that
@@ -93,13 +92,11 @@ struct CosineDecay {
   void check() const;
   Value call(Value step) const;
   static constexpr std::string_view keras_name = "CosineDecay";
-  static constexpr auto fields =
-      std::tuple{field("initial_learning_rate", &CosineDecay::initial_learning_rate),
-                 field("decay_steps", &CosineDecay::decay_steps),
-                 field("alpha", &CosineDecay::alpha),
-                 field("name", &CosineDecay::name),
-                 field("warmup_target", &CosineDecay::warmup_target),
-                 field("warmup_steps", &CosineDecay::warmup_steps)};
+  static constexpr auto fields = field_list(
+      field("initial_learning_rate", &CosineDecay::initial_learning_rate),
+      field("decay_steps", &CosineDecay::decay_steps), field("alpha", &CosineDecay::alpha),
+      field("name", &CosineDecay::name), field("warmup_target", &CosineDecay::warmup_target),
+      field("warmup_steps", &CosineDecay::warmup_steps));
 };
 
 // Half cosines one after the other, each t_mul times as long and m_mul times as high as the last.
@@ -114,13 +111,11 @@ struct CosineDecayRestarts {
   void check() const;
   Value call(Value step) const;
   static constexpr std::string_view keras_name = "CosineDecayRestarts";
-  static constexpr auto fields =
-      std::tuple{field("initial_learning_rate", &CosineDecayRestarts::initial_learning_rate),
-                 field("first_decay_steps", &CosineDecayRestarts::first_decay_steps),
-                 field("t_mul", &CosineDecayRestarts::t_mul),
-                 field("m_mul", &CosineDecayRestarts::m_mul),
-                 field("alpha", &CosineDecayRestarts::alpha),
-                 field("name", &CosineDecayRestarts::name)};
+  static constexpr auto fields = field_list(
+      field("initial_learning_rate", &CosineDecayRestarts::initial_learning_rate),
+      field("first_decay_steps", &CosineDecayRestarts::first_decay_steps),
+      field("t_mul", &CosineDecayRestarts::t_mul), field("m_mul", &CosineDecayRestarts::m_mul),
+      field("alpha", &CosineDecayRestarts::alpha), field("name", &CosineDecayRestarts::name));
 };
 
 }  // namespace keratin::schedules

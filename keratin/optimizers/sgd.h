@@ -13,8 +13,8 @@ struct SGDConfig {
 
   static constexpr std::string_view keras_name = "SGD";
   static constexpr auto fields =
-      std::tuple{field("learning_rate", &SGDConfig::learning_rate),
-                 field("momentum", &SGDConfig::momentum), field("nesterov", &SGDConfig::nesterov)};
+      field_list(field("learning_rate", &SGDConfig::learning_rate),
+                 field("momentum", &SGDConfig::momentum), field("nesterov", &SGDConfig::nesterov));
 };
 
 // Gradient descent, with momentum: v = μ·v - rate·g; w += v, or μ·v - rate·g after Nesterov.

@@ -37,7 +37,7 @@ Model mlp_sequential(bool with_input) {
 struct PairConfig {
   int64_t units = 2;
   static constexpr std::string_view keras_name = "Pair";
-  static constexpr auto fields = std::tuple{field("units", &PairConfig::units)};
+  static constexpr auto fields = field_list(field("units", &PairConfig::units));
 };
 class PairLayer final : public LayerOf<PairLayer, PairConfig> {
  public:

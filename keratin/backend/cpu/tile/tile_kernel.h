@@ -16,8 +16,8 @@ namespace keratin::cpu {
 struct TileSegment {
   int64_t a = 0, b = 0, k = 0;
 
-  static constexpr auto fields = std::tuple{
-      field("a", &TileSegment::a), field("b", &TileSegment::b), field("k", &TileSegment::k)};
+  static constexpr auto fields = field_list(
+      field("a", &TileSegment::a), field("b", &TileSegment::b), field("k", &TileSegment::k));
   bool operator==(const TileSegment& other) const { return equal_fields(*this, other); }
 };
 
@@ -27,7 +27,7 @@ struct TileClass {
   std::vector<TileSegment> segments;  // when the tile is unrolled
 
   static constexpr auto fields =
-      std::tuple{field("rows", &TileClass::rows), field("segments", &TileClass::segments)};
+      field_list(field("rows", &TileClass::rows), field("segments", &TileClass::segments));
   bool operator==(const TileClass& other) const { return equal_fields(*this, other); }
 };
 
@@ -61,13 +61,13 @@ struct TileSpec {
   bool unrolled = false;               // the segments are known now, and few
 
   static constexpr auto fields =
-      std::tuple{field("level", &TileSpec::level),     field("dtype", &TileSpec::dtype),
-                 field("a_rows", &TileSpec::a_rows),   field("c_rows", &TileSpec::c_rows),
-                 field("a_step", &TileSpec::a_step),   field("b_step", &TileSpec::b_step),
+      field_list(field("level", &TileSpec::level), field("dtype", &TileSpec::dtype),
+                 field("a_rows", &TileSpec::a_rows), field("c_rows", &TileSpec::c_rows),
+                 field("a_step", &TileSpec::a_step), field("b_step", &TileSpec::b_step),
                  field("columns", &TileSpec::columns), field("whole_b", &TileSpec::whole_b),
-                 field("copy_b", &TileSpec::copy_b),   field("fetch_c", &TileSpec::fetch_c),
-                 field("post", &TileSpec::post),       field("scale", &TileSpec::scale),
-                 field("classes", &TileSpec::classes), field("unrolled", &TileSpec::unrolled)};
+                 field("copy_b", &TileSpec::copy_b), field("fetch_c", &TileSpec::fetch_c),
+                 field("post", &TileSpec::post), field("scale", &TileSpec::scale),
+                 field("classes", &TileSpec::classes), field("unrolled", &TileSpec::unrolled));
   bool operator==(const TileSpec& other) const { return equal_fields(*this, other); }
   size_t hash() const;
 };
