@@ -14,7 +14,7 @@ namespace {
 using testing::expect_user_error;
 using Numbers = std::vector<double>;
 
-constexpr DType f64 = DType::f64;
+using enum DType;
 
 // The values at some inputs, one f64 vector each.
 std::vector<Numbers> evaluate(Module& module, const Values& values,

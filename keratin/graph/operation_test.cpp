@@ -21,7 +21,7 @@ using testing::expect_user_error;
 using testing::golden_structure;
 using testing::golden_tensor;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32, boolean = DType::boolean;
+using enum DType;
 
 // Models of Keras that are made of operations: they load, run and write the same config.
 TEST(Operation, RunsTheModelsOfKeras) {

@@ -12,7 +12,7 @@ namespace {
 using testing::check_layer;
 using testing::expect_user_error;
 
-constexpr DType f32 = DType::f32;
+using enum DType;
 
 TEST(Noise, BehavesAsInKeras) {
   for (const char* name : {"AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",

@@ -10,7 +10,7 @@ namespace {
 using testing::check_layer;
 using testing::expect_user_error;
 
-constexpr DType f32 = DType::f32, boolean = DType::boolean;
+using enum DType;
 
 TEST(Add, BehavesAsInKeras) { check_layer("Add"); }
 TEST(Subtract, BehavesAsInKeras) { check_layer("Subtract"); }

@@ -11,7 +11,7 @@ using testing::check_op;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16;
+using enum DType;
 
 TEST(Activations, BehaveAsOps) {
   for (const std::string_view name : activation_names()) {

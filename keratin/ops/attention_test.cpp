@@ -16,8 +16,7 @@ using testing::counted;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16,
-                boolean = DType::boolean;
+using enum DType;
 
 const Type query{f32, {2, 3, 2, 4}}, key{f32, {2, 5, 2, 4}}, value{f32, {2, 5, 2, 3}};
 

@@ -13,7 +13,7 @@ namespace {
 using testing::check_op;
 using testing::expect_user_error;
 
-constexpr DType f32 = DType::f32, boolean = DType::boolean, i32 = DType::i32;
+using enum DType;
 
 TEST(Cond, IsAnOp) {
   for (double condition : {0.0, 1.0})

@@ -12,7 +12,7 @@ using testing::check_op;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32;
+using enum DType;
 
 TEST(Constant, OfEveryDType) {
   for (DType dtype : all_dtypes) {

@@ -10,7 +10,7 @@ using testing::check_op;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, i8 = DType::i8, i32 = DType::i32;
+using enum DType;
 
 using Cumulate = Value (*)(Value, CumulativeAttrs);
 constexpr std::pair<const char*, Cumulate> both[] = {{"cumsum", cumsum}, {"cumprod", cumprod}};

@@ -11,7 +11,7 @@ using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, i32 = DType::i32;
+using enum DType;
 
 TEST(Einsum, Products) {
   const std::pair<const char*, std::vector<Shape>> cases[] = {

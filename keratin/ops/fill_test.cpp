@@ -11,7 +11,7 @@ namespace {
 using testing::check_op;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32;
+using enum DType;
 
 TEST(Fill, HasTheShapeOfItsInput) {
   for (DType dtype : {f32, i32, DType::boolean})

@@ -12,8 +12,7 @@ using testing::check_op;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, bf16 = DType::bf16, f16 = DType::f16,
-                boolean = DType::boolean;
+using enum DType;
 
 GruOptions options(bool reset_after, bool reverse = false, bool zero = false) {
   return {.reverse = reverse, .zero_output_for_mask = zero, .reset_after = reset_after};

@@ -12,7 +12,7 @@ using testing::evaluate;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32, i64 = DType::i64, boolean = DType::boolean;
+using enum DType;
 
 Tensor ints(const Shape& shape, const std::vector<int64_t>& values, DType dtype = i32) {
   return Tensor::of(dtype, shape, values);

@@ -11,7 +11,7 @@ using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32;
+using enum DType;
 constexpr int64_t huge = int64_t{1} << 45;
 
 Tensor ints(const Shape& shape, const std::vector<int64_t>& values) {

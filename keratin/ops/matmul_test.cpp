@@ -10,9 +10,7 @@ using testing::check_op;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16,
-                i32 = DType::i32, i64 = DType::i64, i8 = DType::i8, u8 = DType::u8,
-                boolean = DType::boolean;
+using enum DType;
 
 // The last two axes swapped, if asked for.
 Shape swapped(const Shape& shape, bool swap) {

@@ -11,7 +11,7 @@ using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32;
+using enum DType;
 
 // The shape a reshape of a value of shape `from` gets, printed.
 std::string reshaped(const Shape& from, const Dims& to) {

@@ -15,7 +15,7 @@ using testing::counted;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16;
+using enum DType;
 
 // All outputs of the node that makes the value: the statistics have gradients too.
 Values all_outputs(Value y) { return y.node().outputs(); }

@@ -12,9 +12,7 @@ namespace {
 using testing::check_op;
 using testing::expect_user_error;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16,
-                i32 = DType::i32, i64 = DType::i64, i8 = DType::i8, u8 = DType::u8,
-                boolean = DType::boolean;
+using enum DType;
 
 struct Unary {
   const char* name;

@@ -12,8 +12,7 @@ using testing::evaluate;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16,
-                u8 = DType::u8, i32 = DType::i32;
+using enum DType;
 
 struct PoolCase {
   const char* name;

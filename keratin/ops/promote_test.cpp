@@ -10,9 +10,7 @@ namespace {
 
 using testing::expect_values;
 
-constexpr DType f64 = DType::f64, f32 = DType::f32, f16 = DType::f16, bf16 = DType::bf16,
-                i8 = DType::i8, u8 = DType::u8, i32 = DType::i32, i64 = DType::i64,
-                boolean = DType::boolean;
+using enum DType;
 
 TEST(Promote, PairsAsInKeras) {
   const struct {

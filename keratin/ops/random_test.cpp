@@ -15,8 +15,7 @@ using testing::check_op;
 using testing::evaluate;
 using testing::expect_user_error;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16,
-                i32 = DType::i32, i64 = DType::i64, u8 = DType::u8;
+using enum DType;
 constexpr int64_t seed = 0x123456789abcdef;
 
 Tensor key_of(int64_t seed, int64_t offset) {

@@ -11,7 +11,7 @@ using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32;
+using enum DType;
 
 TEST(Resize, LargerAndSmaller) {
   for (const char* method : {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"})

@@ -16,7 +16,7 @@ namespace {
 using testing::check_op;
 using testing::expect_user_error;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, bf16 = DType::bf16, i32 = DType::i32;
+using enum DType;
 
 // h = tanh(h · w + x), y = h²: w is captured.
 Values small_rnn(const Values& in, ScanOptions options) {

@@ -11,7 +11,7 @@ using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
 
-constexpr DType f32 = DType::f32, i32 = DType::i32, i64 = DType::i64;
+using enum DType;
 
 Tensor ints(const Shape& shape, const std::vector<int64_t>& values) {
   return Tensor::of(i32, shape, values);

@@ -20,8 +20,7 @@ using testing::expect_user_error;
 using testing::expect_values;
 using testing::random_tensor;
 
-constexpr DType f32 = DType::f32, f64 = DType::f64, f16 = DType::f16, bf16 = DType::bf16,
-                i32 = DType::i32, i64 = DType::i64, u8 = DType::u8;
+using enum DType;
 
 TEST(Softmax, BehavesAsAnOp) {
   const std::pair<const char*, Value (*)(Value, int64_t)> cases[] = {{"softmax", softmax},

@@ -8,7 +8,7 @@ namespace {
 
 using namespace layers;  // NOLINT(google-build-using-namespace)
 
-constexpr DType i32 = DType::i32;
+using enum DType;
 const Slice all;
 
 Model arithmetic() {
