@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -37,6 +38,10 @@ class ShortList {
   }
   friend bool operator==(const ShortList& a, std::span<const T> b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+  template <std::same_as<ShortList> Same>  // of two lists neither is turned into a span
+  friend bool operator==(const ShortList& a, const Same& b) {
+    return a == std::span<const T>(b);
   }
 
  private:

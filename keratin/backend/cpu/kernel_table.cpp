@@ -2,6 +2,10 @@
 
 #include "keratin/base/error.h"
 
+#if defined(__x86_64__)
+#include <xbyak/xbyak_util.h>
+#endif
+
 namespace keratin::cpu {
 
 // Each is compiled from kernels/table.cpp for its own level.
@@ -26,11 +30,18 @@ namespace {
 std::vector<Level> detect() {
   std::vector<Level> found{Level::v2};
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("x86-64-v2")) {
+  using Cpu = Xbyak::util::Cpu;
+  const Cpu cpu;
+  const auto has = [&](auto... features) { return (cpu.has(features) && ...); };
+  if (!has(Cpu::tSSE42, Cpu::tPOPCNT)) {
     throw BackendError("cpu: expected a processor with SSE4.2 (x86-64-v2), got an older one");
   }
-  if (__builtin_cpu_supports("x86-64-v3")) found.push_back(Level::v3);
-  if (__builtin_cpu_supports("x86-64-v4")) found.push_back(Level::v4);
+  if (!has(Cpu::tAVX, Cpu::tAVX2, Cpu::tBMI1, Cpu::tBMI2, Cpu::tF16C, Cpu::tFMA, Cpu::tLZCNT,
+           Cpu::tMOVBE))
+    return found;
+  found.push_back(Level::v3);
+  if (has(Cpu::tAVX512F, Cpu::tAVX512BW, Cpu::tAVX512CD, Cpu::tAVX512DQ, Cpu::tAVX512VL))
+    found.push_back(Level::v4);
 #endif
   return found;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "keratin/backend/cpu/kernel_table.h"
+
 #if defined(__x86_64__)
 #include "keratin/backend/cpu/jit/emitter.h"
 #endif
@@ -22,15 +24,8 @@ double inst_ns(const LoopInst& inst, LoopIsa isa) {
 #if defined(__x86_64__)
 
 LoopIsa best_loop_isa() {
-  static const LoopIsa best = [] {
-    __builtin_cpu_init();
-    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
-    return avx512 && avx2 ? LoopIsa::avx512 : avx2 ? LoopIsa::avx2 : LoopIsa::interpreter;
-  }();
-  return best;
+  constexpr LoopIsa of_level[] = {LoopIsa::interpreter, LoopIsa::avx2, LoopIsa::avx512};
+  return of_level[static_cast<size_t>(levels().back())];
 }
 
 namespace {

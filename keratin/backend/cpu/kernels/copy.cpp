@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "keratin/backend/cpu/kernels/level.h"
+#include "keratin/backend/cpu/kernels/simd.h"
 #include "keratin/backend/cpu/parallel.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
@@ -67,20 +68,12 @@ struct Square {
   typedef E Loose [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]];
   Row row[width];
 
-  [[gnu::always_inline]] static Row interleave(Row a, Row b, E first) {
-    Row index;
-    for (int64_t i = 0; i < width; ++i) {
-      index[i] = static_cast<E>(first + static_cast<E>(i / 2 + (i % 2) * width));
-    }
-    return __builtin_shuffle(a, b, index);
-  }
-
   [[gnu::always_inline]] void transpose() {
     for (int64_t round = 1; round < width; round *= 2) {
       Row next[width];
       for (int64_t i = 0; i < width / 2; ++i) {
-        next[2 * i] = interleave(row[i], row[i + width / 2], 0);
-        next[2 * i + 1] = interleave(row[i], row[i + width / 2], width / 2);
+        next[2 * i] = interleave<false, width>(row[i], row[i + width / 2]);
+        next[2 * i + 1] = interleave<true, width>(row[i], row[i + width / 2]);
       }
       for (int64_t i = 0; i < width; ++i) row[i] = next[i];
     }

@@ -26,18 +26,6 @@ void copy_rows(const PackArgs& args) {
   }
 }
 
-// The lanes of two vectors taken in turn: from their lower halves, or from their upper ones.
-template <class C, bool upper>
-[[gnu::always_inline]] inline Vec<C> interleave(Vec<C> a, Vec<C> b) {
-  using Index = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
-  constexpr Index n = static_cast<Index>(lanes<C>);
-  Vec<Index> order{};
-  for (Index i = 0; i < n; ++i) {
-    order[i] = static_cast<Index>(i / 2 + (upper ? n / 2 : 0) + (i % 2 != 0 ? n : 0));
-  }
-  return __builtin_shuffle(a, b, order);
-}
-
 // Interleaving row i with row i + n/2 is one perfect shuffle; log2(n) of them transpose n x n.
 template <class C>
 [[gnu::always_inline]] inline void transpose_square(Vec<C> (&rows)[lanes<C>]) {
@@ -47,8 +35,8 @@ template <class C>
     Vec<C> next[n];
 #pragma GCC unroll 8
     for (int64_t i = 0; i < n / 2; ++i) {
-      next[2 * i] = interleave<C, false>(rows[i], rows[i + n / 2]);
-      next[2 * i + 1] = interleave<C, true>(rows[i], rows[i + n / 2]);
+      next[2 * i] = interleave<false, n>(rows[i], rows[i + n / 2]);
+      next[2 * i + 1] = interleave<true, n>(rows[i], rows[i + n / 2]);
     }
 #pragma GCC unroll 16
     for (int64_t i = 0; i < n; ++i) rows[i] = next[i];

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "keratin/tensor/dtype.h"
 
@@ -274,12 +275,26 @@ template <class V>
   return a < b ? a : b;
 }
 
+// Lane i is lane Order{}(i) of two vectors, whose lanes are numbered on from one to the other.
+template <class V, class Order, size_t... lane>
+[[gnu::always_inline]] inline V shuffle(V a, V b, Order, std::index_sequence<lane...>) {
+  return __builtin_shufflevector(a, b, Order{}(static_cast<int>(lane))...);
+}
+
 // The lanes of a vector moved by xor with `distance`.
 template <int64_t distance, class C>
 [[gnu::always_inline]] inline Vec<C> swap_lanes(Vec<C> v) {
-  using Index = std::conditional_t<sizeof(C) == 8, int64_t,
-                                   std::conditional_t<sizeof(C) == 4, int32_t, int8_t>>;
-  return __builtin_shuffle(v, iota<Index>() ^ static_cast<Index>(distance));
+  return shuffle(
+      v, v, [](int lane) { return lane ^ static_cast<int>(distance); },
+      std::make_index_sequence<lanes<C>>{});
+}
+
+// The lanes of two vectors taken in turn: from their lower halves, or from their upper ones.
+template <bool upper, int count, class V>
+[[gnu::always_inline]] inline V interleave(V a, V b) {
+  return shuffle(
+      a, b, [](int lane) { return (lane + (upper ? count : 0)) / 2 + lane % 2 * count; },
+      std::make_index_sequence<count>{});
 }
 
 // Combines the lanes of a vector in halves: always in the same order.
