@@ -116,8 +116,8 @@ TEST(PlaceDevices, HintsComeFirst) {
                   %b = neg(%a)
                   return %b
                 })");
-  module =
-      place_devices(std::move(module), {{module.block().nodes()[0].get(), *parse_device("gpu:2")}});
+  const Node* const first = module.block().nodes()[0].get();
+  module = place_devices(std::move(module), {{first, *parse_device("gpu:2")}});
   EXPECT_EQ(text(module.block().nodes()[0]->device()), "gpu:2");
   EXPECT_EQ(text(module.block().results[0].type().device), "gpu:2");
 }
