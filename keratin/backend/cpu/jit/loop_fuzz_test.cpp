@@ -142,7 +142,7 @@ void check_instructions(const LoopProgram& p, const std::vector<Array>& values) 
 class ReductionCheck {
  public:
   ReductionCheck(const LoopProgram& p, const LoopOutput& out, const Array& values)
-      : p_(p), out_(out), values_(values), folded_(size_t(p.element_count(out))) {
+      : p_(p), out_(out), folded_(size_t(p.element_count(out))) {
     for (int64_t e = 0; e < values.count(); ++e) {
       Folded& f = folded_[size_t(index(e))];
       f.add(out.reduce, values.get(e));
@@ -209,7 +209,6 @@ class ReductionCheck {
 
   const LoopProgram& p_;
   const LoopOutput& out_;
-  const Array& values_;
   std::vector<Folded> folded_;
 };
 

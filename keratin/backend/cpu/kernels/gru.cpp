@@ -110,9 +110,9 @@ struct Gru {
       multiply<rows, 1>(reset + row * s.hidden, s.hidden, candidate + unit * s.hidden, s.hidden,
                         sum);
       for (int r = 0; r < rows; ++r) {
-        const C* const gates =
-            static_cast<const C*>(a.gates) + ((row + r) * s.time + t) * 4 * s.hidden + unit;
-        const Vec<C> reset_gate = a.gates ? load(gates + s.hidden, part) : Vec<C>{};
+        const int64_t gates = ((row + r) * s.time + t) * 4 * s.hidden + unit;
+        Vec<C> reset_gate{};
+        if (a.gates) reset_gate = load(static_cast<const C*>(a.gates) + gates + s.hidden, part);
         finish(row + r, t, unit, load(update + (row + r) * s.hidden + unit, part), reset_gate,
                tanh(sum[r][0]), Vec<C>{}, before, after, part);
       }
