@@ -27,7 +27,7 @@ test:  ## run all tests
 	@scripts/setup build
 	@cmake --preset release
 	@cmake --build --preset release
-	@ctest --preset release
+	@ctest --preset release --parallel "$$(nproc)"
 
 bench:  ## run the benchmarks (BENCH_FLAGS are Google Benchmark's)
 	@scripts/setup build bench

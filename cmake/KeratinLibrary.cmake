@@ -1,5 +1,5 @@
 # keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LABELS <label>...]
-#                 [LEVELS <subfolder>] [TESTING] [TESTS_ALONE] [GOLDEN])
+#                 [LEVELS <subfolder>] [APART <name>...] [TESTING] [TESTS_ALONE] [GOLDEN])
 #
 # One folder of the library. Every *.cpp below it, apart from the tests, becomes the object library
 # keratin_<name>; *_test.cpp become keratin_<name>_test and *_threads_test.cpp (the tests that TSan
@@ -8,6 +8,8 @@
 #   LINK         private third-party targets
 #   LABELS       of its tests, besides unit
 #   LEVELS       a sub folder compiled once per x86-64 level, see keratin_levels
+#   APART        files that are never compiled together with others: helpers of theirs have the same
+#                names, or are members of a class that others see
 #   TESTING      the folder serves tests only and stays out of the library
 #   TESTS_ALONE  its tests do without keratin/testing, so they build without the whole library
 #   GOLDEN       its tests open files of the source tree, below KERATIN_SOURCE_DIR
@@ -16,7 +18,7 @@
 # recorded here and linked by keratin_link_all, keratin_link and keratin_add_tests.
 function(keratin_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE;GOLDEN" "LEVELS"
-                        "DEPENDS;LINK;LABELS")
+                        "DEPENDS;LINK;LABELS;APART")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -24,10 +26,12 @@ function(keratin_library name)
   list(FILTER tests EXCLUDE REGEX "_threads_test\\.cpp$")
   list(FILTER threads_tests INCLUDE REGEX "_threads_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
-  if(arg_GOLDEN)  # tests are targets of the folder above, see keratin_add_tests
-    set_source_files_properties(${tests} ${threads_tests} DIRECTORY ${PROJECT_SOURCE_DIR}/keratin
-      PROPERTIES COMPILE_DEFINITIONS KERATIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  endif()
+  list(JOIN arg_APART "|" apart)
+  set(apart_sources ${sources} ${tests})
+  list(FILTER apart_sources INCLUDE REGEX "/(${apart})\\.cpp$")
+  set_source_files_properties(  # tests are targets of the folder above, see keratin_add_tests
+    ${apart_sources} DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/keratin
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
   set(level_objects)
   if(arg_LEVELS)
@@ -45,7 +49,7 @@ function(keratin_library name)
     target_link_libraries(${objects} PRIVATE ${arg_LINK})
   endif()
 
-  foreach(fact IN ITEMS DEPENDS LINK LABELS TESTS_ALONE)
+  foreach(fact IN ITEMS DEPENDS LINK LABELS TESTS_ALONE GOLDEN)
     set_property(GLOBAL PROPERTY KERATIN_${name}_${fact} ${arg_${fact}})
   endforeach()
   foreach(fact IN ITEMS objects level_objects tests threads_tests)
@@ -70,6 +74,7 @@ function(keratin_levels name out)
     foreach(level IN LISTS levels)
       set(target keratin_${name}_${level})
       add_library(${target} OBJECT ${ARGN})
+      set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
       target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
       target_compile_definitions(${target} PRIVATE KERATIN_LEVEL=${level})
       target_compile_options(${target} PRIVATE -fopenmp-simd -fno-math-errno
@@ -126,6 +131,7 @@ function(keratin_add_tests)
   get_property(folders GLOBAL PROPERTY KERATIN_FOLDERS)
   foreach(name IN LISTS folders)
     get_property(alone GLOBAL PROPERTY KERATIN_${name}_TESTS_ALONE)
+    get_property(golden GLOBAL PROPERTY KERATIN_${name}_GOLDEN)
     set(links ${name})
     if(NOT alone)
       list(APPEND links testing)
@@ -140,6 +146,14 @@ function(keratin_add_tests)
     get_property(tests GLOBAL PROPERTY KERATIN_${name}_threads_tests)
     keratin_test(keratin_${name}_threads_test SOURCES ${tests} FOLDERS ${links}
                  LABELS unit ${own_labels} threads)
+    if(golden)
+      foreach(target IN ITEMS keratin_${name}_test keratin_${name}_threads_test)
+        if(TARGET ${target})
+          target_compile_definitions(${target} PRIVATE
+                                     KERATIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+        endif()
+      endforeach()
+    endif()
   endforeach()
 endfunction()
 
@@ -153,8 +167,13 @@ function(keratin_test target)
   add_executable(${target} ${arg_SOURCES})
   keratin_link(${target} ${arg_FOLDERS})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  # Tests have no hot loops: several files at a time, with little optimisation, build in a fourth of
+  # the time.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${KERATIN_UNITY_TESTS})
   if(KERATIN_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)  # tests have no hot loops; builds in half the time
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE -O1)
   endif()
   set(environment ${KERATIN_TEST_ENVIRONMENT})
   if(NOT gpu IN_LIST arg_LABELS)

@@ -22,6 +22,14 @@ endif()
 
 # A missing field is a default: designated initialisers are our keyword arguments.
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports members of empty optionals, and initialised variables of instrumented code.
+  add_compile_options(-Wno-maybe-uninitialized)
+else()
+  # Kernels say & of vectors and of bools alike, and where g++ 12 wants its attributes and pragmas.
+  add_compile_options(-Wno-bitwise-instead-of-logical -Wno-ignored-attributes
+                      -Wno-unknown-warning-option)
+endif()
 if(KERATIN_WERROR)
   add_compile_options(-Werror)
 endif()
@@ -30,9 +38,8 @@ if(KERATIN_SANITIZE)
   add_compile_options(-fsanitize=${KERATIN_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${KERATIN_SANITIZE})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Instrumented code confuses g++ 12's flow analysis: it reports initialised variables.
-    add_compile_options(-Wno-maybe-uninitialized)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND KERATIN_SANITIZE MATCHES "address")
+    add_compile_definitions(__SANITIZE_ADDRESS__)  # g++ says so by itself
   endif()
 endif()
 
