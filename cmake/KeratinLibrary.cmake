@@ -1,5 +1,5 @@
 # keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LABELS <label>...]
-#                 [LEVELS <subfolder>] [APART <name>...] [TESTING] [TESTS_ALONE] [GOLDEN])
+#                 [LEVELS <subfolder>] [APART <name>...] [TESTING] [TESTS_ALONE])
 #
 # One folder of the library. Every *.cpp below it, apart from the tests, becomes the object library
 # keratin_<name>; *_test.cpp become keratin_<name>_test and *_threads_test.cpp (the tests that TSan
@@ -12,12 +12,11 @@
 #                names, or are members of a class that others see
 #   TESTING      the folder serves tests only and stays out of the library
 #   TESTS_ALONE  its tests do without keratin/testing, so they build without the whole library
-#   GOLDEN       its tests open files of the source tree, below KERATIN_SOURCE_DIR
 #
 # Objects, unlike archives, are not passed on by CMake from target to target; the folders are
 # recorded here and linked by keratin_link_all, keratin_link and keratin_add_tests.
 function(keratin_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE;GOLDEN" "LEVELS"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE" "LEVELS"
                         "DEPENDS;LINK;LABELS;APART")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
@@ -45,11 +44,12 @@ function(keratin_library name)
   if(sources)
     set(objects keratin_${name})
     add_library(${objects} OBJECT ${sources})
+    set_target_properties(${objects} PROPERTIES UNITY_BUILD ${KERATIN_UNITY})
     target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(${objects} PRIVATE ${arg_LINK})
   endif()
 
-  foreach(fact IN ITEMS DEPENDS LINK LABELS TESTS_ALONE GOLDEN)
+  foreach(fact IN ITEMS DEPENDS LINK LABELS TESTS_ALONE)
     set_property(GLOBAL PROPERTY KERATIN_${name}_${fact} ${arg_${fact}})
   endforeach()
   foreach(fact IN ITEMS objects level_objects tests threads_tests)
@@ -74,7 +74,6 @@ function(keratin_levels name out)
     foreach(level IN LISTS levels)
       set(target keratin_${name}_${level})
       add_library(${target} OBJECT ${ARGN})
-      set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
       target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
       target_compile_definitions(${target} PRIVATE KERATIN_LEVEL=${level})
       target_compile_options(${target} PRIVATE -fopenmp-simd -fno-math-errno
@@ -131,7 +130,6 @@ function(keratin_add_tests)
   get_property(folders GLOBAL PROPERTY KERATIN_FOLDERS)
   foreach(name IN LISTS folders)
     get_property(alone GLOBAL PROPERTY KERATIN_${name}_TESTS_ALONE)
-    get_property(golden GLOBAL PROPERTY KERATIN_${name}_GOLDEN)
     set(links ${name})
     if(NOT alone)
       list(APPEND links testing)
@@ -146,14 +144,6 @@ function(keratin_add_tests)
     get_property(tests GLOBAL PROPERTY KERATIN_${name}_threads_tests)
     keratin_test(keratin_${name}_threads_test SOURCES ${tests} FOLDERS ${links}
                  LABELS unit ${own_labels} threads)
-    if(golden)
-      foreach(target IN ITEMS keratin_${name}_test keratin_${name}_threads_test)
-        if(TARGET ${target})
-          target_compile_definitions(${target} PRIVATE
-                                     KERATIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-        endif()
-      endforeach()
-    endif()
   endforeach()
 endfunction()
 
@@ -167,9 +157,10 @@ function(keratin_test target)
   add_executable(${target} ${arg_SOURCES})
   keratin_link(${target} ${arg_FOLDERS})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
-  # Tests have no hot loops: several files at a time, with little optimisation, build in a fourth of
-  # the time.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${KERATIN_UNITY_TESTS})
+  # Golden files are read where they lie in the source tree.
+  target_compile_definitions(${target} PRIVATE KERATIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # Tests have no hot loops: several files at a time, with little optimisation, build far sooner.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${KERATIN_UNITY})
   if(KERATIN_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   else()
