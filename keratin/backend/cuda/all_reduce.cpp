@@ -30,10 +30,12 @@ class Connected {
     const std::lock_guard guard(lock);
     streams_[0] = current_queue().stream();
     clique_.all_reduce(parts, streams_);
+    Result result = 0;
     for (size_t i = gpus_.size(); i-- > 0;) {  // the queue's own GPU is the last to be entered
       gpus_[i]->enter();
-      check(driver().synchronize(streams_[i]), "all_reduce");
+      if (const Result here = driver().synchronize(streams_[i])) result = here;
     }
+    check(result, "all_reduce");
   }
 
  private:

@@ -85,17 +85,22 @@ class CudnnStep final : public PreparedKernel {
   const std::unique_ptr<Kernel> before_, after_;
 };
 
-// Is relu of no number no number? Not all engines think so. The first input is none, and so must be
-// the first place of the output; all else may be anything.
+// Is relu of no number no number? Not all engines think so. One input is none, and so must be the
+// output that sees it; all else may be anything.
 bool lets_nan_through(const ConvJob& job, const Kernel& kernel) {
+  const auto seen = first_seen(ops::conv_geometry(job.conv));
+  if (!seen) return true;  // outputs of padding alone are numbers
+  const auto at = [&](void* tensor, int64_t element) {
+    return static_cast<std::byte*>(tensor) + static_cast<size_t>(element) * size_of(job.dtype());
+  };
   Trial trial(job.node);
   const std::array<uint8_t, 4> nan = {0xff, 0xff, 0xff, 0xff};
-  trial.queue().upload(trial.at(job.x), nan.data(), size_of(job.dtype()));
+  trial.queue().upload(at(trial.at(job.x), seen->input), nan.data(), size_of(job.dtype()));
   trial.bind(kernel)();
-  Tensor first(job.dtype(), {1});
-  trial.queue().download(first.raw(), trial.at(job.y), first.bytes());
+  Tensor found(job.dtype(), {1});
+  trial.queue().download(found.raw(), at(trial.at(job.y), seen->output), found.bytes());
   trial.queue().finish();
-  return std::isnan(first.at(0));
+  return std::isnan(found.at(0));
 }
 
 void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
@@ -138,6 +143,19 @@ void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
 }
 
 }  // namespace
+
+std::optional<SeenInput> first_seen(const ops::ConvGeometry& g) {
+  SeenInput seen;
+  for (const ops::WindowAxis& axis : g.axes) {
+    std::optional<SeenInput> here;
+    for (int64_t o = 0; o < axis.output && !here; ++o)
+      for (int64_t k = 0; k < axis.window && !here; ++k)
+        if (const int64_t i = axis.source(o, k); axis.inside(i)) here = {i, o};
+    if (!here) return std::nullopt;
+    seen = {seen.input * axis.input + here->input, seen.output * axis.output + here->output};
+  }
+  return SeenInput{seen.input * g.channels, seen.output * g.outputs};
+}
 
 CudnnWays cudnn_ways(const ConvJob& job, const KernelOptions& options) {
   CudnnWays found;

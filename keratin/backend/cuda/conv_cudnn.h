@@ -16,6 +16,14 @@ struct CudnnWays {
 };
 CudnnWays cudnn_ways(const ConvJob& job, const KernelOptions& options);
 
+// An input that is under a window, and an output of that window, as places in their tensors;
+// nothing where windows see padding alone.
+struct SeenInput {
+  int64_t input = 0, output = 0;
+  bool operator==(const SeenInput&) const = default;
+};
+std::optional<SeenInput> first_seen(const ops::ConvGeometry& g);
+
 // What cuDNN is asked for instead of a convolution that it does not do, or does badly.
 struct CudnnShape {
   // Padding is the same at both ends, which may mean zeros of our own.

@@ -147,6 +147,25 @@ TEST(ConvDirect, TakesAnEpilogueAlong) {
   }
 }
 
+TEST(FirstSeen, IsAnInputAndAnOutputThatSeesIt) {
+  using Attrs = ops::ConvAttrs;
+  const auto seen = [](const Shape& x, const Shape& w, const Attrs& attrs) {
+    Module m;
+    return first_seen(ops::conv_geometry(
+        ops::conv(m.input({DType::f32, x}), m.input({DType::f32, w}), attrs).node()));
+  };
+  const Shape x = {1, 5, 4, 2}, w = {2, 2, 2, 3};
+  EXPECT_EQ(seen(x, w, {}), (SeenInput{0, 0}));
+  // Padding of one, and every second input: the first window begins with input 1.
+  EXPECT_EQ(seen(x, w, {.dilations = {2, 2}, .padding = "same"}), (SeenInput{2 * (4 + 1), 0}));
+  // Windows 0 and 1 of rows see padding alone; input 0 is under window 2.
+  EXPECT_EQ(seen(x, w, {.padding = "explicit", .low = {3, 0}, .high = {0, 0}}),
+            (SeenInput{0, 2 * 3 * 3}));
+  EXPECT_EQ(
+      seen({1, 1, 2}, {1, 2, 3}, {.strides = {2}, .padding = "explicit", .low = {1}, .high = {1}}),
+      std::nullopt);
+}
+
 // relu of no number is no number, in cuDNN's part too.
 class ConvReluOfCudnn : public WithCudnn<DType, int64_t> {};
 
