@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-growth bench-scaling bench-peers fuzz format fresh clean
+.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers fuzz format fresh clean
 
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
@@ -28,6 +28,12 @@ test:  ## run all tests
 	@cmake --preset release
 	@cmake --build --preset release
 	@ctest --preset release --parallel "$$(nproc)"
+
+simulate:  ## run all tests that are for GPUs, on simulated ones
+	@scripts/setup build
+	@cmake --preset release
+	@cmake --build --preset release --target simulated_tests
+	@ctest --preset release -C long -L '^simulated$$' --parallel "$$(nproc)"
 
 bench:  ## run the benchmarks (BENCH_FLAGS are Google Benchmark's)
 	@scripts/setup build bench

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+
+// What libraries that stand in for others' (cuBLASLt, cuDNN, NCCL) ask of the driver's.
+namespace keratin::simulator {
+
+struct Stream;  // what CUDA calls a CUstream
+
+// Work for a stream: done in its order and as late as possible, or captured into a graph. It may be
+// done on any thread. The answer is a result of CUDA's driver, 0 for success.
+int enqueue(Stream* stream, std::function<void()> work);
+
+// What the stream is given from now on waits for all that the other one has been given.
+int wait_for(Stream* stream, Stream* other);
+
+}  // namespace keratin::simulator

@@ -1,0 +1,133 @@
+#include "streams.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+namespace keratin::simulator {
+
+namespace {
+
+// Does the work that an order is, and all that it waits for. Errors are kept for who asks.
+void drain_until(Machine& machine, Stream& stream, const Mark* mark) {
+  while (!stream.orders.empty() && (mark == nullptr || !mark->done)) {
+    const Order order = std::move(stream.orders.front());
+    stream.orders.pop_front();
+    if (order.waits_for != nullptr && !order.waits_for->done)
+      drain_until(machine, *order.waits_for->stream, order.waits_for.get());
+    if (order.work) order.work();
+  }
+}
+
+// Any order that the dependencies allow; which one changes from launch to launch.
+void run_graph(const GraphExec& graph, const std::vector<std::shared_ptr<Mark>>& marks,
+               uint64_t seed) {
+  std::vector<size_t> left(graph.nodes.size()), ready;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    left[i] = graph.nodes[i].after.size();
+    if (left[i] == 0) ready.push_back(i);
+  }
+  while (!ready.empty()) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    std::swap(ready[(seed >> 33) % ready.size()], ready.back());
+    const size_t at = ready.back();
+    ready.pop_back();
+    if (graph.nodes[at].work) graph.nodes[at].work();
+    if (marks[at] != nullptr) marks[at]->done = true;
+    for (size_t next = 0; next < graph.nodes.size(); ++next)
+      for (size_t before : graph.nodes[next].after)
+        if (before == at && --left[next] == 0) ready.push_back(next);
+  }
+}
+
+}  // namespace
+
+Machine& machine() {
+  static auto* made = new Machine();  // programs end with work under way
+  return *made;
+}
+
+void Machine::complain(const std::string& words) {
+  std::cerr << "simulated GPU: " << words << '\n';
+  failed = true;
+}
+
+int Machine::take_failure() {
+  const bool was = failed;
+  failed = false;
+  return was ? launch_failed : success;
+}
+
+int Machine::order(Stream& stream, Order order) {
+  if (stream.capture != nullptr) {
+    Graph& graph = *stream.capture;
+    if (order.waits_for != nullptr) return invalidate(stream, capture_isolated);
+    graph.nodes.push_back(std::make_unique<GraphNode>(
+        GraphNode{std::move(order.work), stream.capture_after, std::move(order.records)}));
+    stream.capture_after = {graph.nodes.back().get()};
+    return success;
+  }
+  stream.orders.push_back(std::move(order));
+  if (eager) drain_until(*this, stream, nullptr);
+  return success;
+}
+
+int Machine::invalidate(Stream& stream, int result) {
+  stream.capture_is_broken = true;
+  return result;
+}
+
+int Machine::synchronize(Stream& stream) {
+  if (stream.capture != nullptr) return invalidate(stream, capture_unsupported);
+  drain_until(*this, stream, nullptr);
+  return take_failure();
+}
+
+int Machine::synchronize(const std::shared_ptr<Mark>& mark) {
+  if (mark != nullptr && !mark->done) drain_until(*this, *mark->stream, mark.get());
+  return take_failure();
+}
+
+void Machine::finish_everything() {
+  for (Stream* stream : streams) drain_until(*this, *stream, nullptr);
+}
+
+int Machine::record(Event& event, Stream& stream, bool for_others) {
+  if (stream.capture != nullptr) {
+    if (!for_others) return invalidate(stream, capture_unsupported);
+    return order(stream, {.work = {}, .waits_for = nullptr, .records = &event});
+  }
+  event.mark = std::make_shared<Mark>(Mark{&stream});
+  return order(stream, {.work = [mark = event.mark] { mark->done = true; }});
+}
+
+int Machine::launch_graph(GraphExec& graph, Stream& stream) {
+  std::vector<std::shared_ptr<Mark>> marks(graph.nodes.size());
+  for (size_t i = 0; i < marks.size(); ++i)
+    if (graph.nodes[i].records != nullptr)
+      marks[i] = graph.nodes[i].records->mark = std::make_shared<Mark>(Mark{&stream});
+  return order(stream, {.work = [&graph, marks, seed = ++graph_launches] {
+                 run_graph(graph, marks, seed);
+               }});
+}
+
+Machine::Machine() {
+  const char* how = std::getenv("KERATIN_SIMULATOR");
+  eager = how != nullptr && std::string(how) == "eager";
+}
+
+__attribute__((visibility("default"))) int enqueue(Stream* stream, std::function<void()> work) {
+  Machine& m = machine();
+  const std::lock_guard guard(m.lock);
+  return m.order(*stream, {.work = std::move(work)});
+}
+
+__attribute__((visibility("default"))) int wait_for(Stream* stream, Stream* other) {
+  Machine& m = machine();
+  const std::lock_guard guard(m.lock);
+  Event event;
+  if (const int result = m.record(event, *other, false)) return result;
+  return m.order(*stream, {.work = {}, .waits_for = event.mark});
+}
+
+}  // namespace keratin::simulator

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "machine.h"
+
+// Streams, events and graphs, as strict as CUDA's: what nobody waits for is not done, and what does
+// not depend on each other is done in any order.
+namespace keratin::simulator {
+
+// Results of CUDA's driver.
+inline constexpr int success = 0, invalid_value = 1, out_of_memory = 2, invalid_device = 101,
+                     invalid_image = 200, not_found = 500, launch_failed = 719,
+                     capture_unsupported = 900, capture_invalidated = 901, capture_isolated = 905;
+
+// A place in a stream: done when all that came before it is.
+struct Mark {
+  Stream* stream = nullptr;
+  bool done = false;
+};
+
+struct Event {
+  std::shared_ptr<Mark> mark;  // of the last record; none counts as done
+};
+
+struct Order {
+  std::function<void()> work;
+  std::shared_ptr<Mark> waits_for = nullptr;
+  Event* records = nullptr;  // each time that a graph comes to it
+};
+
+struct GraphNode {
+  std::function<void()> work;
+  std::vector<GraphNode*> after;
+  Event* records = nullptr;
+};
+struct Graph {
+  std::vector<std::unique_ptr<GraphNode>> nodes;
+};
+struct GraphExec {
+  struct Node {
+    std::function<void()> work;
+    std::vector<size_t> after;
+    Event* records = nullptr;
+  };
+  std::vector<Node> nodes;
+};
+
+struct Stream {
+  std::deque<Order> orders;
+  std::unique_ptr<Graph> capture;
+  std::vector<GraphNode*> capture_after;  // what the next node depends on
+  bool capture_is_broken = false;
+};
+
+// All that the GPUs of a process share. Whoever calls holds the lock.
+class Machine {
+ public:
+  Machine();
+
+  int order(Stream& stream, Order order);
+  int record(Event& event, Stream& stream, bool for_others);
+  int launch_graph(GraphExec& graph, Stream& stream);
+  int invalidate(Stream& stream, int result);  // what it captures; the result is given back
+  int synchronize(Stream& stream);
+  int synchronize(const std::shared_ptr<Mark>& mark);
+  void finish_everything();
+  // Something that was launched went wrong: heard by whoever waits next.
+  void complain(const std::string& words);
+  int take_failure();
+
+  std::recursive_mutex lock;
+  std::set<Stream*> streams;
+
+ private:
+  bool eager = false;  // KERATIN_SIMULATOR=eager: as soon as possible instead of as late
+  bool failed = false;
+  uint64_t graph_launches = 0;
+};
+
+Machine& machine();
+
+}  // namespace keratin::simulator
