@@ -6,6 +6,9 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <memory>
+#include <vector>
 
 #include "image.h"
 #include "launch.h"

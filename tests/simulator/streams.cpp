@@ -8,13 +8,13 @@ namespace keratin::simulator {
 
 namespace {
 
-// Does the work that an order is, and all that it waits for. Errors are kept for who asks.
-void drain_until(Machine& machine, Stream& stream, const Mark* mark) {
+// Does what the stream was ordered to do, and all that this waits for: up to a mark, or all of it.
+void drain_until(Stream& stream, const Mark* mark) {
   while (!stream.orders.empty() && (mark == nullptr || !mark->done)) {
     const Order order = std::move(stream.orders.front());
     stream.orders.pop_front();
     if (order.waits_for != nullptr && !order.waits_for->done)
-      drain_until(machine, *order.waits_for->stream, order.waits_for.get());
+      drain_until(*order.waits_for->stream, order.waits_for.get());
     if (order.work) order.work();
   }
 }
@@ -49,12 +49,12 @@ Machine& machine() {
 
 void Machine::complain(const std::string& words) {
   std::cerr << "simulated GPU: " << words << '\n';
-  failed = true;
+  failed_ = true;
 }
 
 int Machine::take_failure() {
-  const bool was = failed;
-  failed = false;
+  const bool was = failed_;
+  failed_ = false;
   return was ? launch_failed : success;
 }
 
@@ -63,12 +63,12 @@ int Machine::order(Stream& stream, Order order) {
     Graph& graph = *stream.capture;
     if (order.waits_for != nullptr) return invalidate(stream, capture_isolated);
     graph.nodes.push_back(std::make_unique<GraphNode>(
-        GraphNode{std::move(order.work), stream.capture_after, std::move(order.records)}));
+        GraphNode{std::move(order.work), stream.capture_after, order.records}));
     stream.capture_after = {graph.nodes.back().get()};
     return success;
   }
   stream.orders.push_back(std::move(order));
-  if (eager) drain_until(*this, stream, nullptr);
+  if (eager_) drain_until(stream, nullptr);
   return success;
 }
 
@@ -79,17 +79,17 @@ int Machine::invalidate(Stream& stream, int result) {
 
 int Machine::synchronize(Stream& stream) {
   if (stream.capture != nullptr) return invalidate(stream, capture_unsupported);
-  drain_until(*this, stream, nullptr);
+  drain_until(stream, nullptr);
   return take_failure();
 }
 
 int Machine::synchronize(const std::shared_ptr<Mark>& mark) {
-  if (mark != nullptr && !mark->done) drain_until(*this, *mark->stream, mark.get());
+  if (mark != nullptr && !mark->done) drain_until(*mark->stream, mark.get());
   return take_failure();
 }
 
 void Machine::finish_everything() {
-  for (Stream* stream : streams) drain_until(*this, *stream, nullptr);
+  for (Stream* stream : streams) drain_until(*stream, nullptr);
 }
 
 int Machine::record(Event& event, Stream& stream, bool for_others) {
@@ -106,14 +106,14 @@ int Machine::launch_graph(GraphExec& graph, Stream& stream) {
   for (size_t i = 0; i < marks.size(); ++i)
     if (graph.nodes[i].records != nullptr)
       marks[i] = graph.nodes[i].records->mark = std::make_shared<Mark>(Mark{&stream});
-  return order(stream, {.work = [&graph, marks, seed = ++graph_launches] {
+  return order(stream, {.work = [&graph, marks, seed = ++graph_launches_] {
                  run_graph(graph, marks, seed);
                }});
 }
 
 Machine::Machine() {
   const char* how = std::getenv("KERATIN_SIMULATOR");
-  eager = how != nullptr && std::string(how) == "eager";
+  eager_ = how != nullptr && std::string(how) == "eager";
 }
 
 __attribute__((visibility("default"))) int enqueue(Stream* stream, std::function<void()> work) {

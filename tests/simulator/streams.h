@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -81,9 +80,9 @@ class Machine {
   std::set<Stream*> streams;
 
  private:
-  bool eager = false;  // KERATIN_SIMULATOR=eager: as soon as possible instead of as late
-  bool failed = false;
-  uint64_t graph_launches = 0;
+  bool eager_ = false;  // KERATIN_SIMULATOR=eager: as soon as possible instead of as late
+  bool failed_ = false;
+  uint64_t graph_launches_ = 0;
 };
 
 Machine& machine();
