@@ -108,8 +108,8 @@ class Table {
     for (size_t row = 0; row < height; ++row) {
       out += bar;
       for (size_t i = 0; i < cells.size(); ++i) {
-        const std::string text = row < wrapped[i].size() ? wrapped[i][row] : "";
-        out += " " + aligned(text, widths_[i], aligns_[i]) + " " + bar;
+        const std::string cell = row < wrapped[i].size() ? wrapped[i][row] : "";
+        out += text(' ', aligned(cell, widths_[i], aligns_[i]), ' ', bar);
       }
       out += "\n";
     }
