@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "image.h"
+#include "mode.h"
 #include "rewrite.h"
 
 #pragma GCC visibility push(default)
@@ -23,10 +24,16 @@ namespace fs = std::filesystem;
 constexpr int success = 0, invalid_input = 3, compilation_failed = 6;
 
 // As NVRTC is asked to: no products and sums in one. Memory is looked at as other types.
-constexpr const char* options =
-    " -x c++ -std=c++20 -O1 -w -fPIC -shared -nostdlib -fno-exceptions -fno-rtti -ffp-contract=off"
-    " -fno-math-errno -fno-strict-aliasing -fno-threadsafe-statics -fno-asynchronous-unwind-tables"
-    " -fvisibility=hidden -include " KERATIN_SIMULATOR_DIR "/device.h";
+const std::string& options() {
+  static const std::string all =
+      " -x c++ -std=c++20 -O1 -w -fPIC -shared -nostdlib -fno-exceptions -fno-rtti "
+      "-ffp-contract=off"
+      " -fno-math-errno -fno-strict-aliasing -fno-threadsafe-statics "
+      "-fno-asynchronous-unwind-tables"
+      " -fvisibility=hidden -include " KERATIN_SIMULATOR_DIR "/device.h" +
+      std::string(is_asked_for("checked") ? " -fsanitize=thread" : "");
+  return all;
+}
 
 struct Program {
   std::string source;
@@ -74,7 +81,7 @@ int compile(Program& program, const std::string& architecture) {
   for (const auto& [name, text] : program.headers) store(folder.path / name, as_cpp(text));
   store(folder.path / "kernel.cu", as_cpp(program.source) + module_of(program.source));
   const std::string at = folder.path.string();
-  const std::string command = KERATIN_SIMULATOR_COMPILER + std::string(options) + " -I " + at +
+  const std::string command = KERATIN_SIMULATOR_COMPILER + options() + " -I " + at +
                               " -D__CUDA_ARCH__=" + architecture + " " + at + "/kernel.cu -o " +
                               at + "/kernel.so 2>" + at + "/log";
   const bool compiled = std::system(command.c_str()) == 0;
@@ -96,7 +103,7 @@ extern "C" {
 int nvrtcVersion(int* major, int* minor) {
   uint32_t hash = 2166136261U;
   for (const char* name : {"device.h", "runtime.h"})
-    for (const char c : contents(fs::path(KERATIN_SIMULATOR_DIR) / name) + options)
+    for (const char c : contents(fs::path(KERATIN_SIMULATOR_DIR) / name) + options())
       hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   *major = 0;
   *minor = static_cast<int>(hash >> 1);

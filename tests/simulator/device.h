@@ -10,7 +10,7 @@ static Runtime* runtime __attribute__((section(".data"))) = nullptr;
 }  // namespace keratin::simulator
 
 #define __global__
-#define __shared__ static
+#define __shared__ static __constinit  // with no guard beside it
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define threadIdx (::keratin::simulator::runtime->self->thread)
@@ -104,15 +104,46 @@ inline double __longlong_as_double(long long x) { return __builtin_bit_cast(doub
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 
+// Each access to memory is told where that was asked for: the compiler means its own checker.
+#ifdef __SANITIZE_THREAD__
+#define KERATIN_UNSEEN __attribute__((no_sanitize_thread))
+#define KERATIN_TOUCHES(bytes)                                                       \
+  extern "C" KERATIN_UNSEEN void __tsan_read##bytes(void* at) {                      \
+    keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::read);  \
+  }                                                                                  \
+  extern "C" KERATIN_UNSEEN void __tsan_write##bytes(void* at) {                     \
+    keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::write); \
+  }
+KERATIN_TOUCHES(1)
+KERATIN_TOUCHES(2)
+KERATIN_TOUCHES(4)
+KERATIN_TOUCHES(8)
+KERATIN_TOUCHES(16)
+#undef KERATIN_TOUCHES
+extern "C" KERATIN_UNSEEN void __tsan_read_range(void* at, unsigned long bytes) {
+  keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::read);
+}
+extern "C" KERATIN_UNSEEN void __tsan_write_range(void* at, unsigned long bytes) {
+  keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::write);
+}
+extern "C" void __tsan_init() {}
+extern "C" void __tsan_func_entry(void*) {}
+extern "C" void __tsan_func_exit() {}
+#else
+#define KERATIN_UNSEEN
+#endif
+
 // One thread runs at a time.
 template <class T>
-T atomicAdd(T* place, T value) {
+KERATIN_UNSEEN T atomicAdd(T* place, T value) {
+  keratin::simulator::runtime->touch(place, sizeof value, keratin::simulator::Touch::atomic);
   const T before = *place;
   *place = before + value;
   return before;
 }
 template <class T>
-T atomicCAS(T* place, T expected, T value) {
+KERATIN_UNSEEN T atomicCAS(T* place, T expected, T value) {
+  keratin::simulator::runtime->touch(place, sizeof value, keratin::simulator::Touch::atomic);
   const T before = *place;
   if (before == expected) *place = value;
   return before;
@@ -128,7 +159,7 @@ inline unsigned lane() {
 
 // What lane `from` of the warp brought; one's own where it brought nothing.
 template <class T>
-T shuffled(unsigned mask, const char* what, T value, unsigned from) {
+KERATIN_UNSEEN T shuffled(unsigned mask, const char* what, T value, unsigned from) {
   const char* slots = runtime->meet_warp(mask, what, &value, sizeof value);
   if (from > 31 || (runtime->lanes_met() >> from & 1) == 0) return value;
   T result;
@@ -182,11 +213,14 @@ void ptx(Operands&&... operands) {
     runtime->end_fetches();
   } else if constexpr (i == "cp.async.wait_group %0;") {
     runtime->wait_for_fetches(operands...);
-  } else if constexpr (i == "barrier.cluster.arrive.release.aligned;\n"
-                            "barrier.cluster.wait.acquire.aligned;" ||
-                       i == "barrier.cluster.arrive.relaxed.aligned;\n"
-                            "barrier.cluster.wait.aligned;") {
-    runtime->meet_cluster();
+  } else if constexpr (i ==
+                       "barrier.cluster.arrive.release.aligned;\n"
+                       "barrier.cluster.wait.acquire.aligned;") {
+    runtime->meet_cluster(true);
+  } else if constexpr (i ==
+                       "barrier.cluster.arrive.relaxed.aligned;\n"
+                       "barrier.cluster.wait.aligned;") {
+    runtime->meet_cluster(false);
   } else if constexpr (i ==
                        "{\n.reg .u32 at;\nmapa.shared::cluster.u32 at, %1, %2;\n"
                        "ld.shared::cluster.f32 %0, [at];\n}") {
@@ -244,7 +278,7 @@ struct Kernel<function> {
   static constexpr unsigned sizes[count + 1] = {sizeof(Arguments)...};
 
   template <unsigned... i>
-  static void call_with(void** arguments, Numbers<i...>) {
+  KERATIN_UNSEEN static void call_with(void** arguments, Numbers<i...>) {
     function(*static_cast<Arguments*>(arguments[i])...);
   }
   static void call(void** arguments) { call_with(arguments, Numbers<__integer_pack(count)...>{}); }
@@ -271,7 +305,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned by) {
 inline void __syncwarp(unsigned mask = ~0u) {
   keratin::simulator::runtime->meet_warp(mask, "syncwarp", nullptr, 0);
 }
-inline unsigned __match_any_sync(unsigned mask, unsigned value) {
+KERATIN_UNSEEN inline unsigned __match_any_sync(unsigned mask, unsigned value) {
   const char* slots =
       keratin::simulator::runtime->meet_warp(mask, "match.any", &value, sizeof value);
   const unsigned met = keratin::simulator::runtime->lanes_met();
@@ -281,7 +315,7 @@ inline unsigned __match_any_sync(unsigned mask, unsigned value) {
       alike |= 1u << lane;
   return alike;
 }
-inline unsigned __ballot_sync(unsigned mask, bool on) {
+KERATIN_UNSEEN inline unsigned __ballot_sync(unsigned mask, bool on) {
   const char* slots = keratin::simulator::runtime->meet_warp(mask, "ballot", &on, sizeof on);
   const unsigned met = keratin::simulator::runtime->lanes_met();
   unsigned bits = 0;

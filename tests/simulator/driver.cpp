@@ -51,11 +51,6 @@ std::vector<std::unique_ptr<Gpu>>& gpus() {
   return *all;
 }
 
-Memory& memory() {
-  static auto* all = new Memory();
-  return *all;
-}
-
 thread_local Gpu* current = nullptr;
 // Streams that this thread captures: until they end it may not ask for memory.
 thread_local int captures = 0;

@@ -84,6 +84,10 @@ bool Fiber::resume() {
   return ended_;
 }
 
+bool Fiber::has(const void* address) const {
+  return address >= stack_ && address < stack_ + stack_bytes;
+}
+
 void Fiber::pause() { keratin_switch(&inside_, outside_); }
 
 }  // namespace keratin::simulator

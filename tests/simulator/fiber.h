@@ -19,6 +19,8 @@ class Fiber {
   bool resume();
   // From within: back to who resumed it.
   void pause();
+  // Is it on this stack?
+  bool has(const void* address) const;
 
  private:
   static void enter(Fiber* fiber);

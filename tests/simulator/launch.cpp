@@ -4,12 +4,16 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <vector>
 
 #include "fiber.h"
+#include "memory.h"
+#include "mode.h"
 #include "numbers.h"
+#include "touches.h"
 
 namespace keratin::simulator {
 
@@ -39,9 +43,12 @@ struct Warp {
 };
 
 struct Block {
+  unsigned number = 0;  // in the grid
   Meeting meeting;
   std::vector<Warp> warps;
   std::vector<char> shared;
+  // How often the cluster had met when others last read the shared memory, and when threads ended.
+  int read_by_others = -1, ended = std::numeric_limits<int>::max();
 };
 
 // 16 bytes on their way.
@@ -55,8 +62,10 @@ struct Thread {
   ThreadView view;
   Block* block = nullptr;
   Warp* warp = nullptr;
-  unsigned lane = 0;
-  unsigned turn = 0;  // where it met last
+  unsigned number = 0, lane = 0;  // in its block, in its warp
+  unsigned turn = 0;              // where it met last
+  Moment::Passed passed;
+  int cluster_meetings = 0;
   std::unique_ptr<Fiber> fiber;
   std::vector<std::vector<Fetch>> fetches;  // groups; the last one is open
 };
@@ -77,6 +86,7 @@ class Launch {
   }
 
   std::string run() {
+    in_global_.forget();
     const unsigned clusters = grid_.blocks.x / kernel_.cluster;
     const uint64_t count = uint64_t{clusters} * grid_.blocks.y * grid_.blocks.z;
     for (uint64_t i = 0; i < count && problem_.empty(); ++i) {
@@ -100,6 +110,30 @@ class Launch {
     self_->fiber->pause();
   }
 
+  // The calling thread reads or writes memory.
+  void touch(const void* address, size_t bytes, Touch how) {
+    const auto first = reinterpret_cast<uintptr_t>(address);
+    switch (space_of(address, bytes)) {
+      case Space::own:
+        return;
+      case Space::shared:
+        if (how == Touch::read && !in_shared_.has_written(first, bytes))
+          fail("shared memory is read that nobody wrote");
+        return complain_of(in_shared_.add(first, bytes, how, now()), how);
+      case Space::global:
+        return complain_of(in_global_.add(first, bytes, how, now()), how);
+      case Space::none:
+        fail(std::to_string(bytes) + " bytes are not all memory of the GPU's");
+    }
+  }
+
+  // The calling thread reads shared memory of another block.
+  void read_block(Block& block) {
+    if (&block == self_->block) return;
+    if (block.ended <= self_->cluster_meetings) fail(ends_early);
+    block.read_by_others = std::max(block.read_by_others, self_->cluster_meetings);
+  }
+
   // The launch is given up; the thread that found the problem is never resumed.
   [[noreturn]] void fail(const std::string& problem) {
     problem_ = problem + where();
@@ -108,6 +142,36 @@ class Launch {
   }
 
  private:
+  enum class Space { own, shared, global, none };
+  Space space_of(const void* address, size_t bytes) const {
+    const auto within = [&](const void* begin, const void* end) {
+      return address >= begin && static_cast<const char*>(address) + bytes <= end;
+    };
+    if (self_->fiber->has(address)) return Space::own;
+    if (within(module_.shared_begin, module_.shared_end)) return Space::shared;
+    for (const Block& block : blocks_)
+      if (within(block.shared.data(), block.shared.data() + block.shared.size()))
+        return Space::shared;
+    if (within(module_.begin, module_.shared_begin)) return Space::own;  // constants
+    if (within(&runtime(), &runtime() + 1) ||
+        within(threads_.data(), threads_.data() + threads_.size()))
+      return Space::own;  // what thread it is
+    return memory().find(address, bytes) == Memory::Place::reachable ? Space::global : Space::none;
+  }
+
+  Moment now() const {
+    const unsigned block = self_->block->number, number = self_->number;
+    return {block / kernel_.cluster, block, number / warp_size, number, self_->passed};
+  }
+
+  void complain_of(const std::optional<Touches::Race>& race, Touch how) {
+    if (!race) return;
+    const auto name = [](Touch touch) { return touch == Touch::read ? "reads" : "writes"; };
+    fail(std::string("a thread ") + name(how) + " what thread " +
+         std::to_string(race->other.thread) + " of block " + std::to_string(race->other.block) +
+         ' ' + name(race->how) + ", and no barrier is between them");
+  }
+
   std::string where() const {
     const auto text = [](const Index3& i) {
       std::ostringstream out;
@@ -129,10 +193,15 @@ class Launch {
   void prepare(const Index3& first_block) {
     const unsigned per_block = static_cast<unsigned>(threads_.size()) / kernel_.cluster;
     std::fill(module_.shared_begin, module_.shared_end, '\xff');
+    in_shared_.forget();
     cluster_meeting_ = {.waiting = {}, .alive = static_cast<unsigned>(threads_.size())};
     for (unsigned b = 0; b < kernel_.cluster; ++b) {
       Block& block = blocks_[b];
+      block.number =
+          first_block.x + b + grid_.blocks.x * (first_block.y + grid_.blocks.y * first_block.z);
       block.meeting = {.waiting = {}, .alive = per_block};
+      block.read_by_others = -1;
+      block.ended = std::numeric_limits<int>::max();
       block.warps.assign((per_block + warp_size - 1) / warp_size, Warp());
       block.shared.assign(grid_.shared_bytes, '\xff');
       for (unsigned t = 0; t < per_block; ++t) {
@@ -140,7 +209,10 @@ class Launch {
         thread.block = &block;
         thread.warp = &block.warps[t / warp_size];
         thread.lane = t % warp_size;
+        thread.number = t;
         thread.fetches.clear();
+        thread.passed = {};
+        thread.cluster_meetings = 0;
         thread.warp->meeting.alive++;
         const unsigned x = grid_.threads.x, y = grid_.threads.y;
         thread.view = {.thread = {t % x, t / x % y, t / x / y},
@@ -193,6 +265,8 @@ class Launch {
       problem_ = "a thread ends without waiting for what it fetches" + where();
     if (!thread.warp->meeting.waiting.empty())
       problem_ = "a thread ends while others of its warp wait for it" + where();
+    if (thread.cluster_meetings <= thread.block->read_by_others) problem_ = ends_early + where();
+    thread.block->ended = std::min(thread.block->ended, thread.cluster_meetings);
     thread.warp->ended |= 1U << thread.lane;
     for (Meeting* meeting : {&thread.warp->meeting, &thread.block->meeting, &cluster_meeting_}) {
       --meeting->alive;
@@ -212,7 +286,11 @@ class Launch {
     return fiber;
   }
 
+  static constexpr const char* ends_early =
+      "a block may have ended when another reads its shared memory";
+
   static inline std::vector<std::unique_ptr<Fiber>> free_fibers_;
+  static inline Touches in_shared_, in_global_;
 
   const ModuleInfo& module_;
   const KernelInfo& kernel_;
@@ -229,8 +307,24 @@ class Launch {
 
 Launch* launch = nullptr;
 
-void meet_block() { launch->meet(launch->self().block->meeting); }
-void meet_cluster() { launch->meet(launch->cluster_meeting()); }
+void touch(const void* address, unsigned long bytes, Touch how) {
+  static const bool is_checked = is_asked_for("checked");
+  if (is_checked) launch->touch(address, bytes, how);
+}
+
+void meet_block() {
+  Thread& self = launch->self();
+  launch->meet(self.block->meeting);
+  ++self.passed.of_block;
+}
+void meet_cluster(bool in_order) {
+  Thread& self = launch->self();
+  launch->meet(launch->cluster_meeting());
+  ++self.cluster_meetings;
+  if (!in_order) return;
+  ++self.passed.of_cluster;
+  ++self.passed.of_block;
+}
 
 const char* meet_warp(unsigned mask, const char* what, const void* mine, unsigned bytes) {
   Thread& self = launch->self();
@@ -251,6 +345,7 @@ const char* meet_warp(unsigned mask, const char* what, const void* mine, unsigne
   std::memcpy(warp.slots[turn] + slot_bytes * self.lane, mine, bytes);
   self.turn = turn;
   launch->meet(warp.meeting);
+  if (std::strcmp(what, "syncwarp") == 0) ++self.passed.of_warp;  // others say nothing of memory
   return warp.slots[turn];
 }
 
@@ -259,11 +354,13 @@ unsigned lanes_met() {
   return self.warp->met[self.turn];
 }
 
-char* at_shared(Block& block, unsigned address, unsigned bytes) {
+char* at_shared(Block& block, unsigned address, unsigned bytes, Touch how) {
   const unsigned offset = address - first_shared_address;
   if (address < first_shared_address || offset + bytes > block.shared.size())
     launch->fail("an address is outside of shared memory");
-  return block.shared.data() + offset;
+  char* const place = block.shared.data() + offset;
+  touch(place, bytes, how);
+  return place;
 }
 
 unsigned to_shared(const void* generic) {
@@ -276,8 +373,10 @@ unsigned to_shared(const void* generic) {
 
 float load_of_cluster(unsigned address, unsigned rank) {
   if (rank >= launch->cluster_size()) launch->fail("the cluster has no such block");
+  launch->read_block(launch->block(rank));
   float value;
-  std::memcpy(&value, at_shared(launch->block(rank), address, sizeof value), sizeof value);
+  std::memcpy(&value, at_shared(launch->block(rank), address, sizeof value, Touch::read),
+              sizeof value);
   return value;
 }
 
@@ -295,7 +394,7 @@ void load_matrices(unsigned address, unsigned count, bool transposed, unsigned* 
       const unsigned row = transposed ? minor : major, column = transposed ? major : minor;
       unsigned begin;
       std::memcpy(&begin, slots + slot_bytes * (8 * i + row), sizeof begin);
-      std::memcpy(&two[e], at_shared(block, begin, 16) + 2 * column, 2);
+      std::memcpy(&two[e], at_shared(block, begin + 2 * column, 2, Touch::read), 2);
     }
     words[i] = two[0] | unsigned{two[1]} << 16;
   }
@@ -306,7 +405,9 @@ void fetch(unsigned to, const void* from, unsigned bytes, unsigned there) {
   if (to % bytes != 0 || reinterpret_cast<uintptr_t>(from) % bytes != 0)
     launch->fail("what is fetched lies at no multiple of its size");
   if (self.fetches.empty()) self.fetches.emplace_back();
-  self.fetches.back().push_back({at_shared(*self.block, to, bytes), from, bytes, there});
+  if (there > 0) touch(from, there, Touch::read);
+  self.fetches.back().push_back(
+      {at_shared(*self.block, to, bytes, Touch::write), from, bytes, there});
 }
 
 void end_fetches() {
@@ -320,6 +421,7 @@ void wait_for_fetches(unsigned groups_left) {
   auto& groups = launch->self().fetches;
   while (groups.size() > groups_left + 1) {
     for (const Fetch& f : groups.front()) {
+      touch(f.to, f.bytes, Touch::write);
       std::memset(f.to, 0, f.bytes);
       std::memcpy(f.to, f.from, f.there);
     }
@@ -405,6 +507,7 @@ double erfinv(double x) {
 Runtime& runtime() {
   static Runtime all{
       .self = nullptr,
+      .touch = touch,
       .meet_block = meet_block,
       .meet_cluster = meet_cluster,
       .meet_warp = meet_warp,

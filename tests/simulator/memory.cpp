@@ -31,6 +31,11 @@ bool Memory::free(void* memory) {
   return true;
 }
 
+Memory& memory() {
+  static auto* all = new Memory();  // programs end with work under way
+  return *all;
+}
+
 Memory::Place Memory::find(const void* memory, size_t bytes) const {
   const auto first = reinterpret_cast<uintptr_t>(memory);
   auto block = blocks_.upper_bound(first);

@@ -27,4 +27,6 @@ class Memory {
   size_t used_ = 0;                    // of the GPUs
 };
 
+Memory& memory();
+
 }  // namespace keratin::simulator

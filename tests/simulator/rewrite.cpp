@@ -90,12 +90,13 @@ std::string module_of(const std::string& text) {
     ++count;
   }
   return "\nnamespace keratin::simulator {\n"
-         "extern \"C\" __attribute__((visibility(\"hidden\"))) char __bss_start[], _end[];\n"
+         "extern \"C\" __attribute__((visibility(\"hidden\"))) char __ehdr_start[], __bss_start[], "
+         "_end[];\n"
          "static const KernelInfo kernels[] = {" +
          kernels +
          "{}};\n"
          "extern \"C\" __attribute__((visibility(\"default\"))) const ModuleInfo keratin_module = "
-         "{&runtime, __bss_start, _end, kernels, " +
+         "{&runtime, __ehdr_start, __bss_start, _end, kernels, " +
          std::to_string(count) + "};\n}\n";
 }
 

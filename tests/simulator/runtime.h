@@ -14,12 +14,18 @@ struct ThreadView {
   char* shared = nullptr;  // of the block, beside what the text declares
 };
 
+enum class Touch { read, write, atomic };
+
 // Where threads meet, and instructions that need more than one of them or more than plain C++.
 struct Runtime {
   const ThreadView* self = nullptr;  // the thread that is running
 
+  // What a thread does to memory, if it is looked at.
+  void (*touch)(const void* address, unsigned long bytes, Touch how) = nullptr;
+
   void (*meet_block)() = nullptr;
-  void (*meet_cluster)() = nullptr;
+  // Does what one wrote come before what others read then?
+  void (*meet_cluster)(bool in_order) = nullptr;
   // The lanes of a warp that `mask` names meet at `what`, each with up to 32 bytes; the answer is
   // 32 slots of 32 bytes, one for each lane, and stays as it is until they have met again.
   const char* (*meet_warp)(unsigned mask, const char* what, const void* mine,
@@ -63,7 +69,8 @@ struct KernelInfo {
 
 // What a module exports as `keratin_module`.
 struct ModuleInfo {
-  Runtime** runtime;                // to be set
+  Runtime** runtime;  // to be set
+  const char* begin;  // of the module in memory; its constants end where shared begins
   char *shared_begin, *shared_end;  // what its texts declare
   const KernelInfo* kernels;
   unsigned count;

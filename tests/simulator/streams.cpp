@@ -1,7 +1,6 @@
 #include "streams.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
 namespace keratin::simulator {
@@ -109,11 +108,6 @@ int Machine::launch_graph(GraphExec& graph, Stream& stream) {
   return order(stream, {.work = [&graph, marks, seed = ++graph_launches_] {
                  run_graph(graph, marks, seed);
                }});
-}
-
-Machine::Machine() {
-  const char* how = std::getenv("KERATIN_SIMULATOR");
-  eager_ = how != nullptr && std::string(how) == "eager";
 }
 
 __attribute__((visibility("default"))) int enqueue(Stream* stream, std::function<void()> work) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "machine.h"
+#include "mode.h"
 
 // Streams, events and graphs, as strict as CUDA's: what nobody waits for is not done, and what does
 // not depend on each other is done in any order.
@@ -63,8 +64,6 @@ struct Stream {
 // All that the GPUs of a process share. Whoever calls holds the lock.
 class Machine {
  public:
-  Machine();
-
   int order(Stream& stream, Order order);
   int record(Event& event, Stream& stream, bool for_others);
   int launch_graph(GraphExec& graph, Stream& stream);
@@ -80,7 +79,7 @@ class Machine {
   std::set<Stream*> streams;
 
  private:
-  bool eager_ = false;  // KERATIN_SIMULATOR=eager: as soon as possible instead of as late
+  const bool eager_ = is_asked_for("eager");
   bool failed_ = false;
   uint64_t graph_launches_ = 0;
 };

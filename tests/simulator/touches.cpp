@@ -1,0 +1,79 @@
+#include "touches.h"
+
+#include <algorithm>
+
+namespace keratin::simulator {
+
+// The narrowest barrier that all of the group and the thread that comes now take part in.
+bool Touches::Access::is_before(const Moment& now) const {
+  if (group == Group::none) return true;
+  if (group == Group::grid || now.cluster != last.cluster) return false;
+  if (now.passed.of_cluster > last.passed.of_cluster) return true;
+  if (group == Group::cluster || now.block != last.block) return false;
+  if (now.passed.of_block > last.passed.of_block) return true;
+  if (group == Group::block || now.warp != last.warp) return false;
+  if (now.passed.of_warp > last.passed.of_warp) return true;
+  return group == Group::thread && now.thread == last.thread;
+}
+
+// Those who came before a barrier that later ones have passed need not be remembered.
+void Touches::Access::add(const Moment& now) {
+  if (is_before(now)) {
+    group = Group::thread;
+  } else {
+    const Group wider = now.cluster != last.cluster ? Group::grid
+                        : now.block != last.block   ? Group::cluster
+                        : now.warp != last.warp     ? Group::block
+                        : now.thread != last.thread ? Group::warp
+                                                    : Group::thread;
+    group = std::max(group, wider);
+  }
+  last = now;
+}
+
+Touches::Byte& Touches::at(uintptr_t address) {
+  const uintptr_t number = address / page_bytes;
+  if (last_ == nullptr || number != last_number_) {
+    auto& page = pages_[number];
+    if (page == nullptr) page = std::make_unique<Page>();
+    if (page->age != age_) {
+      std::fill(std::begin(page->bytes), std::end(page->bytes), Byte());
+      page->age = age_;
+    }
+    last_number_ = number;
+    last_ = page.get();
+  }
+  return last_->bytes[address % page_bytes];
+}
+
+std::optional<Touches::Race> Touches::add(uintptr_t first, size_t bytes, Touch how,
+                                          const Moment& now) {
+  for (uintptr_t address = first; address < first + bytes; ++address) {
+    Byte& byte = at(address);
+    const bool both_atomic = how == Touch::atomic && byte.atomic;
+    if (!both_atomic && !byte.writes.is_before(now))
+      return Race{byte.writes.last, byte.atomic ? Touch::atomic : Touch::write};
+    if (how == Touch::read) {
+      byte.reads.add(now);
+      continue;
+    }
+    if (!byte.reads.is_before(now)) return Race{byte.reads.last, Touch::read};
+    byte.atomic = how == Touch::atomic;
+    byte.writes.add(now);
+  }
+  return {};
+}
+
+bool Touches::has_written(uintptr_t first, size_t bytes) {
+  for (uintptr_t address = first; address < first + bytes; ++address)
+    if (at(address).writes.group == Group::none) return false;
+  return true;
+}
+
+void Touches::forget() {
+  if (pages_.size() > most_pages) pages_.clear();
+  last_ = nullptr;
+  ++age_;
+}
+
+}  // namespace keratin::simulator

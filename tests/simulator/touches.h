@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "runtime.h"
+
+namespace keratin::simulator {
+
+// A thread at some moment of a launch. The barriers that it has passed say what came before.
+struct Moment {
+  uint32_t cluster = 0, block = 0, warp = 0,
+           thread = 0;  // numbers in the grid, the last in a block
+  struct Passed {
+    uint32_t of_cluster = 0, of_block = 0, of_warp = 0;
+  } passed = {};
+};
+
+// Which threads touched which bytes, and when. Two of them that no barrier tells apart may be there
+// at the same time, and one that writes is then a race, whatever came of it here.
+class Touches {
+ public:
+  struct Race {
+    Moment other;
+    Touch how;  // the other's
+  };
+  // The race with what came before, if there is one.
+  std::optional<Race> add(uintptr_t first, size_t bytes, Touch how, const Moment& now);
+  bool has_written(uintptr_t first, size_t bytes);
+  void forget();
+
+ private:
+  // Who may have been there: the thread, and others of its warp, block, cluster or grid.
+  enum class Group : uint8_t { none, thread, warp, block, cluster, grid };
+  struct Access {
+    Moment last;
+    Group group = Group::none;
+    bool is_before(const Moment& now) const;
+    void add(const Moment& now);
+  };
+  struct Byte {
+    Access reads, writes;
+    bool atomic = false;  // the writes
+  };
+  static constexpr size_t page_bytes = 256;
+  static constexpr size_t most_pages = 1 << 14;  // that are kept
+  struct Page {
+    uint64_t age = 0;  // of an older one nothing is known
+    Byte bytes[page_bytes];
+  };
+
+  Byte& at(uintptr_t address);
+
+  std::unordered_map<uintptr_t, std::unique_ptr<Page>> pages_;
+  uint64_t age_ = 0;
+  uintptr_t last_number_ = 0;  // the page that was looked at last
+  Page* last_ = nullptr;
+};
+
+}  // namespace keratin::simulator
