@@ -243,29 +243,14 @@ int cuMemFreeHost(void* address) {
   return memory().free(address) ? success : invalid_value;
 }
 
-// From memory of the host's own the driver copies before it returns, and to it, too.
+// Whether a copy from or to memory of the host's own is done when the call returns is left open.
 int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void* handle) {
   const auto guard = locked();
-  using Place = Memory::Place;
-  Stream& stream = stream_of(handle);
   void* target = reinterpret_cast<void*>(to);
   const void* source = reinterpret_cast<const void*>(from);
-  const Place target_place = memory().find(target, bytes), place = memory().find(source, bytes);
-  if (target_place == Place::crosses_end || place == Place::crosses_end) return invalid_value;
-  if (place == Place::own_of_host && stream.capture == nullptr) {
-    std::vector<char> taken(static_cast<const char*>(source),
-                            static_cast<const char*>(source) + bytes);
-    const auto copy = [target, taken = std::move(taken)] {
-      std::memcpy(target, taken.data(), taken.size());
-    };
-    if (const int result = machine().order(stream, {.work = copy})) return result;
-  } else {
-    const auto copy = [=] { std::memmove(target, source, bytes); };
-    if (const int result = machine().order(stream, {.work = copy})) return result;
-  }
-  if (target_place == Place::own_of_host && stream.capture == nullptr)
-    return machine().synchronize(stream);
-  return success;
+  for (const void* place : {static_cast<const void*>(target), source})
+    if (memory().find(place, bytes) == Memory::Place::crosses_end) return invalid_value;
+  return machine().order(stream_of(handle), {.work = [=] { std::memmove(target, source, bytes); }});
 }
 
 int cuStreamCreate(void** stream, unsigned) {

@@ -169,12 +169,14 @@ TEST_F(SimulatedGpu, RefusesCopiesBeyondTheEnd) {
   EXPECT_NE(d.free(address), 0);
 }
 
-TEST_F(SimulatedGpu, CopiesFromTheHostsOwnMemoryAtOnce) {
-  std::vector<float> own = {3};
+TEST_F(SimulatedGpu, CopiesWhenItIsWaitedFor) {
+  std::vector<float> own = {3, 0};
   EXPECT_EQ(d.copy_async(address(numbers), address(own.data()), sizeof(float), stream), 0);
+  EXPECT_EQ(d.copy_async(address(own.data() + 1), address(numbers), sizeof(float), stream), 0);
   own[0] = 4;
+  EXPECT_EQ(own[1], 0);
   EXPECT_EQ(d.synchronize(stream), 0);
-  EXPECT_EQ(numbers[0], 3);
+  EXPECT_EQ(own[1], 4);
 }
 
 TEST_F(SimulatedGpu, KnowsWhatItDoesNotKnow) {

@@ -61,11 +61,12 @@ void Queue::enter() {
   current = this;
 }
 
-// From memory that is not its own the driver copies before it returns.
+// The driver may or may not have read the host's memory when it returns.
 void Queue::upload(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   gpu_.enter();
   check(driver().copy_async(address(to), address(from), bytes, stream_), "upload");
+  wait();
 }
 
 void Queue::download(void* to, const void* from, size_t bytes) {
