@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "keratin/base/divide.h"
+
 namespace keratin::cpu {
 
 namespace {
@@ -10,8 +12,6 @@ constexpr int64_t block_elements = 8192;  // a few microseconds of work at most
 constexpr int64_t max_blocks = 64;
 constexpr int64_t longest_sum = 1024;  // terms added one after the other, for accuracy
 constexpr int64_t column_unit = 1024;  // blocks keep the alignment of an array
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Blocks of a multiple of this many rows share no accumulator: the rows of one step of the dims
 // before the first reduced one.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/base/divide.h"
 #include "keratin/base/error.h"
 
 namespace keratin::cpu {
@@ -14,7 +15,6 @@ constexpr int64_t block_bytes = 384 << 10;   // of x and dy, which stay in the s
 constexpr int64_t partial_limit = 16 << 20;  // of the sums that shares make
 constexpr int64_t few_channels = 8;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 size_t aligned(int64_t bytes) { return static_cast<size_t>((bytes + 63) / 64 * 64); }
 
 }  // namespace

@@ -3,14 +3,13 @@
 #include <numeric>
 
 #include "keratin/backend/cpu/tile/gemm.h"
+#include "keratin/base/divide.h"
 
 namespace keratin::cpu {
 namespace {
 
 constexpr int64_t cache_bytes = 1 << 20;  // the second level cache we plan for
 constexpr int64_t shortest_k = 256;       // below, loading and storing tiles of C costs too much
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // How the work on one item of the batch is split so that all threads get the same share.
 int64_t parts_per_item(int64_t items, int threads) {

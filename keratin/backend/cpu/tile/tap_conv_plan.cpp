@@ -4,14 +4,13 @@
 #include <numeric>
 
 #include "keratin/backend/cpu/tile/tap_conv.h"
+#include "keratin/base/divide.h"
 
 namespace keratin::cpu {
 namespace {
 
 constexpr int64_t band_bytes = 256 << 10;  // input that stays in the second level cache
 constexpr int64_t unrolled_products = 32;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "keratin/base/divide.h"
+
 namespace keratin::cpu {
 namespace {
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 // One dimension of a grid.
 struct Line {
