@@ -319,6 +319,16 @@ TEST(CudaTexts0, SumsAreNotWrittenOverInputs) {
   EXPECT_FALSE(in_place.allows(node, 1, 1));
 }
 
+// Threads without a row read the last one, when its own threads may have written it.
+TEST(CudaTexts0, RowsAreWrittenOverInputsWhereAllThreadsHaveOne) {
+  for (const int64_t rows : {64, 63}) {  // of 8 numbers: two threads each, 128 in a block
+    Module m;
+    m.output(ops::softmax(m.input({DType::f32, {rows, 8}})));
+    const Node& node = *m.block().nodes().back();
+    EXPECT_EQ(find_text(node)(node).in_place.allows(node, 0, 0), rows == 64);
+  }
+}
+
 // Inputs and sums are small; what lies between them has 2³² elements.
 TEST(CudaTexts0, ALoopCountsAllThatItGoesOver) {
   Module m;
