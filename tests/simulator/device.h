@@ -9,14 +9,56 @@ namespace keratin::simulator {
 static Runtime* runtime __attribute__((section(".data"))) = nullptr;
 }  // namespace keratin::simulator
 
+// Each access to memory is told where that was asked for: the compiler means its own checker.
+#ifdef __SANITIZE_THREAD__
+#define KERATIN_UNSEEN __attribute__((no_sanitize_thread))
+namespace keratin::simulator {
+KERATIN_UNSEEN inline void touch(const void* at, unsigned long bytes, Touch how) {
+  if (at < runtime->stack_begin || at >= runtime->stack_end) runtime->touch(at, bytes, how);
+}
+}  // namespace keratin::simulator
+#define KERATIN_TOUCHES(bytes)                                              \
+  extern "C" KERATIN_UNSEEN void __tsan_read##bytes(void* at) {             \
+    keratin::simulator::touch(at, bytes, keratin::simulator::Touch::read);  \
+  }                                                                         \
+  extern "C" KERATIN_UNSEEN void __tsan_write##bytes(void* at) {            \
+    keratin::simulator::touch(at, bytes, keratin::simulator::Touch::write); \
+  }
+KERATIN_TOUCHES(1)
+KERATIN_TOUCHES(2)
+KERATIN_TOUCHES(4)
+KERATIN_TOUCHES(8)
+KERATIN_TOUCHES(16)
+#undef KERATIN_TOUCHES
+extern "C" KERATIN_UNSEEN void __tsan_read_range(void* at, unsigned long bytes) {
+  keratin::simulator::touch(at, bytes, keratin::simulator::Touch::read);
+}
+extern "C" KERATIN_UNSEEN void __tsan_write_range(void* at, unsigned long bytes) {
+  keratin::simulator::touch(at, bytes, keratin::simulator::Touch::write);
+}
+extern "C" void __tsan_init() {}
+extern "C" void __tsan_func_entry(void*) {}
+extern "C" void __tsan_func_exit() {}
+#else
+#define KERATIN_UNSEEN
+#endif
+
+// Who runs.
+namespace keratin::simulator {
+KERATIN_UNSEEN inline Index3 thread() { return runtime->self->thread; }
+KERATIN_UNSEEN inline Index3 block() { return runtime->self->block; }
+KERATIN_UNSEEN inline Index3 block_size() { return runtime->self->block_size; }
+KERATIN_UNSEEN inline Index3 grid_size() { return runtime->self->grid_size; }
+}  // namespace keratin::simulator
+
 #define __global__
 #define __shared__ static __constinit  // with no guard beside it
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
-#define threadIdx (::keratin::simulator::runtime->self->thread)
-#define blockIdx (::keratin::simulator::runtime->self->block)
-#define blockDim (::keratin::simulator::runtime->self->block_size)
-#define gridDim (::keratin::simulator::runtime->self->grid_size)
+#define threadIdx (::keratin::simulator::thread())
+#define blockIdx (::keratin::simulator::block())
+#define blockDim (::keratin::simulator::block_size())
+#define gridDim (::keratin::simulator::grid_size())
 #define __syncthreads() ::keratin::simulator::runtime->meet_block()
 
 struct alignas(16) float4 {
@@ -104,35 +146,6 @@ inline double __longlong_as_double(long long x) { return __builtin_bit_cast(doub
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 
-// Each access to memory is told where that was asked for: the compiler means its own checker.
-#ifdef __SANITIZE_THREAD__
-#define KERATIN_UNSEEN __attribute__((no_sanitize_thread))
-#define KERATIN_TOUCHES(bytes)                                                       \
-  extern "C" KERATIN_UNSEEN void __tsan_read##bytes(void* at) {                      \
-    keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::read);  \
-  }                                                                                  \
-  extern "C" KERATIN_UNSEEN void __tsan_write##bytes(void* at) {                     \
-    keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::write); \
-  }
-KERATIN_TOUCHES(1)
-KERATIN_TOUCHES(2)
-KERATIN_TOUCHES(4)
-KERATIN_TOUCHES(8)
-KERATIN_TOUCHES(16)
-#undef KERATIN_TOUCHES
-extern "C" KERATIN_UNSEEN void __tsan_read_range(void* at, unsigned long bytes) {
-  keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::read);
-}
-extern "C" KERATIN_UNSEEN void __tsan_write_range(void* at, unsigned long bytes) {
-  keratin::simulator::runtime->touch(at, bytes, keratin::simulator::Touch::write);
-}
-extern "C" void __tsan_init() {}
-extern "C" void __tsan_func_entry(void*) {}
-extern "C" void __tsan_func_exit() {}
-#else
-#define KERATIN_UNSEEN
-#endif
-
 // One thread runs at a time.
 template <class T>
 KERATIN_UNSEEN T atomicAdd(T* place, T value) {
@@ -152,7 +165,7 @@ KERATIN_UNSEEN T atomicCAS(T* place, T expected, T value) {
 // Warps.
 namespace keratin::simulator {
 
-inline unsigned lane() {
+KERATIN_UNSEEN inline unsigned lane() {
   const ThreadView& t = *runtime->self;
   return (t.thread.x + t.block_size.x * (t.thread.y + t.block_size.y * t.thread.z)) % 32;
 }

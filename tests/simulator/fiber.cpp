@@ -84,9 +84,7 @@ bool Fiber::resume() {
   return ended_;
 }
 
-bool Fiber::has(const void* address) const {
-  return address >= stack_ && address < stack_ + stack_bytes;
-}
+const void* Fiber::stack_end() const { return stack_ + stack_bytes; }
 
 void Fiber::pause() { keratin_switch(&inside_, outside_); }
 

@@ -19,8 +19,8 @@ class Fiber {
   bool resume();
   // From within: back to who resumed it.
   void pause();
-  // Is it on this stack?
-  bool has(const void* address) const;
+  const void* stack_begin() const { return stack_; }
+  const void* stack_end() const;
 
  private:
   static void enter(Fiber* fiber);

@@ -43,8 +43,6 @@ void Launch::touch(const void* address, size_t bytes, Touch how) {
     case Space::own:
       return;
     case Space::shared:
-      if (how == Touch::read && !in_shared_.has_written(first, bytes))
-        fail("shared memory is read that nobody wrote");
       return complain_of(in_shared_.add(first, bytes, how, now()), how);
     case Space::global:
       return complain_of(in_global_.add(first, bytes, how, now()), how);
@@ -69,7 +67,6 @@ Launch::Space Launch::space_of(const void* address, size_t bytes) const {
   const auto within = [&](const void* begin, const void* end) {
     return address >= begin && static_cast<const char*>(address) + bytes <= end;
   };
-  if (self_->fiber->has(address)) return Space::own;
   if (within(module_.shared_begin, module_.shared_end)) return Space::shared;
   for (const Block& block : blocks_)
     if (within(block.shared.data(), block.shared.data() + block.shared.size()))
@@ -88,6 +85,7 @@ Moment Launch::now() const {
 
 void Launch::complain_of(const std::optional<Touches::Race>& race, Touch how) {
   if (!race) return;
+  if (race->unwritten) fail("shared memory is read that nobody wrote");
   const auto name = [](Touch touch) { return touch == Touch::read ? "reads" : "writes"; };
   fail(std::string("a thread ") + name(how) + " what thread " + std::to_string(race->other.thread) +
        " of block " + std::to_string(race->other.block) + ' ' + name(race->how) +
@@ -176,6 +174,8 @@ bool Launch::resume(Thread& thread) {
     thread.fiber = take_fiber();
     thread.fiber->begin([](void* launch) { static_cast<Launch*>(launch)->call(); }, this);
   }
+  runtime().stack_begin = thread.fiber->stack_begin();
+  runtime().stack_end = thread.fiber->stack_end();
   return thread.fiber->resume();
 }
 

@@ -106,7 +106,7 @@ class Launch {
       "a block may have ended when another reads its shared memory";
 
   static inline std::vector<std::unique_ptr<Fiber>> free_fibers_;
-  static inline Touches in_shared_, in_global_;
+  static inline Touches in_shared_{true}, in_global_{false};
 
   const ModuleInfo& module_;
   const KernelInfo& kernel_;

@@ -18,7 +18,8 @@ enum class Touch { read, write, atomic };
 
 // Where threads meet, and instructions that need more than one of them or more than plain C++.
 struct Runtime {
-  const ThreadView* self = nullptr;  // the thread that is running
+  const ThreadView* self = nullptr;                         // the thread that is running
+  const void *stack_begin = nullptr, *stack_end = nullptr;  // its own memory
 
   // What a thread does to memory, if it is looked at.
   void (*touch)(const void* address, unsigned long bytes, Touch how) = nullptr;

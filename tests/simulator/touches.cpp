@@ -54,6 +54,7 @@ std::optional<Touches::Race> Touches::add(uintptr_t first, size_t bytes, Touch h
     if (!both_atomic && !byte.writes.is_before(now))
       return Race{byte.writes.last, byte.atomic ? Touch::atomic : Touch::write};
     if (how == Touch::read) {
+      if (begins_empty_ && byte.writes.group == Group::none) return Race{now, how, true};
       byte.reads.add(now);
       continue;
     }
@@ -62,12 +63,6 @@ std::optional<Touches::Race> Touches::add(uintptr_t first, size_t bytes, Touch h
     byte.writes.add(now);
   }
   return {};
-}
-
-bool Touches::has_written(uintptr_t first, size_t bytes) {
-  for (uintptr_t address = first; address < first + bytes; ++address)
-    if (at(address).writes.group == Group::none) return false;
-  return true;
 }
 
 void Touches::forget() {

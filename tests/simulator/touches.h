@@ -25,11 +25,13 @@ class Touches {
  public:
   struct Race {
     Moment other;
-    Touch how;  // the other's
+    Touch how;               // the other's
+    bool unwritten = false;  // there is no other: nobody wrote what is read
   };
+  // Whether what is read must have been written.
+  explicit Touches(bool begins_empty) : begins_empty_(begins_empty) {}
   // The race with what came before, if there is one.
   std::optional<Race> add(uintptr_t first, size_t bytes, Touch how, const Moment& now);
-  bool has_written(uintptr_t first, size_t bytes);
   void forget();
 
  private:
@@ -54,6 +56,7 @@ class Touches {
 
   Byte& at(uintptr_t address);
 
+  const bool begins_empty_;
   std::unordered_map<uintptr_t, std::unique_ptr<Page>> pages_;
   uint64_t age_ = 0;
   uintptr_t last_number_ = 0;  // the page that was looked at last
