@@ -12,8 +12,8 @@ namespace keratin::simulator {
 
 // A thread at some moment of a launch. The barriers that it has passed say what came before.
 struct Moment {
-  uint32_t cluster = 0, block = 0, warp = 0,
-           thread = 0;  // numbers in the grid, the last in a block
+  uint32_t cluster = 0, block = 0;  // in the grid
+  uint32_t warp = 0, thread = 0;    // in the block
   struct Passed {
     uint32_t of_cluster = 0, of_block = 0, of_warp = 0;
   } passed = {};
