@@ -1,5 +1,8 @@
 #include "simulator_testing.h"
 
+#include <functional>
+#include <memory>
+
 #include "keratin/base/error.h"
 
 // Run with KERATIN_SIMULATOR=checked: what kernels do to memory is looked at. Each of these may
@@ -118,6 +121,106 @@ TEST_F(CheckedCluster, SeesBlocksThatMayHaveEnded) {
   const std::string ended = "a block may have ended when another reads its shared memory";
   expect_complaint(ended, of_two(meet + read + store));
   expect_complaint(ended, of_two(meet + "if (blockIdx.x == 0) { " + read + store + "}"));
+}
+
+class CheckedOrder : public CheckedGpu {
+ protected:
+  void SetUp() override {
+    CheckedGpu::SetUp();
+    ASSERT_EQ(d.create_stream(&other, Driver::stream_non_blocking), 0);
+    ASSERT_EQ(d.create_event(&event, Driver::event_without_time), 0);
+    write = function("out[threadIdx.x] = 1;");
+    read = function("float x = out[threadIdx.x]; if (x == 7) out[threadIdx.x] = 8;");
+  }
+  void TearDown() override {
+    EXPECT_EQ(d.destroy_event(event), 0);
+    EXPECT_EQ(d.destroy_stream(other), 0);
+    CheckedGpu::TearDown();
+  }
+
+  void launch_into(StreamHandle where, FunctionHandle kernel) {
+    std::swap(stream, where);
+    EXPECT_EQ(launch(kernel), 0);
+    std::swap(stream, where);
+  }
+  // What the GPU says to it when all is done.
+  std::string words_of(const std::function<void()>& orders) {
+    ::testing::internal::CaptureStderr();
+    orders();
+    const bool fine = (d.synchronize(stream) == 0) & (d.synchronize(other) == 0);
+    const std::string words = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(fine, words.empty()) << words;
+    return words;
+  }
+  void expect_disorder(const std::function<void()>& orders) {
+    EXPECT_NE(words_of(orders).find("nothing puts them in order"), std::string::npos);
+  }
+  // Launches two kernels as a graph, one after the other or not.
+  void launch_graph(bool in_order) {
+    GraphHandle graph = nullptr;
+    GraphExecHandle made = nullptr;
+    ASSERT_EQ(d.begin_capture(stream, Driver::capture_thread_local), 0);
+    launch_into(stream, write);
+    EXPECT_EQ(d.record_event(event, stream, Driver::record_for_other_streams), 0);
+    if (!in_order) d.update_capture(stream, nullptr, 0, Driver::set_dependencies);
+    launch_into(stream, read);
+    ASSERT_EQ(d.end_capture(stream, &graph), 0);
+    ASSERT_EQ(d.instantiate(&made, graph, 0), 0);
+    EXPECT_EQ(d.launch_graph(made, stream), 0);
+    EXPECT_EQ(d.destroy_graph(graph), 0);
+    graphs.emplace_back(made, [this](GraphExecHandle exec) { d.destroy_graph_exec(exec); });
+  }
+
+  StreamHandle other = nullptr;
+  EventHandle event = nullptr;
+  FunctionHandle write = nullptr, read = nullptr;
+  std::vector<std::shared_ptr<GraphExec_>> graphs;
+};
+
+TEST_F(CheckedOrder, IsThatOfStreamsEventsAndTheHost) {
+  const auto write_here = [&] { launch_into(stream, write); };
+  const auto read_there = [&] { launch_into(other, read); };
+  expect_disorder([&] { write_here(), read_there(); });
+  expect_disorder([&] { read_there(), write_here(); });
+  EXPECT_EQ(words_of([&] { write_here(), launch_into(stream, read); }), "");
+  EXPECT_EQ(words_of([&] { launch_into(stream, read), read_there(); }), "");
+  const auto mark = [&] { EXPECT_EQ(d.record_event(event, stream, 0), 0); };
+  const auto wait = [&] { EXPECT_EQ(d.wait_event(other, event, 0), 0); };
+  EXPECT_EQ(words_of([&] { write_here(), mark(), wait(), read_there(); }), "");
+  expect_disorder([&] { mark(), write_here(), wait(), read_there(); });
+  EXPECT_EQ(words_of([&] {
+              write_here();
+              EXPECT_EQ(d.synchronize(stream), 0);
+              read_there();
+            }),
+            "");
+  EXPECT_EQ(words_of([&] {
+              write_here(), mark();
+              EXPECT_EQ(d.synchronize_event(event), 0);
+              read_there();
+            }),
+            "");
+}
+
+TEST_F(CheckedOrder, IsThatOfCopiesToo) {
+  std::vector<float> back(64);
+  expect_disorder([&] {
+    launch_into(stream, write);
+    EXPECT_EQ(d.copy_async(address(back.data()), address(numbers), 256, other), 0);
+  });
+  expect_disorder([&] {
+    launch_into(stream, read);
+    EXPECT_EQ(d.copy_async(address(numbers), address(back.data()), 4, other), 0);
+  });
+}
+
+TEST_F(CheckedOrder, IsThatOfGraphs) {
+  EXPECT_EQ(words_of([&] { launch_graph(true); }), "");
+  expect_disorder([&] { launch_graph(false); });
+  // Who waits for an event within a graph waits for what is before it, and no more.
+  const auto wait = [&] { EXPECT_EQ(d.wait_event(other, event, 0), 0); };
+  EXPECT_EQ(words_of([&] { launch_graph(true), wait(), launch_into(other, read); }), "");
+  expect_disorder([&] { launch_graph(true), wait(), launch_into(other, write); });
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ double scale_at(const void* address, Number type) {
 void enqueue_product(const Job& job, Stream* stream) {
   static std::atomic<unsigned> runs = 0;
   const int result = enqueue(stream, [job] {
+    report_all(job);
     const bool changed = job.algorithm.unsteady && ++runs % 2 == 1;
     with_type(job.out.type, [&](auto number) { Product<decltype(number)>(job, changed).make(); });
   });

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cublas_product.h"
+#include "machine.h"
 #include "refused.h"
 
 // What callers of cuBLASLt describe, and whether it is something that Keratin is known to ask for.
@@ -155,12 +156,32 @@ inline void check_workspace(const Job& job, size_t bytes) {
 }
 
 // From the first element to behind the last.
+inline size_t bytes_of(const Matrix& m) {
+  const int64_t elements = (m.batch - 1) * m.batch_stride + (m.columns - 1) * m.stride + m.rows;
+  return static_cast<size_t>(elements) * size_of(m.type);
+}
+
 inline bool overlap(const void* a, const Matrix& of_a, const void* b, const Matrix& of_b) {
   const auto end = [](const void* at, const Matrix& m) {
-    const int64_t elements = (m.batch - 1) * m.batch_stride + (m.columns - 1) * m.stride + m.rows;
-    return static_cast<const std::byte*>(at) + static_cast<size_t>(elements) * size_of(m.type);
+    return static_cast<const std::byte*>(at) + bytes_of(m);
   };
   return a < end(b, of_b) && b < end(a, of_a);
+}
+
+inline void report_all(const Job& job) {
+  report(job.a, bytes_of(job.left), false);
+  report(job.b, bytes_of(job.right), false);
+  if (job.beta != 0) report(job.addend, bytes_of(job.out), false);
+  report(job.result, bytes_of(job.out), true);
+  report(job.workspace, job.workspace_bytes(), true);
+  const Sums sums = job.epilogue.sums;
+  if (job.epilogue.bias || sums != Sums::none)
+    report(job.bias,
+           static_cast<size_t>(sums == Sums::of_right ? job.columns() : job.rows()) *
+               size_of(job.out.type),
+           sums != Sums::none);
+  if (job.epilogue.relu_grad)
+    report(job.bits, static_cast<size_t>(job.bits_stride * job.columns() / 8), false);
 }
 
 }  // namespace keratin::simulator

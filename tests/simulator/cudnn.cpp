@@ -149,10 +149,26 @@ void check_addresses(const Plan& plan, const VariantPack& pack) {
   need(is_aligned(pack.workspace, workspace_alignment), misaligned_pointer);
 }
 
+void report_all(const EngineConfig& config, const VariantPack& pack) {
+  const Program& program = config.graph->program;
+  const Result result = program.convolution.result;
+  const int64_t written = result == Result::y   ? program.y
+                          : result == Result::w ? program.w
+                                                : program.x;
+  for (const Tensor& tensor : config.graph->tensors) {
+    int64_t count = 1;
+    for (const int64_t size : tensor.sizes) count *= size;
+    report(pack.addresses.at(tensor.id), static_cast<size_t>(count) * size_of(tensor.type),
+           tensor.id == written);
+  }
+  report(pack.workspace, workspace_bytes(program, config.engine), true);
+}
+
 void execute(const Handle& handle, const Plan& plan, const VariantPack& pack) {
   need(plan.config.graph->handle == &handle, bad_parameter);
   check_addresses(plan, pack);
   const int result = enqueue(handle.stream, [config = plan.config, pack] {
+    report_all(config, pack);
     run(config.graph->program, config.engine, pack.addresses, pack.workspace);
   });
   need(result == 0, execution_failed);

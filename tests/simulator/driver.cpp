@@ -111,6 +111,15 @@ bool fits(const Function& function, const LaunchConfig& c) {
          c.shared_bytes <= static_cast<unsigned>(function.most_dynamic_shared);
 }
 
+// Everything is over then.
+int free_now(void* address) {
+  machine().hear_everything();
+  const size_t bytes = memory().size_of(address);
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  machine().history.forget(begin, begin + bytes);
+  return memory().free(address) ? success : invalid_value;
+}
+
 // By a name that was never used before: the loader knows libraries by their names.
 void* open_image(const char* code, size_t bytes) {
   std::string name = std::filesystem::temp_directory_path() / "keratin-module-XXXXXX";
@@ -229,7 +238,7 @@ int cuMemFree_v2(uint64_t address) {
   const auto guard = locked();
   if (captures > 0) return capture_unsupported;
   machine().finish_everything();
-  return memory().free(reinterpret_cast<void*>(address)) ? success : invalid_value;
+  return free_now(reinterpret_cast<void*>(address));
 }
 int cuMemHostAlloc(void** address, size_t bytes, unsigned) {
   const auto guard = locked();
@@ -240,7 +249,7 @@ int cuMemHostAlloc(void** address, size_t bytes, unsigned) {
 int cuMemFreeHost(void* address) {
   const auto guard = locked();
   machine().finish_everything();
-  return memory().free(address) ? success : invalid_value;
+  return free_now(address);
 }
 
 // Whether a copy from or to memory of the host's own is done when the call returns is left open.
@@ -250,7 +259,13 @@ int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void* handle) {
   const void* source = reinterpret_cast<const void*>(from);
   for (const void* place : {static_cast<const void*>(target), source})
     if (memory().find(place, bytes) == Memory::Place::crosses_end) return invalid_value;
-  return machine().order(stream_of(handle), {.work = [=] { std::memmove(target, source, bytes); }});
+  const auto copy = [=] {
+    machine().working.name = "a copy";
+    report(source, bytes, false);
+    report(target, bytes, true);
+    std::memmove(target, source, bytes);
+  };
+  return machine().order(stream_of(handle), {.work = copy});
 }
 
 int cuStreamCreate(void** stream, unsigned) {
@@ -309,6 +324,10 @@ int cuLaunchKernelEx(const LaunchConfig* config, void* handle, void** values, vo
     std::vector<void*> pointers = arguments.pointers();
     const std::string problem = run(function.module->info, *function.info, grid, pointers.data());
     if (!problem.empty()) machine().complain(problem);
+    machine().working.name = std::string("kernel ") + function.info->name;
+    if (machine().checked)
+      each_touched(
+          [](uintptr_t begin, uintptr_t end, Touch how) { machine().report(begin, end, how); });
   };
   return machine().order(stream_of(config->stream), {.work = work});
 }
@@ -362,8 +381,16 @@ int cuGraphInstantiateWithFlags(void** exec, void* handle, unsigned long long) {
   std::map<const GraphNode*, size_t> numbers;
   auto made = std::make_unique<GraphExec>();
   for (const auto& node : graph.nodes) {
-    GraphExec::Node copy{node->work, {}, node->records};
-    for (const GraphNode* before : node->after) copy.after.push_back(numbers.at(before));
+    GraphExec::Node copy{node->work, {}, nullptr, node->records};
+    std::vector<bool> all_before(graph.nodes.size());
+    for (const GraphNode* before : node->after) {
+      const size_t number = numbers.at(before);
+      copy.after.push_back(number);
+      all_before[number] = true;
+      for (size_t i = 0; i < number; ++i)
+        if ((*made->nodes[number].all_before)[i]) all_before[i] = true;
+    }
+    copy.all_before = std::make_shared<std::vector<bool>>(std::move(all_before));
     numbers[node.get()] = made->nodes.size();
     made->nodes.push_back(std::move(copy));
   }

@@ -207,6 +207,8 @@ std::unique_ptr<Fiber> Launch::take_fiber() {
   return fiber;
 }
 
+void each_touched(const Touches::Visit& visit) { Launch::each_touched(visit); }
+
 std::string run(const ModuleInfo& module, const KernelInfo& kernel, const Grid& grid,
                 void** arguments) {
   static bool backwards = true;

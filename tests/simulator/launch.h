@@ -1,8 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
-#include "runtime.h"
+#include "touches.h"
 
 namespace keratin::simulator {
 
@@ -17,6 +18,9 @@ struct Grid {
 // with the kernel, or nothing.
 std::string run(const ModuleInfo& module, const KernelInfo& kernel, const Grid& grid,
                 void** arguments);
+
+// What the kernel that ran last touched of memory that blocks share, if that was looked at.
+void each_touched(const Touches::Visit& visit);
 
 Runtime& runtime();
 

@@ -87,6 +87,8 @@ class Launch {
   // The launch is given up; the thread that found the problem is never resumed.
   [[noreturn]] void fail(const std::string& problem);
 
+  static void each_touched(const Touches::Visit& visit) { in_global_.each(visit); }
+
  private:
   enum class Space { own, shared, global, none };
   Space space_of(const void* address, size_t bytes) const;

@@ -31,6 +31,11 @@ bool Memory::free(void* memory) {
   return true;
 }
 
+size_t Memory::size_of(void* memory) const {
+  const auto found = blocks_.find(reinterpret_cast<uintptr_t>(memory));
+  return found == blocks_.end() ? 0 : found->second.bytes;
+}
+
 Memory& memory() {
   static auto* all = new Memory();  // programs end with work under way
   return *all;

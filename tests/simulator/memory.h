@@ -13,6 +13,7 @@ class Memory {
   // nullptr when there is too little.
   void* allocate(size_t bytes, bool of_host);
   bool free(void* memory);
+  size_t size_of(void* memory) const;  // 0 where no block begins
 
   // Is all of it in one block? Memory that is in none is the host's own.
   enum class Place { own_of_host, reachable, crosses_end };

@@ -95,6 +95,11 @@ void launch(const Calls& calls) {
   for (Stream* other : others) keep(wait_for(leader, other));
   keep(enqueue(leader, [sums = sums_of(calls)] {
     for (const std::vector<Call>& parts : sums)
+      for (const Call& call : parts) {
+        report(call.from, call.count * size_of(call.type), false);
+        report(call.to, call.count * size_of(call.type), true);
+      }
+    for (const std::vector<Call>& parts : sums)
       with_type(parts[0].type, [&](auto number) { sum<decltype(number)>(parts); });
   }));
   for (Stream* other : others) keep(wait_for(other, leader));

@@ -14,7 +14,9 @@ void drain_until(Stream& stream, const Mark* mark) {
     stream.orders.pop_front();
     if (order.waits_for != nullptr && !order.waits_for->done)
       drain_until(*order.waits_for->stream, order.waits_for.get());
-    if (order.work) order.work();
+    if (!order.work) continue;
+    machine().working = order.who;
+    order.work();
   }
 }
 
@@ -31,6 +33,9 @@ void run_graph(const GraphExec& graph, const std::vector<std::shared_ptr<Mark>>&
     std::swap(ready[(seed >> 33) % ready.size()], ready.back());
     const size_t at = ready.back();
     ready.pop_back();
+    machine().working.name = Work().name;
+    machine().working.node = at;
+    machine().working.nodes_before = graph.nodes[at].all_before;
     if (graph.nodes[at].work) graph.nodes[at].work();
     if (marks[at] != nullptr) marks[at]->done = true;
     for (size_t next = 0; next < graph.nodes.size(); ++next)
@@ -66,6 +71,10 @@ int Machine::order(Stream& stream, Order order) {
     stream.capture_after = {graph.nodes.back().get()};
     return success;
   }
+  if (order.waits_for != nullptr) stream.clock.join(order.waits_for->clock);
+  const auto place = std::make_shared<Place>(Place{stream.id, ++stream.ordered, moment_});
+  if (checked) stream.unheard.push_back(place);
+  order.who = {.place = place, .after = std::make_shared<Clock>(stream.clock)};
   stream.orders.push_back(std::move(order));
   if (eager_) drain_until(stream, nullptr);
   return success;
@@ -79,11 +88,16 @@ int Machine::invalidate(Stream& stream, int result) {
 int Machine::synchronize(Stream& stream) {
   if (stream.capture != nullptr) return invalidate(stream, capture_unsupported);
   drain_until(stream, nullptr);
+  ++moment_;
+  hear(stream.id, stream.ordered);
+  hear(stream.clock);
   return take_failure();
 }
 
 int Machine::synchronize(const std::shared_ptr<Mark>& mark) {
   if (mark != nullptr && !mark->done) drain_until(*mark->stream, mark.get());
+  ++moment_;
+  if (mark != nullptr) hear(mark->clock);
   return take_failure();
 }
 
@@ -91,20 +105,50 @@ void Machine::finish_everything() {
   for (Stream* stream : streams) drain_until(*stream, nullptr);
 }
 
+void Machine::hear(const Clock& clock) {
+  clock.each([&](uint64_t stream, uint64_t number) { hear(stream, number); });
+}
+
+void Machine::hear(uint64_t id, uint64_t number) {
+  for (Stream* stream : streams)
+    if (stream->id == id)
+      std::erase_if(stream->unheard, [&](const std::shared_ptr<Place>& place) {
+        if (place->number > number) return false;
+        place->heard_at = moment_;
+        return true;
+      });
+}
+
+void Machine::hear_everything() {
+  ++moment_;
+  for (const Stream* stream : streams) hear(stream->id, stream->ordered);
+}
+
+void Machine::report(uintptr_t begin, uintptr_t end, Touch how) {
+  if (!checked || begin == end) return;
+  const std::string problem = history.add(begin, end, how, working);
+  if (!problem.empty()) complain(problem);
+}
+
 int Machine::record(Event& event, Stream& stream, bool for_others) {
   if (stream.capture != nullptr) {
     if (!for_others) return invalidate(stream, capture_unsupported);
     return order(stream, {.work = {}, .waits_for = nullptr, .records = &event});
   }
-  event.mark = std::make_shared<Mark>(Mark{&stream});
+  event.mark = std::make_shared<Mark>(Mark{&stream, false, stream.clock});
+  event.mark->clock.add(stream.id, stream.ordered);
   return order(stream, {.work = [mark = event.mark] { mark->done = true; }});
 }
 
 int Machine::launch_graph(GraphExec& graph, Stream& stream) {
   std::vector<std::shared_ptr<Mark>> marks(graph.nodes.size());
-  for (size_t i = 0; i < marks.size(); ++i)
-    if (graph.nodes[i].records != nullptr)
-      marks[i] = graph.nodes[i].records->mark = std::make_shared<Mark>(Mark{&stream});
+  for (size_t i = 0; i < marks.size(); ++i) {
+    if (graph.nodes[i].records == nullptr) continue;
+    marks[i] = std::make_shared<Mark>(Mark{&stream, false, stream.clock});
+    marks[i]->clock.add(stream.id, stream.ordered);
+    marks[i]->clock.add(Place{stream.id, stream.ordered + 1}, graph.nodes[i].all_before);
+    graph.nodes[i].records->mark = marks[i];
+  }
   return order(stream, {.work = [&graph, marks, seed = ++graph_launches_] {
                  run_graph(graph, marks, seed);
                }});
@@ -114,6 +158,11 @@ __attribute__((visibility("default"))) int enqueue(Stream* stream, std::function
   Machine& m = machine();
   const std::lock_guard guard(m.lock);
   return m.order(*stream, {.work = std::move(work)});
+}
+
+__attribute__((visibility("default"))) void report(const void* memory, size_t bytes, bool writes) {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  machine().report(begin, begin + bytes, writes ? Touch::write : Touch::read);
 }
 
 __attribute__((visibility("default"))) int wait_for(Stream* stream, Stream* other) {

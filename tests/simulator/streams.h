@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "history.h"
 #include "machine.h"
 #include "mode.h"
 
@@ -25,6 +26,7 @@ inline constexpr int success = 0, invalid_value = 1, out_of_memory = 2, invalid_
 struct Mark {
   Stream* stream = nullptr;
   bool done = false;
+  Clock clock = {};  // what it comes after
 };
 
 struct Event {
@@ -35,6 +37,7 @@ struct Order {
   std::function<void()> work;
   std::shared_ptr<Mark> waits_for = nullptr;
   Event* records = nullptr;  // each time that a graph comes to it
+  Work who = {};
 };
 
 struct GraphNode {
@@ -49,16 +52,23 @@ struct GraphExec {
   struct Node {
     std::function<void()> work;
     std::vector<size_t> after;
+    Nodes all_before;
     Event* records = nullptr;
   };
   std::vector<Node> nodes;
 };
 
 struct Stream {
+  const uint64_t id = ++made;
   std::deque<Order> orders;
+  uint64_t ordered = 0;  // how many
+  Clock clock;           // what it waits for
+  std::vector<std::shared_ptr<Place>> unheard;
   std::unique_ptr<Graph> capture;
   std::vector<GraphNode*> capture_after;  // what the next node depends on
   bool capture_is_broken = false;
+
+  static inline uint64_t made = 0;
 };
 
 // All that the GPUs of a process share. Whoever calls holds the lock.
@@ -71,16 +81,25 @@ class Machine {
   int synchronize(Stream& stream);
   int synchronize(const std::shared_ptr<Mark>& mark);
   void finish_everything();
+  // The host hears that all of it is done.
+  void hear_everything();
+  void report(uintptr_t begin, uintptr_t end, Touch how);
   // Something that was launched went wrong: heard by whoever waits next.
   void complain(const std::string& words);
   int take_failure();
 
   std::recursive_mutex lock;
   std::set<Stream*> streams;
+  History history;
+  Work working;  // on what, while work is done
+  const bool checked = is_asked_for("checked");
 
  private:
+  void hear(uint64_t stream, uint64_t number);
+  void hear(const Clock& clock);
   const bool eager_ = is_asked_for("eager");
   bool failed_ = false;
+  uint64_t moment_ = 0;
   uint64_t graph_launches_ = 0;
 };
 

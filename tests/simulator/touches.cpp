@@ -1,6 +1,7 @@
 #include "touches.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace keratin::simulator {
 
@@ -63,6 +64,32 @@ std::optional<Touches::Race> Touches::add(uintptr_t first, size_t bytes, Touch h
     byte.writes.add(now);
   }
   return {};
+}
+
+void Touches::each(const Visit& visit) const {
+  std::vector<uintptr_t> numbers;
+  for (const auto& [number, page] : pages_)
+    if (page->age == age_) numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());
+  uintptr_t begin = 0, end = 0;
+  bool wrote = false;
+  const auto finish = [&] {
+    if (begin < end) visit(begin, end, wrote ? Touch::write : Touch::read);
+  };
+  for (const uintptr_t number : numbers)
+    for (size_t i = 0; i < page_bytes; ++i) {
+      const Byte& byte = pages_.at(number)->bytes[i];
+      const bool writes = byte.writes.group != Group::none;
+      if (!writes && byte.reads.group == Group::none) continue;
+      const uintptr_t at = number * page_bytes + i;
+      if (at != end || writes != wrote) {
+        finish();
+        begin = at;
+        wrote = writes;
+      }
+      end = at + 1;
+    }
+  finish();
 }
 
 void Touches::forget() {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -33,6 +34,9 @@ class Touches {
   // The race with what came before, if there is one.
   std::optional<Race> add(uintptr_t first, size_t bytes, Touch how, const Moment& now);
   void forget();
+  // Stretches of memory that were read, or written at last, in the order of addresses.
+  using Visit = std::function<void(uintptr_t begin, uintptr_t end, Touch how)>;
+  void each(const Visit& visit) const;
 
  private:
   // Who may have been there: the thread, and others of its warp, block, cluster or grid.
