@@ -46,6 +46,27 @@ void for_each_field(T& object, Visitor&& visit) {
       [&](const auto&... f) { (visit(f.name, object.*(f.member)), ...); });
 }
 
+// Does the list name every member? For structs of plain members that have nothing to inherit; a
+// static_assert beside a struct keeps a new member from being forgotten.
+namespace fields_detail {
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+};
+template <class T, class... Given>
+consteval size_t count_members() {
+  if constexpr (requires { T{Given{}..., Anything{}}; })
+    return count_members<T, Given..., Anything>();
+  else
+    return sizeof...(Given);
+}
+}  // namespace fields_detail
+template <HasFields T>
+consteval bool lists_every_member() {
+  return T::fields([](const auto&... f) { return sizeof...(f); }) ==
+         fields_detail::count_members<T>();
+}
+
 template <HasFields T>
 bool equal_fields(const T& a, const T& b);
 

@@ -59,6 +59,20 @@ Path path(Change change) {
   return result;
 }
 
+struct Forgetful {
+  int x = 0;
+  std::vector<std::string> names = {};
+  bool forgotten = false;
+  static constexpr auto fields =
+      field_list(field("x", &Forgetful::x), field("names", &Forgetful::names));
+};
+
+TEST(Fields, SeesAMemberThatTheListForgets) {
+  EXPECT_TRUE(lists_every_member<Point>());
+  EXPECT_TRUE(lists_every_member<Path>());
+  EXPECT_FALSE(lists_every_member<Forgetful>());
+}
+
 TEST(Fields, StructsNest) {
   EXPECT_TRUE(equal_fields(Path(), Path()));
   EXPECT_FALSE(equal_fields(Path(), path([](Path& p) { p.start.x = 5; })));

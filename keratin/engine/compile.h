@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 
+#include "keratin/base/fields.h"
 #include "keratin/engine/executable.h"
 #include "keratin/ir/module.h"
 
@@ -16,10 +17,19 @@ struct CompileOptions {
   // GPUs make products of f32 from 11 significant bits; KERATIN_TF32=0 switches that off
   // everywhere.
   bool tf32 = true;
-  bool state_stays = false;      // on its GPU after a run: look at it through Variable::value
+  // State stays on its GPU after a run, and results may still be on their way: look at both after
+  // Tensor::wait (Variable::value does that itself).
+  bool state_stays = false;
   bool decompose_all = false;    // run every composite op through its decomposition
   std::ostream* dump = nullptr;  // shows the program after each pass
+
+  static constexpr auto fields = field_list(
+      field("backend", &CompileOptions::backend), field("threads", &CompileOptions::threads),
+      field("deterministic", &CompileOptions::deterministic), field("tf32", &CompileOptions::tf32),
+      field("state_stays", &CompileOptions::state_stays),
+      field("decompose_all", &CompileOptions::decompose_all), field("dump", &CompileOptions::dump));
 };
+static_assert(lists_every_member<CompileOptions>());
 
 // From a program to something that runs. All input sizes must be known.
 Executable compile(Module module, const CompileOptions& options = {});

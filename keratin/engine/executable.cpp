@@ -1,5 +1,6 @@
 #include "keratin/engine/executable.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -14,15 +15,15 @@ namespace {
 // Sessions waiting for a call. Taking and giving back is one atomic exchange per place tried.
 class SessionPool {
  public:
-  ~SessionPool() {
-    for (auto& place : places_) delete place.load();
-  }
+  ~SessionPool() { clear(); }
 
   std::unique_ptr<Session> take() {
     for (auto& place : places_)
       if (place.load(std::memory_order_relaxed) != nullptr)
-        if (Session* session = place.exchange(nullptr, std::memory_order_acquire))
+        if (Session* session = place.exchange(nullptr, std::memory_order_acquire)) {
+          count_.fetch_sub(1, std::memory_order_relaxed);
           return std::unique_ptr<Session>(session);
+        }
     return nullptr;
   }
 
@@ -32,13 +33,23 @@ class SessionPool {
       if (place.compare_exchange_strong(empty, session.get(), std::memory_order_release,
                                         std::memory_order_relaxed)) {
         session.release();
+        count_.fetch_add(1, std::memory_order_relaxed);
         return;
       }
     }
   }
 
+  void clear() {
+    while (take() != nullptr) {
+    }
+  }
+  size_t count() const {
+    return static_cast<size_t>(std::max(0, count_.load(std::memory_order_relaxed)));
+  }
+
  private:
   std::array<std::atomic<Session*>, 64> places_{};
+  std::atomic<int> count_ = 0;  // a moment late: what is being given back may not be counted yet
 };
 
 void check_tensor(const Tensor& tensor, const Type& type, std::string_view role, size_t index,
@@ -59,6 +70,11 @@ struct Executable::Shared {
   mutable SessionPool pool;
 };
 
+const std::vector<Tensor>& PendingResults::get() const {
+  for (const Tensor& result : results_) result.wait();
+  return results_;
+}
+
 Executable::Executable(Plan plan, bool flush_denormals, bool state_stays)
     : shared_(std::make_shared<const Shared>(std::move(plan), flush_denormals, state_stays)) {}
 
@@ -68,17 +84,25 @@ size_t Executable::arena_bytes() const { return plan().arena_bytes; }
 double Executable::flops() const { return keratin::flops(plan()); }
 std::string Executable::describe() const { return text(plan()); }
 
-std::vector<Tensor> Executable::start(std::span<const Tensor> inputs) const {
+size_t Executable::memory_bytes() const {
+  return keratin::memory_bytes(plan()) + shared_->pool.count() * arena_bytes();
+}
+
+void Executable::release_memory() const { shared_->pool.clear(); }
+
+std::vector<Tensor> Executable::launch(std::span<const Tensor> inputs) const {
   std::vector<Tensor> outputs;
   for (const Value& result : plan().results()) outputs.emplace_back(result.dtype(), result.shape());
   run(inputs, outputs);
   return outputs;
 }
 
+PendingResults Executable::start(std::span<const Tensor> inputs) const {
+  return PendingResults(launch(inputs));
+}
+
 std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const {
-  std::vector<Tensor> outputs = start(inputs);
-  for (const Tensor& output : outputs) bring_home(output.raw());
-  return outputs;
+  return start(inputs).get();
 }
 
 // Calls work(session) with the session's addresses set.

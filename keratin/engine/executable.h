@@ -14,12 +14,23 @@ namespace keratin {
 
 struct Plan;
 
+// The results of a run that may still be at work on a device.
+class PendingResults {
+ public:
+  explicit PendingResults(std::vector<Tensor> results) : results_(std::move(results)) {}
+  // Waits until they are there.
+  const std::vector<Tensor>& get() const;
+
+ private:
+  std::vector<Tensor> results_;
+};
+
 // A compiled program. Immutable: any number of threads may call it at once, each call borrows a
 // session of its own.
 class Executable {
  public:
   // Fast arithmetic takes denormal numbers for zero while it runs. State stays where a GPU updates
-  // it, and results come by `bring_home`; or both are there after each run.
+  // it, and results come by `Tensor::wait`; or both are there after each run.
   explicit Executable(Plan plan, bool flush_denormals = false, bool state_stays = false);
 
   const Plan& plan() const;  // see plan/plan.h
@@ -27,6 +38,11 @@ class Executable {
   // What it costs: steps, bytes of working memory per session, floating-point operations per run.
   size_t steps() const;
   size_t arena_bytes() const;
+  // The memory it holds between calls, roughly: its steps, constants, and an arena for each
+  // session.
+  size_t memory_bytes() const;
+  // Gives back the arenas of sessions that no call uses now; the next call makes its own again.
+  void release_memory() const;
   double flops() const;
   // One line per step: which kernel runs what where.
   std::string describe() const;
@@ -36,9 +52,8 @@ class Executable {
   std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs) const {
     return (*this)(std::span(inputs.begin(), inputs.size()));
   }
-  // The same, but a device that works by itself may not be done: `bring_home` comes before anybody
-  // looks at a result.
-  std::vector<Tensor> start(std::span<const Tensor> inputs) const;
+  // The same without waiting for a device that works by itself.
+  PendingResults start(std::span<const Tensor> inputs) const;
   // The same into tensors that exist: nothing is allocated once as many sessions exist as threads
   // call at the same time.
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
@@ -57,6 +72,7 @@ class Executable {
   template <class Work>
   void with_session(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                     const Work& work) const;
+  std::vector<Tensor> launch(std::span<const Tensor> inputs) const;
   std::shared_ptr<const Shared> shared_;
 };
 

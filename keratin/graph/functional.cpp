@@ -141,7 +141,7 @@ FunctionalLayer::FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions o
 }
 
 void FunctionalLayer::set_dialect(Dialect dialect) {
-  dialect_ = dialect;
+  ModelLayer::set_dialect(dialect);
   if (dialect != Dialect::keras2) return;
   Module scratch;
   Tracer tracer(scratch, /*training=*/false, dialect);

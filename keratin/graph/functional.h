@@ -18,7 +18,10 @@ class ModelLayer : public Layer {
   LayerPtr get_layer(size_t index) const { return find_layer(layers(), index); }
 
   Dialect dialect() const { return dialect_; }
-  virtual void set_dialect(Dialect dialect) { dialect_ = dialect; }
+  virtual void set_dialect(Dialect dialect) {
+    dialect_ = dialect;
+    mark_changed();
+  }
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
   bool autocasts() const override { return false; }

@@ -1,10 +1,12 @@
 #include "keratin/graph/layer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "keratin/base/hash.h"
 #include "keratin/graph/named.h"
 #include "keratin/ops/pointwise.h"
 
@@ -12,6 +14,7 @@ namespace keratin {
 namespace {
 
 std::mutex names_lock;
+std::atomic<uint64_t> change_count = 0;
 
 std::unordered_map<std::string, size_t>& name_counts() {
   static std::unordered_map<std::string, size_t> counts;
@@ -69,9 +72,22 @@ Layer::Layer(std::string_view class_name, LayerOptions options) : options_(std::
   require(options_.name.find('/') == std::string::npos,
           "Argument `name` must be a string and cannot contain character `/`. Received: name=",
           options_.name);
+  mark_changed();
 }
 
+uint64_t Layer::changes() { return change_count.load(std::memory_order_relaxed); }
+
+void Layer::mark_changed() { changed_at_ = ++change_count; }
+
+size_t Layer::revision() const {
+  size_t seed = mix(changed_at_, options_.trainable ? 1 : 0);
+  for (const Sublayer& sub : sublayers()) seed = mix(seed, sub.layer->revision());
+  return seed;
+}
+
+// Freezing and thawing gives the revision of before: programs are found again.
 void Layer::set_trainable(bool trainable) {
+  if (options_.trainable != trainable) ++change_count;
   options_.trainable = trainable;
   for (const Variable& v : own_trainable_) v.set_trainable(trainable);
   for (const Sublayer& sub : sublayers()) sub.layer->set_trainable(trainable);

@@ -68,6 +68,12 @@ class Layer : public std::enable_shared_from_this<Layer> {
   bool trainable() const { return options_.trainable; }
   virtual void set_trainable(bool trainable);  // its weights' and its sublayers' too
 
+  // Another number whenever what a call writes may have changed: a layer was added or removed here
+  // or below, or was frozen. Programs made before are made anew.
+  size_t revision() const;
+  // How often any layer of the program changed in this way, or was made.
+  static uint64_t changes();
+
   // Keras's config: name, trainable, dtype and the layer's own.
   virtual Json get_config() const;
   virtual Json own_config() const { return Json::object(); }
@@ -142,6 +148,8 @@ class Layer : public std::enable_shared_from_this<Layer> {
   void add_sublayer(std::string attribute, LayerPtr layer, bool in_list = false);
   void set_input_spec(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
   void set_built() { built_ = true; }
+  // To be called when a layer computes something else from now on.
+  void mark_changed();
   // A node that is not the result of a call: that of an input layer.
   NodePtr add_node(Arguments<SymbolicTensor> arguments, std::vector<OutputSpec> outputs);
 
@@ -155,6 +163,7 @@ class Layer : public std::enable_shared_from_this<Layer> {
   std::vector<InputSpec> input_specs_;
   std::optional<Device> device_ = DeviceScope::current();
   bool built_ = false;
+  uint64_t changed_at_ = 0;  // changes() when it was made or last changed
   Shapes built_with_;
   size_t call_count_ = 0;
   std::vector<std::weak_ptr<const CallNode>> nodes_;

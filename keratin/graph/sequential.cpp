@@ -29,6 +29,7 @@ void SequentialLayer::add(LayerPtr layer) {
   }
   layers_.push_back(std::move(layer));
   functional_ = nullptr;
+  mark_changed();
   if (input_ == nullptr) return;
   const BuildScope scope(*this);
   start();
@@ -39,6 +40,7 @@ void SequentialLayer::pop() {
   layers_.pop_back();
   if (outputs_.size() > layers_.size()) outputs_.pop_back();
   functional_ = nullptr;
+  mark_changed();
 }
 
 void SequentialLayer::build(const Shapes& inputs) {

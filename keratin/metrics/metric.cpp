@@ -47,18 +47,21 @@ void MetricState::reset() {
 }
 
 template <class Write>
-const MetricState::Program& MetricState::program(const std::string& key,
-                                                 const CompileOptions& options,
-                                                 const Write& write) {
-  Program& found = programs_[text(options.backend, ' ', options.threads, ' ', key)];
-  if (found.executable) return found;
+std::shared_ptr<MetricState::Program> MetricState::program(const std::string& data,
+                                                           const CompileOptions& options,
+                                                           const Write& write) {
+  static_assert(lists_every_member<ProgramKey>());
+  ProgramKey key{data, options};
+  if (auto known = programs_.find(key)) return known;
   Module module;
   Tracer tracer(module, false);
   write(module, tracer);
   tracer.finish();
-  found.variables = tracer.variables();
-  found.executable.emplace(compile(std::move(module), options));
-  return found;
+  auto made = std::make_shared<Program>();
+  made->variables = tracer.variables();
+  made->executable.emplace(compile(std::move(module), options));
+  programs_.insert(std::move(key), made);
+  return made;
 }
 
 void MetricState::update_with(const SampleData& data, const CompileOptions& options) {
@@ -75,7 +78,7 @@ void MetricState::update_with(const SampleData& data, const CompileOptions& opti
   add("w", data.weight);
   add("m", data.mask);
   build(data.y_true ? data.y_true->shape() : Shape{}, data.y_pred.shape());
-  const Program& step = program(key, options, [&](Module& module, Tracer& tracer) {
+  const auto step = program(key, options, [&](Module& module, Tracer& tracer) {
     const auto input = [&](const std::optional<Tensor>& t) -> std::optional<Value> {
       if (!t) return std::nullopt;
       return module.input({t->dtype(), t->shape()});
@@ -87,17 +90,17 @@ void MetricState::update_with(const SampleData& data, const CompileOptions& opti
     sample.mask = input(data.mask);
     update(tracer, sample);
   });
-  for (const Variable& v : step.variables) tensors.push_back(v.value());
-  (*step.executable)(tensors);
+  for (const Variable& v : step->variables) tensors.push_back(v.value());
+  (*step->executable)(tensors);
 }
 
 Tensor MetricState::current(const CompileOptions& options) {
   const std::lock_guard guard(lock_);
-  const Program& step = program(
-      "result", options, [&](Module& module, Tracer& tracer) { module.output(result(tracer)); });
+  const auto step = program("result", options,
+                            [&](Module& module, Tracer& tracer) { module.output(result(tracer)); });
   std::vector<Tensor> tensors;
-  for (const Variable& v : step.variables) tensors.push_back(v.value());
-  return (*step.executable)(tensors)[0];
+  for (const Variable& v : step->variables) tensors.push_back(v.value());
+  return (*step->executable)(tensors)[0];
 }
 
 Samplewise samplewise(Value values, std::optional<Value> weight, const std::optional<Value>& mask,

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "keratin/base/lru_cache.h"
 #include "keratin/losses/loss.h"
 
 #pragma GCC visibility push(default)
@@ -90,13 +90,24 @@ class MetricState {
     std::vector<Variable> variables;
     std::optional<Executable> executable;
   };
+  struct ProgramKey {
+    std::string data = {};  // what it is given
+    CompileOptions options = {};
+    static constexpr auto fields =
+        field_list(field("data", &ProgramKey::data), field("options", &ProgramKey::options));
+  };
   template <class Write>
-  const Program& program(const std::string& key, const CompileOptions& options, const Write& write);
+  std::shared_ptr<Program> program(const std::string& data, const CompileOptions& options,
+                                   const Write& write);
 
   std::vector<Variable> variables_;
   bool built_ = false;
   std::mutex lock_;
-  std::unordered_map<std::string, Program> programs_;
+  struct Memory {
+    static size_t bytes(const Program& p) { return p.executable->memory_bytes(); }
+    static void shrink(const Program& p) { p.executable->release_memory(); }
+  };
+  LruCache<ProgramKey, Program, Memory> programs_;
 };
 
 // A metric whose own config is a struct with a field list and Keras's name. The struct may say

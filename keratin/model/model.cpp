@@ -3,14 +3,15 @@
 #include <cstring>
 
 #include "keratin/model/runner.h"
-#include "keratin/tensor/residence.h"
 #include "keratin/train/fit.h"
 
 namespace keratin {
 namespace {
 
 // The outputs of batches, one after the other along the first axis.
-Tree<Tensor> joined(const std::vector<Tree<Tensor>>& parts) {
+Tree<Tensor> joined(const std::vector<PendingOutputs>& batches) {
+  std::vector<Tree<Tensor>> parts;
+  for (const PendingOutputs& batch : batches) parts.push_back(batch.get());
   std::vector<std::vector<Tensor>> flat;
   for (const Tree<Tensor>& part : parts) flat.push_back(part.flat());
   size_t output = 0;
@@ -22,7 +23,6 @@ Tree<Tensor> joined(const std::vector<Tree<Tensor>>& parts) {
     Tensor whole(first.dtype(), dims);
     std::byte* to = whole.buffer().data();
     for (const auto& part : flat) {
-      bring_home(part[output].raw());
       std::memcpy(to, part[output].raw(), part[output].bytes());
       to += part[output].bytes();
     }
@@ -49,6 +49,10 @@ Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs) {
   return arguments;
 }
 
+std::shared_ptr<ProgramCache> programs_of(const LayerPtr& layer) {
+  return std::make_shared<ProgramCache>([layer] { return runner_of(layer); });
+}
+
 }  // namespace
 
 Model::Model(ModelOptions options) {
@@ -57,11 +61,13 @@ Model::Model(ModelOptions options) {
   layer->set_dialect(options.dialect);
   layer_ = std::move(layer);
   settle_runner(layer_);
+  programs_ = programs_of(layer_);
 }
 
 Model::Model(LayerPtr layer) : layer_(std::move(layer)) {
   require(layer_ != nullptr, "Model: expected a layer, got nothing");
   settle_runner(layer_);
+  programs_ = programs_of(layer_);
 }
 
 Dialect Model::dialect() const {
@@ -92,8 +98,13 @@ std::vector<LayerPtr> Model::layers() const {
 std::shared_ptr<const Program> Model::program(const Tree<Tensor>& inputs,
                                               const PredictOptions& options) const {
   return programs_->find(
-      *runner_of(layer_), arguments_of(inputs),
+      arguments_of(inputs),
       {.training = options.training, .dialect = dialect(), .compile = options.compile});
+}
+
+void Model::set_program_limits(CacheLimits limits) {
+  programs_->set_limits(limits);
+  if (*trainer_ != nullptr) (*trainer_)->set_program_limits(limits);
 }
 
 std::vector<Executable::StepTime> Model::profile(const Tree<Tensor>& inputs, int runs,
@@ -122,7 +133,7 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
   require(options.steps.value_or(1) > 0, "predict: `steps` must be positive, got ",
           options.steps.value_or(1));
   const Dataset batches = data.batches(options.batch_size);
-  std::vector<Tree<Tensor>> parts;
+  std::vector<PendingOutputs> parts;
   const auto goes_on = [&] {
     return !options.steps || static_cast<int64_t>(parts.size()) < *options.steps;
   };
@@ -145,7 +156,8 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
 }
 
 void Model::compile(TrainingOptions options) {
-  *trainer_ = std::make_unique<Trainer>(runner_of(layer_), dialect(), std::move(options));
+  *trainer_ = std::make_unique<Trainer>(programs_->layer(), dialect(), std::move(options));
+  (*trainer_)->set_program_limits(programs_->limits());
 }
 
 Trainer& Model::trainer() const {

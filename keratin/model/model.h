@@ -86,6 +86,10 @@ class Model {
   // What runs such a batch: its plan and costs. Made when first asked for.
   std::shared_ptr<const Program> program(const Tree<Tensor>& inputs,
                                          const PredictOptions& options = {}) const;
+  // Programs are kept for the shapes that were seen last: how many, and how large together. The
+  // limits hold for training steps too.
+  void set_program_limits(CacheLimits limits);
+  ProgramCacheInfo program_cache() const { return programs_->info(); }
   // Runs a batch several times, and says where the time went, step by step of the plan.
   std::vector<Executable::StepTime> profile(const Tree<Tensor>& inputs, int runs = 10,
                                             const PredictOptions& options = {}) const;
@@ -126,7 +130,7 @@ class Model {
 
  private:
   LayerPtr layer_;
-  std::shared_ptr<ProgramCache> programs_ = std::make_shared<ProgramCache>();
+  std::shared_ptr<ProgramCache> programs_;
   // Copies are the same model, compiled together.
   std::shared_ptr<std::unique_ptr<Trainer>> trainer_ = std::make_shared<std::unique_ptr<Trainer>>();
 };

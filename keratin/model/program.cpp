@@ -15,20 +15,23 @@ Shapes positional_shapes(const Arguments<MaskedTensor>& arguments) {
   return shapes;
 }
 
-std::string signature(const Arguments<MaskedTensor>& arguments, const RunOptions& options) {
-  std::string key =
-      text(options.training, static_cast<int>(options.dialect), options.compile.backend,
-           options.compile.threads, options.compile.deterministic, options.compile.tf32);
+ProgramKey key_of(const Arguments<MaskedTensor>& arguments, const RunOptions& options) {
+  ProgramKey key{.options = options};
   const auto add = [&](const Tree<MaskedTensor>& tree) {
-    key += '|' + tree.outline();
+    key.structure += tree.is_leaf() ? "*" : tree.outline();
     tree.each([&](const MaskedTensor& t) {
-      key += text(';', t.value.dtype(), t.value.shape());
-      if (t.mask) key += text('m', t.mask->shape());
+      ArgumentType& type = key.types.emplace_back();
+      type.dtype = t.value.dtype();
+      type.shape = t.value.shape();
+      type.masked = t.mask.has_value();
+      if (!t.mask) return;
+      type.mask_dtype = t.mask->dtype();
+      type.mask_shape = t.mask->shape();
     });
   };
   for (const auto& tree : arguments.positional) add(tree);
   for (const auto& [name, tree] : arguments.named) {
-    key += '|' + name;
+    key.structure += text(name.size(), ':', name);
     add(tree);
   }
   return key;
@@ -90,9 +93,13 @@ std::vector<Executable::StepTime> Program::profile(const Arguments<MaskedTensor>
   return executable_->profile(inputs, outputs, runs);
 }
 
-Tree<Tensor> Program::start(const Arguments<MaskedTensor>& arguments) const {
-  const std::vector<Tensor> results = executable_->start(all_inputs(arguments));
+Tree<Tensor> PendingOutputs::get() const {
+  const std::vector<Tensor>& results = results_.get();
   return outputs_.map<Tensor>([&](size_t i) { return results[i]; });
+}
+
+PendingOutputs Program::start(const Arguments<MaskedTensor>& arguments) const {
+  return {executable_->start(all_inputs(arguments)), outputs_};
 }
 
 RunResult Program::run(const Arguments<MaskedTensor>& arguments) const {
@@ -105,23 +112,71 @@ RunResult Program::run(const Arguments<MaskedTensor>& arguments) const {
   return out;
 }
 
-std::shared_ptr<const Program> ProgramCache::find(Layer& layer,
-                                                  const Arguments<MaskedTensor>& arguments,
-                                                  const RunOptions& options) {
-  const std::string key = signature(arguments, options);
+LayerPtr ProgramCache::layer() {
   const std::lock_guard guard(lock_);
-  if (moves_ != Variable::moves()) programs_.clear();
-  moves_ = Variable::moves();
-  std::shared_ptr<const Program>& program = programs_[key];
-  if (program == nullptr) {
-    try {
-      program = std::make_shared<const Program>(layer, arguments, options);
-    } catch (...) {
-      programs_.erase(key);
-      throw;
+  if (layer_ == nullptr) layer_ = make_layer_();
+  return layer_;
+}
+
+// Walks the layers only when some layer, of whatever model, has changed.
+size_t ProgramCache::revision() {
+  const LayerPtr runs = layer();
+  const uint64_t changes = Layer::changes();
+  const std::lock_guard guard(lock_);
+  if (changes != changes_) revision_ = runs->revision();
+  changes_ = changes;
+  return revision_;
+}
+
+std::shared_ptr<const Program> ProgramCache::lookup(const ProgramKey& key) {
+  const std::lock_guard guard(lock_);
+  if (moves_ != key.moves) programs_.clear();  // they hold memory that the variables left
+  moves_ = key.moves;
+  return programs_.find(key);
+}
+
+std::shared_ptr<const Program> ProgramCache::find(const Arguments<MaskedTensor>& arguments,
+                                                  const RunOptions& options) {
+  ProgramKey key = key_of(arguments, options);
+  key.revision = revision();
+  key.moves = Variable::moves();
+  // Whoever asks for a dump wants to see the passes at work.
+  const bool known = options.compile.dump == nullptr;
+  if (known) {
+    if (auto program = lookup(key)) {
+      ++hits_;
+      return program;
     }
   }
+  const std::lock_guard guard(compile_lock_);
+  if (known) {
+    if (auto program = lookup(key)) return program;  // another thread made it
+  }
+  const LayerPtr runs = layer();
+  const auto program = std::make_shared<const Program>(*runs, arguments, options);
+  ++misses_;
+  // The first call builds layers, and makes parts of some.
+  key.revision = revision();
+  key.moves = Variable::moves();
+  const std::lock_guard quick(lock_);
+  moves_ = key.moves;
+  if (known) programs_.insert(std::move(key), program);
   return program;
+}
+
+void ProgramCache::set_limits(CacheLimits limits) {
+  const std::lock_guard guard(lock_);
+  programs_.set_limits(limits);
+}
+
+CacheLimits ProgramCache::limits() {
+  const std::lock_guard guard(lock_);
+  return programs_.limits();
+}
+
+ProgramCacheInfo ProgramCache::info() {
+  const std::lock_guard guard(lock_);
+  return {programs_.size(), programs_.bytes(), hits_, misses_};
 }
 
 void ProgramCache::clear() {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
+#include "keratin/base/lru_cache.h"
 #include "keratin/engine/compile.h"
 #include "keratin/graph/layer.h"
 
@@ -15,7 +17,12 @@ struct RunOptions {
   bool training = false;
   Dialect dialect = Dialect::keras3;
   CompileOptions compile = {};
+
+  static constexpr auto fields =
+      field_list(field("training", &RunOptions::training), field("dialect", &RunOptions::dialect),
+                 field("compile", &RunOptions::compile));
 };
+static_assert(lists_every_member<RunOptions>());
 
 // What a layer gave: its outputs, the mask of each, and the losses it added.
 struct RunResult {
@@ -30,6 +37,19 @@ struct MaskedTensor {
   std::optional<Tensor> mask = {};
 };
 
+// The outputs of a run that may still be at work on a device.
+class PendingOutputs {
+ public:
+  PendingOutputs(PendingResults results, Tree<size_t> outputs)
+      : results_(std::move(results)), outputs_(std::move(outputs)) {}
+  // Waits until they are there.
+  Tree<Tensor> get() const;
+
+ private:
+  PendingResults results_;
+  Tree<size_t> outputs_;  // where each is among the results
+};
+
 // One layer (or model) compiled for arguments of certain shapes. Immutable: any number of threads
 // may run it at once; state that the layer updates is updated in place.
 class Program {
@@ -37,8 +57,8 @@ class Program {
   Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options);
 
   RunResult run(const Arguments<MaskedTensor>& arguments) const;
-  // The outputs alone, which may still be on their way; see Executable::start.
-  Tree<Tensor> start(const Arguments<MaskedTensor>& arguments) const;
+  // The outputs alone, without waiting for a device that works by itself.
+  PendingOutputs start(const Arguments<MaskedTensor>& arguments) const;
   // Runs it several times, and says what each step of the plan took.
   std::vector<Executable::StepTime> profile(const Arguments<MaskedTensor>& arguments,
                                             int runs) const;
@@ -54,17 +74,77 @@ class Program {
   size_t first_loss_ = 0, result_count_ = 0;
 };
 
-// Programs by the shapes and dtypes they were compiled for.
+// What an argument was compiled for.
+struct ArgumentType {
+  DType dtype = DType::f32;
+  Shape shape;
+  bool masked = false;
+  DType mask_dtype = DType::boolean;
+  Shape mask_shape;
+
+  static constexpr auto fields = field_list(
+      field("dtype", &ArgumentType::dtype), field("shape", &ArgumentType::shape),
+      field("masked", &ArgumentType::masked), field("mask_dtype", &ArgumentType::mask_dtype),
+      field("mask_shape", &ArgumentType::mask_shape));
+  bool operator==(const ArgumentType&) const = default;
+};
+static_assert(lists_every_member<ArgumentType>());
+
+// All that a program depends on.
+struct ProgramKey {
+  size_t revision = 0;  // of the layer
+  uint64_t moves = 0;   // of variables: a program holds their memory
+  RunOptions options = {};
+  std::string structure = {};  // of the arguments, with their names and constants
+  std::vector<ArgumentType> types = {};
+
+  static constexpr auto fields =
+      field_list(field("revision", &ProgramKey::revision), field("moves", &ProgramKey::moves),
+                 field("options", &ProgramKey::options), field("structure", &ProgramKey::structure),
+                 field("types", &ProgramKey::types));
+};
+static_assert(lists_every_member<ProgramKey>());
+
+// What a model's cache of programs holds, and how it did since the model was made.
+struct ProgramCacheInfo {
+  size_t entries = 0;
+  size_t bytes = 0;  // roughly
+  uint64_t hits = 0;
+  uint64_t misses = 0;  // programs that were compiled
+};
+
+// The programs of a model, by what they were compiled for; those not used for the longest time
+// leave. Whoever finds a program never waits for another that is being compiled.
 class ProgramCache {
  public:
-  std::shared_ptr<const Program> find(Layer& layer, const Arguments<MaskedTensor>& arguments,
+  // The layer that runs is asked for once, when the first program is made.
+  explicit ProgramCache(std::function<LayerPtr()> make_layer)
+      : make_layer_(std::move(make_layer)) {}
+
+  std::shared_ptr<const Program> find(const Arguments<MaskedTensor>& arguments,
                                       const RunOptions& options);
+  LayerPtr layer();
+  void set_limits(CacheLimits limits);
+  CacheLimits limits();
+  ProgramCacheInfo info();
   void clear();
 
  private:
-  std::mutex lock_;
-  uint64_t moves_ = 0;  // Variable::moves() when they were made
-  std::unordered_map<std::string, std::shared_ptr<const Program>> programs_;
+  size_t revision();
+  std::shared_ptr<const Program> lookup(const ProgramKey& key);
+
+  std::function<LayerPtr()> make_layer_;
+  std::mutex compile_lock_;  // held while a program is made
+  std::mutex lock_;          // held for a moment
+  LayerPtr layer_;
+  uint64_t changes_ = 0, moves_ = 0;  // Layer::changes() and Variable::moves() of the last call
+  size_t revision_ = 0;               // of the layer, after these changes
+  std::atomic<uint64_t> hits_ = 0, misses_ = 0;
+  struct Memory {
+    static size_t bytes(const Program& program) { return program.executable().memory_bytes(); }
+    static void shrink(const Program& program) { program.executable().release_memory(); }
+  };
+  LruCache<ProgramKey, const Program, Memory> programs_;
 };
 
 // Runs a layer on data once; builds it if need be.

@@ -109,6 +109,10 @@ struct Plan {
 // All sizes must be known and every node must have a kernel in one of the backends.
 Plan make_plan(Module module, const PlanOptions& options);
 
+// The memory of the plan itself, roughly: constants, nodes, kernels and their code. Arenas are its
+// sessions'.
+size_t memory_bytes(const Plan& plan);
+
 // The arithmetic of one run; see ops/flops.h.
 double flops(const Plan& plan);
 double flops(const PlanStep& step);

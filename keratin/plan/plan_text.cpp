@@ -12,6 +12,13 @@ double flops(const Plan& plan) {
   return total;
 }
 
+size_t memory_bytes(const Plan& plan) {
+  constexpr size_t of_a_step = size_t{12} << 10;  // its node, kernel, code and slots, measured
+  size_t bytes = plan.steps.size() * of_a_step;
+  for (const PlanConstant& constant : plan.constants) bytes += constant.value.bytes();
+  return bytes;
+}
+
 double flops(const PlanStep& step) {
   return step.node != nullptr && step.preparation == nullptr ? flops(*step.node) : 0;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "keratin/base/hash.h"
+#include "keratin/tensor/residence.h"
 
 namespace keratin {
 
@@ -30,6 +31,11 @@ Tensor Tensor::full(DType dtype, Shape shape, double value) {
     std::fill(out, out + tensor.count(), convert<S>(value));
   });
   return tensor;
+}
+
+const Tensor& Tensor::wait() const {
+  bring_home(raw());
+  return *this;
 }
 
 double Tensor::at(int64_t position) const {

@@ -32,6 +32,10 @@ class Tensor {
   bool defined() const { return buffer_.data() != nullptr; }
   const Buffer& buffer() const { return buffer_; }
 
+  // Waits until a program that works on a device by itself has put its results here. Only what says
+  // so gives such tensors.
+  const Tensor& wait() const;
+
   void* raw() const { return buffer_.data(); }
   // The elements; T must be the storage type of the dtype.
   template <class T>

@@ -91,30 +91,28 @@ std::vector<Metrics::List> Metrics::resolve(const std::vector<std::string>& outp
 
 // A compiled step and what it runs on.
 struct Trainer::Step {
-  bool training = false;
-  uint64_t moves = Variable::moves();  // it holds the variables' memory: moved, they are elsewhere
-  std::vector<std::pair<DType, Shape>> data;  // what it was compiled for
-  std::string outline;
+  StepKey key;
   std::optional<Executable> executable;
   std::vector<Tensor> inputs;  // the batch's, then the variables'
   std::vector<Tensor> results;
   std::vector<std::string> names;
-
-  bool fits(const Batch& batch, bool trains) const {
-    if (trains != training || moves != Variable::moves()) return false;
-    size_t i = 0;
-    bool same = true;
-    batch.each([&](const Tensor& t) {
-      same = same && i < data.size() && data[i].first == t.dtype() && data[i].second == t.shape();
-      ++i;
-    });
-    return same && i == data.size() && outline == outline_of(batch);
-  }
-  static std::string outline_of(const Batch& batch) {
-    if (batch.x.is_leaf() && batch.y.is_leaf()) return batch.sample_weight.is_leaf() ? "***" : "**";
-    return batch.x.outline() + batch.y.outline() + batch.sample_weight.outline();
-  }
 };
+
+size_t Trainer::StepMemory::bytes(const Step& step) { return step.executable->memory_bytes(); }
+
+void Trainer::StepMemory::shrink(const Step& step) { step.executable->release_memory(); }
+
+Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) {
+  static_assert(lists_every_member<StepKey>());
+  StepKey key{.training = training, .moves = Variable::moves()};
+  for (const Tree<Tensor>* part : {&batch.x, &batch.y, &batch.sample_weight})
+    key.structure += part->is_leaf() ? "*" : part->outline();
+  batch.each([&](const Tensor& t) {
+    key.dtypes.push_back(t.dtype());
+    key.shapes.push_back(t.shape());
+  });
+  return key;
+}
 
 Trainer::Trainer(LayerPtr model, Dialect dialect, TrainingOptions options)
     : model_(std::move(model)),
@@ -230,9 +228,6 @@ Value Trainer::total_loss(Tracer& tracer, const std::vector<Traced>& outputs,
 std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training) {
   require(batch.size() > 0, "model '", model_->name(), "': the batch is empty");
   auto step = std::make_unique<Step>();
-  step->training = training;
-  step->outline = Step::outline_of(batch);
-  batch.each([&](const Tensor& t) { step->data.emplace_back(t.dtype(), t.shape()); });
 
   Shapes shapes;
   batch.x.each([&](const Tensor& t) {
@@ -309,13 +304,19 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
 }
 
 Trainer::Step& Trainer::find(const Batch& batch, bool training) {
-  if (last_ != nullptr && last_->fits(batch, training)) return *last_;
-  for (const auto& step : steps_)
-    if (step->fits(batch, training)) return *(last_ = step);
-  std::erase_if(steps_, [](const auto& step) { return step->moves != Variable::moves(); });
-  steps_.push_back(trace(batch, training));
-  return *(last_ = steps_.back());
+  StepKey key = key_of(batch, training);
+  if (last_ != nullptr && equal_fields(last_->key, key)) return *last_;
+  if (auto known = steps_.find(key)) return *(last_ = std::move(known));
+  std::shared_ptr<Step> step = trace(batch, training);
+  // The first one builds layers and makes the optimizer's variables.
+  key.moves = Variable::moves();
+  step->key = key;
+  steps_.erase_if([&](const Step& old) { return old.key.moves != key.moves; });
+  steps_.insert(std::move(key), step);
+  return *(last_ = std::move(step));
 }
+
+void Trainer::set_program_limits(CacheLimits limits) { steps_.set_limits(limits); }
 
 Trainer::Step& Trainer::fed(const Batch& batch, bool training) {
   Step& step = find(batch, training);

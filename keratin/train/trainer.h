@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keratin/base/lru_cache.h"
 #include "keratin/graph/layer.h"
 #include "keratin/train/options.h"
 
@@ -29,6 +30,8 @@ class Trainer {
   // step was made or `build` was called with a batch.
   std::vector<Variable> state() const;
   void build(const Batch& batch);
+  // The steps compiled for the shapes of batches that were seen last are kept.
+  void set_program_limits(CacheLimits limits);
   // Which metric falls when the model gets better; nothing where that is not known.
   std::optional<bool> falls(const std::string& name) const;
 
@@ -47,7 +50,21 @@ class Trainer {
     bool built = false;
   };
   struct Step;
+  // All that a step depends on beside the model and the options.
+  struct StepKey {
+    bool training = false;
+    uint64_t moves = 0;          // of variables: a step holds their memory
+    std::string structure = {};  // of the batch
+    std::vector<DType> dtypes = {};
+    Shapes shapes = {};
 
+    static constexpr auto fields =
+        field_list(field("training", &StepKey::training), field("moves", &StepKey::moves),
+                   field("structure", &StepKey::structure), field("dtypes", &StepKey::dtypes),
+                   field("shapes", &StepKey::shapes));
+  };
+
+  static StepKey key_of(const Batch& batch, bool training);
   void resolve(const Tree<Traced>& outputs);
   std::unique_ptr<Step> trace(const Batch& batch, bool training);
   Step& find(const Batch& batch, bool training);
@@ -70,7 +87,11 @@ class Trainer {
   std::shared_ptr<MetricState> loss_tracker_;
   std::vector<OutputLoss> losses_;
   std::vector<OutputMetric> metrics_;
-  std::vector<std::shared_ptr<Step>> steps_;
+  struct StepMemory {
+    static size_t bytes(const Step& step);
+    static void shrink(const Step& step);
+  };
+  LruCache<StepKey, Step, StepMemory> steps_;
   std::shared_ptr<Step> last_;
 };
 
