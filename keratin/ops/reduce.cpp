@@ -6,6 +6,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
+#include "keratin/ops/norm.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
@@ -92,6 +93,10 @@ Value reduce_like(const Node& n, const OpDef& op, Value x, bool keepdims) {
   return emit(op, {x}, ReduceAttrs{n.attr<ReduceAttrs>().axes, keepdims});
 }
 
+// The input of a mean. The sum of halves may be larger than any half, so means add up and divide in
+// the arithmetic of statistics and round once.
+Value summand(const Node& n) { return cast(n.in(), statistics_dtype(n.in().dtype())); }
+
 // Those that reach the extremum share the gradient.
 Values extremum_grad(const Node& n, const Values& dy) {
   const Value hit = cast(equal(n.in(), restored(n, n.out())), n.in().dtype());
@@ -175,19 +180,22 @@ const OpDef mean_op{.name = "mean",
                     .infer = infer_mean,
                     .decompose = [](const Node& n) -> Values {
                       const bool keepdims = n.attr<ReduceAttrs>().keepdims;
-                      return {reduce_like(n, sum_op, n.in(), keepdims) / reduced_count(n)};
+                      const Value total = reduce_like(n, sum_op, summand(n), keepdims);
+                      return {cast(total / reduced_count(n), n.type().dtype)};
                     }};
 // Σ (x - mean)² / count
-const OpDef variance_op{
-    .name = "variance",
-    .attrs = attrs_type<ReduceAttrs>(),
-    .arity = 1,
-    .infer = infer_mean,
-    .decompose = [](const Node& n) -> Values {
-      const bool keepdims = n.attr<ReduceAttrs>().keepdims;
-      const Value centred = n.in() - reduce_like(n, sum_op, n.in(), true) / reduced_count(n);
-      return {reduce_like(n, sum_op, square(centred), keepdims) / reduced_count(n)};
-    }};
+const OpDef variance_op{.name = "variance",
+                        .attrs = attrs_type<ReduceAttrs>(),
+                        .arity = 1,
+                        .infer = infer_mean,
+                        .decompose = [](const Node& n) -> Values {
+                          const bool keepdims = n.attr<ReduceAttrs>().keepdims;
+                          const Value x = summand(n);
+                          const Value centred =
+                              x - reduce_like(n, sum_op, x, true) / reduced_count(n);
+                          const Value total = reduce_like(n, sum_op, square(centred), keepdims);
+                          return {cast(total / reduced_count(n), n.type().dtype)};
+                        }};
 // m + log Σ exp(x - m) with m = max x, or 0 where that is infinite
 const OpDef logsumexp_op{.name = "logsumexp",
                          .attrs = attrs_type<ReduceAttrs>(),

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/ops/pointwise.h"
 #include "keratin/ops/registry.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
@@ -162,6 +163,30 @@ TEST(Reduce, ProductGradientsWithZeros) {
               .inputs = {{f64, {3}}},
               .build = build(prod, {}),
               .data = {Tensor::of<double>(f64, {3}, row)}});
+}
+
+// The sums are larger than any number of float16.
+TEST(Reduce, MeansOfHalvesDoNotOverflow) {
+  const Tensor x = Tensor::full(f16, {2, 128, 128}, 6);
+  expect_values(
+      [](const Values& in) {
+        return Values{mean(in[0], {1, 2}), mean(in[0], {0, 1}), mean(in[0]), variance(in[0])};
+      },
+      {x},
+      {Tensor::full(f16, {2}, 6), Tensor::full(f16, {128}, 6), Tensor::scalar(f16, 6),
+       Tensor::scalar(f16, 0)});
+  std::vector<double> far(1024, 100);
+  for (size_t i = 0; i < far.size(); i += 2) far[i] = -100;
+  expect_values(
+      [](const Values& in) {
+        return Values{variance(in[0]), mean(square(in[0]))};
+      },
+      {Tensor::of(f16, {1024}, far)}, {Tensor::scalar(f16, 10000), Tensor::scalar(f16, 10000)});
+  // A sum in bfloat16 would round 300 of these away.
+  std::vector<double> steps(512);
+  for (size_t i = 0; i < steps.size(); ++i) steps[i] = 1 + static_cast<double>(i % 2) / 128;
+  expect_values([](const Values& in) { return Values{variance(in[0])}; },
+                {Tensor::of(bf16, {512}, steps)}, {Tensor::scalar(bf16, 0x1p-16)});
 }
 
 // A node lists its axes in order; without any it changes nothing, and so does what it is made of.

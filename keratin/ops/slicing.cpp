@@ -206,11 +206,34 @@ Value reverse(Value x, const Dims& axes) {
   return emit(reverse_op, {x}, ReverseAttrs{normalize_axes(axes, x.rank(), "reverse")});
 }
 
+namespace {
+
+// Pieces of an axis whose size is not known yet: it goes to the end and becomes [parts, the rest].
+Values split_open(Value x, int64_t parts, int64_t axis) {
+  Dims order, back(static_cast<size_t>(x.rank()));
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != axis) order.push_back(i);
+  order.push_back(axis);
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  Dims shape(static_cast<size_t>(x.rank() - 1), keep_size);
+  shape.insert(shape.end(), {parts, infer_size});
+  const Value pieces = reshape(transpose(x, order), shape);
+  Values result;
+  for (int64_t i = 0; i < parts; ++i)
+    result.push_back(transpose(squeeze(slice_axis(pieces, -2, i, i + 1), -2), back));
+  return result;
+}
+
+}  // namespace
+
 Values split(Value x, int64_t parts, int64_t axis) {
   const int64_t at = normalize_axis(axis, x.rank(), "split");
   const int64_t size = x.shape()[at];
-  require(size != unknown && parts > 0 && size % parts == 0, "split: axis ", axis, " of ",
+  require(parts > 0 && (size == unknown || size % parts == 0), "split: axis ", axis, " of ",
           x.shape(), " cannot be cut into ", parts, " equal pieces");
+  if (size == unknown && x.rank() < static_cast<int64_t>(max_rank)) return split_open(x, parts, at);
+  require(size != unknown, "split: the size of axis ", axis, " of ", x.shape(), " must be known");
   return split_sizes(x, Dims(static_cast<size_t>(parts), size / parts), at);
 }
 

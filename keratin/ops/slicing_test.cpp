@@ -87,16 +87,27 @@ TEST(Slice, OfUnknownSizes) {
 }
 
 TEST(Slice, Split) {
-  check_op({.name = "split",
-            .inputs = {{f32, {6, 4}}},
-            .build = [](const Values& in) { return split(in[0], 3, 0); },
-            .unknown_sizes = false});
+  check_op({.name = "split", .inputs = {{f32, {6, 4}}}, .build = [](const Values& in) {
+              return split(in[0], 3, 0);
+            }});
+  check_op({.name = "split between", .inputs = {{f32, {2, 6, 3}}}, .build = [](const Values& in) {
+              return split(in[0], 2, 1);
+            }});
   expect_values(
       [](const Values& in) {
         return split_sizes(in[0], {1, -1, 2}, -1);
       },
       {counting(i32, {2, 4})},
       {ints({2, 1}, {0, 4}), ints({2, 1}, {1, 5}), ints({2, 2}, {2, 3, 6, 7})});
+}
+
+TEST(Slice, SplitOfAnUnknownSize) {
+  Module m;
+  const Value x = m.input({f32, {unknown, 6, unknown}});
+  for (const Value part : split(x, 2, 0)) EXPECT_EQ(text(part.shape()), "[?,6,?]");
+  EXPECT_EQ(text(split(x, 3, 1)[2].shape()), "[?,2,?]");
+  expect_user_error([&] { split(x, 4, 1); }, {"split", "axis 1", "4 equal pieces"});
+  expect_user_error([&] { split(x, 0, 0); }, {"split", "axis 0", "0 equal pieces"});
 }
 
 TEST(Slice, Reverse) {

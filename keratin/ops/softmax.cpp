@@ -27,12 +27,9 @@ Types infer_softmax(const Node& n) {
   return {n.in().type()};
 }
 
-// Several axes become one: they are moved to the end, merged, and put back.
+// Several axes of known sizes become one: they are moved to the end, merged, and put back.
 template <class F>
-Value over_axes(Value x, const Dims& axes, std::string_view who, F f) {
-  const Dims list = normalize_axes(axes, x.rank(), who);
-  if (list.size() == 1) return f(x, list[0]);
-  require(x.shape().known(), who, ": over several axes all sizes must be known, got ", x.shape());
+Value over_merged(Value x, const Dims& list, F f) {
   Dims order;
   int64_t size = 1;
   for (int64_t axis = 0, next = 0; axis < x.rank(); ++axis) {
@@ -53,6 +50,9 @@ Value over_axes(Value x, const Dims& axes, std::string_view who, F f) {
   const Value moved = transpose(x, order);
   return transpose(reshape(f(reshape(moved, merged), -1), moved.shape().dims()), back);
 }
+
+// x less its largest element along the axes, where sizes are not known yet.
+Value shifted(Value x, const Dims& axes) { return x - stop_gradient(max(x, axes, true)); }
 
 }  // namespace
 
@@ -119,12 +119,21 @@ Value log_softmax(Value x, int64_t axis) {
 }
 
 Value softmax(Value x, const Dims& axes) {
-  return over_axes(x, axes, "softmax", [](Value v, int64_t axis) { return softmax(v, axis); });
+  const Dims list = normalize_axes(axes, x.rank(), "softmax");
+  const auto along = [](Value v, int64_t axis) { return softmax(v, axis); };
+  if (list.size() == 1) return along(x, list[0]);
+  if (x.shape().known()) return over_merged(x, list, along);
+  const Value e = exp(shifted(x, list));
+  return e / sum(e, list, true);
 }
 
 Value log_softmax(Value x, const Dims& axes) {
-  return over_axes(x, axes, "log_softmax",
-                   [](Value v, int64_t axis) { return log_softmax(v, axis); });
+  const Dims list = normalize_axes(axes, x.rank(), "log_softmax");
+  const auto along = [](Value v, int64_t axis) { return log_softmax(v, axis); };
+  if (list.size() == 1) return along(x, list[0]);
+  if (x.shape().known()) return over_merged(x, list, along);
+  const Value difference = shifted(x, list);
+  return difference - log(sum(exp(difference), list, true));
 }
 
 }  // namespace keratin::ops
