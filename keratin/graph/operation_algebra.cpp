@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "keratin/graph/operation_rules.h"
+#include "keratin/ops/norm.h"
 
 namespace keratin::rules {
 namespace {
@@ -65,16 +66,19 @@ Value matrix_norm(const C& c, Value x, double order, Dims axes, bool keepdims) {
   return ops::squeeze(y, std::min(summed, other));
 }
 
-}  // namespace
-
 // Vectors count as one row or one column.
-Value matmul(Value a, Value b) {
+Value matmul_of(Value a, Value b) {
   const bool row = a.rank() == 1, column = b.rank() == 1;
   Value y = ops::matmul(row ? ops::expand_dims(a, 0) : a, column ? ops::expand_dims(b, 1) : b);
   if (column) y = ops::squeeze(y, -1);
   if (row) y = ops::squeeze(y, column ? -1 : -2);
   return y;
 }
+
+constexpr double keras_epsilon = 1e-7;
+
+}  // namespace
+
 Value numpy_dot(Value a, Value b) {
   if (a.rank() == 0 || b.rank() == 0) return ops::mul(a, b);
   return contract(a, b, {a.rank() - 1}, {b.rank() == 1 ? 0 : b.rank() - 2});
@@ -100,9 +104,37 @@ Results tensordot(const C& c) {
     }
   }
   require(of_a.size() == of_b.size(), c.who(), ": expected as many axes of each, got ", axes);
-  return contract(in[0], in[1], of_a, of_b);
+  const Value y = contract(as_number(in[0]), as_number(in[1]), of_a, of_b);
+  return in[0].dtype() == DType::boolean ? as_bool(y) : y;
 }
-Results einsum(const C& c) { return ops::einsum(c.option("subscripts").as_string(), c.operands()); }
+namespace {
+
+// The factors of products that are added up: int8 alone is added up in int32, and so are bools,
+// where the sum tells whether one of the products is true.
+Values factors(const C& c) {
+  Values in = c.operands();
+  bool small = true;
+  for (size_t i = 0; i < in.size(); ++i) small = small && c.tensor(i).dtype() == DType::i8;
+  for (Value& x : in)
+    if (small || x.dtype() == DType::boolean) x = ops::cast(x, DType::i32);
+  return in;
+}
+
+Value sum_of_products(const C& c, Value sum) {
+  for (size_t i = 0; i < c.argument_count(); ++i)
+    if (c.tensor(i).dtype() != DType::boolean) return sum;
+  return as_bool(sum);
+}
+
+}  // namespace
+
+Results matmul(const C& c) {
+  const Values in = factors(c);
+  return sum_of_products(c, matmul_of(in[0], in[1]));
+}
+Results einsum(const C& c) {
+  return sum_of_products(c, ops::einsum(c.option("subscripts").as_string(), factors(c)));
+}
 
 Results tril(const C& c) { return triangle(c, /*lower=*/true); }
 Results triu(const C& c) { return triangle(c, /*lower=*/false); }
@@ -111,62 +143,107 @@ Results trace(const C& c) {
   return ops::sum(as_sum(elements), {-1});
 }
 
-Results norm(const C& c) {
-  Value x = c.float_tensor(0);
-  const Json& order = c.option("ord");
-  const bool keepdims = c.flag("keepdims");
+namespace {
+
+// The norm of that order (null: the Euclidean one) over the axes that the call names.
+Value norm_of(const C& c, Value x, const Json& order, bool keepdims) {
+  const Json& axis = c.option("axis");
+  require(!axis.is_array() || axis.size() > 0, c.who(), ": expected one or two axes, got ", axis);
   const Dims axes = c.dims("axis");
-  const size_t count = axes.empty() ? static_cast<size_t>(x.rank()) : axes.size();
+  const size_t count = axis.is_null() ? static_cast<size_t>(x.rank()) : axes.size();
   if (order.is_null() || order == Json("fro")) return length(x, 2, axes, keepdims);
   require(order.is_number(), c.who(), ": order ", order, " is not supported");
   if (count == 1) return length(x, order.as_double(), axes, keepdims);
-  require(count == 2, c.who(), ": expected one or two axes, got ", c.option("axis"));
-  return matrix_norm(c, x, order.as_double(), axes.empty() ? Dims{0, 1} : axes, keepdims);
+  require(count == 2, c.who(), ": expected one or two axes, got ", axis);
+  return matrix_norm(c, x, order.as_double(), axis.is_null() ? Dims{0, 1} : axes, keepdims);
 }
+
+}  // namespace
+
+Results norm(const C& c) {
+  return norm_of(c, c.float_tensor(0), c.option("ord"), c.flag("keepdims"));
+}
+// x / |x|, with |x| at least epsilon
 Results normalize(const C& c) {
-  const Value x = c.float_tensor(0);
-  require(c.number("order", 2) == 2, c.who(), ": only order 2 is supported");
-  const Value squares = ops::sum(ops::square(x), c.dims("axis"), /*keepdims=*/true);
-  const double longest = 1 / c.number("epsilon", 1e-7);
-  return x * ops::minimum(ops::rsqrt(squares), ops::scalar_like(x, longest));
+  Value x = c.float_tensor(0);
+  if (x.rank() == 0) x = ops::expand_dims(x, 0);
+  const Json& order = c.option("order");
+  require(order.is_null() || (order.is_int() && order.as_int() >= 1),
+          "Argument `order` must be an int >= 1. Received: order=", order);
+  const double epsilon = c.number("epsilon", keras_epsilon);
+  if (!order.is_null() && order.as_int() != 2)
+    return x / ops::maximum(norm_of(c, x, order, /*keepdims=*/true), ops::scalar_like(x, epsilon));
+  Value squares = ops::square(x);
+  if (const Json& axis = c.option("axis"); !axis.is_array() || axis.size() > 0)
+    squares = ops::sum(squares, c.dims("axis"), /*keepdims=*/true);
+  return x * ops::minimum(ops::rsqrt(squares), ops::scalar_like(x, 1 / epsilon));
 }
 
-constexpr double keras_epsilon = 1e-7;
+namespace {
 
+// The axes of a normalisation. Where it has none, each element is a row of its own.
+struct NormalAxes {
+  Value x;
+  Dims axes;
+  bool none;
+
+  explicit NormalAxes(const C& c) : x(c.float_tensor(0)), axes(c.dims("axis")) {
+    const Json& axis = c.option("axis");
+    none = axis.is_array() && axis.size() == 0;
+    if (axis.is_null()) axes = {-1};
+    x = ops::cast(x, ops::statistics_dtype(x.dtype()));
+    axes = none ? Dims{x.rank()} : normalize_axes(axes, x.rank(), c.who());
+    if (none) x = ops::expand_dims(x, -1);
+  }
+  Value cast(Value parameter) const {
+    return parameter.defined() ? cast_to(parameter, x.dtype()) : parameter;
+  }
+  // A parameter has the sizes of the axes, or as many axes as x.
+  Value spread(Value parameter) const {
+    parameter = cast(parameter);
+    if (none || parameter.rank() == x.rank()) return parameter;
+    Dims shape(static_cast<size_t>(x.rank()), 1);
+    for (const int64_t axis : axes) shape[static_cast<size_t>(axis)] = x.shape()[axis];
+    return ops::reshape(parameter, shape);
+  }
+  // Does an op take the parameter as it is?
+  bool fits(Value parameter) const {
+    return !parameter.defined() || (!none && static_cast<size_t>(parameter.rank()) == axes.size());
+  }
+  // A result in the dtype of the call's input, integers too.
+  Value finish(const C& c, Value y, Value scale = {}, Value offset = {}) const {
+    if (none) y = ops::squeeze(y, -1);
+    if (scale.defined()) y = y * spread(scale);
+    if (offset.defined()) y = y + spread(offset);
+    return cast_to(y, c.tensor(0).dtype());
+  }
+};
+
+}  // namespace
+
+// With rms_scaling x / √(variance + epsilon): neither the mean nor an offset is taken.
 Results layer_norm(const C& c) {
-  const Value x = c.float_tensor(0);
+  const NormalAxes in(c);
   const double epsilon = c.number("epsilon", keras_epsilon);
   const Value gamma = c.tensor(1, "gamma"), beta = c.tensor(2, "beta");
-  require(!c.flag("rms_scaling"), c.who(), ": rms_scaling is not supported");
-  return ops::layer_norm(x, gamma.defined() ? cast_to(gamma, x.dtype()) : gamma,
-                         beta.defined() ? cast_to(beta, x.dtype()) : beta, c.dims("axis"), epsilon);
+  if (!c.flag("rms_scaling") && in.fits(gamma) && in.fits(beta))
+    return in.finish(c, ops::layer_norm(in.x, in.cast(gamma), in.cast(beta), in.axes, epsilon));
+  if (!c.flag("rms_scaling"))
+    return in.finish(c, ops::layer_norm(in.x, {}, {}, in.axes, epsilon), gamma, beta);
+  const Value inverse = ops::rsqrt(ops::variance(in.x, in.axes, true) + epsilon);
+  return in.finish(c, in.x * inverse, gamma, {});
 }
 Results rms_norm(const C& c) {
-  const Value x = c.float_tensor(0), scale = c.tensor(1, "scale");
-  return ops::rms_norm(x, scale.defined() ? cast_to(scale, x.dtype()) : scale, c.dims("axis"),
-                       c.number("epsilon", keras_epsilon));
+  const NormalAxes in(c);
+  const double epsilon = c.number("epsilon", keras_epsilon);
+  const Value scale = c.tensor(1, "scale");
+  if (in.fits(scale)) return in.finish(c, ops::rms_norm(in.x, in.cast(scale), in.axes, epsilon));
+  return in.finish(c, ops::rms_norm(in.x, {}, in.axes, epsilon), scale);
 }
 Results batch_norm(const C& c) {
   return ops::batch_norm_inference(c.float_tensor(0), c.tensor(1), c.tensor(2),
                                    c.tensor(4, "scale"), c.tensor(3, "offset"),
                                    c.option("axis").as_int(), c.number("epsilon", 1e-3));
-}
-Results moments(const C& c) {
-  const Value x = c.float_tensor(0);
-  const Dims axes = c.dims("axes");
-  const bool keepdims = c.flag("keepdims");
-  return Values{ops::mean(x, axes, keepdims), ops::variance(x, axes, keepdims)};
-}
-Results average(const C& c) {
-  const Dims axes = c.dims("axis");
-  const Value weights = c.tensor(1, "weights");
-  if (!weights.defined()) return ops::mean(c.float_tensor(0), axes);
-  const Values in = ops::promote({c.tensor(0), weights});
-  const Value x = as_float(in[0]), w = as_float(in[1]);
-  return ops::sum(x * w, axes) / ops::sum(w, axes);
-}
-Results count_nonzero(const C& c) {
-  return ops::sum(ops::cast(as_bool(c.tensor(0)), DType::i32), c.dims("axis"));
 }
 Results psnr(const C& c) {
   const Values in = c.operands(0, 2);
@@ -177,8 +254,9 @@ Results psnr(const C& c) {
 Results diff(const C& c) {
   Value x = c.tensor(0);
   const int64_t axis = from_front(c, c.integer("axis").value_or(-1), x.rank());
+  const auto minus = x.dtype() == DType::boolean ? ops::not_equal : ops::sub;
   for (int64_t i = 0; i < c.integer("n").value_or(1); ++i)
-    x = ops::slice_axis(x, axis, 1, ops::to_end) - ops::slice_axis(x, axis, 0, -1);
+    x = minus(ops::slice_axis(x, axis, 1, ops::to_end), ops::slice_axis(x, axis, 0, -1));
   return x;
 }
 Results digitize(const C& c) {

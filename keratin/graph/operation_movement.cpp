@@ -34,6 +34,25 @@ Value one_hot_of(const C& c) {
                       c.dtype().value_or(DType::f32), c.integer("axis").value_or(-1));
 }
 
+// What is left of a row of elements, in the shape that x has.
+Value with_shape_of(Value x, Value row) {
+  Dims shape = x.shape().dims();
+  const auto open = std::count(shape.begin(), shape.end(), unknown);
+  if (open > 1) return x;  // while sizes are open only the type counts
+  std::replace(shape.begin(), shape.end(), unknown, ops::infer_size);
+  return ops::reshape(row, shape);
+}
+
+// x repeated along its axes of size 1 where `like` has more elements, but for one axis.
+Value broadcast_but(Value x, Value like, int64_t axis) {
+  bool same = true;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    same = same && (i == axis || x.shape()[i] != 1 || like.shape()[i] == 1);
+  if (same) return x;
+  const Value ones = ops::sum(ops::fill_like(like, 1, DType::i32), {axis}, /*keepdims=*/true);
+  return ops::select(as_bool(ones), x, x);
+}
+
 Dims counted(int64_t rank) {
   Dims axes;
   for (int64_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
@@ -132,7 +151,10 @@ Results array_split(const C& c) {
   const int64_t axis = from_front(c, c.integer("axis").value_or(0), x.rank());
   const Json& how = c.option("indices_or_sections");
   if (!how.is_number()) return split_along(c, axis);
-  const int64_t size = known_size(c, x, axis), parts = how.as_int();
+  const int64_t size = x.shape()[axis], parts = how.as_int();
+  require(parts > 0, c.who(), ": expected at least one part, got ", parts);
+  // Only the types count while the size is open: a graph is traced again for the sizes it runs on.
+  if (size == unknown) return Values(static_cast<size_t>(parts), x);
   Dims sizes;
   for (int64_t i = 0; i < parts; ++i) sizes.push_back(size / parts + (i < size % parts ? 1 : 0));
   return ops::split_sizes(x, sizes, axis);
@@ -140,11 +162,16 @@ Results array_split(const C& c) {
 Results unstack(const C& c) {
   const Value x = c.tensor(0);
   const int64_t axis = from_front(c, c.integer("axis").value_or(0), x.rank());
-  Values parts = ops::split(x, c.integer("num").value_or(known_size(c, x, axis)), axis);
+  const auto count = c.integer("num");
+  Values parts = ops::split(x, count ? *count : known_size(c, x, axis), axis);
   for (Value& part : parts) part = ops::squeeze(part, axis);
   return parts;
 }
-Results flip(const C& c) { return ops::reverse(c.tensor(0), c.dims("axis")); }
+Results flip(const C& c) {
+  const Json& axis = c.option("axis");
+  if (axis.is_array() && axis.size() == 0) return c.tensor(0);
+  return ops::reverse(c.tensor(0), c.dims("axis"));
+}
 Results tile(const C& c) {
   Value x = c.tensor(0);
   Dims repeats = c.dims("repeats");
@@ -157,10 +184,19 @@ Results repeat(const C& c) {
   const Value x = c.tensor(0);
   return ops::repeat(axis ? x : flat(x), c.option("repeats").as_int(), axis.value_or(0));
 }
+// A shift for each axis, or one for all; without axes, all elements in a row are shifted.
 Results roll(const C& c) {
-  const auto axis = c.integer("axis");
-  require(axis.has_value(), c.who(), ": expected one axis");
-  return ops::roll(c.tensor(0), c.option("shift").as_int(), *axis);
+  const Value x = c.tensor(0);
+  const Dims shifts = Sizes::from_json(c.option("shift")).dims();
+  const Json& axis = c.option("axis");
+  Dims axes = axis.is_null() ? Dims{0} : Sizes::from_json(axis).dims();
+  const size_t count = shifts.size() == 1 ? axes.size() : shifts.size();
+  if (axes.size() == 1) axes.resize(count, axes[0]);
+  require(axes.size() == count, c.who(), ": expected as many shifts as axes, got ", shifts.size(),
+          " and ", axes.size());
+  Value y = axis.is_null() ? flat(x) : x;
+  for (size_t i = 0; i < count; ++i) y = ops::roll(y, shifts[shifts.size() == 1 ? 0 : i], axes[i]);
+  return axis.is_null() ? with_shape_of(x, y) : y;
 }
 Results take(const C& c) {
   const auto axis = c.integer("axis");
@@ -203,23 +239,31 @@ Results rot90(const C& c) {
       return x;
   }
 }
-// The two axes go to the end and become one, of which every (columns + 1)th element is taken.
+// The two axes go to the end and become one, of which every (columns + 1)th element is taken: at
+// most `columns` less the offset, and fewer where the rows end before.
 Results diagonal(const C& c) {
   Value x = c.tensor(0);
-  const int64_t row_axis = from_front(c, c.integer("axis1").value_or(0), x.rank());
-  const int64_t column_axis = from_front(c, c.integer("axis2").value_or(1), x.rank());
-  const int64_t offset = c.integer("offset").value_or(0);
-  const int64_t rows = known_size(c, x, row_axis), columns = known_size(c, x, column_axis);
+  int64_t row_axis = from_front(c, c.integer("axis1").value_or(0), x.rank());
+  int64_t column_axis = from_front(c, c.integer("axis2").value_or(1), x.rank());
+  require(row_axis != column_axis, c.who(), ": `axis1` and `axis2` must be different, got ",
+          row_axis, " and ", column_axis);
+  int64_t offset = c.integer("offset").value_or(0);
+  if (x.shape()[column_axis] == unknown) {  // seen from the other side the columns are rows
+    std::swap(row_axis, column_axis);
+    offset = -offset;
+  }
+  const int64_t columns = x.shape()[column_axis];
   Dims axes = counted(x.rank());
   std::erase(axes, row_axis);
   std::erase(axes, column_axis);
   axes.insert(axes.end(), {row_axis, column_axis});
   Dims shape(axes.size() - 2, ops::keep_size);
-  shape.push_back(rows * columns);
+  const int64_t rows = x.shape()[row_axis];
+  shape.push_back(rows == unknown || columns == unknown ? ops::infer_size : rows * columns);
   x = ops::reshape(ops::transpose(x, axes), shape);
-  const int64_t start = offset >= 0 ? offset : -offset * columns;
-  const int64_t count = std::max<int64_t>(
-      std::min(rows + std::min<int64_t>(offset, 0), columns - std::max<int64_t>(offset, 0)), 0);
+  if (columns == unknown) return x;  // while both sizes are open only the type counts
+  const int64_t start = offset >= 0 ? std::min(offset, columns) : -offset * columns;
+  const int64_t count = std::max<int64_t>(columns - std::max<int64_t>(offset, 0), 0);
   const int64_t limit = count == 0 ? start : start + (count - 1) * (columns + 1) + 1;
   return ops::slice_axis(x, -1, start, limit, columns + 1);
 }
@@ -251,8 +295,13 @@ Results slice_update(const C& c) {
 Results take_along_axis(const C& c) {
   const auto axis = c.integer("axis");
   const Value x = c.tensor(0), indices = as_index(c.tensor(1));
-  if (axis) return ops::take_along_axis(x, indices, *axis);
-  return ops::take_along_axis(flat(x), flat(indices), 0);
+  const int64_t rank = axis ? x.rank() : 1;
+  require(indices.rank() == rank, c.who(), ": `indices` must have ", rank,
+          axis ? " dimensions, as `x` has" : " dimension where there is no axis", ", got shape ",
+          keras_shape(indices.shape()));
+  if (!axis) return ops::take_along_axis(flat(x), indices, 0);
+  const int64_t at = from_front(c, *axis, rank);
+  return ops::take_along_axis(broadcast_but(x, indices, at), broadcast_but(indices, x, at), at);
 }
 
 }  // namespace keratin::rules

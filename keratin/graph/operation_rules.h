@@ -19,6 +19,14 @@ inline Value as_bool(Value x) { return cast_to(x, DType::boolean); }
 inline Value as_float(Value x) { return cast_to(x, ops::promoted_to_float(x.dtype())); }
 inline Value as_index(Value x) { return x.dtype() == DType::i64 ? x : cast_to(x, DType::i32); }
 inline Value flat(Value x) { return ops::reshape(x, {ops::infer_size}); }
+// Bools count as numbers.
+inline Value as_number(Value x) {
+  return x.dtype() == DType::boolean ? ops::cast(x, DType::i32) : x;
+}
+// Where Keras makes float64 of int64.
+inline Value as_wide_float(Value x) {
+  return x.dtype() == DType::i64 ? ops::cast(x, DType::f64) : as_float(x);
+}
 // Small integers are added up in int32.
 inline Value as_sum(Value x) {
   const bool small =
@@ -36,8 +44,22 @@ Results same(const C& c) {  // of any dtype
   return f(c.tensor(0));
 }
 template <Unary f>
+Results same_number(const C& c) {
+  return f(as_number(c.tensor(0)));
+}
+template <Unary f>
 Results of_float(const C& c) {
   return f(c.float_tensor(0));
+}
+template <Unary f>
+Results of_wide_float(const C& c) {
+  return f(as_wide_float(c.tensor(0)));
+}
+// What integers and bools are anyhow.
+template <Unary f>
+Results whole(const C& c) {
+  const Value x = c.tensor(0);
+  return is_float(x.dtype()) ? f(x) : x;
 }
 template <Binary f>
 Results both(const C& c) {
@@ -45,49 +67,71 @@ Results both(const C& c) {
   return f(in[0], in[1]);
 }
 template <Binary f>
+Results both_numbers(const C& c) {
+  const Values in = c.operands(0, 2);
+  return f(as_number(in[0]), as_number(in[1]));
+}
+template <Binary f, Binary of_bools>
+Results both_or_bools(const C& c) {
+  const Values in = c.operands(0, 2);
+  return in[0].dtype() == DType::boolean ? of_bools(in[0], in[1]) : f(in[0], in[1]);
+}
+template <Binary f>
 Results both_floats(const C& c) {
   const Values in = c.operands(0, 2);
   return f(as_float(in[0]), as_float(in[1]));
+}
+template <Binary f>
+Results both_wide_floats(const C& c) {
+  const Values in = c.operands(0, 2);
+  return f(as_wide_float(in[0]), as_wide_float(in[1]));
+}
+// Sums of products: of bools, whether there is one that is true.
+template <Binary f>
+Results product(const C& c) {
+  const Values in = c.operands(0, 2);
+  const Value y = f(as_number(in[0]), as_number(in[1]));
+  return in[0].dtype() == DType::boolean ? as_bool(y) : y;
 }
 template <Binary f>
 Results logical(const C& c) {
   return f(as_bool(c.tensor(0)), as_bool(c.tensor(1)));
 }
 
+// A reduction as its options say it. One over no axes gets an axis of size 1 to reduce: to the
+// functions in ops no axes are all axes.
+struct Reduction {
+  Value x;
+  Dims axes;
+  bool keepdims;
+};
+Reduction reduction(const C& c, Value x, std::string_view key = "axis");
+
 template <Reduce f>
 Results reduce(const C& c) {
-  return f(c.tensor(0), c.dims("axis"), c.flag("keepdims"));
+  const Reduction r = reduction(c, c.tensor(0));
+  return f(r.x, r.axes, r.keepdims);
 }
 template <Reduce f>
 Results reduce_floats(const C& c) {
-  return f(c.float_tensor(0), c.dims("axis"), c.flag("keepdims"));
+  const Reduction r = reduction(c, c.float_tensor(0));
+  return f(r.x, r.axes, r.keepdims);
 }
 template <Reduce f>
 Results reduce_bools(const C& c) {
-  return f(as_bool(c.tensor(0)), c.dims("axis"), c.flag("keepdims"));
+  const Reduction r = reduction(c, as_bool(c.tensor(0)));
+  return f(r.x, r.axes, r.keepdims);
 }
 template <Reduce f>
 Results accumulate(const C& c) {
   Value x = c.tensor(0);
   if (const auto dtype = c.dtype()) x = cast_to(x, *dtype);
-  return f(as_sum(x), c.dims("axis"), c.flag("keepdims"));
-}
-template <Value (*f)(Value, int64_t, bool)>
-Results position(const C& c) {
-  Value x = c.tensor(0);
-  const auto axis = c.integer("axis");
-  if (!axis) x = flat(x);
-  return ops::cast(f(x, axis.value_or(0), c.flag("keepdims")), DType::i32);
+  const Reduction r = reduction(c, as_sum(x));
+  return f(r.x, r.axes, r.keepdims);
 }
 template <Along f>
 Results along(const C& c) {
   return f(c.float_tensor(0), c.integer("axis").value_or(-1));
-}
-template <Along f>
-Results along_axes(const C& c) {
-  const Dims axes = c.dims("axis");
-  require(axes.size() == 1, c.who(), ": expected one axis, got ", c.option("axis"));
-  return f(c.float_tensor(0), axes[0]);
 }
 // An activation with one number, whose name and default are the template's.
 struct Option {
@@ -136,22 +180,38 @@ Results unstack(const C& c);
 Results vsplit(const C& c);
 Results vstack(const C& c);
 
-// operation_algebra.cpp: products, norms and statistics
+// operation_reduce.cpp: reductions and statistics
+Results average(const C& c);
+Results count_nonzero(const C& c);
+Results max(const C& c);
+Results min(const C& c);
+Results moments(const C& c);
+Results nanmax(const C& c);
+Results nanmin(const C& c);
+Value instead_of_nan(Value x, double value);
+Value nanmean(Value x, const Dims& axes, bool keepdims);
+Value nanprod(Value x, const Dims& axes, bool keepdims);
+Value nanstd(Value x, const Dims& axes, bool keepdims);
+Value nansum(Value x, const Dims& axes, bool keepdims);
+Value nanvar(Value x, const Dims& axes, bool keepdims);
+// Positions of ops::argmax or ops::argmin.
+Results position(const C& c, Value (*f)(Value, int64_t, bool));
+// ops::softmax or ops::log_softmax over all axes, several or none.
+Results softmax_over(const C& c, Value (*f)(Value, const Dims&));
+
+// operation_algebra.cpp: products and norms
 Value inner(Value a, Value b);
-Value matmul(Value a, Value b);
 Value numpy_dot(Value a, Value b);
 Value outer(Value a, Value b);
 Value vdot(Value a, Value b);
-Results average(const C& c);
 Results batch_norm(const C& c);
-Results count_nonzero(const C& c);
 Results diff(const C& c);
 Results digitize(const C& c);
 Results einsum(const C& c);
 Results in_top_k(const C& c);
 Results is_in(const C& c);
 Results layer_norm(const C& c);
-Results moments(const C& c);
+Results matmul(const C& c);
 Results norm(const C& c);
 Results normalize(const C& c);
 Results psnr(const C& c);

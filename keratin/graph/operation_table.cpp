@@ -46,9 +46,11 @@ Value fmod(Value a, Value b) {
   return ops::select(a < 0.0, -rest, rest);
 }
 Value fmax(Value a, Value b) {
+  if (!is_float(a.dtype())) return ops::maximum(a, b);
   return ops::select(ops::is_nan(a), b, ops::select(ops::is_nan(b), a, ops::maximum(a, b)));
 }
 Value fmin(Value a, Value b) {
+  if (!is_float(a.dtype())) return ops::minimum(a, b);
   return ops::select(ops::is_nan(a), b, ops::select(ops::is_nan(b), a, ops::minimum(a, b)));
 }
 Value heaviside(Value x, Value at_zero) {
@@ -81,39 +83,6 @@ Value range(Value x, const Dims& axes, bool keepdims) {
   return ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims);
 }
 
-// Reductions that leave out what is not a number.
-Value instead_of_nan(Value x, double value) {
-  return ops::select(ops::is_nan(x), ops::scalar_like(x, value), x);
-}
-Value count_numbers(Value x, const Dims& axes, bool keepdims) {
-  return ops::sum(ops::cast(!ops::is_nan(x), x.dtype()), axes, keepdims);
-}
-Value nan_where_none(Value y, Value x, const Dims& axes, bool keepdims) {
-  const Value none = ops::all(ops::is_nan(x), axes, keepdims);
-  return ops::select(none, ops::scalar_like(y, std::nan("")), y);
-}
-constexpr double infinity = std::numeric_limits<double>::infinity();
-Value nanmax(Value x, const Dims& axes, bool keepdims) {
-  return nan_where_none(ops::max(instead_of_nan(x, -infinity), axes, keepdims), x, axes, keepdims);
-}
-Value nanmin(Value x, const Dims& axes, bool keepdims) {
-  return nan_where_none(ops::min(instead_of_nan(x, infinity), axes, keepdims), x, axes, keepdims);
-}
-Value nansum(Value x, const Dims& axes, bool keepdims) {
-  return ops::sum(instead_of_nan(x, 0), axes, keepdims);
-}
-Value nanprod(Value x, const Dims& axes, bool keepdims) {
-  return ops::prod(instead_of_nan(x, 1), axes, keepdims);
-}
-Value nanmean(Value x, const Dims& axes, bool keepdims) {
-  return nansum(x, axes, keepdims) / count_numbers(x, axes, keepdims);
-}
-Value nanvar(Value x, const Dims& axes, bool keepdims) {
-  return nanmean(ops::square(x - nanmean(x, axes, /*keepdims=*/true)), axes, keepdims);
-}
-Value nanstd(Value x, const Dims& axes, bool keepdims) {
-  return ops::sqrt(nanvar(x, axes, keepdims));
-}
 Value nancumsum(Value x, ops::CumulativeAttrs attrs) {
   return ops::cumsum(instead_of_nan(x, 0), attrs);
 }
@@ -144,12 +113,19 @@ Results gelu(const C& c) {
 Results threshold(const C& c) {
   return ops::threshold(c.float_tensor(0), c.number("threshold", 0), c.number("default_value", 0));
 }
+// Integers stay what they are, but for places before the point.
 Results round(const C& c) {
-  const double scale = std::pow(10, c.number("decimals", 0));
-  const Value x = c.float_tensor(0);
-  return scale == 1 ? ops::round(x) : ops::round(x * scale) / scale;
+  const Value given = c.tensor(0);
+  const double decimals = c.number("decimals", 0), scale = std::pow(10, decimals);
+  if (!is_float(given.dtype()) && decimals >= 0) return given;
+  const Value x = as_float(given);
+  return cast_to(scale == 1 ? ops::round(x) : ops::round(x * scale) / scale, given.dtype());
 }
 Results where(const C& c) {
+  require(!c.argument(1).is_none() && !c.argument(2).is_none(), c.who(),
+          ": expected a condition and two tensors to choose from. The positions where a condition "
+          "alone holds are as many as the data says, and no program knows their number before it "
+          "runs (neither does Keras's on JAX).");
   const Values in = c.operands(1, 2);
   return ops::select(as_bool(c.tensor(0)), in[0], in[1]);
 }
@@ -176,13 +152,19 @@ template <Value (*f)(Value, ops::CumulativeAttrs)>
 Results cumulate(const C& c) {
   const auto axis = c.integer("axis");
   Value x = c.tensor(0);
-  x = cast_to(x, c.dtype().value_or(x.dtype()));
+  const DType dtype = c.dtype().value_or(as_number(x).dtype());
+  x = as_number(cast_to(x, dtype));
   if (!axis) x = flat(x);
-  return f(x, {.axis = axis.value_or(0)});
+  return cast_to(f(x, {.axis = axis.value_or(0)}), dtype);
 }
-Results sort(const C& c) { return ops::sort(c.tensor(0), {.axis = c.option("axis").as_int()}); }
+Results sort(const C& c) {
+  const auto axis = c.integer("axis");
+  return ops::sort(axis ? c.tensor(0) : flat(c.tensor(0)), {.axis = axis.value_or(0)});
+}
 Results argsort(const C& c) {
-  return ops::cast(ops::argsort(c.tensor(0), {.axis = c.option("axis").as_int()}), DType::i32);
+  const Value x = c.tensor(0);
+  const auto axis = x.rank() == 0 ? std::nullopt : c.integer("axis");
+  return ops::cast(ops::argsort(axis ? x : flat(x), {.axis = axis.value_or(0)}), DType::i32);
 }
 Results top_k(const C& c) {
   const ops::TopK found = ops::top_k(c.tensor(0), c.option("k").as_int());
@@ -203,7 +185,8 @@ double smallest_number(DType dtype) {
   });
 }
 Results nan_to_num(const C& c) {
-  const Value x = c.float_tensor(0);
+  const Value x = c.tensor(0);
+  if (!is_float(x.dtype())) return x;
   const double largest = largest_number(x.dtype());
   const auto filled = [&](Value y, Value where, double value) {
     return ops::select(where, ops::scalar_like(x, value), y);
@@ -249,17 +232,25 @@ Results select(const C& c) {
     y = ops::select(as_bool(conditions[i].leaf().value), values[i], y);
   return y;
 }
+Results absolute(const C& c) {
+  const Value x = c.tensor(0);
+  return x.dtype() == DType::boolean ? x : ops::abs(x);
+}
+Results argmax(const C& c) { return position(c, ops::argmax); }
+Results argmin(const C& c) { return position(c, ops::argmin); }
+Results softmax(const C& c) { return softmax_over(c, ops::softmax); }
+Results log_softmax(const C& c) { return softmax_over(c, ops::log_softmax); }
 Results get_item(const C& c) { return get_item(c.tensor(0), c.argument(1)); }
 
 constexpr std::string_view numpy = "numpy", nn = "nn", core = "core", math = "math",
                            linalg = "linalg";
 
 constexpr OperationDef table[] = {
-    {"Absolute", numpy, same<ops::abs>},
-    {"Add", numpy, both<ops::add>},
+    {"Absolute", numpy, absolute},
+    {"Add", numpy, both_or_bools<ops::add, ops::bit_or>},
     {"All", numpy, reduce_bools<ops::all>},
-    {"Amax", numpy, reduce<ops::max>},
-    {"Amin", numpy, reduce<ops::min>},
+    {"Amax", numpy, max},
+    {"Amin", numpy, min},
     {"Any", numpy, reduce_bools<ops::any>},
     {"Append", numpy, append},
     {"Arccos", numpy, of_float<ops::acos>},
@@ -269,8 +260,8 @@ constexpr OperationDef table[] = {
     {"Arctan", numpy, of_float<ops::atan>},
     {"Arctan2", numpy, both_floats<ops::atan2>},
     {"Arctanh", numpy, of_float<ops::atanh>},
-    {"Argmax", numpy, position<ops::argmax>},
-    {"Argmin", numpy, position<ops::argmin>},
+    {"Argmax", numpy, argmax},
+    {"Argmin", numpy, argmin},
     {"Argsort", numpy, argsort},
     {"Array", numpy, convert},
     {"ArraySplit", numpy, array_split},
@@ -278,14 +269,14 @@ constexpr OperationDef table[] = {
     {"BatchNorm", nn, batch_norm},
     {"BitwiseAnd", numpy, both<ops::bit_and>},
     {"BitwiseInvert", numpy, same<ops::bit_not>},
-    {"BitwiseLeftShift", numpy, both<ops::shift_left>},
+    {"BitwiseLeftShift", numpy, both_numbers<ops::shift_left>},
     {"BitwiseNot", numpy, same<ops::bit_not>},
     {"BitwiseOr", numpy, both<ops::bit_or>},
-    {"BitwiseRightShift", numpy, both<ops::shift_right>},
+    {"BitwiseRightShift", numpy, both_numbers<ops::shift_right>},
     {"BitwiseXor", numpy, both<ops::bit_xor>},
     {"BroadcastTo", numpy, broadcast_to},
     {"Cast", core, cast},
-    {"Cbrt", numpy, of_float<cbrt>},
+    {"Cbrt", numpy, of_wide_float<cbrt>},
     {"Ceil", numpy, of_float<ops::ceil>},
     {"Celu", nn, with_number<ops::celu, alpha>},
     {"Clip", numpy, clip},
@@ -298,13 +289,13 @@ constexpr OperationDef table[] = {
     {"CountNonzero", numpy, count_nonzero},
     {"Cumprod", numpy, cumulate<ops::cumprod>},
     {"Cumsum", numpy, cumulate<ops::cumsum>},
-    {"Deg2rad", numpy, of_float<radians>},
+    {"Deg2rad", numpy, of_wide_float<radians>},
     {"Diagonal", numpy, diagonal},
     {"Diff", numpy, diff},
     {"Digitize", numpy, digitize},
     {"Divide", numpy, both_floats<ops::div>},
     {"DivideNoNan", numpy, both_floats<divide_no_nan>},
-    {"Dot", numpy, both<numpy_dot>},
+    {"Dot", numpy, product<numpy_dot>},
     {"Dsplit", numpy, dsplit},
     {"Dstack", numpy, dstack},
     {"Einsum", numpy, einsum},
@@ -323,10 +314,10 @@ constexpr OperationDef table[] = {
     {"Fliplr", numpy, same<reverse_columns>},
     {"Flipud", numpy, same<reverse_rows>},
     {"Floor", numpy, of_float<ops::floor>},
-    {"FloorDivide", numpy, both<ops::floor_div>},
-    {"Fmax", numpy, both_floats<fmax>},
-    {"Fmin", numpy, both_floats<fmin>},
-    {"Fmod", numpy, both<fmod>},
+    {"FloorDivide", numpy, both_numbers<ops::floor_div>},
+    {"Fmax", numpy, both_or_bools<fmax, ops::bit_or>},
+    {"Fmin", numpy, both_or_bools<fmin, ops::bit_and>},
+    {"Fmod", numpy, both_numbers<fmod>},
     {"FullLike", numpy, full_like},
     {"Gelu", nn, gelu},
     {"GetItem", numpy, get_item},
@@ -337,12 +328,12 @@ constexpr OperationDef table[] = {
     {"HardSigmoid", nn, of_float<ops::hard_sigmoid>},
     {"HardSilu", nn, of_float<ops::hard_silu>},
     {"HardTanh", nn, of_float<ops::hard_tanh>},
-    {"Heaviside", numpy, both_floats<heaviside>},
+    {"Heaviside", numpy, both_wide_floats<heaviside>},
     {"Hsplit", numpy, hsplit},
     {"Hstack", numpy, hstack},
-    {"Hypot", numpy, both_floats<hypot>},
+    {"Hypot", numpy, both_wide_floats<hypot>},
     {"InTopK", math, in_top_k},
-    {"Inner", numpy, both<inner>},
+    {"Inner", numpy, product<inner>},
     {"IsIn", numpy, is_in},
     {"Isclose", numpy, is_close},
     {"Isfinite", numpy, of_float<ops::is_finite>},
@@ -354,7 +345,7 @@ constexpr OperationDef table[] = {
     {"LayerNorm", nn, layer_norm},
     {"Ldexp", numpy, both_floats<ldexp>},
     {"LeakyRelu", nn, with_number<ops::leaky_relu, slope>},
-    {"LeftShift", numpy, both<ops::shift_left>},
+    {"LeftShift", numpy, both_numbers<ops::shift_left>},
     {"Less", numpy, both<ops::less>},
     {"LessEqual", numpy, both<ops::less_equal>},
     {"Log", numpy, of_float<ops::log>},
@@ -362,7 +353,7 @@ constexpr OperationDef table[] = {
     {"Log1p", numpy, of_float<ops::log1p>},
     {"Log2", numpy, of_float<log2>},
     {"LogSigmoid", nn, of_float<ops::log_sigmoid>},
-    {"LogSoftmax", nn, along_axes<ops::log_softmax>},
+    {"LogSoftmax", nn, log_softmax},
     {"Logaddexp", numpy, both_floats<logaddexp>},
     {"Logaddexp2", numpy, both_floats<logaddexp2>},
     {"LogicalAnd", numpy, logical<ops::bit_and>},
@@ -370,27 +361,27 @@ constexpr OperationDef table[] = {
     {"LogicalOr", numpy, logical<ops::bit_or>},
     {"LogicalXor", numpy, logical<ops::bit_xor>},
     {"Logsumexp", math, reduce_floats<ops::logsumexp>},
-    {"Matmul", numpy, both<matmul>},
-    {"Max", numpy, reduce<ops::max>},
-    {"Maximum", numpy, both<ops::maximum>},
+    {"Matmul", numpy, matmul},
+    {"Max", numpy, max},
+    {"Maximum", numpy, both_or_bools<ops::maximum, ops::bit_or>},
     {"Mean", numpy, reduce_floats<ops::mean>},
     {"Meshgrid", numpy, meshgrid},
-    {"Min", numpy, reduce<ops::min>},
-    {"Minimum", numpy, both<ops::minimum>},
-    {"Mod", numpy, both<ops::mod>},
+    {"Min", numpy, min},
+    {"Minimum", numpy, both_or_bools<ops::minimum, ops::bit_and>},
+    {"Mod", numpy, both_numbers<ops::mod>},
     {"Moments", nn, moments},
     {"Moveaxis", numpy, move_axis},
     {"MultiHot", nn, multi_hot},
-    {"Multiply", numpy, both<ops::mul>},
+    {"Multiply", numpy, both_or_bools<ops::mul, ops::bit_and>},
     {"NanToNum", numpy, nan_to_num},
     {"Nancumprod", numpy, cumulate<nancumprod>},
     {"Nancumsum", numpy, cumulate<nancumsum>},
-    {"Nanmax", numpy, reduce<nanmax>},
+    {"Nanmax", numpy, nanmax},
     {"Nanmean", numpy, reduce_floats<nanmean>},
-    {"Nanmin", numpy, reduce<nanmin>},
-    {"Nanprod", numpy, reduce<nanprod>},
+    {"Nanmin", numpy, nanmin},
+    {"Nanprod", numpy, accumulate<nanprod>},
     {"Nanstd", numpy, reduce_floats<nanstd>},
-    {"Nansum", numpy, reduce<nansum>},
+    {"Nansum", numpy, accumulate<nansum>},
     {"Nanvar", numpy, reduce_floats<nanvar>},
     {"Negative", numpy, same<ops::neg>},
     {"Norm", linalg, norm},
@@ -398,22 +389,22 @@ constexpr OperationDef table[] = {
     {"NotEqual", numpy, both<ops::not_equal>},
     {"OneHot", nn, one_hot},
     {"OnesLike", numpy, filled_like<1>},
-    {"Outer", numpy, both<outer>},
+    {"Outer", numpy, product<outer>},
     {"PSNR", nn, psnr},
     {"Pad", numpy, pad},
-    {"Power", numpy, both<ops::pow>},
+    {"Power", numpy, both_numbers<ops::pow>},
     {"Prod", numpy, accumulate<ops::prod>},
     {"Ptp", numpy, reduce<range>},
     {"RMSNorm", nn, rms_norm},
-    {"Rad2deg", numpy, of_float<degrees>},
+    {"Rad2deg", numpy, of_wide_float<degrees>},
     {"Ravel", numpy, same<flat>},
     {"Real", numpy, same<same_value>},
     {"Reciprocal", numpy, of_float<ops::reciprocal>},
-    {"Relu", nn, same<ops::relu>},
+    {"Relu", nn, same_number<ops::relu>},
     {"Relu6", nn, of_float<ops::relu6>},
     {"Repeat", numpy, repeat},
     {"Reshape", numpy, reshape},
-    {"RightShift", numpy, both<ops::shift_right>},
+    {"RightShift", numpy, both_numbers<ops::shift_right>},
     {"Roll", numpy, roll},
     {"Rot90", numpy, rot90},
     {"Round", numpy, round},
@@ -432,7 +423,7 @@ constexpr OperationDef table[] = {
     {"Slice", core, slice},
     {"SliceUpdate", core, slice_update},
     {"SoftShrink", nn, with_number<ops::soft_shrink, half>},
-    {"Softmax", nn, along_axes<ops::softmax>},
+    {"Softmax", nn, softmax},
     {"Softplus", nn, of_float<ops::softplus>},
     {"Softsign", nn, of_float<ops::softsign>},
     {"Sort", numpy, sort},
@@ -441,7 +432,7 @@ constexpr OperationDef table[] = {
     {"Sparsemax", nn, along<ops::sparsemax>},
     {"Split", numpy, split},
     {"Sqrt", numpy, of_float<ops::sqrt>},
-    {"Square", numpy, same<ops::square>},
+    {"Square", numpy, same_number<ops::square>},
     {"Squareplus", nn, with_number<ops::squareplus, four>},
     {"Squeeze", numpy, squeeze},
     {"Stack", numpy, stack},
@@ -464,10 +455,10 @@ constexpr OperationDef table[] = {
     {"Tril", numpy, tril},
     {"Triu", numpy, triu},
     {"TrueDivide", numpy, both_floats<ops::div>},
-    {"Trunc", numpy, of_float<ops::trunc>},
+    {"Trunc", numpy, whole<ops::trunc>},
     {"Unstack", core, unstack},
     {"Var", numpy, reduce_floats<ops::variance>},
-    {"Vdot", numpy, both<vdot>},
+    {"Vdot", numpy, product<vdot>},
     {"Vsplit", numpy, vsplit},
     {"Vstack", numpy, vstack},
     {"Where", numpy, where},

@@ -122,11 +122,11 @@ SymbolicTensor leaky_relu(const Symbols& x, double negative_slope) {
 SymbolicTensor gelu(const Symbols& x, bool approximate) {
   return one("Gelu", {x}, O{{"approximate", approximate}});
 }
-SymbolicTensor softmax(const Symbols& x, int64_t axis) {
-  return one("Softmax", {x}, O{{"axis", axis}});
+SymbolicTensor softmax(const Symbols& x, const Axes& axis) {
+  return one("Softmax", {x}, O{{"axis", config::write(axis)}});
 }
-SymbolicTensor log_softmax(const Symbols& x, int64_t axis) {
-  return one("LogSoftmax", {x}, O{{"axis", axis}});
+SymbolicTensor log_softmax(const Symbols& x, const Axes& axis) {
+  return one("LogSoftmax", {x}, O{{"axis", config::write(axis)}});
 }
 
 SymbolicTensor sum(const Symbols& x, const Axes& axis, bool keepdims) {
@@ -150,13 +150,19 @@ SymbolicTensor std(const Symbols& x, const Axes& axis, bool keepdims) {
 SymbolicTensor logsumexp(const Symbols& x, const Axes& axis, bool keepdims) {
   return reduced("Logsumexp", x, config::write(axis), keepdims);
 }
-SymbolicTensor max(const Symbols& x, const Axes& axis, bool keepdims) {
+SymbolicTensor max(const Symbols& x, const Axes& axis, bool keepdims,
+                   std::optional<double> initial) {
   return one("Max", {x},
-             O{{"axis", config::write(axis)}, {"keepdims", keepdims}, {"initial", nullptr}});
+             O{{"axis", config::write(axis)},
+               {"keepdims", keepdims},
+               {"initial", config::write(initial)}});
 }
-SymbolicTensor min(const Symbols& x, const Axes& axis, bool keepdims) {
+SymbolicTensor min(const Symbols& x, const Axes& axis, bool keepdims,
+                   std::optional<double> initial) {
   return one("Min", {x},
-             O{{"axis", config::write(axis)}, {"keepdims", keepdims}, {"initial", nullptr}});
+             O{{"axis", config::write(axis)},
+               {"keepdims", keepdims},
+               {"initial", config::write(initial)}});
 }
 SymbolicTensor prod(const Symbols& x, const Axes& axis, bool keepdims) {
   return one("Prod", {x},
@@ -181,8 +187,9 @@ SymbolicTensor norm(const Symbols& x, std::optional<int64_t> ord, const Axes& ax
   return one("Norm", {x},
              O{{"ord", config::write(ord)}, {"axis", config::write(axis)}, {"keepdims", keepdims}});
 }
-SymbolicTensor normalize(const Symbols& x, int64_t axis) {
-  return one("Normalize", {x}, O{{"axis", axis}, {"order", 2}, {"epsilon", nullptr}});
+SymbolicTensor normalize(const Symbols& x, const Axes& axis, int64_t order) {
+  return one("Normalize", {x},
+             O{{"axis", config::write(axis)}, {"order", order}, {"epsilon", nullptr}});
 }
 SymbolicTensor cumsum(const Symbols& x, std::optional<int64_t> axis) {
   return one("Cumsum", {x}, O{{"axis", config::write(axis)}, {"dtype", nullptr}});
@@ -193,9 +200,11 @@ SymbolicTensor cumprod(const Symbols& x, std::optional<int64_t> axis) {
 SymbolicTensor diff(const Symbols& x, int64_t n, int64_t axis) {
   return one("Diff", {x}, O{{"n", n}, {"axis", axis}});
 }
-SymbolicTensor sort(const Symbols& x, int64_t axis) { return one("Sort", {x}, O{{"axis", axis}}); }
-SymbolicTensor argsort(const Symbols& x, int64_t axis) {
-  return one("Argsort", {x}, O{{"axis", axis}});
+SymbolicTensor sort(const Symbols& x, std::optional<int64_t> axis) {
+  return one("Sort", {x}, O{{"axis", config::write(axis)}});
+}
+SymbolicTensor argsort(const Symbols& x, std::optional<int64_t> axis) {
+  return one("Argsort", {x}, O{{"axis", config::write(axis)}});
 }
 Symbols top_k(const Symbols& x, int64_t k) {
   return call_operation("TopK", {{x}, {}}, O{{"k", k}, {"sorted", true}});
@@ -240,8 +249,8 @@ SymbolicTensor moveaxis(const Symbols& x, const Sizes& source, const Sizes& dest
              O{{"source", config::write(source.dims())},
                {"destination", config::write(destination.dims())}});
 }
-SymbolicTensor roll(const Symbols& x, int64_t shift, int64_t axis) {
-  return one("Roll", {x}, O{{"shift", shift}, {"axis", axis}});
+SymbolicTensor roll(const Symbols& x, const Sizes& shift, const Axes& axis) {
+  return one("Roll", {x}, O{{"shift", shift.to_json()}, {"axis", config::write(axis)}});
 }
 SymbolicTensor pad(const Symbols& x, const std::vector<Dims>& pad_width, const char* mode) {
   return one("Pad", {x}, O{{"pad_width", config::write(pad_width)}, {"mode", mode}});

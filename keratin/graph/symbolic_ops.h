@@ -81,15 +81,18 @@ SymbolicTensor selu(const Symbols& x);
 SymbolicTensor elu(const Symbols& x, double alpha = 1);
 SymbolicTensor leaky_relu(const Symbols& x, double negative_slope = 0.2);
 SymbolicTensor gelu(const Symbols& x, bool approximate = true);
-SymbolicTensor softmax(const Symbols& x, int64_t axis = -1);
-SymbolicTensor log_softmax(const Symbols& x, int64_t axis = -1);
 
-// Over all axes, one or several.
+// All axes (nothing), one, several or none (an empty list).
 using Axes = std::optional<Sizes>;
+SymbolicTensor softmax(const Symbols& x, const Axes& axis = -1);
+SymbolicTensor log_softmax(const Symbols& x, const Axes& axis = -1);
 SymbolicTensor sum(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
 SymbolicTensor mean(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
-SymbolicTensor max(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
-SymbolicTensor min(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
+// With an initial element there may be no others.
+SymbolicTensor max(const Symbols& x, const Axes& axis = {}, bool keepdims = false,
+                   std::optional<double> initial = {});
+SymbolicTensor min(const Symbols& x, const Axes& axis = {}, bool keepdims = false,
+                   std::optional<double> initial = {});
 SymbolicTensor prod(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
 SymbolicTensor any(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
 SymbolicTensor all(const Symbols& x, const Axes& axis = {}, bool keepdims = false);
@@ -103,12 +106,13 @@ SymbolicTensor average(const Symbols& x, std::optional<int64_t> axis = {},
                        const Symbols& weights = {});
 SymbolicTensor norm(const Symbols& x, std::optional<int64_t> ord = {}, const Axes& axis = {},
                     bool keepdims = false);
-SymbolicTensor normalize(const Symbols& x, int64_t axis = -1);
+SymbolicTensor normalize(const Symbols& x, const Axes& axis = -1, int64_t order = 2);
 SymbolicTensor cumsum(const Symbols& x, std::optional<int64_t> axis = {});
 SymbolicTensor cumprod(const Symbols& x, std::optional<int64_t> axis = {});
 SymbolicTensor diff(const Symbols& x, int64_t n = 1, int64_t axis = -1);
-SymbolicTensor sort(const Symbols& x, int64_t axis = -1);
-SymbolicTensor argsort(const Symbols& x, int64_t axis = -1);
+// Without an axis, of all elements in a row.
+SymbolicTensor sort(const Symbols& x, std::optional<int64_t> axis = -1);
+SymbolicTensor argsort(const Symbols& x, std::optional<int64_t> axis = -1);
 Symbols top_k(const Symbols& x, int64_t k);  // values, then indices
 
 SymbolicTensor reshape(const Symbols& x, const Dims& newshape);  // with the batch; -1: what is left
@@ -123,7 +127,7 @@ Symbols meshgrid(const std::vector<SymbolicTensor>& xs, const char* indexing = "
 SymbolicTensor broadcast_to(const Symbols& x, const Dims& shape);
 SymbolicTensor swapaxes(const Symbols& x, int64_t axis1, int64_t axis2);
 SymbolicTensor moveaxis(const Symbols& x, const Sizes& source, const Sizes& destination);
-SymbolicTensor roll(const Symbols& x, int64_t shift, int64_t axis);
+SymbolicTensor roll(const Symbols& x, const Sizes& shift, const Axes& axis = {});
 SymbolicTensor pad(const Symbols& x, const std::vector<Dims>& pad_width,
                    const char* mode = "constant");
 SymbolicTensor tril(const Symbols& x, int64_t k = 0);

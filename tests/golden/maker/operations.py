@@ -26,6 +26,14 @@ INPUTS = {  # shape without the batch, dtype, how to draw it
     "v": ((), "float32", lambda r, s: r.normal(0, 1, s)),
     "o": ((3, 4), "float32", lambda r, s: r.choice([0.0, -1.5, 2.0, float("nan")], s)),
     "e": ((3, 4), "float32", lambda r, s: r.choice([0.5, float("inf"), float("-inf"), float("nan")], s)),
+    # Small ones, for options and dtypes.
+    "t": ((3,), "float32", lambda r, s: r.normal(0, 1.5, s)),
+    "k": ((3,), "int32", lambda r, s: r.integers(-9, 10, s)),
+    "g": ((3,), "bool", lambda r, s: r.integers(0, 2, s)),
+    "h": ((3,), "float16", lambda r, s: r.uniform(30000, 60000, s)),
+    "c": ((3,), "int8", lambda r, s: r.integers(-100, 100, s)),
+    "l": ((3,), "int64", lambda r, s: r.integers(-9, 10, s)),
+    "z": ((3,), "float32", lambda r, s: r.choice([0.0, -0.0], s)),
 }
 ROWS = 2
 
@@ -124,6 +132,51 @@ OTHER = [
     "ops.all(b, axis=1)", "ops.glu(x, axis=-1)", "ops.gelu(x, approximate=False)",
     "ops.celu(x, alpha=0.3)", "ops.elu(x, alpha=0.3)", "ops.leaky_relu(x, 0.3)",
     "ops.squareplus(x, b=1)", "ops.hard_shrink(x, 1.0)", "ops.soft_shrink(x, 1.0)",
+    # Over no axes.
+    *(f"ops.{name}(t, axis=())" for name in
+      "sum mean max min amax amin prod std var logsumexp ptp any all count_nonzero nansum nanmax "
+      "nanmin nanmean nanprod nanstd nanvar flip normalize rms_normalization "
+      "layer_normalization".split()),
+    "ops.max(t, axis=(), keepdims=True)", "ops.moments(t, axes=())",
+    # Over all.
+    "ops.softmax(t, axis=None)", "ops.log_softmax(t, axis=None)", "ops.sort(t, axis=None)",
+    "ops.argsort(t, axis=None)", "ops.roll(t, 2)", "ops.roll(x, (1, 2), axis=(1, 2))",
+    "ops.normalize(t, axis=None)",
+    "ops.argmax(t, keepdims=True)", "ops.argmin(t, keepdims=True)",
+    # Sums of halves.
+    "ops.mean(h)", "ops.mean(h, axis=0)", "ops.var(h, axis=0)", "ops.var(h * 0.001)",
+    "ops.std(h * 0.001, axis=-1)", "ops.moments(h, axes=[0])", "ops.moments(h, axes=[0, 1])",
+    "ops.sum(h)", "ops.layer_normalization(h)", "ops.rms_normalization(h)",
+    # Initial elements, zeros with a sign, orders.
+    "ops.max(t, initial=0.5)", "ops.max(t, axis=1, initial=0.5)", "ops.min(t, axis=0, initial=-1)",
+    "ops.max(k, initial=5)", "ops.min(g, axis=1, initial=False)", "ops.max(t[:, 3:], axis=1, initial=-2)",
+    "ops.argmax(z)", "ops.argmax(z, axis=0)", "ops.argmin(z, axis=1)", "ops.argmax(-z)", "ops.argmin(-z)",
+    "ops.normalize(t, order=1)", "ops.normalize(t, order=3, axis=0)", "ops.normalize(t, order=1, axis=None)",
+    "ops.normalize(t, order=1, axis=(0, 1))", "ops.normalize(x, axis=(1, 2))",
+    "ops.layer_normalization(t, gamma=[1.0, 2.0, 3.0], rms_scaling=True)",
+    "ops.layer_normalization(x, axis=(1, 2), rms_scaling=True)",
+    # Integers and bools.
+    *(f"ops.{name}(k)" for name in
+      "nansum nanmax nanmin nanmean nanprod nanstd nanvar nancumsum nancumprod nan_to_num trunc "
+      "round layer_normalization rms_normalization".split()),
+    "ops.round(k, decimals=-1)", "ops.fmax(k, k[:, ::-1])", "ops.fmin(k, 2)", "ops.fmax(k, 2.5)",
+    *(f"ops.{name}(g)" for name in
+      "max min amax amin nanmax nanmin nansum nanprod cumsum cumprod argmax argmin sort argsort abs "
+      "prod diff square trunc nan_to_num mean".split()),
+    "ops.max(g, axis=1, keepdims=True)", "ops.matmul(g, g[0])", "ops.dot(g, g[0])",
+    "ops.outer(g, g[0])", "ops.clip(g, 0, 1)",
+    "ops.matmul(c, ops.transpose(c))", "ops.einsum('ab,db->ad', c, c)", "ops.dot(c, c[0])",
+    "ops.inner(c, c)", "ops.sum(c)", "ops.tensordot(c, c, axes=2)",
+    "ops.hypot(l, l[:, ::-1])", "ops.heaviside(l, l)", "ops.cbrt(l)", "ops.deg2rad(l)", "ops.rad2deg(l)",
+    "ops.sqrt(abs(l))",
+    # Along the batch, whose size is open.
+    "ops.split(t, 2, axis=0)", "ops.split(t, [1], axis=0)", "ops.array_split(t, 2, axis=0)",
+    "ops.vsplit(t, 2)", "ops.unstack(t, 2, axis=0)", "ops.diagonal(t)", "ops.diagonal(t, offset=1)",
+    "ops.diagonal(t, offset=-1)", "ops.diagonal(t, axis1=1, axis2=0)", "ops.trace(t)",
+    "ops.trace(x, axis1=2, axis2=0)", "ops.glu(t, axis=0)",
+    # Broadcast.
+    "ops.take_along_axis(t, np.array([[0, -1]], 'int32'), axis=1)",
+    "ops.take_along_axis(x[:1, :], i[:, :1], axis=2)", "ops.take_along_axis(t, np.array([0, 4], 'int32'))",
 ]
 
 
