@@ -50,6 +50,14 @@ TEST(GlobalPooling, TakesUnknownSizes) {
   EXPECT_EQ(y.shape(), Shape({unknown, 1, 1, 3}));
 }
 
+TEST(GlobalPooling, OfManyHalvesIsFinite) {
+  const auto pool =
+      GlobalAveragePooling2D({.keepdims = false}, {.dtype = DTypePolicy("mixed_float16")});
+  const Tensor x = Tensor::full(DType::f32, {1, 128, 128, 3}, 6);
+  EXPECT_EQ(Tensor(run_layer(*pool, {{MaskedTensor{x}}, {}}).outputs),
+            Tensor::full(DType::f16, {1, 3}, 6));
+}
+
 TEST(GlobalPooling, RefusesBadArgumentsAndInputs) {
   expect_user_error([] { GlobalMaxPooling1D({.data_format = "last"}); }, {"data_format", "last"});
   expect_user_error(
