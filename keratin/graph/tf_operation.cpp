@@ -53,8 +53,8 @@ Results tf_position(const C& c) {  // i64, along the first axis unless it is sai
   return f(c.tensor(0), c.integer("axis").value_or(0), /*keepdims=*/false);
 }
 Results euclidean_norm(const C& c) {
-  const Value squares = ops::sum(ops::square(c.tensor(0)), c.dims("axis"), c.flag("keepdims"));
-  return ops::sqrt(squares);
+  const rules::Reduction r = rules::reduction(c, ops::square(c.tensor(0)));
+  return ops::sqrt(ops::sum(r.x, r.axes, r.keepdims));
 }
 // A matrix without what lies more than so many diagonals below or above the main one.
 Results band_part(const C& c) {

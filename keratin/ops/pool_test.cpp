@@ -172,5 +172,13 @@ TEST(Pool, RefusesWhatDoesNotFit) {
   expect_user_error([&] { global_max_pool(flat); }, {"global_max_pool", "[5,4]"});
 }
 
+// The sum over the window is larger than any number of float16.
+TEST(Pool, MeansOfHalvesDoNotOverflow) {
+  const Tensor x = Tensor::full(f16, {1, 129, 128, 2}, 6);
+  testing::expect_values(
+      {x}, [](const Values& in) { return avg_pool(in[0], {.window = {128}, .strides = {1}}); },
+      {1, 2, 1, 2}, {6, 6, 6, 6});
+}
+
 }  // namespace
 }  // namespace keratin::ops
