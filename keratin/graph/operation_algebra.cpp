@@ -150,6 +150,7 @@ Value norm_of(const C& c, Value x, const Json& order, bool keepdims) {
   const Json& axis = c.option("axis");
   require(!axis.is_array() || axis.size() > 0, c.who(), ": expected one or two axes, got ", axis);
   const Dims axes = c.dims("axis");
+  require(axes.size() <= 2, c.who(), ": expected one or two axes, got ", axis);
   const size_t count = axis.is_null() ? static_cast<size_t>(x.rank()) : axes.size();
   if (order.is_null() || order == Json("fro")) return length(x, 2, axes, keepdims);
   require(order.is_number(), c.who(), ": order ", order, " is not supported");

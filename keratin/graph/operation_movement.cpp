@@ -53,6 +53,24 @@ Value broadcast_but(Value x, Value like, int64_t axis) {
   return ops::select(as_bool(ones), x, x);
 }
 
+// What comes before and behind each axis: pairs, one pair for all of them, or one number for all.
+std::pair<Dims, Dims> pad_widths(const C& c, const Json& widths, int64_t rank) {
+  const auto count = static_cast<size_t>(rank);
+  if (widths.is_int()) return {Dims(count, widths.as_int()), Dims(count, widths.as_int())};
+  const bool pair = widths.size() == 2 && widths[0].is_int();
+  require(pair || widths.size() == 1 || widths.size() == count, c.who(),
+          ": expected `pad_width` to be a number, a pair or ", rank, " pairs, got ", widths);
+  Dims lo, hi;
+  for (size_t i = 0; i < count; ++i) {
+    const Json& both = pair ? widths : widths[widths.size() == 1 ? 0 : i];
+    require(both.is_array() && both.size() == 2, c.who(), ": expected pairs in `pad_width`, got ",
+            widths);
+    lo.push_back(both[0].as_int());
+    hi.push_back(both[1].as_int());
+  }
+  return {lo, hi};
+}
+
 Dims counted(int64_t rank) {
   Dims axes;
   for (int64_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
@@ -207,13 +225,8 @@ Results one_hot(const C& c) { return one_hot_of(c); }
 Results multi_hot(const C& c) { return ops::max(one_hot_of(c), {c.tensor(0).rank() > 1 ? 1 : 0}); }
 Results pad(const C& c) {
   const Value x = c.tensor(0);
-  const Json& widths = c.option("pad_width");
   const std::string& mode = c.option("mode").as_string();
-  Dims lo, hi;
-  for (const Json& pair : widths.as_array()) {
-    lo.push_back(pair[0].as_int());
-    hi.push_back(pair[1].as_int());
-  }
+  const auto [lo, hi] = pad_widths(c, c.option("pad_width"), x.rank());
   if (mode == "reflect") return ops::pad_reflect(x, lo, hi);
   if (mode == "symmetric") return ops::pad_symmetric(x, lo, hi);
   require(mode == "constant", c.who(), ": mode '", mode, "' is not supported");

@@ -165,11 +165,41 @@ TEST(OperationOptions, NormsAreOfWholeOrders) {
       },
       {"order 3", "not supported"});
   expect_user_error([] { ops::norm(Input({3}), {}, Dims{}); }, {"Norm", "one or two axes"});
+  expect_user_error(
+      [] {
+        ops::norm(Input({3, 4}), {}, Dims{0, 1, 2});
+      },
+      {"Norm", "one or two axes", "[0, 1, 2]"});
 }
 
 TEST(OperationOptions, PositionsOfAConditionAreRefused) {
   expect_user_error([] { operation("Where")(Input({3}) > 0.0); },
                     {"Where", "a condition and two tensors", "before it runs"});
+}
+
+TEST(OperationOptions, PadsAllAxesAlike) {
+  const auto padded = [](const Json& widths) {
+    const Json options = Json::Object{{"pad_width", widths}, {"mode", "constant"}};
+    return predicted(Tensor::of<double>(f32, {1, 2}, {5, 6}), operation("Pad", options));
+  };
+  const Tensor wide = Tensor::of<double>(f32, {3, 4}, {0, 0, 0, 0, 0, 5, 6, 0, 0, 0, 0, 0});
+  EXPECT_EQ(padded(1), wide);
+  EXPECT_EQ(padded(Json::Array{1, 1}), wide);
+  EXPECT_EQ(padded(Json::Array{Json::Array{1, 1}}), wide);
+  EXPECT_EQ(padded(Json::Array{Json::Array{0, 0}, Json::Array{1, 0}}),
+            Tensor::of<double>(f32, {1, 3}, {0, 5, 6}));
+  expect_user_error(
+      [&] {
+        padded(Json::Array{1, 2, 3});
+      },
+      {"Pad", "a pair or 2 pairs", "[1, 2, 3]"});
+  expect_user_error([&] { padded(Json::Array{Json::Array{1}}); }, {"Pad", "expected pairs"});
+}
+
+TEST(OperationOptions, SparsemaxAlongTheBatch) {
+  EXPECT_EQ(predicted(Tensor::of<double>(f32, {2, 2}, {3, 1, 0, 1}),
+                      operation("Sparsemax", Json::Object{{"axis", 0}})),
+            Tensor::of<double>(f32, {2, 2}, {1, 0.5, 0, 0.5}));
 }
 
 TEST(OperationOptions, DiagonalsOfOpenSizes) {

@@ -40,6 +40,12 @@ Value sign_bit(Value x) {
   return ops::select(ops::equal(x, ops::scalar_like(x, 0)), ops::reciprocal(x) < 0.0, negative);
 }
 
+// Only the type counts while the size is open: a graph is traced again for the sizes it runs on.
+Value sparsemax(Value x, int64_t axis) {
+  const bool open = x.shape()[normalize_axis(axis, x.rank(), "sparsemax")] == unknown;
+  return open ? x : ops::sparsemax(x, axis);
+}
+
 // The sign of the dividend.
 Value fmod(Value a, Value b) {
   const Value rest = ops::mod(ops::abs(a), ops::abs(b));
@@ -429,7 +435,7 @@ constexpr OperationDef table[] = {
     {"Sort", numpy, sort},
     {"SparsePlus", nn, of_float<ops::sparse_plus>},
     {"SparseSigmoid", nn, of_float<ops::sparse_sigmoid>},
-    {"Sparsemax", nn, along<ops::sparsemax>},
+    {"Sparsemax", nn, along<sparsemax>},
     {"Split", numpy, split},
     {"Sqrt", numpy, of_float<ops::sqrt>},
     {"Square", numpy, same_number<ops::square>},
