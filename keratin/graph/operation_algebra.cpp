@@ -107,6 +107,7 @@ Results tensordot(const C& c) {
   const Value y = contract(as_number(in[0]), as_number(in[1]), of_a, of_b);
   return in[0].dtype() == DType::boolean ? as_bool(y) : y;
 }
+
 namespace {
 
 // The factors of products that are added up: int8 alone is added up in int32, and so are bools,

@@ -9,7 +9,7 @@
 namespace keratin::rules {
 namespace {
 
-// What a reduction starts from, in the dtype: a float for integers is cut off.
+// What a reduction starts from, in the dtype: integers take a float without its fraction.
 Value initial_value(const C& c, const Json& initial, DType dtype) {
   const bool exact = is_float(dtype) || !initial.is_number() || initial.is_int();
   if (exact) return ops::constant(c.block(), tensor_from_json(initial, dtype));

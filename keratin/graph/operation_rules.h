@@ -55,7 +55,7 @@ template <Unary f>
 Results of_wide_float(const C& c) {
   return f(as_wide_float(c.tensor(0)));
 }
-// What integers and bools are anyhow.
+// Integers and bools are whole already.
 template <Unary f>
 Results whole(const C& c) {
   const Value x = c.tensor(0);
