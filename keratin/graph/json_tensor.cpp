@@ -8,15 +8,28 @@ namespace {
 struct Numbers {
   Dims shape;
   std::vector<double> values;
-  bool whole = true;
+  std::vector<int64_t> whole_values;  // the same, exact, where all are whole
+  bool whole = true, logical = true;
+
+  Tensor as(DType dtype) const {
+    return whole ? Tensor::of(dtype, Shape(shape), whole_values)
+                 : Tensor::of(dtype, Shape(shape), values);
+  }
+  // Python's dtype for them.
+  DType dtype() const {
+    if (!whole || values.empty()) return DType::f32;
+    return logical ? DType::boolean : DType::i32;
+  }
 };
 
 // Reads what is left of the nesting; `axis` is where in the shape we are.
 void collect(const Json& json, size_t axis, Numbers& out) {
   if (!json.is_array()) {
     require(axis == out.shape.size(), "array: the lists are not of equal depth");
+    out.logical = out.logical && json.is_bool();
     out.whole = out.whole && (json.is_int() || json.is_bool());
     out.values.push_back(json.is_bool() ? json.as_bool() : json.as_double());
+    if (out.whole) out.whole_values.push_back(json.is_bool() ? json.as_bool() : json.as_int());
     return;
   }
   require(axis < out.shape.size() && static_cast<int64_t>(json.size()) == out.shape[axis],
@@ -48,8 +61,7 @@ bool is_array_envelope(const Json& json) {
 }
 
 Tensor tensor_from_json(const Json& json, DType dtype) {
-  const Numbers numbers = numbers_of(value_of(json));
-  return Tensor::of(dtype, Shape(numbers.shape), numbers.values);
+  return numbers_of(value_of(json)).as(dtype);
 }
 
 Tensor tensor_from_json(const Json& json) {
@@ -57,7 +69,7 @@ Tensor tensor_from_json(const Json& json) {
     return tensor_from_json(json,
                             dtype_from_keras(json.at("config").at("dtype").as_string(), "array"));
   const Numbers numbers = numbers_of(json);
-  return Tensor::of(numbers.whole ? DType::i32 : DType::f32, Shape(numbers.shape), numbers.values);
+  return numbers.as(numbers.dtype());
 }
 
 }  // namespace keratin

@@ -19,6 +19,20 @@ TEST(JsonTensor, ReadsNumbersAndNestedLists) {
   EXPECT_EQ(tensor_from_json(Json::parse("[]")).shape(), Shape({0}));
 }
 
+TEST(JsonTensor, ReadsBools) {
+  EXPECT_EQ(tensor_from_json(Json(true)), Tensor::scalar(DType::boolean, 1));
+  EXPECT_EQ(tensor_from_json(Json::parse("[true, false]")),
+            Tensor::of<int>(DType::boolean, {2}, {1, 0}));
+  EXPECT_EQ(tensor_from_json(Json::parse("[true, 2]")), Tensor::of<int>(DType::i32, {2}, {1, 2}));
+}
+
+TEST(JsonTensor, KeepsWholeNumbersExact) {
+  const Json large(int64_t{9007199254740993});  // no double is this number
+  EXPECT_EQ(tensor_from_json(large, DType::i64).data<int64_t>()[0], 9007199254740993);
+  EXPECT_EQ(tensor_from_json(Json(-3), DType::u8), Tensor::of<int>(DType::u8, {}, {253}));
+  EXPECT_EQ(tensor_from_json(Json(-3), DType::f32), Tensor::scalar(DType::f32, -3));
+}
+
 TEST(JsonTensor, ReadsKerasEnvelopes) {
   const Json json = Json::parse(
       R"({"class_name": "__numpy__", "config": {"value": [1, 2], "dtype": "float64"}})");

@@ -64,34 +64,43 @@ Value OperationCall::float_tensor(size_t i) const {
   return cast_to(x, ops::promoted_to_float(x.dtype()));
 }
 
-Values OperationCall::operands(size_t first, size_t count) const {
+Values OperationCall::operands(size_t first, size_t count, DType (*widen)(DType)) const {
   Values values(count);
-  std::optional<DType> common;
+  std::optional<DType> tensors;
+  bool bools = true, whole = true;
   for (size_t i = 0; i < count; ++i) {
-    if (is_number(argument(first + i))) continue;
+    const Tree<Traced>& given = argument(first + i);
+    if (is_number(given)) {
+      bools = bools && given.constant().is_bool();
+      whole = whole && (given.constant().is_bool() || given.constant().is_int());
+      continue;
+    }
     values[i] = tensor(first + i);
-    common = common ? ops::promoted(*common, values[i].dtype()) : values[i].dtype();
+    tensors = tensors ? ops::promoted(*tensors, values[i].dtype()) : values[i].dtype();
   }
-  for (size_t i = 0; i < count; ++i) {
-    if (values[i].defined()) continue;
-    const Json& number = argument(first + i).constant();
-    if (!common) common = DType::f32;
-    if (!number.is_bool()) common = ops::promoted_with_number(*common, number.is_int());
-  }
+  DType common = tensors.value_or(DType::boolean);
+  if (!bools) common = ops::promoted_with_number(common, whole);
+  if (widen != nullptr) common = widen(common);
   for (size_t i = 0; i < count; ++i)
     values[i] =
         values[i].defined()
-            ? cast_to(values[i], *common)
-            : ops::constant(block(), tensor_from_json(argument(first + i).constant(), *common));
+            ? cast_to(values[i], common)
+            : ops::constant(block(), tensor_from_json(argument(first + i).constant(), common));
   return values;
 }
 
-Values OperationCall::list(size_t i) const {
+Values OperationCall::tensors(size_t i) const {
+  const Tree<Traced>& given = argument(i);
   Values values;
-  argument(i).each([&](const Traced& t) { values.push_back(t.value); });
-  require(!values.empty(), who(), ": expected a list of tensors, got ", argument(i).outline());
-  return ops::promote(std::move(values));
+  if (given.is_list())
+    for (const Tree<Traced>& item : given.list()) values.push_back(as_tensor(item));
+  else if (!given.is_none())
+    values.push_back(as_tensor(given));
+  require(!values.empty(), who(), ": expected a list of tensors, got ", given.outline());
+  return values;
 }
+
+Values OperationCall::list(size_t i) const { return ops::promote(tensors(i)); }
 
 const Json& OperationCall::option(std::string_view key) const {
   static const Json none;

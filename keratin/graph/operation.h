@@ -23,10 +23,12 @@ class OperationCall {
   Value float_tensor(size_t i) const;  // integers become floats
   // The same passed at a position or by that name; undefined when there is none.
   Value tensor(size_t i, std::string_view name) const;
-  // Arguments brought to the dtype that holds all of them; a number counts less than a tensor.
-  Values operands(size_t first, size_t count) const;
+  // Arguments brought to the dtype that holds all of them; a number counts less than a tensor. It
+  // is read in the dtype that `widen` makes of that one: 300 beside int8 is 300 as a float.
+  Values operands(size_t first, size_t count, DType (*widen)(DType) = nullptr) const;
   Values operands() const { return operands(0, argument_count()); }
-  // A list of tensors, or all the arguments, in one dtype.
+  // A list of tensors, some of which may be constants; `list` brings them to one dtype.
+  Values tensors(size_t i) const;
   Values list(size_t i) const;
   size_t argument_count() const { return call_.arguments().positional.size(); }
   const Tree<Traced>& argument(size_t i) const { return call_.argument(i); }

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "keratin/graph/operation_rules.h"
 #include "keratin/ops/norm.h"
@@ -79,6 +80,25 @@ constexpr double keras_epsilon = 1e-7;
 
 }  // namespace
 
+DType wide_integer(DType) { return DType::i64; }
+// Is one of two arguments a whole number outside of the integers that the other one holds?
+bool has_wide_number(const C& c) {
+  for (const size_t i : {0, 1}) {
+    const Tree<Traced>&number = c.argument(i), &tensor = c.argument(1 - i);
+    if (!number.is_constant() || !number.constant().is_int() || !tensor.is_leaf()) continue;
+    const DType dtype = tensor.leaf().value.dtype();
+    if (is_float(dtype) || dtype == DType::boolean || dtype == DType::i64) continue;
+    const int64_t value = number.constant().as_int();
+    const bool fits = dispatch(dtype, [&](auto tag) {
+      using Limits = std::numeric_limits<compute_t<typename decltype(tag)::type>>;
+      return static_cast<double>(value) >= static_cast<double>(Limits::lowest()) &&
+             static_cast<double>(value) <= static_cast<double>(Limits::max());
+    });
+    if (!fits) return true;
+  }
+  return false;
+}
+
 Value numpy_dot(Value a, Value b) {
   if (a.rank() == 0 || b.rank() == 0) return ops::mul(a, b);
   return contract(a, b, {a.rank() - 1}, {b.rank() == 1 ? 0 : b.rank() - 2});
@@ -153,6 +173,8 @@ Value norm_of(const C& c, Value x, const Json& order, bool keepdims) {
   const Dims axes = c.dims("axis");
   require(axes.size() <= 2, c.who(), ": expected one or two axes, got ", axis);
   const size_t count = axis.is_null() ? static_cast<size_t>(x.rank()) : axes.size();
+  require(order != Json("fro") || count == 2, c.who(),
+          ": order 'fro' is one of matrices, of two axes");
   if (order.is_null() || order == Json("fro")) return length(x, 2, axes, keepdims);
   require(order.is_number(), c.who(), ": order ", order, " is not supported");
   if (count == 1) return length(x, order.as_double(), axes, keepdims);
@@ -242,14 +264,27 @@ Results rms_norm(const C& c) {
   if (in.fits(scale)) return in.finish(c, ops::rms_norm(in.x, in.cast(scale), in.axes, epsilon));
   return in.finish(c, ops::rms_norm(in.x, {}, in.axes, epsilon), scale);
 }
+// In the dtype that holds all of them, and the result in that of x.
 Results batch_norm(const C& c) {
-  return ops::batch_norm_inference(c.float_tensor(0), c.tensor(1), c.tensor(2),
-                                   c.tensor(4, "scale"), c.tensor(3, "offset"),
-                                   c.option("axis").as_int(), c.number("epsilon", 1e-3));
+  Values in = {c.tensor(0), c.tensor(1), c.tensor(2), c.tensor(4, "scale"), c.tensor(3, "offset")};
+  DType dtype = in[0].dtype();
+  if (dtype != DType::boolean) dtype = ops::promoted_to_float(dtype);
+  for (const Value v : in)
+    if (v.defined()) dtype = ops::promoted(dtype, v.dtype());
+  dtype = ops::promoted_to_float(dtype);
+  const DType own = in[0].dtype() == DType::boolean ? dtype : in[0].dtype();
+  in[0] = cast_to(in[0], dtype);
+  for (size_t i = 1; i < in.size(); ++i)
+    if (in[i].defined()) in[i] = cast_to(in[i], ops::statistics_dtype(dtype));
+  return cast_to(ops::batch_norm_inference(in[0], in[1], in[2], in[3], in[4],
+                                           c.option("axis").as_int(), c.number("epsilon", 1e-3)),
+                 own);
 }
+// The largest value counts as a number of the second one's dtype.
 Results psnr(const C& c) {
-  const Values in = c.operands(0, 2);
-  const Value error = ops::mean(ops::square(as_float(in[0]) - as_float(in[1])));
+  const Values in = c.operands(0, 2, ops::promoted_to_float);
+  const DType dtype = ops::promoted(in[0].dtype(), ops::promoted_to_float(c.tensor(1).dtype()));
+  const Value error = cast_to(ops::mean(ops::square(in[0] - in[1])), dtype);
   return 20 * std::log10(c.number("max_val", 1)) - ops::log(error) * (10 / std::log(10.0));
 }
 
@@ -267,6 +302,8 @@ Results digitize(const C& c) {
 }
 Results search_sorted(const C& c) {
   const Values in = c.operands(0, 2);
+  require(in[0].rank() == 1, c.who(), ": the sorted sequence must have one axis, got shape ",
+          keras_shape(in[0].shape()));
   const bool right = c.option("side") == Json("right");
   return count_in(in[1], in[0], right ? ops::greater_equal : ops::greater);
 }
@@ -275,12 +312,17 @@ Results is_in(const C& c) {
   const Value found = ops::any(ops::equal(ops::expand_dims(in[0], -1), flat(in[1])), {-1});
   return c.flag("invert") ? !found : found;
 }
-// Is the prediction of the target among the k largest?
+// Is the prediction of the target among the k largest? NaN is less than all others, and a target
+// outside of the classes never is.
 Results in_top_k(const C& c) {
-  const Value target = as_index(c.tensor(0)), x = c.tensor(1);
-  const Value mine = ops::take_along_axis(x, ops::expand_dims(target, -1), -1);
-  const Value better = ops::sum(ops::cast(ops::greater(x, mine), DType::i32), {-1});
-  return better < c.number("k", 1);
+  const Value target = as_index(c.tensor(0)), x = as_float(c.tensor(1));
+  const Value classes = ops::cast(ops::positions(x, -1), target.dtype());
+  const Value chosen = ops::equal(ops::expand_dims(target, -1), classes);
+  const Value zero = ops::scalar_like(x, 0);
+  const Value mine = ops::sum(ops::select(chosen, x, zero), {-1}, /*keepdims=*/true);
+  const Value better = ops::greater(x, mine) | (ops::is_nan(mine) & !ops::is_nan(x));
+  const Value rank = ops::sum(ops::cast(better, DType::i32), {-1});
+  return (rank < c.number("k", 1)) & ops::any(chosen, {-1});
 }
 
 }  // namespace keratin::rules

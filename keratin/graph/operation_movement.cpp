@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "keratin/graph/json_tensor.h"
 #include "keratin/graph/operation_rules.h"
 #include "keratin/ops/fill.h"
 
@@ -153,6 +154,7 @@ Results vstack(const C& c) {
 Results dstack(const C& c) {
   Values in = c.list(0);
   for (Value& x : in) {
+    if (x.rank() == 0) x = ops::expand_dims(x, 0);
     if (x.rank() == 1) x = ops::expand_dims(x, 0);
     if (x.rank() == 2) x = ops::expand_dims(x, 2);
   }
@@ -161,8 +163,16 @@ Results dstack(const C& c) {
 Results stack(const C& c) { return ops::stack(c.list(0), c.integer("axis").value_or(0)); }
 Results split(const C& c) { return split_along(c, c.integer("axis").value_or(0)); }
 Results hsplit(const C& c) { return split_along(c, c.tensor(0).rank() > 1 ? 1 : 0); }
-Results vsplit(const C& c) { return split_along(c, 0); }
-Results dsplit(const C& c) { return split_along(c, 2); }
+Results vsplit(const C& c) {
+  require(c.tensor(0).rank() >= 2, c.who(), ": expected at least 2 axes, got shape ",
+          keras_shape(c.tensor(0).shape()));
+  return split_along(c, 0);
+}
+Results dsplit(const C& c) {
+  require(c.tensor(0).rank() >= 3, c.who(), ": expected at least 3 axes, got shape ",
+          keras_shape(c.tensor(0).shape()));
+  return split_along(c, 2);
+}
 // The first parts are longer by one where the axis does not divide.
 Results array_split(const C& c) {
   const Value x = c.tensor(0);
@@ -197,10 +207,23 @@ Results tile(const C& c) {
   while (static_cast<size_t>(x.rank()) < repeats.size()) x = ops::expand_dims(x, 0);
   return ops::tile(x, repeats);
 }
+// Each element so many times, or a number of times of its own.
 Results repeat(const C& c) {
-  const auto axis = c.integer("axis");
-  const Value x = c.tensor(0);
-  return ops::repeat(axis ? x : flat(x), c.option("repeats").as_int(), axis.value_or(0));
+  const auto along = c.integer("axis");
+  const Value x = along ? c.tensor(0) : flat(c.tensor(0));
+  const int64_t axis = from_front(c, along.value_or(0), x.rank());
+  const Dims counts = c.dims("repeats");
+  for (const int64_t count : counts)
+    require(count >= 0, c.who(), ": expected counts that are not negative, got ",
+            c.option("repeats"));
+  if (counts.size() == 1) return ops::repeat(x, counts[0], axis);
+  require(known_size(c, x, axis) == static_cast<int64_t>(counts.size()), c.who(), ": expected ",
+          x.shape()[axis], " counts along axis ", axis, ", got ", counts.size());
+  std::vector<int64_t> rows;
+  for (size_t i = 0; i < counts.size(); ++i)
+    rows.insert(rows.end(), static_cast<size_t>(counts[i]), static_cast<int64_t>(i));
+  const Shape shape({static_cast<int64_t>(rows.size())});
+  return ops::gather(x, ops::constant(c.block(), Tensor::of(DType::i64, shape, rows)), axis);
 }
 // A shift for each axis, or one for all; without axes, all elements in a row are shifted.
 Results roll(const C& c) {
@@ -222,7 +245,11 @@ Results take(const C& c) {
   return ops::gather(axis ? x : flat(x), as_index(c.tensor(1)), axis.value_or(0));
 }
 Results one_hot(const C& c) { return one_hot_of(c); }
-Results multi_hot(const C& c) { return ops::max(one_hot_of(c), {c.tensor(0).rank() > 1 ? 1 : 0}); }
+Results multi_hot(const C& c) {
+  const Value classes = one_hot_of(c);
+  const int64_t axis = c.tensor(0).rank() > 1 ? 1 : 0;
+  return classes.shape()[axis] == 0 ? ops::sum(classes, {axis}) : ops::max(classes, {axis});
+}
 Results pad(const C& c) {
   const Value x = c.tensor(0);
   const std::string& mode = c.option("mode").as_string();
@@ -231,14 +258,16 @@ Results pad(const C& c) {
   if (mode == "symmetric") return ops::pad_symmetric(x, lo, hi);
   require(mode == "constant", c.who(), ": mode '", mode, "' is not supported");
   const Tree<Traced>& value = c.argument("constant_values");
-  return ops::pad(
-      x, {.lo = lo, .hi = hi, .value = value.is_none() ? 0.0 : value.constant().as_double()});
+  if (value.is_none()) return ops::pad(x, {.lo = lo, .hi = hi, .value = 0});
+  const Tensor number = tensor_from_json(constant_json(value), x.dtype());
+  return ops::pad(x, {.lo = lo, .hi = hi, .value = number.at(0)});
 }
 Results rot90(const C& c) {
   const Value x = c.tensor(0);
   const Dims plane = c.dims("axes");
   require(plane.size() == 2, c.who(), ": expected two axes, got ", c.option("axes"));
   const int64_t a = from_front(c, plane[0], x.rank()), b = from_front(c, plane[1], x.rank());
+  require(a != b, c.who(), ": expected two different axes, got ", c.option("axes"));
   Dims turned = counted(x.rank());
   std::swap(turned[static_cast<size_t>(a)], turned[static_cast<size_t>(b)]);
   switch (((c.integer("k").value_or(1) % 4) + 4) % 4) {
@@ -293,7 +322,7 @@ Results meshgrid(const C& c) {
   for (size_t i = 0; i < count; ++i) {
     Value grid = vectors[i];
     for (size_t j = 0; j < count; ++j)
-      if (j != i) grid = ops::mul(grid, ops::fill_like(vectors[j], 1, grid.dtype()));
+      if (j != i) grid = ops::select(ops::fill_like(vectors[j], 1, DType::boolean), grid, grid);
     grids.push_back(grid);
   }
   return grids;

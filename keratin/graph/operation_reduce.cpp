@@ -107,6 +107,14 @@ Value nanstd(Value x, const Dims& axes, bool keepdims) {
 Results nanmax(const C& c) { return extremum(c, max_of_numbers, ops::maximum); }
 Results nanmin(const C& c) { return extremum(c, min_of_numbers, ops::minimum); }
 
+// Of integers both are integers: the variance is that about the mean that was cut off.
+Values whole_moments(Value x, Value mean, const Dims& axes, bool keepdims, DType dtype) {
+  mean = ops::cast(mean, dtype);
+  const Value wide = ops::cast(ops::mean(x, axes, /*keepdims=*/true), dtype);
+  const Value squares = ops::square(x - ops::cast(wide, x.dtype()));
+  return {mean, ops::cast(ops::mean(squares, axes, keepdims), dtype)};
+}
+
 // Of halves, both stay within what float16 holds.
 Results moments(const C& c) {
   const Value given = c.float_tensor(0);
@@ -117,6 +125,9 @@ Results moments(const C& c) {
   if (x.dtype() != given.dtype())
     for (Value& y : results)
       y = ops::cast(ops::clip(y, -largest_half, largest_half), given.dtype());
+  const DType own = c.tensor(0).dtype();
+  if (own == DType::i32 || own == DType::i64)
+    return whole_moments(x, results[0], axes, keepdims, own);
   return results;
 }
 // Weights of one axis may be a vector along it.
@@ -130,6 +141,9 @@ Results average(const C& c) {
   const Value x = as_float(in[0]);
   Value w = as_float(in[1]);
   const Dims axes = c.dims("axis");
+  require(w.rank() == x.rank() || (w.rank() == 1 && axes.size() == 1), c.who(),
+          ": `weights` must have the shape of `x`, or one axis where `axis` names one, got shapes ",
+          keras_shape(w.shape()), " and ", keras_shape(x.shape()));
   if (w.rank() == 1 && x.rank() > 1 && axes.size() == 1) {
     Dims shape(static_cast<size_t>(x.rank()), 1);
     shape[static_cast<size_t>(from_front(c, axes[0], x.rank()))] = ops::infer_size;
@@ -146,6 +160,7 @@ Results count_nonzero(const C& c) {
 Results softmax_over(const C& c, Value (*f)(Value, const Dims&)) {
   const Value x = c.float_tensor(0);
   const Json& axis = c.option("axis");
+  if (x.shape().known() && x.shape().count() == 0) return x;
   if (axis.is_array() && axis.size() == 0)
     return ops::squeeze(f(ops::expand_dims(x, -1), {-1}), -1);
   return f(x, c.dims("axis"));

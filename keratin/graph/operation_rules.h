@@ -24,9 +24,10 @@ inline Value as_number(Value x) {
   return x.dtype() == DType::boolean ? ops::cast(x, DType::i32) : x;
 }
 // Where Keras makes float64 of int64.
-inline Value as_wide_float(Value x) {
-  return x.dtype() == DType::i64 ? ops::cast(x, DType::f64) : as_float(x);
+inline DType wide_float(DType dtype) {
+  return dtype == DType::i64 ? DType::f64 : ops::promoted_to_float(dtype);
 }
+inline Value as_wide_float(Value x) { return cast_to(x, wide_float(x.dtype())); }
 // Small integers are added up in int32.
 inline Value as_sum(Value x) {
   const bool small =
@@ -78,13 +79,27 @@ Results both_or_bools(const C& c) {
 }
 template <Binary f>
 Results both_floats(const C& c) {
-  const Values in = c.operands(0, 2);
+  const Values in = c.operands(0, 2, ops::promoted_to_float);
+  return f(in[0], in[1]);
+}
+// Where Keras makes tensors of numbers first: 2 is int32 and 2.5 float32, whatever is beside them.
+template <Binary f>
+Results both_float_tensors(const C& c) {
+  const Values in = ops::promote({c.tensor(0), c.tensor(1)});
   return f(as_float(in[0]), as_float(in[1]));
+}
+// The dtype for whole numbers that the integers beside them cannot hold: int64.
+DType wide_integer(DType dtype);
+bool has_wide_number(const C& c);
+template <Binary f>
+Results compare(const C& c) {
+  const Values in = c.operands(0, 2, has_wide_number(c) ? wide_integer : nullptr);
+  return f(in[0], in[1]);
 }
 template <Binary f>
 Results both_wide_floats(const C& c) {
-  const Values in = c.operands(0, 2);
-  return f(as_wide_float(in[0]), as_wide_float(in[1]));
+  const Values in = c.operands(0, 2, wide_float);
+  return f(in[0], in[1]);
 }
 // Sums of products: of bools, whether there is one that is true.
 template <Binary f>
@@ -124,10 +139,11 @@ Results reduce_bools(const C& c) {
 }
 template <Reduce f>
 Results accumulate(const C& c) {
-  Value x = c.tensor(0);
-  if (const auto dtype = c.dtype()) x = cast_to(x, *dtype);
-  const Reduction r = reduction(c, as_sum(x));
-  return f(r.x, r.axes, r.keepdims);
+  const Value x = c.tensor(0);
+  const auto dtype = c.dtype();
+  const Reduction r = reduction(c, as_sum(dtype ? cast_to(x, *dtype) : x));
+  const Value y = f(r.x, r.axes, r.keepdims);
+  return dtype ? cast_to(y, *dtype) : y;
 }
 template <Along f>
 Results along(const C& c) {
@@ -143,6 +159,23 @@ inline constexpr Option alpha{"alpha", 1}, slope{"negative_slope", 0.2}, half{"t
 template <Scaled f, const Option& option>
 Results with_number(const C& c) {
   return f(c.float_tensor(0), c.number(option.key, option.otherwise));
+}
+
+// One that is linear in pieces: of integers it gives integers, where its numbers are whole too.
+template <class F>
+Results piecewise(const C& c, bool whole, const F& f) {
+  const Value x = c.tensor(0);
+  if (is_float(x.dtype()) || !whole) return f(as_float(x));
+  return ops::cast(f(ops::cast(x, DType::f64)), as_number(x).dtype());
+}
+template <Unary f>
+Results in_pieces(const C& c) {
+  return piecewise(c, true, f);
+}
+template <Scaled f, const Option& option>
+Results in_pieces(const C& c) {
+  return piecewise(c, c.option(option.key).is_int(),
+                   [&](Value x) { return f(x, c.number(option.key, option.otherwise)); });
 }
 
 // operation_movement.cpp: elements moved, cut out and joined

@@ -1,4 +1,5 @@
 // Keras's operations by class name, one row each, and what they compute.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -18,7 +19,7 @@ Value standard_deviation(Value x, const Dims& axes, bool keepdims) {
 }
 Value log2(Value x) { return ops::log(x) * (1 / std::numbers::ln2); }
 Value log10(Value x) { return ops::log(x) * (1 / std::numbers::ln10); }
-Value exp2(Value x) { return ops::exp(x * std::numbers::ln2); }
+Value exp2(Value x) { return ops::pow(ops::scalar_like(x, 2), x); }
 Value same_value(Value x) { return x; }
 
 Value cbrt(Value x) { return ops::sign(x) * ops::pow(ops::abs(x), ops::scalar_like(x, 1.0 / 3)); }
@@ -61,14 +62,17 @@ Value fmin(Value a, Value b) {
 }
 Value heaviside(Value x, Value at_zero) {
   const Value one = ops::scalar_like(x, 1), zero = ops::scalar_like(x, 0);
-  return ops::select(x < 0.0, zero, ops::select(ops::equal(x, zero), at_zero, one));
+  const Value y = ops::select(x < 0.0, zero, ops::select(ops::equal(x, zero), at_zero, one));
+  return ops::select(ops::is_nan(x), x, y);
 }
 // Scaled by the larger one, so that no square overflows.
 Value hypot(Value a, Value b) {
   const Value x = ops::abs(a), y = ops::abs(b), large = ops::maximum(x, y);
   const Value ratio = ops::minimum(x, y) / large;
-  return ops::select(ops::equal(large, ops::scalar_like(large, 0)), large,
-                     large * ops::sqrt(ratio * ratio + 1.0));
+  const Value length = ops::select(ops::equal(large, ops::scalar_like(large, 0)), large,
+                                   large * ops::sqrt(ratio * ratio + 1.0));
+  const Value endless = ops::is_inf(x) | ops::is_inf(y);  // even beside NaN
+  return ops::select(endless, ops::scalar_like(x, std::numeric_limits<double>::infinity()), length);
 }
 Value divide_no_nan(Value a, Value b) {
   const Value zero = ops::scalar_like(b, 0), none = ops::equal(b, zero);
@@ -85,6 +89,13 @@ Value logaddexp2(Value a, Value b) {
 }
 Value ldexp(Value x, Value exponent) { return x * exp2(exponent); }
 Results everywhere_true(const C& c) { return ops::fill_like(c.tensor(0), 1, DType::boolean); }
+// Of no elements it is -infinity.
+Value logsumexp(Value x, const Dims& axes, bool keepdims) {
+  const Dims& sizes = x.shape().dims();
+  if (std::find(sizes.begin(), sizes.end(), 0) == sizes.end())
+    return ops::logsumexp(x, axes, keepdims);
+  return ops::log(ops::sum(ops::exp(x), axes, keepdims));
+}
 Value range(Value x, const Dims& axes, bool keepdims) {
   return ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims);
 }
@@ -117,7 +128,10 @@ Results gelu(const C& c) {
   return ops::gelu(c.float_tensor(0), approximate.is_null() || approximate.as_bool());
 }
 Results threshold(const C& c) {
-  return ops::threshold(c.float_tensor(0), c.number("threshold", 0), c.number("default_value", 0));
+  const bool whole = c.option("threshold").is_int() && c.option("default_value").is_int();
+  return piecewise(c, whole, [&](Value x) {
+    return ops::threshold(x, c.number("threshold", 0), c.number("default_value", 0));
+  });
 }
 // Integers stay what they are, but for places before the point.
 Results round(const C& c) {
@@ -135,22 +149,17 @@ Results where(const C& c) {
   const Values in = c.operands(1, 2);
   return ops::select(as_bool(c.tensor(0)), in[0], in[1]);
 }
+// A limit outside of the dtype of x is its largest or smallest number.
 Results clip(const C& c) {
-  Value x = c.tensor(0);
-  const Json &low = c.option("x_min"), &high = c.option("x_max");
-  const auto bound = [&](const Json& json) {
-    const DType dtype = ops::promoted_with_number(x.dtype(), json.is_int());
-    x = cast_to(x, dtype);
-    return ops::constant(c.block(), tensor_from_json(json, dtype));
+  Value x = as_number(c.tensor(0));
+  const auto limit = [&](const Json& json, Binary f) {
+    if (json.is_null()) return;
+    if (!json.is_bool()) x = cast_to(x, ops::promoted_with_number(x.dtype(), json.is_int()));
+    const double value = json.is_bool() ? json.as_bool() : json.as_double();
+    x = f(x, ops::constant(c.block(), Tensor::scalar(x.dtype(), value)));
   };
-  if (!low.is_null()) {
-    const Value limit = bound(low);
-    x = ops::maximum(x, limit);
-  }
-  if (!high.is_null()) {
-    const Value limit = bound(high);
-    x = ops::minimum(x, limit);
-  }
+  limit(c.option("x_min"), ops::maximum);
+  limit(c.option("x_max"), ops::minimum);
   return x;
 }
 
@@ -158,10 +167,9 @@ template <Value (*f)(Value, ops::CumulativeAttrs)>
 Results cumulate(const C& c) {
   const auto axis = c.integer("axis");
   Value x = c.tensor(0);
-  const DType dtype = c.dtype().value_or(as_number(x).dtype());
-  x = as_number(cast_to(x, dtype));
+  x = as_number(cast_to(x, c.dtype().value_or(x.dtype())));
   if (!axis) x = flat(x);
-  return cast_to(f(x, {.axis = axis.value_or(0)}), dtype);
+  return f(x, {.axis = axis.value_or(0)});
 }
 Results sort(const C& c) {
   const auto axis = c.integer("axis");
@@ -204,8 +212,13 @@ Results nan_to_num(const C& c) {
 Results saturate_cast(const C& c) {
   const DType dtype = c.dtype().value_or(DType::f32);
   const Value x = c.tensor(0);
-  const Value low = ops::scalar_like(x, smallest_number(dtype));
-  const Value high = ops::scalar_like(x, largest_number(dtype));
+  if (x.dtype() == DType::boolean) return cast_to(x, dtype);
+  if (dtype == DType::boolean) return x > 0.0;  // from 0 to 1
+  const auto limit = [&](double bound, double own) {
+    return ops::scalar_like(x, std::abs(bound) < std::abs(own) ? bound : own);
+  };
+  const Value low = limit(smallest_number(dtype), smallest_number(x.dtype()));
+  const Value high = limit(largest_number(dtype), largest_number(x.dtype()));
   return cast_to(ops::minimum(ops::maximum(x, low), high), dtype);
 }
 Results is_close(const C& c) {
@@ -222,20 +235,22 @@ Results is_close(const C& c) {
 }
 // The choice of the first condition that holds.
 Results select(const C& c) {
-  const auto& conditions = c.argument(0).list();
-  const auto& choices = c.argument(1).list();
-  require(conditions.size() == choices.size(), c.who(), ": expected as many choices as conditions");
-  Values values;
-  for (const Tree<Traced>& choice : choices) values.push_back(choice.leaf().value);
+  const Values conditions = c.tensors(0);
+  Values values = c.tensors(1);
+  require(conditions.size() == values.size(), c.who(), ": expected as many choices as conditions");
   values = ops::promote(values);
-  const Tree<Traced>& otherwise = c.argument(2);
-  Value y;
-  if (otherwise.is_leaf())
-    y = cast_to(otherwise.leaf().value, values[0].dtype());
-  else
-    y = ops::scalar_like(values[0], otherwise.is_none() ? 0 : otherwise.constant().as_double());
+  const Tree<Traced>& given = c.argument(2);
+  const bool number = given.is_constant() && !given.is_none();
+  DType dtype = given.is_none() || number ? values[0].dtype()
+                                          : ops::promoted(values[0].dtype(), c.tensor(2).dtype());
+  if (number && !given.constant().is_bool())
+    dtype = ops::promoted_with_number(dtype, given.constant().is_int());
+  for (Value& value : values) value = cast_to(value, dtype);
+  Value y = given.is_none() ? ops::scalar_like(values[0], 0)
+            : number        ? ops::constant(c.block(), tensor_from_json(given.constant(), dtype))
+                            : cast_to(c.tensor(2), dtype);
   for (size_t i = conditions.size(); i-- > 0;)
-    y = ops::select(as_bool(conditions[i].leaf().value), values[i], y);
+    y = ops::select(as_bool(conditions[i]), values[i], y);
   return y;
 }
 Results absolute(const C& c) {
@@ -264,7 +279,7 @@ constexpr OperationDef table[] = {
     {"Arcsin", numpy, of_float<ops::asin>},
     {"Arcsinh", numpy, of_float<ops::asinh>},
     {"Arctan", numpy, of_float<ops::atan>},
-    {"Arctan2", numpy, both_floats<ops::atan2>},
+    {"Arctan2", numpy, both_float_tensors<ops::atan2>},
     {"Arctanh", numpy, of_float<ops::atanh>},
     {"Argmax", numpy, argmax},
     {"Argmin", numpy, argmin},
@@ -307,7 +322,7 @@ constexpr OperationDef table[] = {
     {"Einsum", numpy, einsum},
     {"Elu", nn, with_number<ops::elu, alpha>},
     {"EmptyLike", numpy, filled_like<0>},
-    {"Equal", numpy, both<ops::equal>},
+    {"Equal", numpy, compare<ops::equal>},
     {"Erf", math, of_float<ops::erf>},
     {"Erfc", math, of_float<erfc>},
     {"Erfinv", math, of_float<ops::erfinv>},
@@ -328,12 +343,12 @@ constexpr OperationDef table[] = {
     {"Gelu", nn, gelu},
     {"GetItem", numpy, get_item},
     {"Glu", nn, along<ops::glu>},
-    {"Greater", numpy, both<ops::greater>},
-    {"GreaterEqual", numpy, both<ops::greater_equal>},
-    {"HardShrink", nn, with_number<ops::hard_shrink, half>},
+    {"Greater", numpy, compare<ops::greater>},
+    {"GreaterEqual", numpy, compare<ops::greater_equal>},
+    {"HardShrink", nn, in_pieces<ops::hard_shrink, half>},
     {"HardSigmoid", nn, of_float<ops::hard_sigmoid>},
     {"HardSilu", nn, of_float<ops::hard_silu>},
-    {"HardTanh", nn, of_float<ops::hard_tanh>},
+    {"HardTanh", nn, in_pieces<ops::hard_tanh>},
     {"Heaviside", numpy, both_wide_floats<heaviside>},
     {"Hsplit", numpy, hsplit},
     {"Hstack", numpy, hstack},
@@ -350,23 +365,23 @@ constexpr OperationDef table[] = {
     {"Isreal", numpy, everywhere_true},
     {"LayerNorm", nn, layer_norm},
     {"Ldexp", numpy, both_floats<ldexp>},
-    {"LeakyRelu", nn, with_number<ops::leaky_relu, slope>},
+    {"LeakyRelu", nn, in_pieces<ops::leaky_relu, slope>},
     {"LeftShift", numpy, both_numbers<ops::shift_left>},
-    {"Less", numpy, both<ops::less>},
-    {"LessEqual", numpy, both<ops::less_equal>},
+    {"Less", numpy, compare<ops::less>},
+    {"LessEqual", numpy, compare<ops::less_equal>},
     {"Log", numpy, of_float<ops::log>},
     {"Log10", numpy, of_float<log10>},
     {"Log1p", numpy, of_float<ops::log1p>},
     {"Log2", numpy, of_float<log2>},
     {"LogSigmoid", nn, of_float<ops::log_sigmoid>},
     {"LogSoftmax", nn, log_softmax},
-    {"Logaddexp", numpy, both_floats<logaddexp>},
-    {"Logaddexp2", numpy, both_floats<logaddexp2>},
+    {"Logaddexp", numpy, both_float_tensors<logaddexp>},
+    {"Logaddexp2", numpy, both_float_tensors<logaddexp2>},
     {"LogicalAnd", numpy, logical<ops::bit_and>},
     {"LogicalNot", numpy, [](const C& c) -> Results { return ops::bit_not(as_bool(c.tensor(0))); }},
     {"LogicalOr", numpy, logical<ops::bit_or>},
     {"LogicalXor", numpy, logical<ops::bit_xor>},
-    {"Logsumexp", math, reduce_floats<ops::logsumexp>},
+    {"Logsumexp", math, reduce_floats<logsumexp>},
     {"Matmul", numpy, matmul},
     {"Max", numpy, max},
     {"Maximum", numpy, both_or_bools<ops::maximum, ops::bit_or>},
@@ -392,7 +407,7 @@ constexpr OperationDef table[] = {
     {"Negative", numpy, same<ops::neg>},
     {"Norm", linalg, norm},
     {"Normalize", nn, normalize},
-    {"NotEqual", numpy, both<ops::not_equal>},
+    {"NotEqual", numpy, compare<ops::not_equal>},
     {"OneHot", nn, one_hot},
     {"OnesLike", numpy, filled_like<1>},
     {"Outer", numpy, product<outer>},
@@ -407,7 +422,7 @@ constexpr OperationDef table[] = {
     {"Real", numpy, same<same_value>},
     {"Reciprocal", numpy, of_float<ops::reciprocal>},
     {"Relu", nn, same_number<ops::relu>},
-    {"Relu6", nn, of_float<ops::relu6>},
+    {"Relu6", nn, in_pieces<ops::relu6>},
     {"Repeat", numpy, repeat},
     {"Reshape", numpy, reshape},
     {"RightShift", numpy, both_numbers<ops::shift_right>},
@@ -428,7 +443,7 @@ constexpr OperationDef table[] = {
     {"Sinh", numpy, of_float<ops::sinh>},
     {"Slice", core, slice},
     {"SliceUpdate", core, slice_update},
-    {"SoftShrink", nn, with_number<ops::soft_shrink, half>},
+    {"SoftShrink", nn, in_pieces<ops::soft_shrink, half>},
     {"Softmax", nn, softmax},
     {"Softplus", nn, of_float<ops::softplus>},
     {"Softsign", nn, of_float<ops::softsign>},
