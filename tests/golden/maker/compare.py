@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import zipfile
 
 import ml_dtypes  # noqa: F401 (makes numpy know bfloat16)
 import numpy as np
@@ -57,14 +58,20 @@ def tensor_differences(old, new, where):
             yield f"{where}: differs by {error:.2g}"
 
 
+def contents(path):
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as file:
+            return [json.loads(file.read(name)) for name in file.namelist()]
+    return json.loads(path.read_text())
+
+
 def folders(old, new, known=()):
     """Prints what differs between the files of two folders, and how often for a known cause;
     returns whether anything differs for no such cause."""
     lines = []
-    for path in sorted(new.rglob("*.json")):
+    for path in sorted([*new.rglob("*.json"), *new.rglob("sweep/*.zip")]):
         name = path.relative_to(new)
-        found = differences(json.loads((old / name).read_text()), json.loads(path.read_text()))
-        lines += [f"{name}{line}" for line in found]
+        lines += [f"{name}{line}" for line in differences(contents(old / name), contents(path))]
     for pattern, cause in known:
         count = len(lines)
         lines = [line for line in lines if not re.match(pattern, line)]
