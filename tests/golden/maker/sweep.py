@@ -34,8 +34,9 @@ def data(dtype, shape, pool, offset):
     wanted = np.dtype(getattr(ml_dtypes, dtype) if dtype == "bfloat16" else dtype)
     if dtype == "uint8" or dtype == "bool":
         picked = [abs(v) for v in picked]
+    wide = "float64" if dtype in sweep_cases.FLOATS else "int64"
     with np.errstate(all="ignore"):
-        return np.array(picked, "float64" if dtype in sweep_cases.FLOATS else "int64").astype(wanted).reshape(shape)
+        return np.array(picked, wide).astype(wanted).reshape(shape)
 
 
 def placeholders(x, names):
@@ -91,7 +92,8 @@ def record(code, tensors, called):
     called.clear()
     made = refused = None
     try:
-        made = keras.tree.flatten(eval(code, {"ops": keras.ops, "np": np, **dict(zip("abc", symbols))}))
+        made = keras.tree.flatten(eval(code,
+                                       {"ops": keras.ops, "np": np, **dict(zip("abc", symbols))}))
     except Exception as error:
         refused = f"symbolic: {type(error).__name__}: {error}"[:300]
     if len(called) != 1:
@@ -324,4 +326,5 @@ def write(folder, only=None):
 
 if __name__ == "__main__":
     os.environ["KERAS_BACKEND"] = sys.argv[1]
+    os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"  # programs that run once
     record_all(sys.argv[2], sys.argv[3:])

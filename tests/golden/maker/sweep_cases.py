@@ -4,8 +4,9 @@ A case is an expression of keras.ops over a, b, c and what these are: dtype, sha
 batch is open; it then has two samples) and the name of a pool, whose values fill it in turn.
 """
 
-import ast
 import itertools
+
+from maker.sweep_moved import MOVED, with_arrays
 
 DTYPES = "bool int8 uint8 int32 int64 float16 bfloat16 float32 float64".split()
 FLOATS = DTYPES[5:]
@@ -81,13 +82,15 @@ def unary():
         "leaky_relu": ["0.3", "0", "1"], "squareplus": ["b=1", "b=0"],
         "nan_to_num": ["nan=1.0", "posinf=2.0", "neginf=-2", "nan=1, posinf=3, neginf=4"],
         "round": ["decimals=1", "decimals=-1", "decimals=2"],
-        "zeros_like": ["dtype='int8'", "dtype='bool'"], "ones_like": ["dtype='float16'", "dtype='bool'"],
+        "zeros_like": ["dtype='int8'", "dtype='bool'"],
+        "ones_like": ["dtype='float16'", "dtype='bool'"],
         "empty_like": ["dtype='int32'"], "array": ["dtype='float16'", "dtype='bool'"],
         "convert_to_tensor": ["dtype='int32'", "dtype='float64'"],
         "threshold": ["0.5, -2.0", "1, 0", "0, 3"],
     }
     for name, choices in options.items():
-        for choice, dtype in itertools.product(choices, ("float32", "float16", "int32", "uint8", "bool")):
+        for choice, dtype in itertools.product(choices,
+                                               ("float32", "float16", "int32", "uint8", "bool")):
             yield one(f"ops.{name}(a, {choice})", dtype, (22 if dtype in FLOATS else 12,), "edge")
     for to in DTYPES:
         for dtype in DTYPES:
@@ -111,12 +114,14 @@ def binary():
         first = "size" if name in DIVISION else "pair"
         second = "size" if name in DIVISION + SHIFTS else "pair"
         for a, b in itertools.product(DTYPES, DTYPES):
-            if name in SHIFTS + BITS and (a in FLOATS or b in FLOATS) and (a, b) != ("float32", "int32"):
+            if (name in SHIFTS + BITS and (a in FLOATS or b in FLOATS)
+                    and (a, b) != ("float32", "int32")):
                 continue
             yield two(f"ops.{name}(a, b)", (a, (7,), first), (b, (7,), second))
         for dtype in ("int32", "int8", "uint8", "int64", "float32", "float16", "bool"):
             if name not in SHIFTS + BITS or dtype not in FLOATS:
-                yield two(f"ops.{name}(a, b)", (dtype, (8, 1), "pair"), (dtype, (7 if second == "size" else 8,), second))
+                yield two(f"ops.{name}(a, b)", (dtype, (8, 1), "pair"),
+                          (dtype, (7 if second == "size" else 8,), second))
         for dtype in DTYPES:
             for number in ("2", "2.5", "True", "-3"):
                 if name in SHIFTS and number == "-3" or name in SHIFTS + BITS and number == "2.5":
@@ -130,8 +135,10 @@ def binary():
             yield one(f"ops.{name}(a, 300)", "int8", (5,), "size")
             yield one(f"ops.{name}(a, 0.1)", "float16", (5,), "size")
         kind = "int32" if name in SHIFTS + BITS else "float32"
-        for a, b in [((), (3,)), ((3, 1), (1, 4)), ((), ()), ((0,), (1,)), ((0, 3), (3,)), ((2, 0), ()),
-                     ((None, 3), (3,)), ((None, 1), (None, 3)), ((2, 1, 2, 1, 3), (3, 1)), ((1,), (2, 2, 1, 1, 2)),
+        for a, b in [((), (3,)), ((3, 1), (1, 4)), ((), ()), ((0,), (1,)), ((0, 3), (3,)),
+                     ((2, 0), ()),
+                     ((None, 3), (3,)), ((None, 1), (None, 3)), ((2, 1, 2, 1, 3), (3, 1)),
+                     ((1,), (2, 2, 1, 1, 2)),
                      ((None,), ()), ((2,), (3,))]:
             yield two(f"ops.{name}(a, b)", (kind, a, "size"), (kind, b, "size"))
     for name in ("add", "multiply", "maximum", "equal", "power", "mod"):
@@ -146,17 +153,21 @@ def binary():
     for dtype in INTEGERS:  # beyond the width of the type, and below zero
         for name in SHIFTS:
             yield two(f"ops.{name}(a, b)", (dtype, (8, 1), "edge"), (dtype, (5,), "rising"))
-    for a, b in (("float32", "int32"), ("float16", "int8"), ("float64", "int64"), ("int32", "int32"),
+    for a, b in (("float32", "int32"), ("float16", "int8"), ("float64", "int64"),
+                 ("int32", "int32"),
                  ("bfloat16", "uint8"), ("float32", "float32"), ("bool", "bool")):
         yield two("ops.ldexp(a, b)", (a, (8,), "edge"), (b, (8,), "size"))
         yield two("ops.ldexp(a, b)", (a, (None, 2), "calm"), (b, (2,), "calm"))
     for equal_nan in (False, True):
-        yield two(f"ops.isclose(a, b, equal_nan={equal_nan})", ("float32", (8, 1), "pair"), ("float32", (8,), "pair"))
-        yield two(f"ops.isclose(a, b, 1.0, 0.5, equal_nan={equal_nan})", ("float16", (8, 1), "pair"), ("int32", (8,), "pair"))
+        yield two(f"ops.isclose(a, b, equal_nan={equal_nan})", ("float32", (8, 1), "pair"),
+                  ("float32", (8,), "pair"))
+        yield two(f"ops.isclose(a, b, 1.0, 0.5, equal_nan={equal_nan})",
+                  ("float16", (8, 1), "pair"), ("int32", (8,), "pair"))
 
 
 AXES = ("axis=0", "axis=-1", "axis=1, keepdims=True", "axis=(0, 2)", "axis=(-1, 0), keepdims=True",
-        "axis=()", "axis=(), keepdims=True", "keepdims=True", "axis=(1,)", "axis=[0, 1]", "axis=None",
+        "axis=()", "axis=(), keepdims=True", "keepdims=True", "axis=(1,)", "axis=[0, 1]",
+        "axis=None",
         "axis=3", "axis=(0, 0)")
 
 
@@ -223,128 +234,36 @@ def reductions():
         yield one("ops.average(a)", dtype, (2, 3), "calm")
         yield one("ops.average(a, axis=0)", dtype, (2, 3), "calm")
         for other in DTYPES:
-            yield two("ops.average(a, axis=0, weights=b)", (dtype, (3, 2), "calm"), (other, (3, 2), "size"))
+            yield two("ops.average(a, axis=0, weights=b)", (dtype, (3, 2), "calm"),
+                      (other, (3, 2), "size"))
     for axis in ("0", "-1", "(0, 1)", "()", "(-1,)", "None", "7"):
         for shape in ((2, 3), (None, 3), (0, 3), (3, 0), (2, 1, 2, 1, 3)):
             yield one(f"ops.count_nonzero(a, axis={axis})", "float32", shape, "ties")
             yield one(f"ops.average(a, axis={axis})", "float32", shape, "calm")
             yield one(f"ops.moments(a, axes={axis})", "float32", shape, "calm")
             yield one(f"ops.logsumexp(a, axis={axis}, keepdims=True)", "float32", shape, "calm")
-    yield two("ops.average(a, axis=1, weights=b)", ("float32", (2, 3), "calm"), ("float32", (3,), "size"))
-    yield two("ops.average(a, axis=0, weights=b)", ("float32", (None, 3), "calm"), ("float32", (None,), "size"))
+    yield two("ops.average(a, axis=1, weights=b)", ("float32", (2, 3), "calm"),
+              ("float32", (3,), "size"))
+    yield two("ops.average(a, axis=0, weights=b)", ("float32", (None, 3), "calm"),
+              ("float32", (None,), "size"))
     yield two("ops.average(a, weights=b)", ("float32", (2, 3), "calm"), ("float32", (2, 3), "size"))
     yield two("ops.average(a, weights=b)", ("float32", (2, 3), "calm"), ("float32", (3,), "size"))
-
-
-# Expressions of one tensor, and the shapes they are called with.
-MOVED = {
-    (2, 3): "reshape(a, (3, 2));reshape(a, -1);reshape(a, (-1, 1, 2));reshape(a, (6,));reshape(a, (4, 2));"
-            "reshape(a, (-1, -1));broadcast_to(a, (2, 2, 3));broadcast_to(a, (2, 3));broadcast_to(a, (3, 3));"
-            "transpose(a);transpose(a, (1, 0));transpose(a, (-1, 0));transpose(a, (0, 0));"
-            "swapaxes(a, 0, -1);swapaxes(a, 0, 2);moveaxis(a, 0, -1);moveaxis(a, [0, 1], [1, 0]);"
-            "expand_dims(a, 0);expand_dims(a, -1);expand_dims(a, (0, 2));expand_dims(a, (0, -1));expand_dims(a, 4);"
-            "flip(a);flip(a, 0);flip(a, (0, 1));flip(a, -1);flip(a, ());fliplr(a);flipud(a);"
-            "tile(a, 2);tile(a, (2, 1));tile(a, (2, 1, 2));tile(a, (0, 1));repeat(a, 2);repeat(a, 2, axis=0);"
-            "repeat(a, 0, axis=1);repeat(a, [1, 2], axis=0);repeat(a, [2], axis=1);repeat(a, [1, 0, 2], axis=-1);roll(a, 1);roll(a, -1, axis=0);"
-            "roll(a, 5, axis=-1);roll(a, (1, 2), axis=(0, 1));roll(a, 1, axis=(0, 1));rot90(a);rot90(a, k=2);rot90(a, k=-1);rot90(a, k=5, axes=(1, 0));"
-            "rot90(a, axes=(0, 0));split(a, 3, axis=1);split(a, 2);split(a, [1], axis=-1);split(a, [1, 1, 2], axis=1);split(a, [], axis=1);"
-            "split(a, 2, axis=1);split(a, [5], axis=1);split(a, [-1], axis=1);split(a, [2, 1], axis=1);"
-            "array_split(a, 2, axis=1);array_split(a, 4, axis=1);array_split(a, [1], axis=0);"
-            "hsplit(a, 3);vsplit(a, 2);hsplit(a, [1]);vsplit(a, [1]);dsplit(a, 1);unstack(a);unstack(a, axis=1);unstack(a, 3, axis=-1);unstack(a, 2, axis=1);"
-            "sort(a);sort(a, axis=0);sort(a, axis=None);argsort(a);argsort(a, axis=0);argsort(a, axis=None);"
-            "top_k(a, 2);top_k(a, 1, sorted=False);top_k(a, 4);top_k(a, 0);diagonal(a);diagonal(a, offset=1);diagonal(a, offset=-5);diagonal(a, axis1=1, axis2=0);"
-            "diagonal(a, axis1=0, axis2=0);trace(a);trace(a, offset=-1);tril(a);tril(a, k=-1);triu(a);triu(a, k=1);tril(a, k=9);triu(a, k=-9);"
-            "diff(a);diff(a, n=2);diff(a, axis=0);diff(a, n=0);diff(a, n=5);pad(a, 1);pad(a, (1, 2));pad(a, [[1, 0], [0, 2]]);"
-            "pad(a, [[0, 0], [1, 1]], mode='reflect');pad(a, [[0, 0], [1, 1]], mode='symmetric');pad(a, [[1, 0], [0, 2]], constant_values=2);"
-            "pad(a, [[1, 0], [0, 2]], constant_values=2.5);pad(a, [[1, 0], [0, 2]], constant_values=True);pad(a, [[0, 0], [3, 3]], mode='reflect');"
-            "pad(a, [[1, 0], [0, 2]], mode='edge');pad(a, [[1]]);squeeze(a);squeeze(a, axis=0);ravel(a);"
-            "a[0];a[-1, 1];a[:, ::-1];a[..., None];a[1:, 1:];a[None,];a[5];a[0, 0, 0];a[:, 5:];a[2:0,];a[:, -2:];a[:, 2:0:-1];a[:, 100];a[()];a[...,];a[..., 0];a[0, ...];a[:, None, 1];a[::2, ::3];a[True];a[[0, 1]];a[[1, 0, 1]];a[:, [2, 0]];"
-            "softmax(a);softmax(a, axis=0);softmax(a, axis=None);softmax(a, axis=(0, 1));softmax(a, axis=-2);softmax(a, axis=[0]);softmax(a, axis=2);"
-            "log_softmax(a);log_softmax(a, axis=0);log_softmax(a, axis=None);log_softmax(a, axis=(0, 1));"
-            "sparsemax(a);sparsemax(a, axis=0);glu(a);glu(a, axis=0);normalize(a);normalize(a, axis=0);normalize(a, order=1);normalize(a, axis=None);"
-            "normalize(a, order=3);normalize(a, order=float('inf'));normalize(a, axis=(0, 1));normalize(a, order=0.5);normalize(a, order='fro');normalize(a, epsilon=1.0);"
-            "norm(a);norm(a, axis=0);norm(a, axis=-1, keepdims=True);norm(a, ord=1);norm(a, ord=-1);norm(a, ord=float('inf'));norm(a, ord=float('-inf'));"
-            "norm(a, ord=2);norm(a, ord=-2);norm(a, ord='nuc');norm(a, ord='fro');norm(a, ord='fro', axis=1);norm(a, ord=0, axis=1);norm(a, ord=3, axis=1);norm(a, ord=0.5, axis=0);norm(a, ord=3);"
-            "norm(a, ord=-1, axis=1);norm(a, ord=1, axis=(1, 0), keepdims=True);norm(a, keepdims=True);norm(a, axis=());norm(a, ord=float('inf'), axis=(1, 0));norm(a, ord=float('-inf'), axis=0);"
-            "layer_normalization(a);layer_normalization(a, axis=0);layer_normalization(a, axis=(0, 1));layer_normalization(a, epsilon=0.1);"
-            "layer_normalization(a, rms_scaling=True);layer_normalization(a, gamma=[1.0, 2.0, 3.0]);layer_normalization(a, gamma=[1.0, 2.0, 3.0], rms_scaling=True);layer_normalization(a, beta=[1.0, 2.0, 3.0]);"
-            "rms_normalization(a);rms_normalization(a, axis=0);rms_normalization(a, epsilon=0.5);rms_normalization(a, scale=[1.0, 2.0, 3.0]);rms_normalization(a, axis=(0, 1));"
-            "one_hot(a, 4);one_hot(a, 4, axis=0);one_hot(a, 3, dtype='int32');one_hot(a, 4, axis=1);one_hot(a, 2, dtype='bool');multi_hot(a, 5);multi_hot(a, 4, axis=0);multi_hot(a, 4, dtype='int32');"
-            "isin(a, [1, 2]);isin(a, [1, 2], invert=True);isin(a, [1.5, 2]);isin(a, []);isin(a, 1);digitize(a, [0.0, 1.0, 2.5]);where(a);"
-            "take(a, 1);take(a, [0, 2, -1], axis=1);take(a, [[0, 1]], axis=0);take(a, [3, 5]);take(a, 0, axis=-1);take(a, [0, 7], axis=1);take(a, [], axis=1);take_along_axis(a, [[0], [1]], axis=1);take_along_axis(a, [0, 3], axis=None);take_along_axis(a, [[0, 1, 2]], axis=0);"
-            "take_along_axis(a, [[-1, 0, -2]], axis=1);slice(a, [0, 1], (2, 2));slice(a, [0, 2], (2, 2));slice(a, [1, 0], (1, -1));slice_update(a, [0, 1], [[7], [8]]);slice_update(a, [1, 2], [[7, 8]]);"
-            "tensordot(a, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], axes=1);matmul(a, [1.0, 2.0, 3.0]);dot(a, [1.0, 2.0, 3.0]);dot(a, 2.5);dot(2, a);inner(a, [1, 2, 3]);inner(a, 2);outer(a, [1, 2]);vdot(a, [[1, 2, 3], [4, 5, 6]]);"
-            "einsum('ij->ji', a);einsum('ij->', a);einsum('ij->i', a);einsum('ij,ij->ij', a, a);einsum('...j->...', a);einsum('ij', a);einsum('ij,jk', a, [[1.0], [2.0], [3.0]]);"
-            "meshgrid(a);meshgrid(a, indexing='ij');psnr(a, 2.0, 1.0);append(a, [1, 2]);append(a, [[7, 8, 9]], axis=0);concatenate([a, a]);concatenate([a, a], axis=-1);concatenate([a, [[1, 2, 3]]], axis=0);concatenate([a], axis=1);concatenate([a, a], axis=2);"
-            "stack([a, a]);stack([a, a], axis=-1);stack([a, a], axis=3);stack([a]);hstack([a, a]);vstack([a, a]);dstack([a, a]);batch_normalization(a, [0.0, 1.0, 2.0], [1.0, 4.0, 9.0], axis=-1);"
-            "batch_normalization(a, [0.0, 1.0], [1.0, 4.0], axis=0, epsilon=0.5);batch_normalization(a, [0.0, 1.0, 2.0], [1.0, 4.0, 9.0], axis=1, offset=[1.0, 2.0, 3.0]);batch_normalization(a, [0.0, 1.0, 2.0], [1.0, 4.0, 9.0], axis=-1, scale=[1.0, 2.0, 3.0]);"
-            "count_nonzero(a, axis=(0, 1));in_top_k([0, 2], a, 1);in_top_k([0, 2], a, 5);in_top_k([5, 1], a, 2);searchsorted([0.0, 1.0, 2.0], a);searchsorted([0.0, 1.0, 2.0], a, side='right')",
-    (None, 3): "reshape(a, (-1,));reshape(a, (-1, 3, 1));reshape(a, (2, 3));reshape(a, (-1, 6));transpose(a);expand_dims(a, 0);flip(a);flip(a, 1);tile(a, (1, 2));tile(a, (2, 1));repeat(a, 2);"
-               "repeat(a, 2, axis=0);repeat(a, [1, 2, 0], axis=1);roll(a, 1);roll(a, 1, axis=0);roll(a, 1, axis=1);split(a, 2);split(a, [1]);split(a, 3, axis=1);array_split(a, 2);vsplit(a, 2);hsplit(a, 3);unstack(a, 2);unstack(a);unstack(a, axis=1);"
-               "sort(a, axis=0);sort(a, axis=None);argsort(a, axis=None);top_k(a, 2);diagonal(a);diagonal(a, offset=1);diagonal(a, offset=-1);trace(a);tril(a);triu(a, k=1);diff(a, axis=0);diff(a);pad(a, [[1, 0], [0, 2]]);pad(a, [[0, 0], [1, 1]], mode='reflect');"
-               "pad(a, [[1, 1], [0, 0]], mode='reflect');pad(a, [[1, 1], [0, 0]], mode='symmetric');squeeze(a);ravel(a);a[0];a[:, 0];a[-1];a[1:,];a[:-1,];a[::-1,];a[:, None];a[::2,];a[:1,];a[..., -1];a[:5,];softmax(a, axis=0);softmax(a, axis=None);softmax(a, axis=(0, 1));"
-               "log_softmax(a, axis=0);sparsemax(a, axis=0);glu(a, axis=0);normalize(a, axis=0);norm(a);norm(a, axis=0);norm(a, ord=1);norm(a, ord=2);layer_normalization(a);layer_normalization(a, axis=0);rms_normalization(a);"
-               "one_hot(a, 4);one_hot(a, 4, axis=0);multi_hot(a, 4);isin(a, [1, 2]);where(a);take(a, [0, 1], axis=0);take(a, [0, 2], axis=1);take(a, [3, 1]);take_along_axis(a, [[0], [1]], axis=1);take_along_axis(a, [[0, 1, 0]], axis=0);take_along_axis(a, [0, 3], axis=None);"
-               "slice(a, [0, 1], (2, 2));slice_update(a, [0, 1], [[7], [8]]);matmul(a, [1.0, 2.0, 3.0]);matmul([1.0, 2.0], a);dot(a, [1.0, 2.0, 3.0]);inner(a, [1.0, 2.0, 3.0]);outer(a, [1.0, 2.0]);vdot(a, [[1, 2, 3], [4, 5, 6]]);einsum('ij->ji', a);einsum('ij->j', a);"
-               "meshgrid(a);append(a, [1.0, 2.0]);append(a, [[7.0, 8.0, 9.0]], axis=0);concatenate([a, a]);concatenate([a, a], axis=1);stack([a, a]);stack([a, a], axis=1);hstack([a, a]);vstack([a, a]);dstack([a, a]);broadcast_to(a, (2, 2, 3));broadcast_to(a, (4, 2, 3));"
-               "swapaxes(a, 0, 1);moveaxis(a, 0, 1);rot90(a);rot90(a, k=2);fliplr(a);flipud(a);in_top_k([0, 2], a, 2);searchsorted([0.0, 1.0, 2.0], a);digitize(a, [0.0, 1.0]);tensordot(a, [1.0, 2.0, 3.0], axes=1);tensordot(a, [1.0, 2.0], axes=[[0], [0]]);psnr(a, 2.0, 1.0)",
-    (): "reshape(a, (1,));reshape(a, ());reshape(a, (-1, 1));broadcast_to(a, (2, 2));transpose(a);expand_dims(a, 0);expand_dims(a, (0, 1));flip(a);flip(a, 0);tile(a, 2);tile(a, ());repeat(a, 3);repeat(a, 2, axis=0);roll(a, 1);squeeze(a);squeeze(a, axis=0);ravel(a);"
-        "sort(a);sort(a, axis=None);argsort(a, axis=None);argsort(a);a[None,];a[...,];a[()];a[0];softmax(a);softmax(a, axis=None);normalize(a);norm(a);diff(a);pad(a, 1);pad(a, []);one_hot(a, 3);multi_hot(a, 3);isin(a, [1, 2]);where(a);take(a, 0);take(a, [0, 0]);"
-        "matmul(a, a);dot(a, a);dot(a, [1.0, 2.0]);inner(a, a);outer(a, a);vdot(a, a);meshgrid(a, a);append(a, 2);concatenate([a, a]);stack([a, a]);hstack([a, a]);vstack([a, a]);dstack([a, a]);top_k(a, 1);digitize(a, [0.0, 1.0]);searchsorted([0.0, 1.0], a);"
-        "split(a, 1);unstack(a);tril(a);einsum('->', a);einsum(',->', a, a);psnr(a, 2.0, 1.0);count_nonzero(a);layer_normalization(a);tensordot(a, a, axes=0);swapaxes(a, 0, 0);moveaxis(a, 0, 0);take_along_axis(a, [0], axis=None);trace(a)",
-    (3,): "matmul(a, a);dot(a, a);inner(a, a);outer(a, a);vdot(a, a);tensordot(a, a, axes=0);tensordot(a, a, axes=1);hstack([a, a]);vstack([a, a]);dstack([a, a]);hsplit(a, 3);hsplit(a, [1]);vsplit(a, 3);meshgrid(a, a);meshgrid(a, a, indexing='ij');meshgrid(a, a, a);"
-          "tril(a);diagonal(a);append(a, a);append(a, a, axis=0);append(a, 1);softmax(a);sparsemax(a);one_hot(a, 3);multi_hot(a, 3);top_k(a, 2);sort(a);argsort(a);take_along_axis(a, [2, 0], axis=0);take_along_axis(a, [2, 0], axis=-1);norm(a);norm(a, ord=0);norm(a, ord=float('inf'));norm(a, ord=float('-inf'));norm(a, ord=-2);norm(a, ord=0.5);norm(a, ord='nuc');"
-          "a[:2,];a[-1];a[::-1,];a[None, :, None];pad(a, (2, 1));pad(a, [[2, 2]], mode='reflect');pad(a, [[3, 3]], mode='symmetric');pad(a, 1, mode='reflect');diff(a, n=3);roll(a, -4);rot90(a);fliplr(a);flipud(a);unstack(a);trace(a);concatenate([a, [1, 2]]);concatenate([a, [1.5]]);stack([a, [1, 2, 3]]);normalize(a);searchsorted(a, 2);where(a);repeat(a, [1, 2, 0]);repeat(a, [1, 2, 0], axis=0)",
-    (0, 3): "reshape(a, (3, 0));reshape(a, (-1, 3));reshape(a, (0,));reshape(a, -1);transpose(a);expand_dims(a, 0);flip(a);tile(a, (2, 2));repeat(a, 2);repeat(a, 2, axis=1);roll(a, 1);roll(a, 1, axis=1);split(a, 3, axis=1);split(a, [1], axis=0);sort(a);argsort(a, axis=0);top_k(a, 2);tril(a);diagonal(a);trace(a);"
-            "diff(a);diff(a, axis=0);pad(a, [[1, 0], [0, 2]]);pad(a, [[1, 1], [0, 0]], mode='reflect');squeeze(a);a[:, 0];a[0];a[::-1,];softmax(a);softmax(a, axis=0);log_softmax(a);sparsemax(a);glu(a, axis=0);normalize(a);norm(a);norm(a, axis=0);norm(a, ord=1, axis=1);norm(a, ord=float('inf'), axis=0);layer_normalization(a);rms_normalization(a);one_hot(a, 3);multi_hot(a, 3);isin(a, [1]);where(a);"
-            "take(a, [0, 1], axis=1);take(a, [0], axis=0);matmul(a, [[1.0], [2.0], [3.0]]);dot(a, [1.0, 2.0, 3.0]);inner(a, [1.0, 2.0, 3.0]);outer(a, [1.0]);vdot(a, a);einsum('ij->j', a);einsum('ij,ij->', a, a);append(a, [1.0, 2.0]);concatenate([a, [[1.0, 2.0, 3.0]]]);concatenate([a, a], axis=1);stack([a, a]);hstack([a, a]);vstack([a, a]);psnr(a, a, 1.0);digitize(a, [0.0]);searchsorted([0.0, 1.0], a);meshgrid(a, a);moments(a, axes=[0]);average(a);broadcast_to(a, (2, 0, 3));unstack(a);unstack(a, axis=1)",
-    (2, 1, 2, 1, 3): "reshape(a, (2, 6));transpose(a);transpose(a, (4, 0, 2, 1, 3));swapaxes(a, 1, 4);moveaxis(a, [0, 4], [2, 0]);expand_dims(a, 2);flip(a);flip(a, (0, 2, 4));tile(a, (1, 2, 1, 2, 1));repeat(a, 2, axis=3);roll(a, 1, axis=4);rot90(a, axes=(0, 4));split(a, 3, axis=4);sort(a, axis=2);argsort(a);top_k(a, 2);squeeze(a);"
-                     "squeeze(a, axis=1);squeeze(a, axis=(1, 3));squeeze(a, axis=0);tril(a);triu(a);diagonal(a, axis1=0, axis2=4);trace(a, axis1=2, axis2=4);diff(a, axis=2);pad(a, [[0, 0], [1, 1], [0, 0], [0, 1], [0, 0]]);pad(a, [[1, 1], [0, 0], [1, 1], [0, 0], [2, 2]], mode='reflect');a[:, 0, 1];a[..., 0, :];a[0, ..., 1];a[:, :, ::-1];softmax(a, axis=2);softmax(a, axis=(0, 2, 4));"
-                     "sparsemax(a, axis=2);glu(a, axis=2);normalize(a, axis=2);norm(a);norm(a, axis=(0, 4));norm(a, ord=1, axis=(2, 4));norm(a, ord=2, axis=(2, 4));layer_normalization(a, axis=(2, 4));rms_normalization(a, axis=4);one_hot(a, 2, axis=2);take(a, [1, 0], axis=2);take_along_axis(a, [[[[[0, 1, 0]]]]], axis=2);matmul(a, [[1.0], [2.0], [3.0]]);dot(a, [1.0, 2.0, 3.0]);inner(a, [1.0, 2.0, 3.0]);"
-                     "einsum('abcde->edcba', a);einsum('...e->...', a);tensordot(a, a, axes=[[0, 2], [0, 2]]);concatenate([a, a], axis=3);stack([a, a], axis=5);broadcast_to(a, (2, 2, 2, 1, 3));ravel(a);unstack(a, axis=4);isin(a, [1, 2]);slice(a, [0, 0, 1, 0, 1], (2, 1, 1, 1, 2));cumsum(a, axis=2);batch_normalization(a, [0.0, 1.0, 2.0], [1.0, 4.0, 9.0], axis=-1);dsplit(a, 2);hstack([a, a]);dstack([a, a])",
-}
-
-
-# Of these, lists of numbers are tensors: constants of the graph.
-OF_TENSORS = ("append concatenate digitize dot einsum in_top_k inner matmul outer psnr searchsorted "
-              "stack take_along_axis tensordot vdot batch_normalization").split()
-
-
-def numbers(node):
-    if isinstance(node, ast.List):
-        return bool(node.elts) and all(map(numbers, node.elts))
-    return isinstance(node, (ast.Constant, ast.UnaryOp))
-
-
-class Arrays(ast.NodeTransformer):
-    """Writes lists of numbers as arrays, but for lists of axes."""
-
-    def visit_keyword(self, node):
-        return node if node.arg == "axes" else self.generic_visit(node)
-
-    def visit_List(self, node):
-        if not numbers(node):
-            return self.generic_visit(node)
-        return ast.parse(f"np.array({ast.unparse(node)})", mode="eval").body
-
-
-def with_arrays(code):
-    if code.split("(")[0] not in OF_TENSORS:
-        return code
-    return ast.unparse(Arrays().visit(ast.parse(code, mode="eval")))
 
 
 def movements():
     for shape, codes in MOVED.items():
         for code in codes.split(";"):
             code = code if code.startswith("a[") else f"ops.{with_arrays(code)}"
-            dtypes = ("float32", "int32", "float16", "bool") if shape == (2, 3) else ("float32", "int32")
+            more = ("float16", "bool") if shape == (2, 3) else ()
+            dtypes = ("float32", "int32", *more)
             for dtype in dtypes:
                 yield one(code, dtype, shape)
 
 
-PRODUCTS = [("matmul", (2, 3), (3, 2)), ("dot", (2, 3), (3,)), ("inner", (2, 3), (2, 3)), ("outer", (2,), (3,)),
-            ("vdot", (3,), (3,)), ("append", (2,), (3,)), ("digitize", (4,), (3,)), ("searchsorted", (4,), (3,)),
+PRODUCTS = [("matmul", (2, 3), (3, 2)), ("dot", (2, 3), (3,)), ("inner", (2, 3), (2, 3)),
+            ("outer", (2,), (3,)),
+            ("vdot", (3,), (3,)), ("append", (2,), (3,)), ("digitize", (4,), (3,)),
+            ("searchsorted", (4,), (3,)),
             ("isin", (2, 3), (4,))]
 
 
@@ -364,34 +283,49 @@ def products():
         yield two("ops.full_like(a, b)", (x, (3,), "calm"), (y, (), "size"))
         yield two("ops.psnr(a, b, 1.0)", (x, (3,), "calm"), (y, (3,), "size"))
         yield two("ops.take(a, b)", (x, (3,), "calm"), (y, (2,), "index"))
-        yield "ops.select([c, c], [a, b], 2)", [(x, (3,), "calm"), (y, (3,), "calm"), ("bool", (3,), "calm")]
+        yield "ops.select([c, c], [a, b], 2)", [(x, (3,), "calm"), (y, (3,), "calm"),
+                                                ("bool", (3,), "calm")]
         yield two("ops.meshgrid(a, b)", (x, (2,), "calm"), (y, (3,), "calm"))
         yield two("ops.hstack([a, b])", (x, (2,), "calm"), (y, (1,), "calm"))
         if y in INTEGERS:
             yield two("ops.take_along_axis(a, b, axis=0)", (x, (3,), "calm"), (y, (2,), "index"))
     for name, shapes in {
-        "matmul": [((2, 0), (0, 3)), ((None, 3), (3, 2)), ((2, 2, 3), (3,)), ((3,), (2, 3, 2)), ((2, 1, 2, 3), (4, 3, 1)), ((2, 3), (2, 3)),
-                   ((0, 3), (3, 2)), ((None, 2, 3), (None, 3, 2)), ((1, 3), (3, 1)), ((2, 1, 2, 1, 3), (2, 3, 2)), ((3,), (3,)), ((2,), (3,))],
-        "dot": [((), (3,)), ((2, 3), (2, 3, 2)), ((None, 3), (3, 2)), ((0,), (0,)), ((2, 2, 3), (3,)), ((2, 3), (2,)), ((2, 1, 3), (2, 2, 3, 1))],
-        "inner": [((), (3,)), ((2, 3), (3,)), ((None, 3), (2, 3)), ((0,), (0,)), ((2, 3), (2,)), ((2, 1, 3), (2, 3))],
+        "matmul": [((2, 0), (0, 3)), ((None, 3), (3, 2)), ((2, 2, 3), (3,)), ((3,), (2, 3, 2)),
+                   ((2, 1, 2, 3), (4, 3, 1)), ((2, 3), (2, 3)),
+                   ((0, 3), (3, 2)), ((None, 2, 3), (None, 3, 2)), ((1, 3), (3, 1)),
+                   ((2, 1, 2, 1, 3), (2, 3, 2)), ((3,), (3,)), ((2,), (3,))],
+        "dot": [((), (3,)), ((2, 3), (2, 3, 2)), ((None, 3), (3, 2)), ((0,), (0,)),
+                ((2, 2, 3), (3,)), ((2, 3), (2,)), ((2, 1, 3), (2, 2, 3, 1))],
+        "inner": [((), (3,)), ((2, 3), (3,)), ((None, 3), (2, 3)), ((0,), (0,)), ((2, 3), (2,)),
+                  ((2, 1, 3), (2, 3))],
         "outer": [((), (3,)), ((2, 2), (3,)), ((None,), (3,)), ((0,), (2,))],
-        "vdot": [((2, 2), (2, 2)), ((None, 2), (None, 2)), ((0,), (0,)), ((2, 3), (3, 2)), ((3,), (2,))],
+        "vdot": [((2, 2), (2, 2)), ((None, 2), (None, 2)), ((0,), (0,)), ((2, 3), (3, 2)),
+                 ((3,), (2,))],
         "take": [((None, 3), (2,)), ((2, 3), (2, 2)), ((3,), ()), ((3,), (0,))],
         "digitize": [((2, 2), (3,)), ((), (3,)), ((None, 2), (3,)), ((0,), (2,)), ((2,), (0,))],
-        "searchsorted": [((3,), (2, 2)), ((3,), ()), ((3,), (None, 2)), ((3,), (0,)), ((0,), (2,)), ((1,), (2,)), ((2, 3), (2,))],
-        "isin": [((2, 2), (2, 2)), ((), (3,)), ((None, 2), (3,)), ((0,), (2,)), ((2,), (0,)), ((2,), ())],
+        "searchsorted": [((3,), (2, 2)), ((3,), ()), ((3,), (None, 2)), ((3,), (0,)),
+                         ((0,), (2,)), ((1,), (2,)), ((2, 3), (2,))],
+        "isin": [((2, 2), (2, 2)), ((), (3,)), ((None, 2), (3,)), ((0,), (2,)), ((2,), (0,)),
+                 ((2,), ())],
         "append": [((), ()), ((2, 2), (3,)), ((None, 2), (None,)), ((0,), (2,))],
     }.items():
         for a, b in shapes:
             for dtype in ("float32", "int32"):
-                pool = "index" if name == "take" else "rising" if name in ("digitize", "searchsorted") else "calm"
-                yield two(f"ops.{name}(a, b)", (dtype, a, pool), ("int32" if name == "take" else dtype, b, pool))
-    for a, b, axis in [((2, 3), (2, 1), 1), ((2, 3), (1, 3), 0), ((2, 3), (1, 2), 1), ((None, 3), (None, 2), 1), ((None, 3), (1, 2), 1),
-                       ((2, 3), (2, 3), -1), ((2, 1, 2), (1, 2, 2), 2), ((2, 3), (2, 0), 1), ((2, 3), (3,), 0), ((2, 3), (4,), None), ((1, 3), (2, 2), 1)]:
-        yield two(f"ops.take_along_axis(a, b, axis={axis})", ("float32", a, "calm"), ("int32", b, "index"))
-        yield two(f"ops.take_along_axis(a, b, axis={axis})", ("int32", a, "calm"), ("int32", b, "minus"))
+                sorts = name in ("digitize", "searchsorted")
+                pool = "index" if name == "take" else "rising" if sorts else "calm"
+                yield two(f"ops.{name}(a, b)", (dtype, a, pool),
+                          ("int32" if name == "take" else dtype, b, pool))
+    for a, b, axis in [((2, 3), (2, 1), 1), ((2, 3), (1, 3), 0), ((2, 3), (1, 2), 1),
+                       ((None, 3), (None, 2), 1), ((None, 3), (1, 2), 1),
+                       ((2, 3), (2, 3), -1), ((2, 1, 2), (1, 2, 2), 2), ((2, 3), (2, 0), 1),
+                       ((2, 3), (3,), 0), ((2, 3), (4,), None), ((1, 3), (2, 2), 1)]:
+        yield two(f"ops.take_along_axis(a, b, axis={axis})", ("float32", a, "calm"),
+                  ("int32", b, "index"))
+        yield two(f"ops.take_along_axis(a, b, axis={axis})", ("int32", a, "calm"),
+                  ("int32", b, "minus"))
     for c in DTYPES:
-        yield "ops.where(a, b, c)", [(c, (4,), "index"), ("float16", (4,), "calm"), ("int32", (4,), "calm")]
+        yield "ops.where(a, b, c)", [(c, (4,), "index"), ("float16", (4,), "calm"),
+                                     ("int32", (4,), "calm")]
         yield "ops.where(a, b, 2)", [("bool", (4,), "calm"), (c, (4,), "calm")]
         yield "ops.where(a, b, 2.5)", [("bool", (4,), "calm"), (c, (4,), "calm")]
         yield "ops.where(a, 1, b)", [("bool", (4,), "calm"), (c, (4,), "calm")]
@@ -407,38 +341,55 @@ def products():
         yield "ops.in_top_k(a, b, 1)", [("int32", (2,), "index"), (c, (2, 4), "ties")]
         yield "ops.in_top_k(a, b, 2)", [(c, (2,), "index"), ("float32", (2, 4), "nans")]
         for other in ("float32", "float16"):
-            yield "ops.batch_normalization(a, b, c, axis=-1)", [(c, (2, 3), "calm"), (other, (3,), "calm"), (other, (3,), "size")]
-        yield "ops.layer_normalization(a, gamma=b)", [(c, (2, 3), "calm"), ("float32", (3,), "calm")]
+            yield "ops.batch_normalization(a, b, c, axis=-1)", [(c, (2, 3), "calm"),
+                                                                (other, (3,), "calm"),
+                                                                (other, (3,), "size")]
+        yield "ops.layer_normalization(a, gamma=b)", [(c, (2, 3), "calm"),
+                                                      ("float32", (3,), "calm")]
         yield "ops.rms_normalization(a, scale=b)", [(c, (2, 3), "calm"), ("float32", (3,), "calm")]
         yield "ops.threshold(a, 0.5, -2.0)", [(c, (12,), "edge")]
         yield "ops.one_hot(a, 4)", [(c, (3,), "minus")]
-        for name in ("softmax", "log_softmax", "sparsemax", "normalize", "norm", "top_k", "sort", "argsort", "layer_normalization", "rms_normalization", "glu",
-                     "diff", "trace", "tril", "diagonal", "one_hot", "multi_hot", "tile", "repeat", "roll", "rot90", "unstack", "transpose"):
-            extra = {"top_k": ", 2", "one_hot": ", 3", "multi_hot": ", 3", "tile": ", 2", "repeat": ", 2", "roll": ", 1"}.get(name, "")
+        for name in ("softmax", "log_softmax", "sparsemax", "normalize", "norm", "top_k", "sort",
+                     "argsort", "layer_normalization", "rms_normalization", "glu",
+                     "diff", "trace", "tril", "diagonal", "one_hot", "multi_hot", "tile",
+                     "repeat", "roll", "rot90", "unstack", "transpose"):
+            extra = {"top_k": ", 2", "one_hot": ", 3", "multi_hot": ", 3", "tile": ", 2",
+                     "repeat": ", 2", "roll": ", 1"}.get(name, "")
             yield f"ops.{name}(a{extra})", [(c, (2, 4), "index")]
-            if name in ("softmax", "log_softmax", "sparsemax", "normalize", "norm", "top_k", "sort", "argsort", "layer_normalization", "rms_normalization", "diff"):
+            if name in ("softmax", "log_softmax", "sparsemax", "normalize", "norm", "top_k",
+                        "sort", "argsort", "layer_normalization", "rms_normalization", "diff"):
                 yield f"ops.{name}(a{extra})", [(c, (2, 6), "nans" if c in FLOATS else "edge")]
                 yield f"ops.{name}(a{extra})", [(c, (2, 8), "ties")]
         yield f"ops.pad(a, [[1, 2]])", [(c, (3,), "calm")]
         yield f"ops.pad(a, [[1, 2]], constant_values=3)", [(c, (3,), "calm")]
         yield f"ops.psnr(a, a, 1.0)", [(c, (3,), "calm")]
-    for a, b, d in [((None, 3), (None, 3), (3,)), ((3,), (2, 1), ()), ((2, 1, 2, 1, 3), (3,), ()), ((0,), (1,), ()), ((), (), ()), ((2, 1), (1, 3), (0, 1, 1))]:
-        yield "ops.where(a, b, c)", [("bool", a, "calm"), ("float32", b, "calm"), ("float32", d, "size")]
-        yield "ops.select([a], [b], c)", [("bool", a, "calm"), ("float32", b, "calm"), ("float32", d, "size")]
+    for a, b, d in [((None, 3), (None, 3), (3,)), ((3,), (2, 1), ()),
+                    ((2, 1, 2, 1, 3), (3,), ()), ((0,), (1,), ()), ((), (), ()),
+                    ((2, 1), (1, 3), (0, 1, 1))]:
+        yield "ops.where(a, b, c)", [("bool", a, "calm"), ("float32", b, "calm"),
+                                     ("float32", d, "size")]
+        yield "ops.select([a], [b], c)", [("bool", a, "calm"), ("float32", b, "calm"),
+                                          ("float32", d, "size")]
     for shape in ((2, 2, 4), (None, 4), (2, 4), (1,), (2, 0)):
         yield "ops.in_top_k(a, b, 2)", [("int32", shape[:-1], "index"), ("float32", shape, "calm")]
         yield "ops.glu(a)", [("float32", shape, "calm")]
         yield "ops.top_k(a, 1)", [("float32", shape, "ties")]
     for shape in ((4, 4), (None, 4), (0, 4), (4, 0), (2, 4, 4), (None, 2, 3), (2, None, 3)):
-        for code in ("tril(a, k=1)", "triu(a, k=-1)", "diagonal(a)", "diagonal(a, offset=1)", "diagonal(a, offset=-2)", "trace(a)",
-                     "trace(a, offset=1, axis1=-1, axis2=0)", "split(a, 2)", "split(a, 2, axis=1)", "glu(a, axis=0)", "array_split(a, 3)", "roll(a, 3)",
-                     "norm(a)", "norm(a, axis=(0, 1))", "flip(a)", "cumsum(a)", "sort(a, axis=None)", "softmax(a, axis=None)", "unstack(a, axis=-1)",
-                     "multi_hot(a, 3)", "argmax(a, keepdims=True)", "take(a, [0, 1])", "repeat(a, 2)", "diff(a)", "pad(a, 1)"):
+        for code in ("tril(a, k=1)", "triu(a, k=-1)", "diagonal(a)", "diagonal(a, offset=1)",
+                     "diagonal(a, offset=-2)", "trace(a)",
+                     "trace(a, offset=1, axis1=-1, axis2=0)", "split(a, 2)",
+                     "split(a, 2, axis=1)", "glu(a, axis=0)", "array_split(a, 3)", "roll(a, 3)",
+                     "norm(a)", "norm(a, axis=(0, 1))", "flip(a)", "cumsum(a)",
+                     "sort(a, axis=None)", "softmax(a, axis=None)", "unstack(a, axis=-1)",
+                     "multi_hot(a, 3)", "argmax(a, keepdims=True)", "take(a, [0, 1])",
+                     "repeat(a, 2)", "diff(a)", "pad(a, 1)"):
             yield one(f"ops.{code}", "float32", shape)
 
 
-OPERATORS = ("a + b", "a - b", "a * b", "a / b", "a // b", "a % b", "a ** b", "a @ b", "a < b", "a == b", "a != b", "a >= b",
-             "a & b", "a | b", "a ^ b", "-a", "abs(a)", "~a", "1 - a", "2 * a", "a / 2", "2 ** a", "1 / a", "a ** 2", "a ** 0.5", "round(a)")
+OPERATORS = ("a + b", "a - b", "a * b", "a / b", "a // b", "a % b", "a ** b", "a @ b", "a < b",
+             "a == b", "a != b", "a >= b",
+             "a & b", "a | b", "a ^ b", "-a", "abs(a)", "~a", "1 - a", "2 * a", "a / 2",
+             "2 ** a", "1 / a", "a ** 2", "a ** 0.5", "round(a)")
 
 
 def operators():
