@@ -3,6 +3,7 @@
 #include "keratin/graph/input.h"
 #include "keratin/graph/operation.h"
 #include "keratin/graph/symbolic_ops.h"
+#include "keratin/layers/registry.h"
 #include "keratin/model/model.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
@@ -147,6 +148,61 @@ TEST(OperationOptions, BoolsAreAddedAsBools) {
   EXPECT_EQ(predicted(bools, twice("Power")), numbered({1, 0, 1, 1}));
   EXPECT_EQ(predicted(bools, operation("Relu")), numbered({1, 0, 1, 1}));
   expect_user_error([] { predicted(bools, twice("Subtract")); }, {"Subtract", "numbers"});
+}
+
+// What tests/operations sees refused, and how it is said.
+TEST(OperationOptions, RefusesOptionsThatDoNotFit) {
+  const auto call = [](std::string_view name, Json options) {
+    return [=] { operation(name, options)(Input({3})); };
+  };
+  expect_user_error(call("Norm", Json::Object{{"ord", "fro"}, {"axis", 1}}),
+                    {"Norm", "'fro'", "two axes"});
+  expect_user_error(call("Rot90", Json::Object{{"axes", Json::Array{1, -1}}}),
+                    {"Rot90", "two different axes", "[1, -1]"});
+  expect_user_error(call("Dsplit", Json::Object{{"indices_or_sections", 1}}),
+                    {"Dsplit", "at least 3 axes", "(None, 3)"});
+  expect_user_error(call("Repeat", Json::Object{{"repeats", Json::Array{1, 2}}, {"axis", 1}}),
+                    {"Repeat", "3 counts along axis 1, got 2"});
+  expect_user_error(call("Repeat", Json::Object{{"repeats", -1}, {"axis", 1}}),
+                    {"Repeat", "not negative", "-1"});
+  const T x = Input({3}), matrix = Input({3, 3});
+  expect_user_error([&] { ops::average(matrix, 1, x); },
+                    {"Average", "`weights`", "(None, 3)", "(None, 3, 3)"});
+  expect_user_error(
+      [&] {
+        call_operation("SearchSorted", {{x, x}, {}}, Json::Object{});
+      },
+      {"SearchSorted", "one axis", "(None, 3)"});
+}
+
+// Constants among the tensors of a list are joined too.
+TEST(OperationOptions, JoinsConstants) {
+  const Json constant = Json::Object{
+      {"class_name", "__numpy__"},
+      {"config", Json::Object{{"value", Json::parse("[[7, 8, 9]]")}, {"dtype", "float32"}}}};
+  const Json layers = Json::parse(R"([{"module": "keras.layers", "class_name": "InputLayer",
+      "config": {"batch_shape": [2, 3], "dtype": "float32", "name": "x"}, "name": "x",
+      "inbound_nodes": []}])");
+  Json list = layers;
+  const Json x = Json::parse(R"({"class_name": "__keras_tensor__",
+      "config": {"shape": [2, 3], "dtype": "float32", "keras_history": ["x", 0, 0]}})");
+  list.push_back(Json::Object{
+      {"module", "keras.src.ops.numpy"},
+      {"class_name", "Concatenate"},
+      {"config", Json::Object{{"name", "both"}, {"axis", 0}}},
+      {"name", "both"},
+      {"inbound_nodes", Json::Array{Json::Object{{"args", Json::Array{Json::Array{x, constant}}},
+                                                 {"kwargs", Json::object()}}}}});
+  const Json config = Json::Object{{"name", "joined"},
+                                   {"layers", list},
+                                   {"input_layers", Json::parse(R"([["x", 0, 0]])")},
+                                   {"output_layers", Json::parse(R"([["both", 0, 0]])")}};
+  const Model model(layer_from_json(Json::Object{{"module", "keras.src.models.functional"},
+                                                 {"class_name", "Functional"},
+                                                 {"config", config},
+                                                 {"registered_name", "Functional"}}));
+  EXPECT_EQ(model.predict_on_batch(sample).flat()[0],
+            Tensor::of<double>(f32, {3, 3}, {3, -1, 2, 0.5, -2, 4, 7, 8, 9}));
 }
 
 TEST(OperationOptions, NormsAreOfWholeOrders) {
