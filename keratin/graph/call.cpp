@@ -66,6 +66,12 @@ std::optional<Tree<Traced>> take(Arguments<Traced>& arguments, std::string_view 
   return value;
 }
 
+// A flag among the arguments of a call: true, or a number that is not 0, as in Python.
+bool is_set(const Tree<Traced>& flag) {
+  const Json& value = flag.constant();
+  return value.is_number() ? value.as_double() != 0 : value.as_bool();
+}
+
 void refuse_mask(const Layer& layer, const Tracer& tracer) {
   if (tracer.dialect() == Dialect::keras2)
     fail("Layer ", layer.name(), " does not support masking, but was passed an input_mask");
@@ -109,7 +115,7 @@ Value Call::tensor(size_t position, std::string_view name) const {
 
 bool Call::flag(std::string_view name, bool otherwise) const {
   const Tree<Traced>& found = argument(name);
-  return found.is_none() ? otherwise : found.constant().as_bool();
+  return found.is_none() ? otherwise : is_set(found);
 }
 
 Value Call::input() const {
@@ -145,7 +151,7 @@ std::optional<Value> Call::mask() const {
 
 Value Call::read(const Variable& variable) const {
   const Value value = tracer_->read(variable);
-  return layer_->autocasts() ? cast_float(value, layer_->compute_dtype()) : value;
+  return weights_as_->autocasts() ? cast_float(value, weights_as_->compute_dtype()) : value;
 }
 
 void Call::update(const Variable& variable, Value value) const { tracer_->update(variable, value); }
@@ -163,9 +169,7 @@ const Replica* Call::replica() const { return tracer_->replica(); }
 Value Call::sum_over_replicas(Value local) const { return tracer_->sum_over_replicas(local); }
 
 Tree<Traced> Call::invoke(const Layer& layer, Arguments<Traced> arguments) const {
-  if (!arguments.named.contains("training"))
-    arguments.named.emplace("training", Tree<Traced>(training_));
-  return tracer_->invoke(layer, std::move(arguments));
+  return tracer_->invoke(layer, std::move(arguments), training_);
 }
 
 Traced Call::invoke(const Layer& layer, Traced input) const {
@@ -250,8 +254,9 @@ void Tracer::finish() {
   }
 }
 
-Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
-  arguments = layer.arranged(std::move(arguments));
+Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments, bool outer) {
+  const bool mask_by_name = arguments.named.contains("mask");
+  arguments = layer.bound(std::move(arguments));
   require(!arguments.positional.empty(), "layer '", layer.name(), "': expected an input, got none");
   Shapes shapes;
   arguments.positional[0].each([&](const Traced& t) { shapes.push_back(t.value.shape()); });
@@ -266,14 +271,15 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments) {
     });
 
   const auto training = take(arguments, "training");
-  const bool trains = training && !training->is_none() ? training->constant().as_bool() : training_;
+  const bool trains = training && !training->is_none() ? is_set(*training) : outer;
 
-  // Keras 2 passes masks on by what the input carries, Keras 3 by what the call was given.
+  // Keras 2 passes masks on by what the input carries, Keras 3 by what the call was given by name.
   const auto mask = take(arguments, "mask");
   Arguments<Traced> for_masks = arguments;
   if (mask && (!mask->is_none() || dialect_ == Dialect::keras2)) {
     arguments.positional[0] = with_masks(arguments.positional[0], *mask, layer);
-    if (dialect_ == Dialect::keras3) for_masks.positional[0] = arguments.positional[0];
+    if (dialect_ == Dialect::keras3 && mask_by_name)
+      for_masks.positional[0] = arguments.positional[0];
   } else if (dialect_ == Dialect::keras3 && layer.takes_mask() && arguments.with_tensors() > 1) {
     // Keras 3 fills in the mask when one argument alone holds tensors: a recurrent layer that is
     // given states does not see the mask of its input, and still passes it on.

@@ -45,7 +45,17 @@ class Tracer;
 class Call {
  public:
   Call(Tracer& tracer, const Layer& layer, Arguments<Traced> arguments, bool training)
-      : tracer_(&tracer), layer_(&layer), arguments_(std::move(arguments)), training_(training) {}
+      : tracer_(&tracer),
+        layer_(&layer),
+        weights_as_(&layer),
+        arguments_(std::move(arguments)),
+        training_(training) {}
+  // A call of a layer that reads its weights in the dtype in which another one computes: that of
+  // the layer whose call it is a part of.
+  Call(const Call& outer, const Layer& layer, Arguments<Traced> arguments)
+      : Call(*outer.tracer_, layer, std::move(arguments), outer.training_) {
+    weights_as_ = outer.weights_as_;
+  }
 
   Block& block() const;
   bool training() const { return training_; }
@@ -89,6 +99,7 @@ class Call {
  private:
   Tracer* tracer_;
   const Layer* layer_;
+  const Layer* weights_as_;
   Arguments<Traced> arguments_;
   bool training_;
 };
@@ -107,7 +118,11 @@ class Tracer {
 
   // The call protocol: checks and casts the arguments, settles training and masks, calls, and gives
   // each output its mask.
-  Tree<Traced> invoke(const Layer& layer, Arguments<Traced> arguments);
+  Tree<Traced> invoke(const Layer& layer, Arguments<Traced> arguments) {
+    return invoke(layer, std::move(arguments), training_);
+  }
+  // The same within a call that trains or does not.
+  Tree<Traced> invoke(const Layer& layer, Arguments<Traced> arguments, bool training);
 
   Value read(const Variable& variable);
   void update(const Variable& variable, Value value);

@@ -32,6 +32,22 @@ LayerPtr copy_of(const LayerPtr& layer) {
   return copy;
 }
 
+namespace config {
+
+bool as_bool(const Json& json) {
+  if (json.is_null()) return false;
+  return json.is_number() ? json.as_double() != 0 : json.as_bool();
+}
+
+Json as_number(const Json& json) { return json.is_bool() ? Json(json.as_bool() ? 1 : 0) : json; }
+
+std::string quoted_name(const Json& config) {
+  const Json* name = config.find("name");
+  return name != nullptr && name->is_string() ? text(" '", name->as_string(), "'") : std::string();
+}
+
+}  // namespace config
+
 Dims Sizes::expand(size_t count, std::string_view who) const {
   if (dims_.size() == 1) return Dims(count, dims_[0]);
   require(dims_.size() == count, who, ": expected one integer or ", count, ", got ", dims_.size());
@@ -120,18 +136,18 @@ Json serialize_layer(const Layer& layer) {
   return json;
 }
 
-LayerOptions read_options(const Json& config) {
+LayerOptions read_options(const Json& config, const ConfigContext& context) {
   LayerOptions options;
   if (const Json* name = config.find("name"); name != nullptr && !name->is_null()) {
     require(name->is_string(), "Argument `name` must be a string. Received: name=", *name);
     options.name = name->as_string();
   }
   if (const Json* trainable = config.find("trainable"); trainable != nullptr)
-    options.trainable = trainable->as_bool();
+    options.trainable = config::as_bool(*trainable);
   if (const Json* dtype = config.find("dtype"); dtype != nullptr && !dtype->is_null())
     options.dtype = DTypePolicy::from_json(*dtype);
   if (const Json* penalty = config.find("activity_regularizer"); penalty != nullptr)
-    options.activity_regularizer = Regularizer::from_json(*penalty);
+    config::read(*penalty, options.activity_regularizer, context);
   return options;
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "keratin/base/fields.h"
-#include "keratin/graph/activation.h"
+#include "keratin/graph/custom_parts.h"
 #include "keratin/graph/layer.h"
 
 #pragma GCC visibility push(default)
@@ -21,6 +22,10 @@ struct ConfigContext {
   std::function<LayerPtr(const Json&)> make_layer;
   // Whose rules the models follow. Keras 3 writes down arguments that it filled in itself.
   Dialect dialect = Dialect::keras3;
+  // Is it the envelope of a layer that can be made?
+  std::function<bool(const Json&)> names_layer = {};
+  // What names of activations, initializers, regularizers and constraints are bound to.
+  const CustomParts* parts = nullptr;
   // Called with a key that the layer's config does not have.
   std::function<void(const std::string& layer, const std::string& key)> unknown_key;
 };
@@ -90,12 +95,20 @@ Json write(const std::optional<T>& value) {
   return value ? write(*value) : Json();
 }
 
-inline void read(const Json& json, bool& out, const ConfigContext&) { out = json.as_bool(); }
-inline void read(const Json& json, int64_t& out, const ConfigContext&) { out = json.as_int(); }
-inline void read(const Json& json, double& out, const ConfigContext&) { out = json.as_double(); }
+// Python takes numbers for booleans, null for false, and booleans for numbers.
+bool as_bool(const Json& json);
+Json as_number(const Json& json);
+inline void read(const Json& json, bool& out, const ConfigContext&) { out = as_bool(json); }
+inline void read(const Json& json, int64_t& out, const ConfigContext&) {
+  out = as_number(json).as_int();
+}
+inline void read(const Json& json, double& out, const ConfigContext&) {
+  out = as_number(json).as_double();
+}
 inline void read(const Json& json, std::string& out, const ConfigContext&) {
   out = json.as_string();
 }
+std::string quoted_name(const Json& config);  // " 'dense_1'", where the config has a name
 inline void read(const Json& json, Json& out, const ConfigContext&) { out = json; }
 inline void read(const Json& json, DType& out, const ConfigContext&) {
   out = dtype_from_keras(json.as_string(), "config");
@@ -104,8 +117,11 @@ inline void read(const Json& json, LayerPtr& out, const ConfigContext& context) 
   if (!json.is_null()) out = context.make_layer(json);
 }
 template <class T>
-requires requires(const Json& j) { T::from_json(j); }
-void read(const Json& json, T& out, const ConfigContext&) { out = T::from_json(json); }
+requires(!Part<T> && requires(const Json& j) {
+  T::from_json(j);
+}) void read(const Json& json, T& out, const ConfigContext&) {
+  out = T::from_json(json);
+}
 template <class T>
 void read(const Json& json, std::vector<T>& out, const ConfigContext& context) {
   out.clear();
@@ -115,7 +131,7 @@ template <class T>
 void read(const Json& json, std::optional<T>& out, const ConfigContext& context) {
   out.reset();
   if (json.is_null()) return;
-  if constexpr (requires { T::from_json(json); })
+  if constexpr (!Part<T> && requires { T::from_json(json); })
     out = T::from_json(json);
   else
     read(json, out.emplace(), context);
@@ -127,6 +143,9 @@ T fresh(const T& value) {
   return value;
 }
 inline LayerPtr fresh(const LayerPtr& layer) { return layer ? copy_of(layer) : nullptr; }
+inline Activation fresh(const Activation& activation) {
+  return activation.layer() ? activation.with_layer(copy_of(activation.layer())) : activation;
+}
 inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
   std::vector<LayerPtr> copies;
   for (const LayerPtr& layer : layers) copies.push_back(fresh(layer));
@@ -136,14 +155,20 @@ inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
 }  // namespace config
 
 // The keys every layer has.
-LayerOptions read_options(const Json& config);
+LayerOptions read_options(const Json& config, const ConfigContext& context = {});
 bool is_option(std::string_view key);
 
 // A layer whose own config is a struct with a field list and Keras's name. Some classes of Keras
 // write their activity_regularizer even where there is none: their structs say so with
 // `static constexpr bool writes_activity_regularizer = true`. A key that Keras reads but does not
 // write is named by `static constexpr std::string_view unwritten`. A family of layers may have a
-// base class of its own between this and Layer.
+// base class of its own between this and Layer. The arguments of `call` may be listed in the
+// config, `static constexpr auto call_arguments = arguments_of_call("inputs", "mask")`, see Layer.
+template <class... Name>
+constexpr std::array<std::string_view, sizeof...(Name)> arguments_of_call(Name... names) {
+  return {names...};
+}
+
 template <class Derived, class Config, class Base = Layer>
 class LayerOf : public Base {
  public:
@@ -162,6 +187,13 @@ class LayerOf : public Base {
     return json;
   }
 
+  std::vector<std::string_view> call_arguments() const override {
+    if constexpr (requires { Config::call_arguments; })
+      return {Config::call_arguments.begin(), Config::call_arguments.end()};
+    else
+      return Base::call_arguments();
+  }
+
   LayerPtr fresh_copy() const override {
     return std::make_shared<Derived>(fresh_config(), this->options());
   }
@@ -173,16 +205,18 @@ class LayerOf : public Base {
       for_each_field(config, [&, &key = key, &value = value](std::string_view name, auto& out) {
         if (name != key) return;
         known = true;
-        read_field(key, value, out, context);
+        read_field(json, key, value, out, context);
       });
       if (!known && context.unknown_key) context.unknown_key(std::string(Config::keras_name), key);
     }
-    return std::make_shared<Derived>(std::move(config), read_options(json));
+    return std::make_shared<Derived>(std::move(config), read_options(json, context));
   }
 
  protected:
   explicit LayerOf(Config config, LayerOptions options)
-      : Base(Config::keras_name, std::move(options)), cfg(std::move(config)) {}
+      : Base(Config::keras_name, std::move(options)), cfg(std::move(config)) {
+    hold_activations();
+  }
 
   // The config for another layer: with copies of the layers in it.
   Config fresh_config() const {
@@ -198,13 +232,22 @@ class LayerOf : public Base {
     if constexpr (requires { Config::unwritten; }) return key == Config::unwritten;
     return false;
   }
+  // Layers that are activations belong to the layer, unless a part of it has them.
+  void hold_activations() {
+    if constexpr (requires { Config::part_has_activations; }) return;
+    for_each_field(cfg, [&](std::string_view key, const auto& value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Activation>)
+        if (value.layer()) this->add_sublayer(std::string(key), value.layer());
+    });
+  }
   template <class T>
-  static void read_field(const std::string& key, const Json& value, T& out,
+  static void read_field(const Json& json, const std::string& key, const Json& value, T& out,
                          const ConfigContext& context) {
     try {
       config::read(value, out, context);
     } catch (const UserError& error) {
-      fail(Config::keras_name, ": config key '", key, "': ", error.what());
+      fail(Config::keras_name, config::Part<T> ? config::quoted_name(json) : std::string(),
+           ": config key '", key, "': ", error.what());
     }
   }
 };

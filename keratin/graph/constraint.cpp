@@ -1,5 +1,7 @@
 #include "keratin/graph/constraint.h"
 
+#include <algorithm>
+
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 
@@ -29,10 +31,15 @@ Value norm_of(Value w, const Json& config) {
 
 }  // namespace
 
+bool Constraint::knows(const std::string& name) {
+  const std::vector<std::string> known = {"max_norm", "non_neg", "unit_norm", "min_max_norm"};
+  return std::find(known.begin(), known.end(), snake_case(name)) != known.end();
+}
+
 Constraint::Constraint(Named named) {
   const std::string name = snake_case(named.class_name);
   const auto with = [&](std::string class_name, Json defaults) {
-    named_ = named.over(std::move(class_name), std::move(defaults));
+    recipe_ = Recipe{named.over(std::move(class_name), std::move(defaults))};
   };
   if (name == "max_norm")
     with("MaxNorm", Json::Object{{"max_value", 2}, {"axis", 0}});
@@ -47,17 +54,41 @@ Constraint::Constraint(Named named) {
     fail("Could not interpret constraint identifier: ", named.class_name);
 }
 
+Constraint::Constraint(std::string name, Function function)
+    : recipe_(Recipe{{std::move(name)}, std::move(function)}) {
+  require(!recipe_->named.class_name.empty(), "Constraint: expected a name, got an empty one");
+  require(recipe_->custom != nullptr, "Constraint '", recipe_->named.class_name,
+          "': expected a function, got an empty one");
+}
+
+Json Constraint::to_json() const {
+  if (!*this) return {};
+  if (!recipe_->saved.is_null()) return recipe_->saved;
+  return recipe_->custom ? function_json(recipe_->named.class_name)
+                         : recipe_->named.to_json("keras.constraints");
+}
+
+Constraint Constraint::saved_as(Json json) const {
+  Recipe recipe = *recipe_;
+  recipe.saved = std::move(json);
+  Constraint same;
+  same.recipe_ = std::move(recipe);
+  return same;
+}
+
 Constraint Constraint::from_json(const Json& json) {
   return json.is_null() ? Constraint() : Constraint(Named::from_json(json));
 }
 
 Value Constraint::operator()(Value w) const {
-  const Json& c = named_->config;
-  if (named_->class_name == "NonNeg") return ops::relu(w);
+  if (recipe_->custom) return recipe_->custom(w);
+  const Json& c = recipe_->named.config;
+  if (recipe_->named.class_name == "NonNeg") return ops::relu(w);
   const Value norm = norm_of(w, c);
-  if (named_->class_name == "UnitNorm") return w / (norm + epsilon);
+  if (recipe_->named.class_name == "UnitNorm") return w / (norm + epsilon);
   const double high = c.at("max_value").as_double();
-  if (named_->class_name == "MaxNorm") return w * (ops::clip(norm, 0, high) / (norm + epsilon));
+  if (recipe_->named.class_name == "MaxNorm")
+    return w * (ops::clip(norm, 0, high) / (norm + epsilon));
   const double low = c.at("min_value").as_double(), rate = c.at("rate").as_double();
   return w * ((ops::clip(norm, low, high) * rate + norm * (1 - rate)) / (norm + epsilon));
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "keratin/graph/named.h"
 #include "keratin/ir/node.h"
 #include "keratin/tensor/shape.h"
@@ -11,19 +14,32 @@ namespace keratin {
 // What a weight is projected onto after each step of training; a default one is none.
 class Constraint {
  public:
+  using Function = std::function<Value(Value)>;
+
   Constraint() = default;
   Constraint(const char* name) : Constraint(Named{name}) {}  // NOLINT
   Constraint(Named named);                                   // NOLINT
+  // A callable. Files know it by the name, to which LoadOptions::constraints binds it again.
+  Constraint(std::string name, Function function);
 
-  explicit operator bool() const { return static_cast<bool>(named_); }
+  explicit operator bool() const { return static_cast<bool>(recipe_); }
   Value operator()(Value weight) const;
 
-  Json to_json() const { return *this ? named_->to_json("keras.constraints") : Json(); }
+  Json to_json() const;
   static Constraint from_json(const Json& json);
+  static bool knows(const std::string& name);  // is it one of Keras?
+  // For files that say it otherwise than `to_json` would: as this one does.
+  Constraint saved_as(Json json) const;
   bool operator==(const Constraint&) const = default;
 
  private:
-  SharedValue<Named> named_;
+  struct Recipe {
+    Named named;
+    Function custom = {};
+    Json saved = {};
+    bool operator==(const Recipe& other) const { return named == other.named; }
+  };
+  SharedValue<Recipe> recipe_;
 };
 
 namespace constraints {

@@ -24,6 +24,9 @@ class ModelLayer : public Layer {
   }
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
+  std::vector<std::string_view> call_arguments() const override {
+    return {"inputs", "training", "mask"};
+  }
   bool autocasts() const override { return false; }
   bool places_parts() const override { return true; }
 

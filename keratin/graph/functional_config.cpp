@@ -127,7 +127,7 @@ class Reader {
   Reader(const Json& config, const ConfigContext& context) : config_(config), context_(context) {}
 
   LayerPtr read() {
-    const LayerOptions options = read_options(config_);
+    const LayerOptions options = read_options(config_, context_);
     model_name_ = options.name;
     for (const Json& entry : config_.at("layers").as_array()) declare(entry);
     settle_offsets();

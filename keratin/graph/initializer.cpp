@@ -5,6 +5,7 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "keratin/base/warning.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/ops/philox.h"
 
@@ -309,10 +310,15 @@ std::unordered_map<std::string, const Known*> names_of_initializers() {
   return names;
 }
 
-const Known& find_initializer(const std::string& name) {
+const std::unordered_map<std::string, const Known*>& initializers_by_name() {
   static const auto names = names_of_initializers();
-  const auto found = names.find(name);
-  require(found != names.end(), "Could not interpret initializer identifier: ", name);
+  return names;
+}
+
+const Known& find_initializer(const std::string& name) {
+  const auto found = initializers_by_name().find(name);
+  require(found != initializers_by_name().end(),
+          "Could not interpret initializer identifier: ", name);
   return *found->second;
 }
 
@@ -338,7 +344,25 @@ Initializer::Initializer(Named named) {
   recipe_ = plain[static_cast<size_t>(&known - known_initializers().data())];
 }
 
-Initializer::Initializer(Make custom) : recipe_(Recipe{{"custom"}, std::move(custom)}) {}
+Initializer::Initializer(std::string name, Function function)
+    : recipe_(Recipe{{std::move(name)}, std::move(function)}) {
+  require(!named().class_name.empty(), "Initializer: expected a name, got an empty one");
+  require(recipe_->custom != nullptr, "Initializer '", named().class_name,
+          "': expected a function, got an empty one");
+}
+
+Initializer::Initializer(Function function)
+    : recipe_(Recipe{{"custom_initializer"}, std::move(function), /*nameless=*/true}) {}
+
+bool Initializer::knows(const std::string& name) { return initializers_by_name().contains(name); }
+
+Initializer Initializer::saved_as(Json json) const {
+  Recipe recipe = *recipe_;
+  recipe.saved = std::move(json);
+  Initializer same = *this;
+  same.recipe_ = std::move(recipe);
+  return same;
+}
 
 Tensor Initializer::operator()(const Shape& shape, DType dtype, uint64_t seed) const {
   if (recipe_->custom) return recipe_->custom(shape, dtype, seed);
@@ -348,7 +372,12 @@ Tensor Initializer::operator()(const Shape& shape, DType dtype, uint64_t seed) c
 }
 
 Json Initializer::to_json() const {
-  require(!recipe_->custom, "Initializer: a custom callable cannot be written to a config");
+  if (!recipe_->saved.is_null()) return recipe_->saved;
+  if (recipe_->nameless)
+    warn(
+        "An initializer without a name is saved as 'custom_initializer'. Give it one, "
+        "Initializer(\"my_initializer\", function), by which a file finds it again.");
+  if (recipe_->custom) return function_json(named().class_name);
   return named().to_json("keras.initializers");
 }
 

@@ -14,13 +14,15 @@ namespace keratin {
 // functions in `initializers`, or any callable.
 class Initializer {
  public:
-  using Make = std::function<Tensor(const Shape&, DType, uint64_t seed)>;
+  using Function = std::function<Tensor(const Shape&, DType, uint64_t seed)>;
 
   Initializer(const char* name) : Initializer(Json(name)) {}         // NOLINT
   Initializer(const std::string& name) : Initializer(Json(name)) {}  // NOLINT
   Initializer(Named named);                                          // NOLINT
   explicit Initializer(const Json& json) : Initializer(Named::from_json(json)) {}
-  explicit Initializer(Make custom);  // cannot be saved
+  // A callable. Files know it by the name, to which LoadOptions::initializers binds it again.
+  Initializer(std::string name, Function function);
+  explicit Initializer(Function function);  // by the name "custom_initializer", with a warning
 
   // The seed is used where the config has none.
   Tensor operator()(const Shape& shape, DType dtype, uint64_t seed) const;
@@ -28,13 +30,18 @@ class Initializer {
   const Named& named() const { return recipe_->named; }
   Json to_json() const;
   static Initializer from_json(const Json& json) { return Initializer(json); }
+  static bool knows(const std::string& name);  // is it one of Keras?
+  // For files that say it otherwise than `to_json` would: as this one does.
+  Initializer saved_as(Json json) const;
   bool operator==(const Initializer&) const = default;
 
  private:
   // Shared by the configs and weights of many layers.
   struct Recipe {
     Named named;
-    Make custom = {};
+    Function custom = {};
+    bool nameless = false;
+    Json saved = {};
     bool operator==(const Recipe& other) const { return named == other.named; }
   };
   SharedValue<Recipe> recipe_;

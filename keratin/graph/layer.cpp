@@ -85,6 +85,24 @@ size_t Layer::revision() const {
   return seed;
 }
 
+// The tensors come before the masks and options of a call.
+std::vector<std::string_view> Layer::argument_names() const {
+  std::vector<std::string_view> names;
+  for (const std::string_view name : call_arguments()) {
+    if (name == "training" || name == "mask" || name.ends_with("_mask")) break;
+    names.push_back(name);
+  }
+  if (names.empty()) names.emplace_back("inputs");
+  return names;
+}
+
+void Layer::refuse_argument(const std::string& what) const {
+  std::string takes;
+  for (const std::string_view name : call_arguments())
+    takes += text(takes.empty() ? "" : ", ", name);
+  fail(class_name(), " '", name(), "': its call takes (", takes, "), ", what);
+}
+
 // Freezing and thawing gives the revision of before: programs are found again.
 void Layer::set_trainable(bool trainable) {
   if (options_.trainable != trainable) ++change_count;

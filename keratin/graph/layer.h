@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +34,10 @@ struct InputSpec {
 };
 
 using Shapes = std::vector<Shape>;
+
+// What can be a positional argument.
+template <class T>
+concept Positional = std::convertible_to<const T&, Symbols> && !std::same_as<T, Keywords>;
 
 struct WeightOptions {
   bool trainable = true;
@@ -102,13 +108,21 @@ class Layer : public std::enable_shared_from_this<Layer> {
   // How many masks a list of them must have for so many inputs; inputs beyond have none.
   virtual size_t least_masks(size_t inputs) const { return inputs; }
   virtual bool autocasts() const { return true; }
-  // The names of the arguments of `call` that hold tensors, in order: one passed by name is the
-  // same as one passed by position.
-  virtual std::vector<std::string_view> argument_names() const { return {"inputs"}; }
+  // The arguments of `call` in Keras's order: first those that hold its tensors, then masks,
+  // `training` and options. Each may be passed by position or by name; any other is an error. A
+  // layer that lists none, as layers of your own may, takes all that it is given: `call` finds an
+  // argument as it was passed, by position or by name, and "mask" and "training" by name.
+  virtual std::vector<std::string_view> call_arguments() const { return {}; }
+  // The leading ones that hold tensors.
+  virtual std::vector<std::string_view> argument_names() const;
   // Keras 2 passes the states of a recurrent layer in one list with its input.
   virtual bool takes_rest_of_list() const { return false; }
+  // Arguments as they were passed, but for that list.
   template <class T>
   Arguments<T> arranged(Arguments<T> arguments) const;
+  // Arguments as `call` finds them: tensors by position, all others by name.
+  template <class T>
+  Arguments<T> bound(Arguments<T> arguments) const;
   const std::vector<InputSpec>& input_specs() const { return input_specs_; }
   void check_inputs(const Shapes& shapes) const;
 
@@ -133,6 +147,10 @@ class Layer : public std::enable_shared_from_this<Layer> {
 
   // Calls the layer on symbolic tensors, which makes a node of the graph.
   Symbols operator()(const Symbols& input, const Keywords& named = {});
+  template <Positional First, Positional Second, Positional... Rest>
+  Symbols operator()(const First& first, const Second& second, const Rest&... rest) {
+    return call_symbolic({{Symbols(first), Symbols(second), Symbols(rest)...}, {}});
+  }
   Symbols call_symbolic(Arguments<SymbolicTensor> arguments);
   // How often it was called, and the calls that something still refers to.
   size_t call_count() const { return call_count_; }
@@ -157,6 +175,7 @@ class Layer : public std::enable_shared_from_this<Layer> {
 
  private:
   void own_variables(std::vector<Variable>& out, bool seeds) const;
+  [[noreturn]] void refuse_argument(const std::string& what) const;
 
   std::vector<Variable> own_trainable_, own_others_, seeds_;
   std::vector<Sublayer> sublayers_;
@@ -171,20 +190,44 @@ class Layer : public std::enable_shared_from_this<Layer> {
 
 template <class T>
 Arguments<T> Layer::arranged(Arguments<T> arguments) const {
-  const auto names = argument_names();
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto found = arguments.named.find(names[i]);
-    if (found == arguments.named.end()) continue;
-    if (arguments.positional.size() <= i) arguments.positional.resize(i + 1);
-    arguments.positional[i] = std::move(found->second);
-    arguments.named.erase(found);
-  }
   if (takes_rest_of_list() && arguments.positional.size() == 1 &&
       arguments.positional[0].is_list() && arguments.positional[0].list().size() > 1) {
     const typename Tree<T>::List all = arguments.positional[0].list();
     arguments.positional = {all[0], typename Tree<T>::List(all.begin() + 1, all.end())};
   }
   return arguments;
+}
+
+template <class T>
+Arguments<T> Layer::bound(Arguments<T> given) const {
+  given = arranged(std::move(given));
+  const auto all = call_arguments(), tensors = argument_names();
+  Arguments<T> out;
+  for (size_t i = 0; i < given.positional.size(); ++i) {
+    Tree<T>& value = given.positional[i];
+    if (all.empty() || i < tensors.size())
+      out.positional.push_back(std::move(value));
+    else if (i >= all.size())
+      refuse_argument(text("got ", given.positional.size(), " positional arguments"));
+    else if (!value.is_none())
+      out.named.emplace(all[i], std::move(value));
+  }
+  for (auto& [name, value] : given.named) {
+    const auto twice = [&] { refuse_argument(text("got multiple values for '", name, "'")); };
+    const auto tensor = std::find(tensors.begin(), tensors.end(), name);
+    if (tensor == tensors.end()) {
+      const bool known = all.empty() || name == "training" || value.is_none() ||
+                         std::find(all.begin(), all.end(), name) != all.end();
+      if (!known) refuse_argument(text("got an unexpected argument '", name, "'"));
+      if (!out.named.emplace(name, std::move(value)).second) twice();
+      continue;
+    }
+    const auto at = static_cast<size_t>(tensor - tensors.begin());
+    if (out.positional.size() <= at) out.positional.resize(at + 1);
+    if (!out.positional[at].is_none()) twice();
+    out.positional[at] = std::move(value);
+  }
+  return out;
 }
 
 // While it lives, weights that are made have the layer's name in their paths.
@@ -228,6 +271,11 @@ class Shared {
   Symbols operator()(const SymbolicTensor& a, const SymbolicTensor& b, const SymbolicTensor& c,
                      const Keywords& named = {}) const {
     return layer_->call_symbolic({{a, b, c}, named});
+  }
+  // Any arguments in Keras's order: lstm(x, Symbols(), mask), where Symbols() is Python's None.
+  template <Positional First, Positional Second, Positional... Rest>
+  Symbols operator()(const First& first, const Second& second, const Rest&... rest) const {
+    return (*layer_)(first, second, rest...);
   }
   L* operator->() const { return layer_.get(); }
   L& operator*() const { return *layer_; }

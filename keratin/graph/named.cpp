@@ -26,6 +26,13 @@ std::string snake_case(std::string_view name) {
   return out;
 }
 
+Json function_json(const std::string& name) {
+  return Json::Object{{"module", "builtins"},
+                      {"class_name", "function"},
+                      {"config", name},
+                      {"registered_name", "function"}};
+}
+
 double Named::number(std::string_view key, double otherwise) const {
   const Json* value = config.find(key);
   return value == nullptr || value->is_null() ? otherwise : value->as_double();

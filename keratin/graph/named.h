@@ -14,6 +14,9 @@ namespace keratin {
 // "GlorotUniform" to "glorot_uniform", "LSTMCell" to "lstm_cell", "Conv2D" to "conv2d".
 std::string snake_case(std::string_view class_name);
 
+// Keras's envelope of a function that whoever opens the file must know.
+Json function_json(const std::string& name);
+
 // Something Keras names by its class and describes by a config: {"class_name": …, "config": …}.
 struct Named {
   std::string class_name;

@@ -1,5 +1,7 @@
 #include "keratin/graph/regularizer.h"
 
+#include <algorithm>
+
 #include <cmath>
 
 #include "keratin/ops/constant.h"
@@ -30,12 +32,17 @@ Value orthogonality(Value x, const Named& named) {
 
 }  // namespace
 
+bool Regularizer::knows(const std::string& name) {
+  const std::vector<std::string> known = {"l1", "l2", "l1_l2", "l1l2", "orthogonal_regularizer"};
+  return std::find(known.begin(), known.end(), snake_case(name)) != known.end();
+}
+
 Regularizer::Regularizer(Named named) {
   const std::string name = snake_case(named.class_name);
   const auto with = [&](std::string class_name, Json defaults) {
-    named_ = named.over(std::move(class_name), std::move(defaults));
+    recipe_ = Recipe{named.over(std::move(class_name), std::move(defaults))};
     for (const char* key : {"l1", "l2"}) {
-      const double strength = named_->number(key, 0);
+      const double strength = recipe_->named.number(key, 0);
       require(std::isfinite(strength) && strength >= 0, "Invalid value for argument ", key,
               ": expected a non-negative float.Received: ", key, "=", strength);
     }
@@ -54,13 +61,36 @@ Regularizer::Regularizer(Named named) {
     fail("Could not interpret regularizer identifier: ", named.class_name);
 }
 
+Regularizer::Regularizer(std::string name, Function function)
+    : recipe_(Recipe{{std::move(name)}, std::move(function)}) {
+  require(!recipe_->named.class_name.empty(), "Regularizer: expected a name, got an empty one");
+  require(recipe_->custom != nullptr, "Regularizer '", recipe_->named.class_name,
+          "': expected a function, got an empty one");
+}
+
+Json Regularizer::to_json() const {
+  if (!*this) return {};
+  if (!recipe_->saved.is_null()) return recipe_->saved;
+  return recipe_->custom ? function_json(recipe_->named.class_name)
+                         : recipe_->named.to_json("keras.regularizers");
+}
+
+Regularizer Regularizer::saved_as(Json json) const {
+  Recipe recipe = *recipe_;
+  recipe.saved = std::move(json);
+  Regularizer same;
+  same.recipe_ = std::move(recipe);
+  return same;
+}
+
 Regularizer Regularizer::from_json(const Json& json) {
   return json.is_null() ? Regularizer() : Regularizer(Named::from_json(json));
 }
 
 Value Regularizer::operator()(Value x) const {
-  if (named_->class_name == "OrthogonalRegularizer") return orthogonality(x, *named_);
-  const double l1 = named_->number("l1", 0), l2 = named_->number("l2", 0);
+  if (recipe_->custom) return recipe_->custom(x);
+  if (recipe_->named.class_name == "OrthogonalRegularizer") return orthogonality(x, recipe_->named);
+  const double l1 = recipe_->named.number("l1", 0), l2 = recipe_->named.number("l2", 0);
   Value penalty;
   if (l1 != 0) penalty = ops::sum(ops::abs(x)) * l1;
   if (l2 != 0) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "keratin/graph/named.h"
 #include "keratin/ir/node.h"
 
@@ -11,19 +14,32 @@ namespace keratin {
 // ("l2"), or read from a config; a default one is none.
 class Regularizer {
  public:
+  using Function = std::function<Value(Value)>;
+
   Regularizer() = default;
   Regularizer(const char* name) : Regularizer(Named{name}) {}  // NOLINT
   Regularizer(Named named);                                    // NOLINT
+  // A callable. Files know it by the name, to which LoadOptions::regularizers binds it again.
+  Regularizer(std::string name, Function function);
 
-  explicit operator bool() const { return static_cast<bool>(named_); }
+  explicit operator bool() const { return static_cast<bool>(recipe_); }
   Value operator()(Value x) const;  // a scalar of the dtype of x
 
-  Json to_json() const { return *this ? named_->to_json("keras.regularizers") : Json(); }
+  Json to_json() const;
   static Regularizer from_json(const Json& json);
+  static bool knows(const std::string& name);  // is it one of Keras?
+  // For files that say it otherwise than `to_json` would: as this one does.
+  Regularizer saved_as(Json json) const;
   bool operator==(const Regularizer&) const = default;
 
  private:
-  SharedValue<Named> named_;
+  struct Recipe {
+    Named named;
+    Function custom = {};
+    Json saved = {};
+    bool operator==(const Recipe& other) const { return named == other.named; }
+  };
+  SharedValue<Recipe> recipe_;
 };
 
 namespace regularizers {

@@ -129,8 +129,8 @@ LayerPtr SequentialLayer::from_config(const Json& config, const ConfigContext& c
   if (!listed.empty())
     if (LayerPtr input = old_input(listed[0])) layers.push_back(std::move(input));
   for (const Json& layer : listed) layers.push_back(context.make_layer(layer));
-  auto model = std::make_shared<SequentialLayer>(std::move(layers),
-                                                 bare ? LayerOptions{} : read_options(config));
+  auto model = std::make_shared<SequentialLayer>(
+      std::move(layers), bare ? LayerOptions{} : read_options(config, context));
   model->set_dialect(context.dialect);
   const Json* shape = bare ? nullptr : config.find("build_input_shape");
   if (shape != nullptr && shape->is_array() && model->functional() == nullptr &&

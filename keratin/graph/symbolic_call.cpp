@@ -89,16 +89,16 @@ class SymbolicCall {
 
 Symbols Layer::call_symbolic(Arguments<SymbolicTensor> arguments) {
   arguments = arranged(std::move(arguments));
-  require(!arguments.positional.empty(), "layer '", name(), "': expected an input, got none");
-  Shapes shapes;
-  for (const auto& tree : arguments.positional)
-    tree.each([&](const SymbolicTensor& t) {
-      require(t.defined(), "layer '", name(), "': an input is undefined");
-      shapes.push_back(t.shape());
-    });
+  arguments.each([&](const SymbolicTensor& t) {
+    require(t.defined(), "layer '", name(), "': an input is undefined");
+  });
+  const Arguments<SymbolicTensor> bound = this->bound(arguments);
+  require(!bound.positional.empty(), "layer '", name(), "': expected an input, got none");
   if (!built_) {
-    Shapes first;
-    arguments.positional[0].each([&](const SymbolicTensor& t) { first.push_back(t.shape()); });
+    Shapes shapes, first;
+    for (const auto& tree : bound.positional)
+      tree.each([&](const SymbolicTensor& t) { shapes.push_back(t.shape()); });
+    bound.positional[0].each([&](const SymbolicTensor& t) { first.push_back(t.shape()); });
     check_inputs(first);
     ensure_built(shapes);
   }

@@ -23,12 +23,10 @@ std::vector<Parent> parents_of(const CallNode& node) {
   for (const SymbolicTensor& t : node.inputs()) parents.push_back({&t, &t.node_ptr(), 0});
   if (!node.layer()->takes_mask()) return parents;
   // Keras fills in the mask of the only argument that holds tensors.
-  const auto& arguments = node.arguments();
-  if (arguments.with_tensors() != 1 || arguments.positional.empty()) return parents;
-  arguments.positional[0].each([&](const SymbolicTensor& t) {
+  if (node.arguments().with_tensors() != 1) return parents;
+  for (const SymbolicTensor& t : node.inputs())
     for (const MaskSource& source : t.spec().mask_sources)
       parents.push_back({nullptr, &source.node, source.hops});
-  });
   return parents;
 }
 

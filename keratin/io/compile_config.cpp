@@ -3,14 +3,6 @@
 namespace keratin::io {
 namespace {
 
-// Keras's envelope of a function that whoever opens the file must know.
-Json function_json(const std::string& name) {
-  return Json::Object{{"module", "builtins"},
-                      {"class_name", "function"},
-                      {"config", name},
-                      {"registered_name", "function"}};
-}
-
 Json written(double number) { return number; }
 // A loss or a metric; a function of the program has no config and goes by its name.
 template <class T>
@@ -60,19 +52,46 @@ bool is_envelope(const Json& json) {
   return json.is_object() && json.find("class_name") != nullptr && json.find("config") != nullptr;
 }
 
+// [[a], [b]] is [a, b]: Keras pairs losses with outputs however both are nested.
+void flatten(const Json& json, Json::Array& out) {
+  if (!json.is_array()) return out.push_back(json);
+  for (const Json& item : json.as_array()) flatten(item, out);
+}
+
+// The only one of a list, however deep it lies.
+Json unwrapped(const Json& json) {
+  return json.is_array() && json.size() == 1 ? unwrapped(json[0]) : json;
+}
+
 // One for all outputs, a list, or by name; `read` makes one.
 template <class T, class Read>
 PerOutput<T> per_output(const Json& json, const Read& read) {
   if (json.is_null()) return {};
   if (json.is_array()) {
+    Json::Array flat;
+    flatten(json, flat);
     std::vector<T> each;
-    for (const Json& item : json.as_array()) each.push_back(read(item));
+    for (const Json& item : flat) each.push_back(read(item));
     return each;
   }
   if (!json.is_object() || is_envelope(json)) return read(json);
   typename PerOutput<T>::ByName by_name;
-  for (const auto& [name, item] : json.as_object()) by_name.emplace(name, read(item));
+  for (const auto& [name, item] : json.as_object()) by_name.emplace(name, read(unwrapped(item)));
   return by_name;
+}
+
+// One that the program makes, or one of Keras's.
+Optimizer optimizer_from(const Json& json, const CustomTraining& custom) {
+  const std::string name = name_in(json);
+  const Json* registered = json.is_object() ? json.find("registered_name") : nullptr;
+  for (const std::string& known :
+       {registered != nullptr && registered->is_string() ? registered->as_string() : name, name,
+        name.substr(name.rfind('>') + 1)})
+    if (const auto found = custom.optimizers.find(known); found != custom.optimizers.end()) {
+      const Json* config = json.is_object() ? json.find("config") : nullptr;
+      return found->second(config == nullptr ? Json::object() : *config);
+    }
+  return Optimizer::from_json(json);
 }
 
 Metrics metrics_from(const Json& json, const CustomTraining& custom) {
@@ -80,8 +99,10 @@ Metrics metrics_from(const Json& json, const CustomTraining& custom) {
   const auto list = [&](const Json& item) {
     Metrics::List metrics;
     if (item.is_null()) return metrics;
-    if (!item.is_array()) return Metrics::List{one(item)};
-    for (const Json& metric : item.as_array()) metrics.push_back(one(metric));
+    Json::Array flat;
+    flatten(item, flat);
+    for (const Json& metric : flat)
+      if (!metric.is_null()) metrics.push_back(one(metric));
     return metrics;
   };
   if (json.is_null()) return {};
@@ -118,7 +139,7 @@ TrainingOptions training_options(const Json& config, const CustomTraining& custo
     return found == nullptr ? Json() : *found;
   };
   TrainingOptions options;
-  if (!at("optimizer").is_null()) options.optimizer = Optimizer::from_json(at("optimizer"));
+  if (!at("optimizer").is_null()) options.optimizer = optimizer_from(at("optimizer"), custom);
   options.loss =
       per_output<Loss>(at("loss"), [&](const Json& j) { return one_of(j, custom.losses); });
   options.loss_weights =

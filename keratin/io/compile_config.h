@@ -6,10 +6,12 @@
 
 namespace keratin {
 
-// Losses and metrics of the program's own, by the names that files know them by.
+// Losses, metrics and optimizers of the program's own, by the names that files know them by. An
+// optimizer is made from its config.
 struct CustomTraining {
   std::map<std::string, Loss, std::less<>> losses = {};
   std::map<std::string, Metric, std::less<>> metrics = {};
+  std::map<std::string, std::function<Optimizer(const Json& config)>, std::less<>> optimizers = {};
 };
 
 namespace io {

@@ -169,7 +169,9 @@ LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dial
   layers.try_emplace("Lambda", [&](const Json& json, const ConfigContext& context) {
     return bound_lambda(json, context, options);
   });
-  LayerPtr layer = layer_from_json(config, layers, dialect);
+  const CustomParts parts{options.activations, options.initializers, options.regularizers,
+                          options.constraints};
+  LayerPtr layer = layer_from_json(config, layers, dialect, parts);
   build_as_saved(*layer, config);
   return layer;
 }

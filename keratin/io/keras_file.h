@@ -17,6 +17,12 @@ struct LoadOptions {
   // For Lambda layers, by the layer's name or by that of its Python function: what a file holds of
   // them is kept, and never run.
   std::map<std::string, LambdaFunction, std::less<>> lambdas = {};
+  // Activations, initializers, regularizers and constraints of the program's own, by the names that
+  // the file has for them: C++ functions, or makers that take the config in the file.
+  CustomPartsOf<Activation> activations = {};
+  CustomPartsOf<Initializer> initializers = {};
+  CustomPartsOf<Regularizer> regularizers = {};
+  CustomPartsOf<Constraint> constraints = {};
   CustomTraining training = {};
   bool compile = true;  // as it was when it was saved, optimizer included
   // Whose rules masks follow; by the version of Keras that wrote the file unless given.

@@ -50,6 +50,7 @@ void add_layers(const Layer& model, std::vector<SavedObject>& out) {
   struct Pending {
     std::shared_ptr<const Layer> layer;
     std::string path;
+    bool is_activation = false;
   };
   std::unordered_set<const Layer*> seen;
   std::vector<Pending> stack{{model.shared_from_this(), ""}};
@@ -57,14 +58,18 @@ void add_layers(const Layer& model, std::vector<SavedObject>& out) {
     const Pending now = std::move(stack.back());
     stack.pop_back();
     if (!seen.insert(now.layer.get()).second) continue;
-    out.push_back({now.path, now.layer->name(), now.layer->own_weights()});
+    out.push_back({.path = now.path,
+                   .name = now.layer->name(),
+                   .variables = now.layer->own_weights(),
+                   .is_activation = now.is_activation});
     ListNames names;
     std::vector<Pending> children;
     for (const Layer::Sublayer& sub : in_file_order(*now.layer)) {
       std::shared_ptr<const Layer> layer = saved_form(*sub.layer);
       if (layer == nullptr) layer = sub.layer;
       const std::string name = sub.in_list ? names.next(sub.attribute, *layer) : sub.attribute;
-      children.push_back({std::move(layer), joined(now.path, name)});
+      children.push_back(
+          {std::move(layer), joined(now.path, name), sub.attribute.ends_with("activation")});
     }
     std::move(children.rbegin(), children.rend(), std::back_inserter(stack));
   }

@@ -11,6 +11,9 @@ struct SavedObject {
   std::string name;
   std::vector<Variable> variables;
   bool is_optimizer = false;
+  // Keras builds a layer that is an activation when it first runs: a model saved before that has no
+  // weights of it.
+  bool is_activation = false;
 
   // The group of its variables: "layers/lstm/cell/vars".
   std::string group() const { return path.empty() ? "vars" : path + "/vars"; }

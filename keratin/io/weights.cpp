@@ -19,6 +19,7 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
   if (source.count(group) == 0)
     if (const std::string other = source.group_of(object.name); !other.empty()) group = other;
   const size_t count = source.count(group);
+  if (count == 0 && object.is_activation) return out;
   require(count == object.variables.size(), "Layer ", shown(object), " expected ",
           object.variables.size(), " variables, but received ", count,
           " variables during loading.");

@@ -1,6 +1,7 @@
 #include "keratin/layers/activations.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "keratin/ops/activations.h"
 #include "keratin/ops/reduce.h"
@@ -42,9 +43,9 @@ ActivationLayer::ActivationLayer(ActivationConfig config, LayerOptions options)
     : ActivationLayerOf(std::move(config), std::move(options)) {}
 
 Results ActivationLayer::call(const Call& c) const {
-  const std::string& function = cfg.activation.name();
-  const bool any_number = function == "linear" || function == "relu";
-  return cfg.activation(any_number ? c.input() : c.float_input());
+  const bool any_number =
+      cfg.activation.is("linear") || cfg.activation.is("relu") || cfg.activation.layer();
+  return cfg.activation(c, any_number ? c.input() : c.float_input());
 }
 
 ReLULayer::ReLULayer(ReLUConfig config, LayerOptions options)
@@ -59,6 +60,11 @@ ReLULayer::ReLULayer(ReLUConfig config, LayerOptions options)
 
 Results ReLULayer::call(const Call& c) const {
   if (!cfg.max_value && cfg.negative_slope == 0 && cfg.threshold == 0) return ops::relu(c.input());
+  // Integers stay what they are under a limit that is one.
+  const bool whole = cfg.max_value && *cfg.max_value == std::floor(*cfg.max_value);
+  if (const Value x = c.input(); !is_float(x.dtype()) && x.dtype() != DType::boolean && whole &&
+                                 cfg.negative_slope == 0 && cfg.threshold == 0)
+    return ops::minimum(ops::relu(x), ops::scalar_like(x, *cfg.max_value));
   return ops::relu(c.float_input(), cfg.negative_slope, cfg.max_value, cfg.threshold);
 }
 

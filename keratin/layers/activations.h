@@ -24,6 +24,7 @@ struct ActivationConfig {
   Activation activation;
 
   static constexpr std::string_view keras_name = "Activation";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("activation", &ActivationConfig::activation));
 };
 
@@ -40,6 +41,7 @@ struct ReLUConfig {
   double threshold = 0;
 
   static constexpr std::string_view keras_name = "ReLU";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("max_value", &ReLUConfig::max_value),
                                             field("negative_slope", &ReLUConfig::negative_slope),
                                             field("threshold", &ReLUConfig::threshold));
@@ -56,6 +58,7 @@ struct LeakyReLUConfig {
   double negative_slope = 0.3;
 
   static constexpr std::string_view keras_name = "LeakyReLU";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
       field_list(field("negative_slope", &LeakyReLUConfig::negative_slope));
 };
@@ -73,6 +76,7 @@ struct ELUConfig {
   double alpha = 1;
 
   static constexpr std::string_view keras_name = "ELU";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("alpha", &ELUConfig::alpha));
 };
 
@@ -90,6 +94,7 @@ struct PReLUConfig {
   std::optional<Dims> shared_axes = {};  // axes along which there is one slope, counted with batch
 
   static constexpr std::string_view keras_name = "PReLU";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
       field_list(field("alpha_initializer", &PReLUConfig::alpha_initializer),
                  field("alpha_regularizer", &PReLUConfig::alpha_regularizer),
@@ -113,6 +118,7 @@ struct SoftmaxConfig {
   Sizes axis = -1;
 
   static constexpr std::string_view keras_name = "Softmax";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "mask");
   static constexpr auto fields = field_list(field("axis", &SoftmaxConfig::axis));
 };
 

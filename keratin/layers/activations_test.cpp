@@ -25,7 +25,7 @@ TEST(Activation, TakesAnyFunction) {
   const Tensor x = Tensor::of<double>(DType::f32, {2}, {1, -2});
   EXPECT_EQ(run_layer(*layer, {{MaskedTensor{x}}, {}}).outputs.leaf(),
             Tensor::of<double>(DType::f32, {2}, {2, -4}));
-  EXPECT_EQ(layer->get_config().at("activation"), Json("doubled"));
+  EXPECT_EQ(layer->get_config().at("activation"), function_json("doubled"));
 }
 
 TEST(ReLU, RefusesNegativeOptions) {

@@ -11,6 +11,7 @@ struct ActivityRegularizationConfig {
   double l2 = 0;
 
   static constexpr std::string_view keras_name = "ActivityRegularization";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("l1", &ActivityRegularizationConfig::l1),
                                             field("l2", &ActivityRegularizationConfig::l2));
 };

@@ -13,6 +13,8 @@ struct AttentionConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "Attention";
+  static constexpr auto call_arguments =
+      arguments_of_call("inputs", "mask", "training", "return_attention_scores", "use_causal_mask");
   static constexpr auto fields = field_list(field("use_scale", &AttentionConfig::use_scale),
                                             field("score_mode", &AttentionConfig::score_mode),
                                             field("dropout", &AttentionConfig::dropout),
@@ -25,6 +27,8 @@ struct AdditiveAttentionConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "AdditiveAttention";
+  static constexpr auto call_arguments =
+      arguments_of_call("inputs", "mask", "training", "return_attention_scores", "use_causal_mask");
   static constexpr auto fields = field_list(field("use_scale", &AdditiveAttentionConfig::use_scale),
                                             field("dropout", &AdditiveAttentionConfig::dropout),
                                             field("seed", &AdditiveAttentionConfig::seed));

@@ -26,6 +26,7 @@ struct BatchNormalizationConfig {
   double renorm_momentum = 0.99;
 
   static constexpr std::string_view keras_name = "BatchNormalization";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training", "mask");
   static constexpr auto fields = field_list(
       field("axis", &BatchNormalizationConfig::axis),
       field("momentum", &BatchNormalizationConfig::momentum),

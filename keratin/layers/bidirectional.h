@@ -13,6 +13,8 @@ struct BidirectionalConfig {
   LayerPtr backward_layer = {};  // the same layer the other way round, unless given
 
   static constexpr std::string_view keras_name = "Bidirectional";
+  static constexpr auto call_arguments =
+      arguments_of_call("sequences", "initial_state", "mask", "training");
   static constexpr auto fields =
       field_list(field("merge_mode", &BidirectionalConfig::merge_mode),
                  field("layer", &BidirectionalConfig::layer),
@@ -35,9 +37,6 @@ class BidirectionalLayer final : public LayerOf<BidirectionalLayer, Bidirectiona
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
-  std::vector<std::string_view> argument_names() const override {
-    return {"sequences", "initial_state"};
-  }
   bool takes_rest_of_list() const override { return true; }
 
  private:

@@ -13,6 +13,7 @@ struct CroppingConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = n == 2 ? "Cropping2D" : "Cropping3D";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("cropping", &CroppingConfig::cropping),
                                             field("data_format", &CroppingConfig::data_format));
 };
@@ -22,6 +23,7 @@ struct CroppingConfig<1> {
   static constexpr std::string_view data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "Cropping1D";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("cropping", &CroppingConfig::cropping));
 };
 
@@ -39,6 +41,7 @@ struct ZeroPaddingConfig {
 
   static constexpr std::string_view keras_name =
       n == 1 ? "ZeroPadding1D" : (n == 2 ? "ZeroPadding2D" : "ZeroPadding3D");
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("padding", &ZeroPaddingConfig::padding),
                                             field("data_format", &ZeroPaddingConfig::data_format));
 };

@@ -27,6 +27,7 @@ struct ConvConfig {
   Constraint bias_constraint = {};
 
   static constexpr std::string_view keras_name = std::array{"Conv1D", "Conv2D", "Conv3D"}[rank - 1];
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields = field_list(
       field("filters", &ConvConfig::filters), field("kernel_size", &ConvConfig::kernel_size),

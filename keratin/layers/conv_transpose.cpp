@@ -59,7 +59,7 @@ Results ConvTransposeLayer<rank>::call(const Call& c) const {
        .output_padding = cfg.output_padding ? cfg.output_padding->dims() : Dims{}},
       cfg.data_format);
   if (cfg.use_bias) y = windows::add_bias(y, c.read(bias_), cfg.data_format);
-  return cfg.activation(y);
+  return cfg.activation(c, y);
 }
 
 template class ConvTransposeLayer<1>;

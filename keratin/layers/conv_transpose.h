@@ -28,6 +28,7 @@ struct ConvTransposeConfig {
 
   static constexpr std::string_view keras_name =
       std::array{"Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"}[rank - 1];
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields =
       field_list(field("filters", &ConvTransposeConfig::filters),

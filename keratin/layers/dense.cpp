@@ -29,7 +29,7 @@ void DenseLayer::build(const Shapes& inputs) {
 Results DenseLayer::call(const Call& c) const {
   Value y = ops::matmul(c.float_input(), c.read(kernel_));
   if (cfg.use_bias) y = y + c.read(bias_);
-  return cfg.activation(y);
+  return cfg.activation(c, y);
 }
 
 }  // namespace keratin

@@ -19,6 +19,7 @@ struct DenseConfig {
   Json quantization_config = {};
 
   static constexpr std::string_view keras_name = "Dense";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields =
       field_list(field("units", &DenseConfig::units), field("activation", &DenseConfig::activation),
                  field("use_bias", &DenseConfig::use_bias),

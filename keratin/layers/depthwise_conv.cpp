@@ -45,7 +45,7 @@ Results DepthwiseConvLayer<rank>::call(const Call& c) const {
                                  .padding = cfg.padding},
                                 cfg.data_format);
   if (cfg.use_bias) y = windows::add_bias(y, c.read(bias_), cfg.data_format);
-  return cfg.activation(y);
+  return cfg.activation(c, y);
 }
 
 template class DepthwiseConvLayer<1>;

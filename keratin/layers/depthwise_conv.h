@@ -27,6 +27,7 @@ struct DepthwiseConvConfig {
 
   static constexpr std::string_view keras_name =
       std::array{"DepthwiseConv1D", "DepthwiseConv2D"}[rank - 1];
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields =
       field_list(field("depth_multiplier", &DepthwiseConvConfig::depth_multiplier),

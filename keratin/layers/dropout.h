@@ -37,6 +37,7 @@ struct DropoutConfig {
   NoiseShape noise_shape = {};  // 1 where an axis is dropped as a whole; none: as the input
 
   static constexpr std::string_view keras_name = "Dropout";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields =
       field_list(field("rate", &DropoutConfig::rate), field("seed", &DropoutConfig::seed),
                  field("noise_shape", &DropoutConfig::noise_shape));
@@ -56,6 +57,7 @@ struct SpatialDropoutConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = n == 2 ? "SpatialDropout2D" : "SpatialDropout3D";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields = field_list(
       field("rate", &SpatialDropoutConfig::rate), field("seed", &SpatialDropoutConfig::seed),
       field("data_format", &SpatialDropoutConfig::data_format));
@@ -67,6 +69,7 @@ struct SpatialDropoutConfig<1> {
   static constexpr std::string_view data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "SpatialDropout1D";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields = field_list(field("rate", &SpatialDropoutConfig::rate),
                                             field("seed", &SpatialDropoutConfig::seed));
 };
@@ -88,6 +91,7 @@ struct AlphaDropoutConfig {
   NoiseShape noise_shape = {};
 
   static constexpr std::string_view keras_name = "AlphaDropout";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields =
       field_list(field("rate", &AlphaDropoutConfig::rate), field("seed", &AlphaDropoutConfig::seed),
                  field("noise_shape", &AlphaDropoutConfig::noise_shape));
@@ -105,6 +109,7 @@ struct GaussianDropoutConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "GaussianDropout";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields = field_list(field("rate", &GaussianDropoutConfig::rate),
                                             field("seed", &GaussianDropoutConfig::seed));
 };
@@ -122,6 +127,7 @@ struct GaussianNoiseConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "GaussianNoise";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields = field_list(field("stddev", &GaussianNoiseConfig::stddev),
                                             field("seed", &GaussianNoiseConfig::seed));
 };

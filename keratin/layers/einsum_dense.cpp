@@ -158,7 +158,7 @@ Results EinsumDenseLayer::call(const Call& c) const {
   const Value x = c.float_input();
   Value y = ops::einsum(terms(x.shape()).equation, {x, c.read(kernel_)});
   if (bias_.defined()) y = y + c.read(bias_);
-  return cfg.activation(y);
+  return cfg.activation(c, y);
 }
 
 }  // namespace keratin

@@ -22,6 +22,7 @@ struct EinsumDenseConfig {
   Json quantization_config = {};
 
   static constexpr std::string_view keras_name = "EinsumDense";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields =
       field_list(field("output_shape", &EinsumDenseConfig::output_shape),

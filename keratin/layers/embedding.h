@@ -16,6 +16,7 @@ struct EmbeddingConfig {
   Json quantization_config = {};
 
   static constexpr std::string_view keras_name = "Embedding";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields =
       field_list(field("input_dim", &EmbeddingConfig::input_dim),

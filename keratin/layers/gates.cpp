@@ -43,7 +43,7 @@ CellDropout gate_dropout(double dropout, double recurrent_dropout, int64_t imple
 
 bool usual_gates(const Activation& activation, const Activation& recurrent_activation,
                  const CellDropout& dropout, bool training) {
-  if (activation.name() != "tanh" || recurrent_activation.name() != "sigmoid") return false;
+  if (!activation.is("tanh") || !recurrent_activation.is("sigmoid")) return false;
   return !training || (dropout.states == 0 && (dropout.inputs == 0 || dropout.masks == 1));
 }
 

@@ -32,6 +32,10 @@ class GlobalPoolingLayer final
   Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
   bool supports_masking() const override { return masked; }
   bool takes_mask() const override { return masked; }
+  std::vector<std::string_view> call_arguments() const override {
+    if (masked) return {"inputs", "mask"};
+    return {"inputs"};
+  }
 
  private:
   static constexpr bool masked = rank == 1 && pool == Pool::average;

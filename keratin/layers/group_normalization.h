@@ -20,6 +20,7 @@ struct GroupNormalizationConfig {
   Constraint gamma_constraint = {};
 
   static constexpr std::string_view keras_name = "GroupNormalization";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
       field_list(field("groups", &GroupNormalizationConfig::groups),
                  field("axis", &GroupNormalizationConfig::axis),

@@ -62,8 +62,8 @@ Results GRUCellLayer::call(const Call& c) const {
   } else if (cfg.use_bias) {
     add_bias(a, c.read(bias_));
   }
-  const Value z = cfg.recurrent_activation(a[0] + s[0]);
-  const Value r = cfg.recurrent_activation(a[1] + s[1]);
+  const Value z = cfg.recurrent_activation(c, a[0] + s[0]);
+  const Value r = cfg.recurrent_activation(c, a[1] + s[1]);
   Value inner;
   if (cfg.reset_after) {
     inner = r * s[2];
@@ -71,7 +71,7 @@ Results GRUCellLayer::call(const Call& c) const {
     const Value masked = masks.states.empty() ? h : h * masks.states.back();
     inner = ops::matmul(r * masked, ops::split(recurrent, 3, 1)[2]);
   }
-  const Value next = z * h + (1.0 - z) * cfg.activation(a[2] + inner);
+  const Value next = z * h + (1.0 - z) * cfg.activation(c, a[2] + inner);
   return stepped(c, next, {next});
 }
 

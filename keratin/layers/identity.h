@@ -8,6 +8,7 @@ namespace keratin {
 
 struct IdentityConfig {
   static constexpr std::string_view keras_name = "Identity";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list();
 };
 

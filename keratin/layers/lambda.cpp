@@ -78,13 +78,13 @@ Json LambdaLayer::own_config() const {
   return config;
 }
 
-LayerPtr LambdaLayer::from_config(const Json& config, const ConfigContext&) {
+LayerPtr LambdaLayer::from_config(const Json& config, const ConfigContext& context) {
   LambdaConfig own;
   own.saved = config;
   if (const Json* arguments = config.find("arguments");
       arguments != nullptr && arguments->is_object())
     own.arguments = *arguments;
-  return std::make_shared<LambdaLayer>(std::move(own), read_options(config));
+  return std::make_shared<LambdaLayer>(std::move(own), read_options(config, context));
 }
 
 LayerPtr LambdaLayer::fresh_copy() const { return std::make_shared<LambdaLayer>(cfg_, options()); }

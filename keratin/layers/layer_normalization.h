@@ -20,6 +20,7 @@ struct LayerNormalizationConfig {
   Constraint gamma_constraint = {};
 
   static constexpr std::string_view keras_name = "LayerNormalization";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
       field_list(field("axis", &LayerNormalizationConfig::axis),
                  field("epsilon", &LayerNormalizationConfig::epsilon),

@@ -11,6 +11,7 @@ struct LayerScaleConfig {
   int64_t projection_dim = 0;
 
   static constexpr std::string_view keras_name = "LayerScale";
+  static constexpr auto call_arguments = arguments_of_call("x");
   static constexpr auto fields =
       field_list(field("init_values", &LayerScaleConfig::init_values),
                  field("projection_dim", &LayerScaleConfig::projection_dim));

@@ -69,10 +69,10 @@ Results LSTMCellLayer::call(const Call& c) const {
     const Values bias = ops::split(c.read(bias_), 4, 0);
     for (size_t g = 0; g < 4; ++g) z[g] = z[g] + bias[g];
   }
-  const Value i = cfg.recurrent_activation(z[0]), f = cfg.recurrent_activation(z[1]);
-  const Value o = cfg.recurrent_activation(z[3]);
-  const Value cell = f * before[1] + i * cfg.activation(z[2]);
-  const Value h = o * cfg.activation(cell);
+  const Value i = cfg.recurrent_activation(c, z[0]), f = cfg.recurrent_activation(c, z[1]);
+  const Value o = cfg.recurrent_activation(c, z[3]);
+  const Value cell = f * before[1] + i * cfg.activation(c, z[2]);
+  const Value h = o * cfg.activation(c, cell);
   return stepped(c, h, {h, cell});
 }
 

@@ -28,6 +28,7 @@ struct LSTMCellConfig {
       2;  // 1: a dropout mask for each gate. Keras reads it, and does not write it.
 
   static constexpr std::string_view keras_name = "LSTMCell";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "states", "training", "drawn");
   static constexpr std::string_view unwritten = "implementation";
   static constexpr auto fields = field_list(
       field("units", &LSTMCellConfig::units), field("activation", &LSTMCellConfig::activation),
@@ -93,6 +94,7 @@ struct LSTMConfig {
   bool zero_output_for_mask = false;
   int64_t implementation = 2;
   static constexpr std::string_view keras_name = "LSTM";
+  static constexpr bool part_has_activations = true;  // the cell
   static constexpr std::string_view unwritten = "implementation";
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields = field_list(

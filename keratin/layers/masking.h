@@ -10,6 +10,7 @@ struct MaskingConfig {
   double mask_value = 0;
 
   static constexpr std::string_view keras_name = "Masking";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("mask_value", &MaskingConfig::mask_value));
 };
 

@@ -43,6 +43,7 @@ struct MinimumRule {
 template <class Rule>
 struct MergeConfig {
   static constexpr std::string_view keras_name = Rule::keras_name;
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list();
 };
 
@@ -74,6 +75,7 @@ struct ConcatenateConfig {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "Concatenate";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("axis", &ConcatenateConfig::axis));
 };
 
@@ -94,6 +96,7 @@ struct DotConfig {
   bool normalize = false;  // divide the inputs by their lengths along the axes: cosine similarity
 
   static constexpr std::string_view keras_name = "Dot";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
       field_list(field("axes", &DotConfig::axes), field("normalize", &DotConfig::normalize));
 };

@@ -15,7 +15,10 @@ using enum DType;
 TEST(Add, BehavesAsInKeras) { check_layer("Add"); }
 TEST(Subtract, BehavesAsInKeras) { check_layer("Subtract"); }
 TEST(Multiply, BehavesAsInKeras) { check_layer("Multiply"); }
-TEST(Average, BehavesAsInKeras) { check_layer("Average"); }
+TEST(Average, BehavesAsInKeras) {
+  // TensorFlow divides integers in float64; JAX, and so Keratin, in float32.
+  check_layer("Average", {.skip = {"int"}});
+}
 TEST(Maximum, BehavesAsInKeras) { check_layer("Maximum"); }
 TEST(Minimum, BehavesAsInKeras) { check_layer("Minimum"); }
 TEST(Concatenate, BehavesAsInKeras) { check_layer("Concatenate"); }

@@ -92,8 +92,17 @@ class HeadAttentionOf : public LayerOf<Derived, Config> {
   Results call(const Call& c) const override;
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return true; }
-  std::vector<std::string_view> argument_names() const override {
-    return {"query", "value", "key"};
+  std::vector<std::string_view> call_arguments() const override {
+    return {"query",
+            "value",
+            "key",
+            "query_mask",
+            "value_mask",
+            "key_mask",
+            "attention_mask",
+            "return_attention_scores",
+            "training",
+            "use_causal_mask"};
   }
 
  protected:

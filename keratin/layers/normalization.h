@@ -13,6 +13,7 @@ struct NormalizationConfig {
   bool invert = false;
 
   static constexpr std::string_view keras_name = "Normalization";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("axis", &NormalizationConfig::axis),
                                             field("mean", &NormalizationConfig::mean),
                                             field("variance", &NormalizationConfig::variance),

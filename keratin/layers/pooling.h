@@ -21,6 +21,7 @@ struct PoolingConfig {
       pool == Pool::max
           ? std::array{"MaxPooling1D", "MaxPooling2D", "MaxPooling3D"}[rank - 1]
           : std::array{"AveragePooling1D", "AveragePooling2D", "AveragePooling3D"}[rank - 1];
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(
       field("pool_size", &PoolingConfig::pool_size), field("padding", &PoolingConfig::padding),
       field("strides", &PoolingConfig::strides), field("data_format", &PoolingConfig::data_format));

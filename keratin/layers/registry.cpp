@@ -162,30 +162,46 @@ bool is_of_keras(const Json& envelope) {
   return (keras || module.empty()) && registered.find('>') == registered.npos;
 }
 
+// The class of the program's own that an envelope names; null if there is none. A .h5 file has the
+// registered name, "package>Class", for the class.
+const CustomLayers::mapped_type* find_custom(const Json& envelope, const CustomLayers& custom) {
+  const std::string& name = envelope.at("class_name").as_string();
+  for (const std::string& theirs :
+       {text_under(envelope, "registered_name"), name, name.substr(name.rfind('>') + 1)})
+    if (const auto found = custom.find(theirs); found != custom.end()) return &found->second;
+  return nullptr;
+}
+
+MakeLayer find_class(const Json& envelope) {
+  return is_of_keras(envelope) ? find_known(envelope.at("class_name").as_string()) : nullptr;
+}
+
+[[noreturn]] void fail_unknown_class(const Json& json) {
+  const std::string& name = json.at("class_name").as_string();
+  const std::string registered = text_under(json, "registered_name");
+  const std::string module = text_under(json, "module");
+  const std::string layer = text_under(json.at("config"), "name");
+  fail("Could not find the class '", name, "'", module.empty() ? "" : " of module '" + module + "'",
+       registered.find('>') == registered.npos ? "" : ", registered as '" + registered + "',",
+       layer.empty() ? "" : " for layer '" + layer + "'",
+       ". If it is a layer of yours, register it: pass {\"", name, "\", YourLayer::from_config}.");
+}
+
 }  // namespace
 
-LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Dialect dialect) {
+LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Dialect dialect,
+                         const CustomParts& parts) {
   ConfigContext context;
   context.dialect = dialect;
+  context.parts = &parts;
+  context.names_layer = [&](const Json& json) {
+    return find_custom(json, custom) != nullptr || find_class(json) != nullptr;
+  };
   context.make_layer = [&](const Json& json) -> LayerPtr {
-    const std::string& name = json.at("class_name").as_string();
-    const std::string registered = text_under(json, "registered_name");
-    // A .h5 file has the registered name, "package>Class", for the class.
-    for (const std::string& theirs : {registered, name, name.substr(name.rfind('>') + 1)})
-      if (const auto found = custom.find(theirs); found != custom.end())
-        return found->second(json.at("config"), context);
+    if (const auto* make = find_custom(json, custom)) return (*make)(json.at("config"), context);
     if (names_operation(json)) return operation_from_json(json);
-    const MakeLayer make = is_of_keras(json) ? find_known(name) : nullptr;
-    if (make == nullptr) {
-      const std::string module = text_under(json, "module");
-      const std::string layer = text_under(json.at("config"), "name");
-      fail("Could not find the class '", name, "'",
-           module.empty() ? "" : " of module '" + module + "'",
-           registered.find('>') == registered.npos ? "" : ", registered as '" + registered + "',",
-           layer.empty() ? "" : " for layer '" + layer + "'",
-           ". If it is a layer of yours, register it: pass {\"", name,
-           "\", YourLayer::from_config}.");
-    }
+    const MakeLayer make = find_class(json);
+    if (make == nullptr) fail_unknown_class(json);
     return make(json.at("config"), context);
   };
   context.unknown_key = warn_of_unknown_key;

@@ -16,7 +16,7 @@ using CustomLayers =
 // Makes a layer or model from Keras's envelope {"class_name": …, "config": …}. Keys that a layer
 // does not know are ignored with one warning each.
 LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom = {},
-                         Dialect dialect = Dialect::keras3);
+                         Dialect dialect = Dialect::keras3, const CustomParts& parts = {});
 
 // The names of all layers, sorted.
 std::vector<std::string_view> layer_names();

@@ -11,6 +11,7 @@ struct RescalingConfig {
   Json offset = 0.0;
 
   static constexpr std::string_view keras_name = "Rescaling";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("scale", &RescalingConfig::scale),
                                             field("offset", &RescalingConfig::offset));
 };

@@ -11,6 +11,7 @@ struct FlattenConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "Flatten";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("data_format", &FlattenConfig::data_format));
 };
 
@@ -25,6 +26,7 @@ struct ReshapeConfig {
   Dims target_shape = {};  // without the batch; one size may be -1: what is left
 
   static constexpr std::string_view keras_name = "Reshape";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("target_shape", &ReshapeConfig::target_shape));
 };
 
@@ -38,6 +40,7 @@ struct PermuteConfig {
   Dims dims = {};  // of the axes behind the batch, counted from 1
 
   static constexpr std::string_view keras_name = "Permute";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("dims", &PermuteConfig::dims));
 };
 
@@ -52,6 +55,7 @@ struct RepeatVectorConfig {
   int64_t n = 0;
 
   static constexpr std::string_view keras_name = "RepeatVector";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("n", &RepeatVectorConfig::n));
 };
 

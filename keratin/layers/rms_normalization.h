@@ -11,6 +11,7 @@ struct RMSNormalizationConfig {
   double epsilon = 1e-6;
 
   static constexpr std::string_view keras_name = "RMSNormalization";
+  static constexpr auto call_arguments = arguments_of_call("x");
   static constexpr auto fields = field_list(field("axis", &RMSNormalizationConfig::axis),
                                             field("epsilon", &RMSNormalizationConfig::epsilon));
 };

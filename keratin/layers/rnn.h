@@ -44,8 +44,8 @@ class RecurrentLayer : public Layer {
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
-  std::vector<std::string_view> argument_names() const override {
-    return {"sequences", "initial_state"};
+  std::vector<std::string_view> call_arguments() const override {
+    return {"sequences", "initial_state", "mask", "training"};
   }
   bool takes_rest_of_list() const override { return true; }
 

@@ -50,7 +50,7 @@ Results SeparableConvLayer<rank>::call(const Call& c) const {
                                  .padding = cfg.padding},
                                 cfg.data_format);
   if (cfg.use_bias) y = windows::add_bias(y, c.read(bias_), cfg.data_format);
-  return cfg.activation(y);
+  return cfg.activation(c, y);
 }
 
 template class SeparableConvLayer<1>;

@@ -31,6 +31,7 @@ struct SeparableConvConfig {
 
   static constexpr std::string_view keras_name =
       std::array{"SeparableConv1D", "SeparableConv2D"}[rank - 1];
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields =
       field_list(field("depth_multiplier", &SeparableConvConfig::depth_multiplier),

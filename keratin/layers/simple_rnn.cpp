@@ -39,7 +39,7 @@ Results SimpleRNNCellLayer::call(const Call& c) const {
   Value sum = gate_products(x, masks.inputs, c.read(kernel_), 1)[0] +
               gate_products(h, masks.states, c.read(recurrent_), 1)[0];
   if (cfg.use_bias) sum = sum + c.read(bias_);
-  const Value y = cfg.activation(sum);
+  const Value y = cfg.activation(c, sum);
   return stepped(c, y, {y});
 }
 

@@ -24,6 +24,8 @@ struct SimpleRNNCellConfig {
   std::optional<int64_t> seed = {};
 
   static constexpr std::string_view keras_name = "SimpleRNNCell";
+  static constexpr auto call_arguments =
+      arguments_of_call("sequence", "states", "training", "drawn");
   static constexpr auto fields =
       field_list(field("units", &SimpleRNNCellConfig::units),
                  field("activation", &SimpleRNNCellConfig::activation),
@@ -51,7 +53,6 @@ class SimpleRNNCellLayer final : public LayerOf<SimpleRNNCellLayer, SimpleRNNCel
   Tree<Traced> draw(const Call& c, Value like, const Shape& features) const override;
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
-  std::vector<std::string_view> argument_names() const override { return {"sequence", "states"}; }
 
  private:
   Variable kernel_, recurrent_, bias_, seed_;
@@ -83,6 +84,7 @@ struct SimpleRNNConfig {
   std::optional<int64_t> seed = {};  // not in Keras's config of this layer
 
   static constexpr std::string_view keras_name = "SimpleRNN";
+  static constexpr bool part_has_activations = true;  // the cell
   static constexpr bool writes_activity_regularizer = true;
   static constexpr auto fields = field_list(
       field("return_sequences", &SimpleRNNConfig::return_sequences),

@@ -10,6 +10,7 @@ struct StackedRNNCellsConfig {
   std::vector<LayerPtr> cells = {};
 
   static constexpr std::string_view keras_name = "StackedRNNCells";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "states", "training", "drawn");
   static constexpr auto fields = field_list(field("cells", &StackedRNNCellsConfig::cells));
 };
 

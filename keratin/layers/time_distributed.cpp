@@ -181,11 +181,16 @@ void TimeDistributedLayer::build(const Shapes& inputs) {
 }
 
 // As Keras does, what belongs to the call of a layer and not to what it computes (activity
-// regularizers, masks of outputs) is left out.
+// regularizers, masks of outputs, the dtype it computes in) is left out.
 Results TimeDistributedLayer::on(const Call& c, Value x, Value mask) const {
   Traced input{x};
   if (mask.defined()) input.mask = mask;
-  return cfg.layer->call(Call(c.tracer(), *cfg.layer, {{input}, {}}, c.training()));
+  // But a recurrent layer calls its cell, which computes in its own.
+  if (dynamic_cast<const RecurrentLayer*>(cfg.layer.get()) != nullptr) {
+    if (is_float(x.dtype())) input.value = ops::cast(x, cfg.layer->compute_dtype());
+    return cfg.layer->call(Call(c.tracer(), *cfg.layer, {{input}, {}}, c.training()));
+  }
+  return cfg.layer->call(Call(c, *cfg.layer, {{input}, {}}));
 }
 
 Results TimeDistributedLayer::on_all_steps(const Call& c, Value x, Value mask) const {

@@ -10,6 +10,7 @@ struct TimeDistributedConfig {
   LayerPtr layer = {};
 
   static constexpr std::string_view keras_name = "TimeDistributed";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training", "mask");
   static constexpr auto fields = field_list(field("layer", &TimeDistributedConfig::layer));
 };
 

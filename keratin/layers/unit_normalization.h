@@ -10,6 +10,7 @@ struct UnitNormalizationConfig {
   Sizes axis = -1;
 
   static constexpr std::string_view keras_name = "UnitNormalization";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("axis", &UnitNormalizationConfig::axis));
 };
 

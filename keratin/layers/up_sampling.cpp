@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "keratin/layers/windows.h"
 #include "keratin/ops/joining.h"
@@ -24,6 +25,23 @@ Value repeat_axes(Value x, const Dims& counts, int64_t first) {
   for (size_t i = 0; i < counts.size(); ++i)
     if (counts[i] != 1) x = ops::repeat(x, counts[i], first + static_cast<int64_t>(i));
   return x;
+}
+
+// The range of an integer dtype, or of bool, as floats that fit into it.
+std::pair<double, double> range_of(DType dtype) {
+  if (dtype == DType::boolean) return {0, 1};
+  const bool is_signed = dtype == DType::i8 || dtype == DType::i32 || dtype == DType::i64;
+  const int bits = static_cast<int>(size_of(dtype)) * 8 - (is_signed ? 1 : 0);
+  const double end = std::ldexp(1, bits);
+  return {is_signed ? -end : 0, bits > 24 ? end - std::ldexp(1, bits - 24) : end - 1};
+}
+
+// Of integers, as Keras does it: in floats, rounded, within the range of the dtype.
+Value resized(Value x, const ops::ResizeAttrs& attrs, const std::string& data_format) {
+  if (is_float(x.dtype())) return ops::resize(x, attrs, data_format);
+  const auto [low, high] = range_of(x.dtype());
+  const Value all = ops::round(ops::resize(ops::cast(x, DType::f32), attrs, data_format));
+  return ops::cast(ops::clip(all, low, high), x.dtype());
 }
 
 }  // namespace
@@ -55,12 +73,12 @@ Results UpSampling2DLayer::call(const Call& c) const {
   const int64_t first = first_spatial_axis(cfg.data_format);
   const Dims& size = cfg.size.dims();
   if (cfg.interpolation == "nearest") return repeat_axes(c.input(), size, first);
-  const Value x = c.float_input();
+  const Value x = c.input();
   const int64_t height = x.shape()[first], width = x.shape()[first + 1];
   require(height != unknown && width != unknown, "UpSampling2D '", name(),
           "': height and width must be known to interpolate, got shape ", keras_shape(x.shape()));
-  return ops::resize(x, {.size = {height * size[0], width * size[1]}, .method = cfg.interpolation},
-                     cfg.data_format);
+  return resized(x, {.size = {height * size[0], width * size[1]}, .method = cfg.interpolation},
+                 cfg.data_format);
 }
 
 UpSampling3DLayer::UpSampling3DLayer(UpSampling3DConfig config, LayerOptions options)

@@ -11,6 +11,7 @@ struct UpSampling1DConfig {
   int64_t size = 2;
 
   static constexpr std::string_view keras_name = "UpSampling1D";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("size", &UpSampling1DConfig::size));
 };
 
@@ -27,6 +28,7 @@ struct UpSampling2DConfig {
   std::string interpolation = "nearest";  // or bilinear, bicubic, lanczos3, lanczos5
 
   static constexpr std::string_view keras_name = "UpSampling2D";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
       field_list(field("size", &UpSampling2DConfig::size),
                  field("data_format", &UpSampling2DConfig::data_format),
@@ -45,6 +47,7 @@ struct UpSampling3DConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "UpSampling3D";
+  static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list(field("size", &UpSampling3DConfig::size),
                                             field("data_format", &UpSampling3DConfig::data_format));
 };

@@ -41,7 +41,7 @@ ProgramKey key_of(const Arguments<MaskedTensor>& arguments, const RunOptions& op
 
 Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
                  const RunOptions& options) {
-  layer.ensure_built(positional_shapes(layer.arranged(arguments)));
+  layer.ensure_built(positional_shapes(layer.bound(arguments)));
   Module module;
   Tracer tracer(module, options.training, options.dialect);
   size_t next = 0;

@@ -36,6 +36,9 @@ Tree<MaskedTensor> with_masks(const Json& values, const Json* masks) {
 Arguments<MaskedTensor> arguments_of(const Json& test) {
   Arguments<MaskedTensor> arguments;
   arguments.positional.push_back(with_masks(test.at("inputs"), test.find("input_masks")));
+  if (const Json* more = test.find("more"))
+    for (const Json& value : more->as_array())
+      arguments.positional.push_back(with_masks(value, nullptr));
   const Json* kwargs = test.find("kwargs");
   const Json* masks = test.find("kwarg_masks");
   if (kwargs != nullptr && kwargs->is_object())
@@ -134,9 +137,13 @@ class LayerCase {
   void build(Layer& layer) const {
     if (arguments_.positional.empty()) return;
     Shapes shapes;
-    for (const auto& tree : layer.arranged(arguments_).positional)
+    for (const auto& tree : layer.bound(arguments_).positional)
       tree.each([&](const MaskedTensor& t) { shapes.push_back(t.value.shape()); });
     layer.ensure_built(shapes);
+    // A layer that is an activation is built by its first call, as in Keras.
+    for (const Layer::Sublayer& sub : layer.sublayers())
+      if (sub.attribute.ends_with("activation") && !sub.layer->built())
+        run_layer(layer, arguments_);
   }
 
   void compare(const Json& test, const RunResult& result, const Layer& layer) const {

@@ -46,6 +46,17 @@ CORE = {
         Case("mixed_float16", dict(units=3, dtype="mixed_float16"), F(2, 5)),
         Case("float64", dict(units=3, dtype="float64"), F(2, 5, dtype="float64")),
         Case("int input", dict(units=3), I(2, 5, below=4)),
+        *(
+            Case(f"{cls} with options", dict(units=3, activation=layer(cls, **options)), F(2, 4, 3))
+            for cls, options in (
+                ("ELU", dict(alpha=0.5)),
+                ("LeakyReLU", dict(negative_slope=0.1)),
+                ("ReLU", dict(max_value=0.5, threshold=0.1)),
+                ("Softmax", dict(axis=1)),
+                ("PReLU", dict(shared_axes=[1])),
+                ("UnitNormalization", {}),
+            )
+        ),
     ],
     "EinsumDense": [
         Case("matrix", dict(equation="ab,bc->ac", output_shape=4, bias_axes="c"), F(2, 3)),
@@ -109,6 +120,7 @@ CORE = {
         Case("mask passes", {}, F(2, 4, 3, mask=TIMES)),
         Case("a list", {}, [F(2, 3), F(2, 4)]),
         Case("a dict", {}, {"b": F(2, 3), "a": F(2, 4, 3, mask=TIMES)}),
+        Case("int", {}, I(2, 5, below=9)),
     ],
     "InputLayer": [
         Case("shape", dict(shape=(3,), name="x")),
@@ -170,6 +182,7 @@ ACTIVATION = {
     ]
     + [
         Case("softmax over time", dict(activation="softmax"), F(2, 4, 3)),
+        Case("layer", dict(activation=layer("ReLU", negative_slope=0.2)), F(2, 4, mask="11 10")),
         Case("mask passes", dict(activation="relu"), F(2, 4, 3, mask=TIMES)),
         Case("regularizer", dict(activation="relu", activity_regularizer=regularizers.L1(0.1)),
              F(2, 3)),
@@ -183,6 +196,7 @@ ACTIVATION = {
         Case("plain", {}, F(2, 5)),
         Case("slope", dict(negative_slope=0.05), F(2, 5)),
         Case("mask passes", {}, F(2, 4, 3, mask=TIMES)),
+        Case("int", {}, I(2, 5, below=9)),
     ],
     "PReLU": [
         Case("plain", {}, F(2, 5)),
@@ -197,6 +211,8 @@ ACTIVATION = {
         Case("slope and threshold", dict(negative_slope=0.2, threshold=0.3), F(3, 6)),
         Case("all", dict(max_value=0.8, negative_slope=0.1, threshold=0.5), F(3, 6)),
         Case("mask passes", {}, F(2, 4, 3, mask=TIMES)),
+        Case("int", {}, I(2, 5, below=9)),
+        Case("int, max_value", dict(max_value=3), I(2, 5, below=9)),
     ],
     "Softmax": [
         Case("plain", {}, F(2, 5)),
@@ -207,6 +223,7 @@ ACTIVATION = {
              dict(mask=B("11,10,00 10,00,01"))),
         Case("mask attached", {}, F(2, 4, mask="1101 0011")),
         Case("all masked", {}, F(2, 4), dict(mask=B("0000 1000"))),
+        Case("mask by position", {}, F(2, 4), more=(B("1110 1010"),)),
     ],
 }
 
@@ -226,6 +243,8 @@ def merges(count=3):
         *([Case("three masked", {}, THREE_MASKS)] if count > 2 else []),
         Case("one masked", {}, [F(2, 4, 3, mask=TIMES), F(2, 4, 3)]),
         Case("broadcast and masked", {}, [F(2, 4, 3, mask=TIMES), F(2, 1, 3, mask="1 0")]),
+        Case("int", {}, [I(2, 3, below=9), I(2, 3, below=5)]),
+        Case("int and float", {}, [I(2, 3, below=9), F(2, 3)]),
     ]
 
 
@@ -257,6 +276,7 @@ MERGING = {
     ],
 }
 
+BYTES = [[[[0], [255]], [[7], [100]]]]
 SEQUENCE, IMAGE, VOLUME = F(2, 6, 3), F(2, 6, 5, 3), F(2, 4, 5, 4, 2)
 FIRST = dict(data_format="channels_first")
 MASKED = F(2, 4, 3, mask=TIMES)
@@ -268,17 +288,20 @@ RESHAPING = {
         Case("already flat", {}, F(2, 4)),
         Case("scalars", {}, F(3)),
         Case("mask is lost", {}, MASKED),
+        Case("int", {}, I(2, 4, 2, below=9)),
     ],
     "Permute": [
         Case("two", dict(dims=(2, 1)), F(2, 4, 3)),
         Case("three", dict(dims=(3, 1, 2)), F(2, 4, 3, 2)),
         Case("same", dict(dims=(1, 2)), F(2, 4, 3)),
         Case("mask is lost", dict(dims=(2, 1)), MASKED),
+        Case("int", dict(dims=(2, 1)), I(2, 4, 2, below=9)),
     ],
     "RepeatVector": [
         Case("plain", dict(n=3), F(2, 4)),
         Case("once", dict(n=1), F(2, 4)),
         Case("many", dict(n=6), F(3, 2)),
+        Case("int", dict(n=2), I(2, 3, below=9)),
     ],
     "Reshape": [
         Case("plain", dict(target_shape=(3, 4)), F(2, 12)),
@@ -286,12 +309,14 @@ RESHAPING = {
         Case("flat", dict(target_shape=(-1,)), F(2, 4, 3)),
         Case("to scalars", dict(target_shape=()), F(3, 1)),
         Case("mask is lost", dict(target_shape=(3, 4)), MASKED),
+        Case("int", dict(target_shape=(8,)), I(2, 4, 2, below=9)),
     ],
     "Cropping1D": [
         Case("plain", {}, SEQUENCE),
         Case("number", dict(cropping=2), SEQUENCE),
         Case("uneven", dict(cropping=(0, 3)), SEQUENCE),
         Case("mask is lost", dict(cropping=(1, 0)), MASKED),
+        Case("int", {}, I(2, 4, 2, below=9)),
     ],
     "Cropping2D": [
         Case("plain", {}, IMAGE),
@@ -310,6 +335,7 @@ RESHAPING = {
         Case("plain", {}, SEQUENCE),
         Case("three", dict(size=3), SEQUENCE),
         Case("mask is lost", dict(size=2), MASKED),
+        Case("int", {}, I(2, 3, 2, below=9)),
     ],
     "UpSampling2D": [
         Case("plain", {}, F(2, 3, 2, 3)),
@@ -320,23 +346,31 @@ RESHAPING = {
         Case("bicubic", dict(size=2, interpolation="bicubic"), F(2, 4, 3, 2)),
         Case("lanczos3", dict(size=2, interpolation="lanczos3"), F(2, 4, 3, 2)),
         Case("lanczos5", dict(size=2, interpolation="lanczos5"), F(2, 4, 3, 2)),
+        *(
+            Case(f"int, {how}", dict(interpolation=how), I(1, 3, 4, 2, below=9))
+            for how in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
+        ),
+        Case("uint8", dict(interpolation="bilinear"), Given(BYTES, "uint8")),
     ],
     "UpSampling3D": [
         Case("plain", {}, F(2, 2, 3, 2, 2)),
         Case("uneven", dict(size=(1, 2, 3)), F(2, 2, 3, 2, 2)),
         Case("channels_first", dict(size=(2, 1, 2), **FIRST), F(2, 2, 2, 3, 2)),
+        Case("int", {}, I(1, 2, 2, 2, 2, below=9)),
     ],
     "ZeroPadding1D": [
         Case("plain", {}, SEQUENCE),
         Case("uneven", dict(padding=(0, 2)), SEQUENCE),
         Case("channels_first", dict(padding=(1, 2), **FIRST), F(2, 3, 6)),
         Case("mask is lost", {}, MASKED),
+        Case("int", {}, I(2, 3, 2, below=9)),
     ],
     "ZeroPadding2D": [
         Case("plain", {}, IMAGE),
         Case("two numbers", dict(padding=(0, 2)), IMAGE),
         Case("uneven", dict(padding=((1, 0), (0, 2))), IMAGE),
         Case("channels_first", dict(padding=((1, 0), (0, 2)), **FIRST), F(2, 3, 6, 5)),
+        Case("int", {}, I(1, 3, 3, 2, below=9)),
     ],
     "ZeroPadding3D": [
         Case("plain", {}, F(1, 2, 3, 2, 2)),
@@ -384,6 +418,7 @@ PREPROCESSING = {
         Case("offset", dict(scale=1 / 127.5, offset=-1), F(2, 3)),
         Case("by channel", dict(scale=[0.1, 0.2, 0.3], offset=[1.0, 2.0, 3.0]), F(2, 2, 2, 3)),
         Case("mask", dict(scale=2.0), MASKED),
+        Case("int", dict(scale=2, offset=1), I(2, 5, below=9)),
     ],
     "Normalization": [
         Case("given", dict(mean=3.0, variance=2.0), F(2, 3)),

@@ -2,7 +2,7 @@
 
 from keras import regularizers
 
-from maker.spec import Case, F
+from maker.spec import B, Case, F, I
 
 FIRST = dict(data_format="channels_first")
 SPACE = {1: (7,), 2: (6, 5), 3: (5, 4, 4)}
@@ -144,7 +144,12 @@ POOLING = (
     | {f"Global{kind}Pooling{n}D": global_pooling(n) for kind in ("Max", "Average")
        for n in (1, 2, 3)}
 )
-POOLING["GlobalAveragePooling1D"] += MASKED_GLOBAL
+POOLING["GlobalAveragePooling1D"] += MASKED_GLOBAL + [
+    Case("mask by position", {}, F(2, 4, 3), more=(B("1010 0011"),)),
+]
+for n in (1, 2, 3):
+    POOLING[f"GlobalMaxPooling{n}D"] += [Case("int", {}, I(*(2,) * (n + 1), 3, below=9))]
+    POOLING[f"GlobalAveragePooling{n}D"] += [Case("int", {}, I(*(2,) * (n + 1), 3, below=9))]
 POOLING["GlobalMaxPooling1D"] += [Case("mask is ignored", {}, MASKED)]
 
 TRAIN = dict(training=True)

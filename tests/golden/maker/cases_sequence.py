@@ -84,12 +84,25 @@ STACK = [layer("LSTMCell", units=3), layer("GRUCell", units=4)]
 STACKED = layer("StackedRNNCells", cells=STACK)
 STACK_STATES = [[F(2, 3), F(2, 3)], F(2, 4)]
 
+BENDS = dict(
+    units=4,
+    activation=layer("LeakyReLU", negative_slope=0.2),
+    recurrent_activation=layer("ReLU", max_value=1.0),
+)
+
 RECURRENT = {
     "SimpleRNN": recurrent(1),
-    "LSTM": recurrent(2, **HARD, **{"forget bias 0": dict(unit_forget_bias=False)}),
+    "LSTM": recurrent(2, **HARD, **{"forget bias 0": dict(unit_forget_bias=False)})
+    + [
+        Case("layers as activations", BENDS, X),
+        Case("mask by position", dict(units=4) | SEQUENCES, X, more=(None, B(HOLES))),
+    ],
     "GRU": recurrent(1, **HARD, **RESET_BEFORE)
     + [Case("reset before, masked", dict(units=4, reset_after=False) | BOTH, masked(HOLES))],
-    "SimpleRNNCell": cell(1),
+    "SimpleRNNCell": cell(1) + [
+        Case("layer as activation", dict(units=4, activation=layer("PReLU")), F(2, 3),
+             dict(states=F(2, 4))),
+    ],
     "LSTMCell": cell(2, **HARD),
     "GRUCell": cell(1, **HARD, **RESET_BEFORE),
     "RNN": [
@@ -132,6 +145,8 @@ RECURRENT["Bidirectional"] = [
     )
 ] + [
     Case("masked", dict(layer=both_ways()), masked(HOLES)),
+    Case("mask by position", dict(layer=both_ways()), X, more=(None, B(HOLES))),
+    Case("single within half", dict(layer=both_ways(), dtype="mixed_float16"), X),
     Case("state", dict(layer=both_ways(**STATE)), X),
     Case("sequences and state", dict(layer=both_ways(**BOTH)), masked(RIGHT)),
     Case("sequences and state, apart", dict(layer=both_ways(**BOTH), merge_mode=None), X),
@@ -172,6 +187,15 @@ RECURRENT["TimeDistributed"] = [
          dict(training=True)),
     Case("dropout, not training", dict(layer=layer("Dropout", rate=0.5)), F(2, 4, 3), FALSE),
     Case("along the batch", dict(layer=layer("Softmax", axis=0)), F(2, 4, 3)),
+    Case("mask by position", dict(layer=DENSE), F(2, 4, 3), more=(None, B("1010 0011"))),
+    Case("half within single", dict(layer=layer("Dense", units=2, dtype="mixed_float16")),
+         F(2, 4, 3)),
+    Case("single within half", dict(layer=DENSE, dtype="mixed_float16"), F(2, 4, 3)),
+    Case("bfloat within half",
+         dict(layer=layer("Dense", units=2, dtype="mixed_bfloat16"), dtype="mixed_float16"),
+         F(2, 4, 3)),
+    Case("lstm, half within single", dict(layer=layer("LSTM", units=2, dtype="mixed_float16")),
+         F(2, 3, 4, 2)),
 ]
 
 Q, V, K = F(2, 3, 4), F(2, 5, 4), F(2, 5, 4)

@@ -1,5 +1,6 @@
 """Records one file per layer class: what Keras makes of each case."""
 
+import inspect
 import warnings
 
 import keras
@@ -26,10 +27,10 @@ def leaves(function, x):
 class Call:
     """The drawn arguments of one call, and the masks attached to them."""
 
-    def __init__(self, inputs, kwargs, rng):
+    def __init__(self, inputs, kwargs, rng, more=()):
         kwargs = {key: inputs if value is SAME else value for key, value in kwargs.items()}
         self.same = [key for key, value in kwargs.items() if value is inputs]
-        spec = {"inputs": inputs, "kwargs": kwargs}
+        spec = {"inputs": inputs, "kwargs": kwargs} | ({"more": list(more)} if more else {})
         self.values = leaves(lambda draw: draw(rng), spec)
         for key in self.same:
             self.values["kwargs"][key] = self.values["inputs"]
@@ -46,7 +47,8 @@ class Call:
         return encode.with_mask(value, mask) if isinstance(value, np.ndarray) else value
 
     def __call__(self, layer):
-        run = lambda: layer(self.tensors("inputs"), **self.tensors("kwargs"))
+        more = self.tensors("more") if "more" in self.values else []
+        run = lambda: layer(self.tensors("inputs"), *more, **self.tensors("kwargs"))
         if keras.backend.backend() == "tensorflow" and is_convolution_of_channels_first(layer):
             import tensorflow
 
@@ -60,7 +62,8 @@ class Call:
             "kwargs": encode.structure(self.values["kwargs"]),
             "input_masks": encode.structure(self.masks["inputs"])
             if has_mask(self.masks["inputs"]) else None,
-        } | ({"kwarg_masks": encode.structure(masks)} if masks else {})
+        } | ({"kwarg_masks": encode.structure(masks)} if masks else {}) | (
+            {"more": encode.structure(self.values["more"])} if "more" in self.values else {})
 
 
 def is_convolution_of_channels_first(layer):
@@ -121,7 +124,7 @@ def record(cls, case):
         spec = layer.output
         result |= {"output_spec": {"shape": list(spec.shape), "dtype": spec.dtype}}
         return result | {"config": encode.config(keras.saving.serialize_keras_object(layer))}
-    call = Call(case.inputs, case.kwargs, rng)
+    call = Call(case.inputs, case.kwargs, rng, case.more)
     if case.adapt is not None:
         data = case.adapt(rng)
         layer.adapt(data)
@@ -147,7 +150,15 @@ def record(cls, case):
     return result
 
 
+def call_arguments(cls):
+    """The names of what a call takes, in order, but for *args and **kwargs."""
+    parameters = list(inspect.signature(class_of(cls).call).parameters.values())[1:]
+    return [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+
 def write(folder, only=None):
+    if only is None or "call_arguments" in only:
+        encode.write(folder / "call_arguments.json", {cls: call_arguments(cls) for cls in CASES})
     for cls, cases in CASES.items():
         if only is None or "layers" in only or cls in only:
             encode.write(folder / "layers" / f"{cls}.json", [

@@ -91,6 +91,7 @@ class Case:
     noise: bool = True  # replace the weights by noise
     adapt: object = None  # data for adapt()
     notes: dict = dataclasses.field(default_factory=dict)  # written beside the case
+    more: tuple = ()  # positional arguments behind the inputs
 
 
 # Lambdas by name. They are compiled from text so that no path gets into their bytecode.

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "keratin/graph/activation.h"
+#include "keratin/graph/constraint.h"
+#include "keratin/graph/initializer.h"
+#include "keratin/graph/regularizer.h"
+
+#pragma GCC visibility push(default)
+
+namespace keratin {
+
+struct ConfigContext;
+
+// An activation, initializer, regularizer or constraint of the program's own, to which a name in a
+// file is bound: given as it is, as the C++ function that it is, or as a function that makes it
+// from the config that the file has for it.
+template <class T>
+class CustomPart {
+ public:
+  CustomPart(T part)  // NOLINT(google-explicit-constructor)
+      : make_([part](const std::string&, const Json&) { return part; }) {}
+  template <std::convertible_to<typename T::Function> F>
+  CustomPart(F function)  // NOLINT(google-explicit-constructor)
+      : make_([function](const std::string& name, const Json&) { return T(name, function); }) {}
+  template <class F>
+  requires(std::is_invocable_r_v<T, F, const Json&> &&
+           !std::convertible_to<F, typename T::Function> && !std::convertible_to<F, T>)
+      CustomPart(F from_config)  // NOLINT(google-explicit-constructor)
+      : make_([from_config](const std::string&, const Json& config) {
+          return from_config(config);
+        }) {}
+
+  T operator()(const std::string& name, const Json& config) const { return make_(name, config); }
+
+ private:
+  std::function<T(const std::string& name, const Json& config)> make_;
+};
+
+template <class T>
+using CustomPartsOf = std::map<std::string, CustomPart<T>, std::less<>>;
+
+// By the names that files know them by: "package>name", or the name of the function or class. These
+// go before Keras's own.
+struct CustomParts {
+  CustomPartsOf<Activation> activations = {};
+  CustomPartsOf<Initializer> initializers = {};
+  CustomPartsOf<Regularizer> regularizers = {};
+  CustomPartsOf<Constraint> constraints = {};
+};
+
+namespace config {
+
+// From what a config holds; where nobody knows the name, the error says how to bind it.
+void read(const Json& json, Activation& out, const ConfigContext& context);
+void read(const Json& json, Initializer& out, const ConfigContext& context);
+void read(const Json& json, Regularizer& out, const ConfigContext& context);
+void read(const Json& json, Constraint& out, const ConfigContext& context);
+
+template <class T>
+concept Part = std::same_as<T, Activation> || std::same_as<T, Initializer> ||
+    std::same_as<T, Regularizer> || std::same_as<T, Constraint>;
+
+}  // namespace config
+}  // namespace keratin
+
+#pragma GCC visibility pop
