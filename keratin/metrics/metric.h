@@ -231,6 +231,13 @@ class Metric {
     return result();
   }
 
+  // The same metric with variables of its own.
+  Metric fresh_copy() const {
+    Metric copy = *this;
+    copy.state_ = state_->fresh_copy();
+    return copy;
+  }
+
   // What Keras's `serialize` gives: an envelope, or the name by which the metric was asked for. A
   // callable has neither, which is an error.
   Json to_json() const;

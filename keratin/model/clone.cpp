@@ -134,7 +134,9 @@ LayerPtr cloned(const Model& model, const CloneOptions& options) {
 Model clone_model(const Model& model, const CloneOptions& options) {
   const LayerPtr copy = cloned(model, options);
   if (options.copy_weights) copy_weights(*model.layer(), *copy);
-  return Model(copy);
+  Model clone(copy);
+  if (model.compiled()) clone.compile(model.trainer().options().fresh_copy());
+  return clone;
 }
 
 }  // namespace keratin

@@ -21,7 +21,8 @@ struct CloneOptions {
 
 // A model with the same layers and none of the same weights. The source stays as it is: its nodes,
 // its config and its outputs. Names, trainable and optional flags, ties between layers and Lambdas
-// survive.
+// survive. The clone of a compiled model is compiled alike, with an optimizer that has made no step
+// and metrics that have seen nothing.
 Model clone_model(const Model& model, const CloneOptions& options = {});
 
 }  // namespace keratin

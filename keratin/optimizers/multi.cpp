@@ -20,6 +20,13 @@ Optimizer OptimizerMap::of(const Variable& variable) const {
   return found.empty() ? default_optimizer : found[0];
 }
 
+OptimizerMap OptimizerMap::fresh_copy() const {
+  OptimizerMap copy{default_optimizer.fresh_copy()};
+  for (const auto& [pattern, optimizer] : optimizer_map)
+    copy.optimizer_map.emplace_back(pattern, optimizer.fresh_copy());
+  return copy;
+}
+
 Json OptimizerMap::to_json() const {
   Json map = Json::object();
   for (const auto& [pattern, optimizer] : optimizer_map) map[pattern] = optimizer.to_json();

@@ -13,6 +13,7 @@ struct OptimizerMap {
   std::vector<std::pair<std::string, Optimizer>> optimizer_map = {};
 
   Optimizer of(const Variable& variable) const;
+  OptimizerMap fresh_copy() const;
   Json to_json() const;
   static OptimizerMap from_json(const Json& json);
 };

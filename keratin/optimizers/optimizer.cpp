@@ -393,6 +393,15 @@ Json Optimizer::to_json() const {
   return Named{std::string(state_->class_name()), state_->get_config()}.to_json("keras.optimizers");
 }
 
+Optimizer Optimizer::fresh_copy() const {
+  if (!state_) return *this;
+  Optimizer copy(state_->fresh_copy());
+  require(static_cast<bool>(copy), "optimizer '", state_->name(), "': class ", state_->class_name(),
+          " cannot be copied; derive it from OptimizerOf or override "
+          "fresh_copy");
+  return copy;
+}
+
 Optimizer Optimizer::from_json(const Json& json) {
   return optimizer_by_name(Named::from_json(json));
 }

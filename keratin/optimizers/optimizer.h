@@ -72,6 +72,8 @@ class OptimizerState {
   virtual std::string_view class_name() const = 0;
   virtual Json own_config() const = 0;
   virtual Json get_config() const;
+  // Another one with the same config, that has made no step; nothing where that cannot be made.
+  virtual std::shared_ptr<OptimizerState> fresh_copy() const { return nullptr; }
   const OptimizerOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
 
@@ -179,6 +181,15 @@ class OptimizerOf : public Base {
     });
     return json;
   }
+  std::shared_ptr<OptimizerState> fresh_copy() const override {
+    Config copy = cfg;
+    for_each_field(copy, [](std::string_view, auto& value) {
+      if constexpr (requires { value.fresh_copy(); }) value = value.fresh_copy();
+    });
+    if constexpr (requires { copy.learning_rate.is_number(); })
+      if (copy.learning_rate.is_number()) copy.learning_rate = this->learning_rate();
+    return std::make_shared<Derived>(std::move(copy), this->options());
+  }
 
  protected:
   OptimizerOf(Config config, OptimizerOptions options)
@@ -220,6 +231,8 @@ class Optimizer {
   OptimizerState* operator->() const { return state_.get(); }
   OptimizerState& operator*() const { return *state_; }
   const std::shared_ptr<OptimizerState>& ptr() const { return state_; }
+  // With the same config and state of its own; an error for a class that does not say how.
+  Optimizer fresh_copy() const;
 
   Json to_json() const;
   static Optimizer from_json(const Json& json);

@@ -36,6 +36,8 @@ class Metrics {
 
   const List& flat() const { return flat_; }
   const PerOutput<List>& lists() const { return lists_; }
+  // The same ones with variables of their own.
+  Metrics fresh_copy() const;
   std::vector<List> resolve(const std::vector<std::string>& outputs,
                             std::string_view argument) const;
 
@@ -54,6 +56,9 @@ struct TrainingOptions {
   int64_t steps_per_execution = 1;
   bool auto_scale_loss = true;  // with LossScaleOptimizer, where layers compute in mixed_float16
   CompileOptions engine = {};
+
+  // For another model: the same losses, and a new optimizer and new metrics with the same configs.
+  TrainingOptions fresh_copy() const;
 };
 
 // What training says of itself: "loss", "accuracy", "val_loss", …

@@ -28,6 +28,18 @@ class PerOutput {
   const std::optional<std::vector<T>>& each() const { return each_; }
   const std::optional<ByName>& by_name() const { return by_name_; }
 
+  // The same with each replaced.
+  template <class Make>
+  PerOutput map(const Make& make) const {
+    PerOutput out = *this;
+    if (out.one_) out.one_ = make(*out.one_);
+    if (out.each_)
+      for (T& one : *out.each_) one = make(one);
+    if (out.by_name_)
+      for (auto& [name, one] : *out.by_name_) one = make(one);
+    return out;
+  }
+
   // What holds for each output. `argument` is what users call this.
   std::vector<std::optional<T>> resolve(const std::vector<std::string>& outputs,
                                         std::string_view argument) const {

@@ -74,6 +74,25 @@ bool computes_in_half(const Layer& layer) {
 
 }  // namespace
 
+Metrics Metrics::fresh_copy() const {
+  const auto copied = [](List list) {
+    for (Metric& metric : list) metric = metric.fresh_copy();
+    return list;
+  };
+  Metrics copy;
+  copy.flat_ = copied(flat_);
+  copy.lists_ = lists_.map(copied);
+  return copy;
+}
+
+TrainingOptions TrainingOptions::fresh_copy() const {
+  TrainingOptions copy = *this;
+  copy.optimizer = optimizer.fresh_copy();
+  copy.metrics = metrics.fresh_copy();
+  copy.weighted_metrics = weighted_metrics.fresh_copy();
+  return copy;
+}
+
 std::vector<Metrics::List> Metrics::resolve(const std::vector<std::string>& outputs,
                                             std::string_view argument) const {
   std::vector<List> lists(outputs.size());
