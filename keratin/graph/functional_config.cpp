@@ -59,8 +59,9 @@ class Writer {
  private:
   Json call(const CallNode& node) const {
     Json args = Json::array(), kwargs = Json::object();
-    for (const Symbols& tree : node.arguments().positional) args.push_back(argument(tree));
-    for (const auto& [key, tree] : node.arguments().named) kwargs[key] = argument(tree);
+    const auto given = saved_arguments(*node.layer(), node.arguments());
+    for (const Symbols& tree : given.positional) args.push_back(argument(tree));
+    for (const auto& [key, tree] : given.named) kwargs[key] = argument(tree);
     return Json::Object{{"args", args}, {"kwargs", kwargs}};
   }
 

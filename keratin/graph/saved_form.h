@@ -13,11 +13,22 @@ class HasSavedForm {
   virtual ~HasSavedForm() = default;
   // The other layer, of the same name; nothing where the layer is saved as it is.
   virtual std::shared_ptr<const Layer> saved_form() const = 0;
+  // What the other is called with where this one is called so.
+  virtual Arguments<SymbolicTensor> saved_arguments(const Arguments<SymbolicTensor>& given) const {
+    return given;
+  }
 };
 
 inline std::shared_ptr<const Layer> saved_form(const Layer& layer) {
   const auto* other = dynamic_cast<const HasSavedForm*>(&layer);
   return other == nullptr ? nullptr : other->saved_form();
+}
+
+// The arguments of a call as files have them.
+inline Arguments<SymbolicTensor> saved_arguments(const Layer& layer,
+                                                 const Arguments<SymbolicTensor>& given) {
+  const auto* other = dynamic_cast<const HasSavedForm*>(&layer);
+  return other == nullptr || other->saved_form() == nullptr ? given : other->saved_arguments(given);
 }
 
 // A layer that makes a model a way of running another one: files know the model as that other one.

@@ -6,7 +6,7 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/operation.h"
 #include "keratin/graph/sequential.h"
-#include "keratin/graph/tf_operation.h"
+#include "keratin/layers/tf_operation.h"
 #include "keratin/layers/layers.h"
 
 namespace keratin {

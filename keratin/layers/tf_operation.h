@@ -1,6 +1,9 @@
 #pragma once
 
+#include <mutex>
+
 #include "keratin/graph/config.h"
+#include "keratin/graph/saved_form.h"
 
 // Keras 2 writes arithmetic on symbolic tensors as layers that name a function of TensorFlow:
 // TFOpLambda, and SlicingOpLambda for x[…].
@@ -8,7 +11,8 @@ namespace keratin {
 
 struct TfFunction;
 
-class TfOperationLayer final : public Layer {
+// Files have it as a model of Keras 3's operations that takes the tensors among its arguments.
+class TfOperationLayer final : public Layer, public HasSavedForm {
  public:
   TfOperationLayer(std::string_view class_name, const TfFunction& function, std::string symbol,
                    LayerOptions options);
@@ -28,10 +32,22 @@ class TfOperationLayer final : public Layer {
   Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
   bool autocasts() const override { return false; }
 
+  // Nothing where no operations do the same, with a warning.
+  std::shared_ptr<const Layer> saved_form() const override;
+  Arguments<SymbolicTensor> saved_arguments(const Arguments<SymbolicTensor>& given) const override;
+
  private:
+  using Calls = std::vector<Arguments<Type>>;
+  void remember(const Call& c) const;
+  std::shared_ptr<const Layer> as_model(const Arguments<Type>& call) const;
+
   std::string_view class_name_;
   const TfFunction& function_;
   std::string symbol_;  // as it was written: "math.add", "compat.v1.squeeze"
+  mutable std::mutex lock_;
+  mutable Calls calls_;           // each kind once
+  mutable bool settled_ = false;  // is `form_` that of these calls?
+  mutable std::shared_ptr<const Layer> form_;
 };
 
 // The functions there are, without "tf.".

@@ -1,8 +1,12 @@
-#include "keratin/graph/tf_operation.h"
+#include "keratin/layers/tf_operation.h"
 
 #include <algorithm>
 
+#include "keratin/base/warning.h"
+#include "keratin/graph/functional.h"
+#include "keratin/graph/named.h"
 #include "keratin/graph/operation_rules.h"
+#include "keratin/layers/lambda_operations.h"
 
 namespace keratin {
 
@@ -178,7 +182,7 @@ constexpr TfFunction functions[] = {
     {"math.subtract", "Subtract", nullptr, {"y"}},
     {"math.tan", "Tan"},
     {"math.tanh", "Tanh"},
-    {"math.top_k", "TopK", nullptr, {}, {{{"k", "k"}}}, R"({"k": 1})"},
+    {"math.top_k", "TopK", nullptr, {}, {{{"k", "k"}}}, R"({"k": 1, "sorted": true})"},
     {"math.truediv", {}, true_divide, {"y"}},
     {"nn.bias_add", "Add", nullptr, {"bias"}},
     {"nn.elu", "Elu"},
@@ -266,12 +270,6 @@ Json translated_index(const Json& spec) {
   return Json::Object{{"class_name", "__slice__"}, {"config", spec}};
 }
 
-bool is_off(const Tree<Traced>& argument) {
-  if (!argument.is_constant()) return false;
-  const Json& value = argument.constant();
-  return value.is_null() || value == Json(false) || value == Json(0);
-}
-
 LayerPtr make(std::string_view class_name, const Json& config) {
   const std::string& symbol = config.at("function").as_string();
   const LayerOptions options = read_options(config);
@@ -309,40 +307,175 @@ LayerPtr TfOperationLayer::fresh_copy() const {
   return std::make_shared<TfOperationLayer>(class_name_, function_, symbol_, options());
 }
 
+namespace {
+
+// A call in the words of an operation of Keras.
+template <class T>
+struct Translated {
+  Arguments<T> arguments;
+  Json options;
+};
+
+template <class T>
+Json constant_of(const Tree<T>& argument) {
+  const Tree<Traced> constant = argument.template map<Traced>(
+      [](const T&) -> Traced { fail("expected a constant, got a tensor"); });
+  return constant_json(constant);
+}
+
+template <class T>
+const Tree<T>& named_argument(const Arguments<T>& given, std::string_view name) {
+  static const Tree<T> none;
+  const auto found = given.named.find(name);
+  return found == given.named.end() ? none : found->second;
+}
+
+template <class T>
+bool is_off(const Tree<T>& argument) {
+  if (!argument.is_constant()) return false;
+  const Json& value = argument.constant();
+  return value.is_null() || value == Json(false) || value == Json(0);
+}
+
 // The first argument comes by position, all others by name.
-Results TfOperationLayer::call(const Call& c) const {
-  Arguments<Traced> arguments{{c.argument(0)}, {}};
-  Json options = Json::parse(function_.defaults);
-  for (const std::string_view operand : function_.operands)
-    if (!operand.empty()) {
-      const Tree<Traced>& given = c.argument(operand);
-      const bool index = operand == "slice_spec";
-      arguments.positional.push_back(index ? translated_index(constant_json(given)) : given);
-    }
-  for (const auto& [name, given] : c.arguments().named) {
+template <class T>
+Translated<T> translated(const TfFunction& function, const Arguments<T>& given) {
+  require(!given.positional.empty(), "expected an argument by position");
+  Translated<T> out{{{given.positional[0]}, {}}, Json::parse(function.defaults)};
+  for (const std::string_view operand : function.operands) {
+    if (operand.empty()) continue;
+    const Tree<T>& tree = named_argument(given, operand);
+    const bool index = operand == "slice_spec";
+    out.arguments.positional.push_back(index ? Tree<T>(translated_index(constant_of(tree))) : tree);
+  }
+  for (const auto& [name, tree] : given.named) {
     const auto option =
-        std::find_if(function_.options.begin(), function_.options.end(),
+        std::find_if(function.options.begin(), function.options.end(),
                      [&name = name](const auto& names) { return names[0] == name; });
-    const bool operand = std::find(function_.operands.begin(), function_.operands.end(), name) !=
-                         function_.operands.end();
-    if (option != function_.options.end()) {
-      const Json value = constant_json(given);
-      if (!value.is_null()) options[std::string((*option)[1])] = translated((*option)[1], value);
+    const bool operand = std::find(function.operands.begin(), function.operands.end(), name) !=
+                         function.operands.end();
+    if (option != function.options.end()) {
+      const Json value = constant_of(tree);
+      if (!value.is_null())
+        out.options[std::string((*option)[1])] = translated((*option)[1], value);
     } else if (name == "constant_values") {
-      arguments.named.emplace(name, given);
+      out.arguments.named.emplace(name, tree);
     } else if (!operand && name != "name") {
-      require(is_off(given), class_name_, " '", this->name(), "': argument '", name, "' of tf.",
-              symbol_, " is not supported");
+      require(is_off(tree), "argument '", name, "' of tf.", function.symbol, " is not supported");
     }
   }
+  return out;
+}
+
+// The layer with all tensors of its arguments in one list.
+class OfOneList final : public Layer {
+ public:
+  OfOneList(const TfOperationLayer& layer, Arguments<Type> like)
+      : Layer("OfOneList", {layer.name()}), layer_(layer), like_(std::move(like)) {
+    set_built();
+  }
+  std::string_view class_name() const override { return "OfOneList"; }
+  Json own_config() const override { return Json::object(); }
+  LayerPtr fresh_copy() const override { return std::make_shared<OfOneList>(layer_, like_); }
+  bool supports_masking() const override { return true; }
+  Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
+  bool autocasts() const override { return false; }
+  Results call(const Call& c) const override {
+    std::vector<Traced> tensors;
+    c.argument(0).each([&](const Traced& t) { tensors.push_back(t); });
+    size_t next = 0;
+    auto arguments = like_.map<Traced>([&](const Type&) { return tensors.at(next++); });
+    return layer_.call(Call(c.tracer(), layer_, std::move(arguments), c.training()));
+  }
+
+ private:
+  const TfOperationLayer& layer_;
+  Arguments<Type> like_;
+};
+
+template <class T>
+Tree<T> one_or_list(const std::vector<T>& tensors) {
+  if (tensors.size() == 1) return tensors[0];
+  typename Tree<T>::List list;
+  for (const T& tensor : tensors) list.push_back(tensor);
+  return list;
+}
+
+template <class T>
+std::vector<T> leaves_of(const Arguments<T>& arguments) {
+  std::vector<T> out;
+  arguments.each([&](const T& leaf) { out.push_back(leaf); });
+  return out;
+}
+
+}  // namespace
+
+Results TfOperationLayer::call(const Call& c) const {
+  if (c.tracer().warns) remember(c);
   try {
+    Translated<Traced> now = translated(function_, c.arguments());
     const OperationDef own{function_.symbol, "", function_.run};
     const OperationDef& def = function_.run != nullptr ? own : operation_named(function_.operation);
-    const Call translated_call(c.tracer(), *this, std::move(arguments), c.training());
-    return def.run(OperationCall(def, translated_call, options));
+    const Call translated_call(c.tracer(), *this, std::move(now.arguments), c.training());
+    return def.run(OperationCall(def, translated_call, now.options));
   } catch (const UserError& error) {
     fail(class_name_, " '", this->name(), "': ", error.what());
   }
+}
+
+void TfOperationLayer::remember(const Call& c) const {
+  const auto call = c.arguments().map<Type>([](const Traced& t) {
+    return Type{t.value.dtype(), t.value.shape()};
+  });
+  const std::lock_guard guard(lock_);
+  calls_.push_back(call);
+  settled_ = false;
+}
+
+std::shared_ptr<const Layer> TfOperationLayer::as_model(const Arguments<Type>& call) const {
+  const std::vector<Type> types = leaves_of(call);
+  require(!types.empty(), "it is called without tensors");
+  if (function_.run != nullptr) {
+    std::vector<TracedInput> inputs;
+    for (const Type& type : types) inputs.push_back({type});
+    return as_operations(OfOneList(*this, call), {one_or_list(inputs)});
+  }
+  std::vector<SymbolicTensor> inputs;
+  for (const Type& type : types)
+    inputs.push_back(
+        InputLayer::make(type.shape, type.dtype, text(name(), "_input_", inputs.size()))->output());
+  size_t next = 0;
+  auto now =
+      translated(function_, call.map<SymbolicTensor>([&](const Type&) { return inputs[next++]; }));
+  const OperationDef& def = operation_named(function_.operation);
+  const auto operation =
+      std::make_shared<OperationLayer>(def, now.options, LayerOptions{snake_case(def.class_name)});
+  return FunctionalLayer::make(one_or_list(inputs),
+                               operation->call_symbolic(std::move(now.arguments)), {name()});
+}
+
+std::shared_ptr<const Layer> TfOperationLayer::saved_form() const {
+  const std::lock_guard guard(lock_);
+  if (settled_) return form_;
+  settled_ = true;
+  form_ = nullptr;
+  try {
+    require(!calls_.empty(), "it was never called");
+    form_ = as_model(calls_[0]);
+    for (size_t i = 1; i < calls_.size(); ++i)
+      require(as_model(calls_[i])->get_config() == form_->get_config(),
+              "it does different things in its calls");
+  } catch (const UserError& error) {
+    form_ = nullptr;
+    warn(text(class_name_, " '", name(),
+              "' is saved as such, which Keras 3 cannot open: ", error.what()));
+  }
+  return form_;
+}
+
+Arguments<SymbolicTensor> TfOperationLayer::saved_arguments(
+    const Arguments<SymbolicTensor>& given) const {
+  return {{one_or_list(leaves_of(given))}, {}};
 }
 
 }  // namespace keratin

@@ -1,4 +1,4 @@
-#include "keratin/graph/tf_operation.h"
+#include "keratin/layers/tf_operation.h"
 
 #include <algorithm>
 #include <set>
