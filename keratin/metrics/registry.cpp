@@ -91,7 +91,16 @@ Metric mean_of(const Loss& loss, MetricOptions options, Json config) {
                                     std::move(options), std::move(config), Direction::down);
 }
 
-// A wrapper says in its config which function it wraps, beside that function's arguments.
+// The function of a metric or loss, as Keras 3 writes it.
+Json function_json(const std::string& name) {
+  return Json::Object{{"module", "builtins"},
+                      {"class_name", "function"},
+                      {"config", name},
+                      {"registered_name", "function"}};
+}
+
+// A wrapper says in its config which function it wraps, beside that function's arguments; Keras 2
+// by its name alone.
 Metric make_wrapper(const Json& config) {
   using namespace metrics;
   static const auto functions =
@@ -113,9 +122,13 @@ Metric make_wrapper(const Json& config) {
     name = named.class_name == "function" ? named.config.as_string() : named.class_name;
   }
   require(!name.empty(), "MeanMetricWrapper: expected a config with the key 'fn', got ", config);
-  if (const auto found = functions.find(name); found != functions.end())
+  if (const auto found = functions.find(name); found != functions.end()) {
+    own["fn"] = function_json(name);
     return MeanMetricWrapper(found->second(arguments), options, own);
-  return mean_of(loss_by_name({name, arguments}), options, own);
+  }
+  const Loss loss = loss_by_name({name, arguments});
+  own["fn"] = function_json(snake_case(loss.class_name()));
+  return mean_of(loss, options, own);
 }
 
 // Chooses by the shapes it meets, as Keras does for "accuracy".
