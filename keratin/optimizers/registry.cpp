@@ -41,7 +41,8 @@ template <ScheduleConfig C>
 LearningRate make_schedule(const Json& config) {
   C schedule;
   for (const auto& [key, value] : config.as_object())
-    if (!take(key, value, schedule)) warn_of_unknown_key(C::keras_name, key);
+    if (!(key == "name" && value.is_null()) && !take(key, value, schedule))
+      warn_of_unknown_key(C::keras_name, key);
   return schedule;
 }
 
