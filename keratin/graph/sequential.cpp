@@ -108,11 +108,27 @@ Json SequentialLayer::get_config() const {
 
 namespace {
 
+// The config of the layer that comes first in models within models.
+const Json* innermost_config(const Json& first) {
+  const Json* config = first.find("config");
+  while (config != nullptr) {
+    const Json* layers = config->is_array()    ? config
+                         : config->is_object() ? config->find("layers")
+                                               : nullptr;
+    if (layers == nullptr || !layers->is_array() || layers->size() == 0) return config;
+    const Json* inputs = config->is_object() ? config->find("input_layers") : nullptr;
+    if (inputs != nullptr && inputs->size() > 1) return nullptr;
+    config = (*layers)[0].is_object() ? (*layers)[0].find("config") : nullptr;
+  }
+  return nullptr;
+}
+
 // Keras 2 tells the shape of the input in the config of the first layer.
 LayerPtr old_input(const Json& first) {
   if (first.at("class_name").as_string() == "InputLayer") return nullptr;
-  const Json* config = first.find("config");
-  const Json* shape = config == nullptr ? nullptr : config->find("batch_input_shape");
+  const Json* config = innermost_config(first);
+  const Json* shape =
+      config == nullptr || !config->is_object() ? nullptr : config->find("batch_input_shape");
   if (shape == nullptr || shape->is_null()) return nullptr;
   const Json* dtype = config->find("dtype");
   const DType type =
