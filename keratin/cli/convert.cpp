@@ -12,7 +12,7 @@ Model opened(const Arguments& arguments) {
   const std::string& file = arguments.file("FILE");
   const std::string of = arguments.text("model");
   const LoadOptions options{.compile = !arguments.flag("no-training")};
-  if (!is_weights_file(file) && of.empty()) return open_model(file, options);
+  if (!holds_weights_alone(file) && of.empty()) return open_model(file, options);
   if (of.empty())
     throw UsageError(text("'", file, "' is weights alone: say by --model MODEL of which model"));
   require(std::filesystem::exists(file), file, ": no such file");

@@ -100,7 +100,7 @@ View view_of(const FileContents& contents) {
 // Weights alone are looked at as those of the other file's model.
 View view_of_file(const std::string& path, const std::string& other, bool raw) {
   if (raw) return view_of(inspect_file(path));
-  if (!is_weights_file(path)) return view_of(open_model(path));
+  if (!holds_weights_alone(path)) return view_of(open_model(path));
   require(std::filesystem::exists(path), path, ": no such file");
   Model model = open_model(other);
   model.load_weights(path);
@@ -225,7 +225,7 @@ Json differences_json(const std::vector<Difference>& all) {
 
 Status run(const Arguments& arguments) {
   const std::string &first = arguments.file("FIRST"), &second = arguments.file("SECOND");
-  const bool raw = arguments.flag("raw") || (is_weights_file(first) && is_weights_file(second));
+  const bool raw = arguments.flag("raw") || (holds_weights_alone(first) && holds_weights_alone(second));
   const View a = view_of_file(first, second, raw);
   const std::vector<Difference> all = compared(a, view_of_file(second, first, raw), arguments);
   if (arguments.flag("json"))

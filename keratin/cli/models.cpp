@@ -46,10 +46,18 @@ bool is_config_file(const std::filesystem::path& path) {
   return path.extension() == ".json" && !is_weights_file(path);
 }
 
+bool holds_weights_alone(const std::filesystem::path& path) {
+  using io::FileKind;
+  const FileKind kind = io::kind_of(path);
+  return kind == FileKind::legacy_weights || kind == FileKind::weights_h5 ||
+         kind == FileKind::npz || kind == FileKind::safetensors || kind == FileKind::sharded ||
+         (kind == FileKind::unknown && is_weights_file(path));
+}
+
 Model open_model(const std::filesystem::path& path, const LoadOptions& options) {
-  require(!is_weights_file(path) || !std::filesystem::exists(path), path.string(),
-          ": weights alone, by its name, where a model was expected");
-  if (!is_config_file(path)) return load_model(path, options);
+  require(!std::filesystem::exists(path) || !holds_weights_alone(path), path.string(),
+          ": weights alone, where a model was expected");
+  if (std::filesystem::exists(path) || !is_config_file(path)) return load_model(path, options);
   try {
     return model_from_json(read_text(path), options);
   } catch (const UserError& error) {

@@ -15,6 +15,8 @@ Model open_model(const std::filesystem::path& path, const LoadOptions& options =
 bool is_config_file(const std::filesystem::path& path);
 // Does the suffix say that weights alone are in it?
 bool is_weights_file(const std::filesystem::path& path);
+// The same of a file that is there, by its contents.
+bool holds_weights_alone(const std::filesystem::path& path);
 
 // What the inputs and outputs are called: by their layers, or x_0, x_1, … and y_0, y_1, … where
 // those do not tell them apart. A model without a graph has one of each.

@@ -15,12 +15,11 @@ const Words classes = {
     {"Convolution1D", "Conv1D"},
     {"Convolution2D", "Conv2D"},
     {"Convolution3D", "Conv3D"},
+    {"AtrousConvolution1D", "Conv1D"},
+    {"AtrousConvolution2D", "Conv2D"},
     {"Deconvolution2D", "Conv2DTranspose"},
     {"SeparableConvolution2D", "SeparableConv2D"},
 };
-const Words merges = {{"sum", "Add"},     {"mul", "Multiply"},
-                      {"ave", "Average"}, {"concat", "Concatenate"},
-                      {"max", "Maximum"}, {"dot", "Dot"}};
 const Words keys = {
     {"init", "kernel_initializer"},
     {"inner_init", "recurrent_initializer"},
@@ -40,6 +39,7 @@ const Words keys = {
     {"border_mode", "padding"},
     {"nb_filter", "filters"},
     {"filter_length", "kernel_size"},
+    {"atrous_rate", "dilation_rate"},
     {"subsample", "strides"},
     {"subsample_length", "strides"},
     {"pool_length", "pool_size"},
@@ -56,25 +56,56 @@ const Words prelu_keys = {{"init", "alpha_initializer"}};
 const Words initializers = {
     {"uniform", "random_uniform"}, {"normal", "random_normal"}, {"zero", "zeros"}, {"one", "ones"}};
 // How something is computed, or what only said what the weights say.
-constexpr std::string_view dropped[] = {
-    "consume_less",    "input_length",       "mode",
-    "concat_axis",     "dot_axes",           "output_mask",
-    "mode_type",       "arguments",          "output_shape",
-    "weights",         "create_input_layer", "output_shape_type",
-    "output_mask_type"};
+constexpr std::string_view dropped[] = {"consume_less",       "input_length", "output_shape",
+                                        "create_input_layer", "weights",      "output_shape_type"};
 
 std::string word(const Words& words, const std::string& old) {
   const auto found = words.find(old);
   return found == words.end() ? old : std::string(found->second);
 }
 
-// {"name": "WeightRegularizer", "l1": 0, "l2": 0.01}
+// {"name": "WeightRegularizer", "l1": 0, "l2": 0.01}, or L1L2Regularizer, or ActivityRegularizer.
 Json regularizer(const Json& old) {
   if (!old.is_object() || old.contains("class_name")) return old;
+  if (const Json* name = old.find("name"))
+    require(*name != Json("EigenvalueRegularizer"), "Keras 1's regularizer ", *name,
+            " is not supported");
   Json config = Json::object();
   for (const char* key : {"l1", "l2"})
     if (const Json* value = old.find(key)) config[key] = *value;
   return O{{"class_name", "L1L2"}, {"config", config}};
+}
+
+// {"name": "MaxNorm", "m": 2, "axis": 0}
+Json constraint(const Json& old) {
+  if (!old.is_object() || old.contains("class_name")) return old;
+  Json config = Json::object();
+  for (const auto& [key, value] : old.as_object())
+    if (key != "name") config[key == "m" ? "max_value" : key] = value;
+  return O{{"class_name", old.at("name")}, {"config", config}};
+}
+
+// Of each side: [1, 2, 3, 4] or {"top_pad": 1, …} are [[1, 2], [3, 4]] today.
+Json padding(const Json& old) {
+  Json sides = old;
+  if (old.is_object()) {
+    sides = Json::array();
+    for (const char* key : {"left_pad", "right_pad"})
+      if (old.contains("left_pad") && !old.contains("top_pad")) sides.push_back(old.at(key));
+    for (const char* key : {"top_pad", "bottom_pad", "left_pad", "right_pad"})
+      if (old.contains("top_pad")) sides.push_back(old.at(key));
+  }
+  if (!sides.is_array() || sides.size() != 4) return sides;
+  const Json::Array& all = sides.as_array();
+  return Json::Array{Json::Array{all[0], all[1]}, Json::Array{all[2], all[3]}};
+}
+
+// Only the first of three kinds is still there.
+void check_mode(const Json& config) {
+  const Json* mode = config.find("mode");
+  require(mode == nullptr || *mode == Json(0),
+          "BatchNormalization: expected Keras 1's mode 0, got ", mode == nullptr ? Json() : *mode,
+          ", which has no layer today");
 }
 
 Json data_format(const Json& ordering) {
@@ -101,44 +132,55 @@ bool is_size(std::string_view key) {
   return key == "nb_row" || key == "nb_col" || key.starts_with("kernel_dim");
 }
 
+bool is_left_out(const std::string& kind, const std::string& key, const Json& value) {
+  if (std::find(std::begin(dropped), std::end(dropped), key) != std::end(dropped)) return true;
+  if (key == "input_dim") return kind != "Embedding";
+  // A dropout of whole words was an option until Keras 2.
+  return is_size(key) || (kind == "BatchNormalization" && key == "mode") ||
+         (kind == "Embedding" && key == "dropout" && value == Json(0));
+}
+
+std::string key_today(const std::string& kind, const std::string& key) {
+  const Words& special = kind == "Embedding" ? embedding_keys
+                         : kind == "PReLU"   ? prelu_keys
+                                             : Words{};
+  if (key == "output_dim" && kind != "Embedding") return "units";
+  if (key == "dim_ordering") return "data_format";
+  if (key == "forget_bias_init") return "unit_forget_bias";
+  return special.contains(key) ? std::string(special.at(key)) : word(keys, key);
+}
+
+Json value_today(const std::string& key, const std::string& name, const Json& value) {
+  if (key == "layer") return layer(value);
+  if (key == "dim_ordering") return data_format(value);
+  if (key == "forget_bias_init") return value == Json("one");
+  if (key == "padding") return padding(value);
+  if (name.ends_with("_regularizer")) return regularizer(value);
+  if (name.ends_with("_constraint")) return constraint(value);
+  if (name.ends_with("_initializer") && value.is_string())
+    return word(initializers, value.as_string());
+  return value;
+}
+
 Json layer_config(const std::string& kind, const Json& config) {
-  const bool embeds = kind == "Embedding";
-  const Words& special = embeds ? embedding_keys : kind == "PReLU" ? prelu_keys : Words{};
+  if (kind == "Lambda") return config;
+  if (kind == "BatchNormalization") check_mode(config);
   Json out = Json::object();
   for (const auto& [key, value] : config.as_object()) {
-    if (std::find(std::begin(dropped), std::end(dropped), key) != std::end(dropped) ||
-        is_size(key) || (key == "input_dim" && !embeds))
-      continue;
-    const std::string name = special.contains(key) ? std::string(special.at(key)) : word(keys, key);
-    if (key == "layer")
-      out["layer"] = layer(value);
-    else if (key == "output_dim")
-      out[embeds ? "output_dim" : "units"] = value;
-    else if (key == "dim_ordering")
-      out["data_format"] = data_format(value);
-    else if (key == "forget_bias_init")
-      out["unit_forget_bias"] = value == Json("one");
-    else if (name.ends_with("_regularizer"))
-      out[name] = regularizer(value);
-    else if (name.ends_with("_initializer") && value.is_string())
-      out[name] = word(initializers, value.as_string());
-    else
-      out[name] = value;
+    if (is_left_out(kind, key, value)) continue;
+    const std::string name = key_today(kind, key);
+    out[name] = value_today(key, name, value);
   }
   gather_sizes(config, {"nb_row", "nb_col"}, out);
   gather_sizes(config, {"kernel_dim1", "kernel_dim2", "kernel_dim3"}, out);
   return out;
 }
 
+// Its modes are layers of their own today: see keras2_merge.h.
 Json merge(const Json& config) {
-  const Json& mode = config.at("mode");
-  require(mode.is_string() && merges.contains(mode.as_string()), "Merge: the mode ", mode,
-          " of Keras 1 has no layer today");
-  Json out = Json::object();
-  if (const Json* name = config.find("name")) out["name"] = *name;
-  if (mode == Json("concat")) out["axis"] = config.at("concat_axis");
-  if (mode == Json("dot")) out["axes"] = config.at("dot_axes");
-  return O{{"class_name", std::string(merges.at(mode.as_string()))}, {"config", out}};
+  Json out = config;
+  if (const Json* branches = config.find("layers")) out["layers"] = layers(*branches);
+  return out;
 }
 
 // A layer, or a model inside one.
@@ -147,22 +189,91 @@ Json layer(const Json& entry) {
   const Json& config = entry.at("config");
   Json out = entry;
   if (kind == "Merge") {
-    out = merge(config);
+    out["config"] = merge(config);
   } else if (kind == "Sequential") {
-    out["config"] = O{{"layers", layers(config)}};
+    out["config"] = O{{"layers", layers(config.is_array() ? config : config.at("layers"))}};
+    if (const Json* name = entry.find("name")) out["config"]["name"] = *name;
   } else if (kind == "Model") {
     out["config"]["layers"] = layers(config.at("layers"));
   } else {
     out["class_name"] = kind;
     out["config"] = layer_config(kind, config);
   }
-  for (const char* key : {"name", "inbound_nodes"})
-    if (const Json* value = entry.find(key)) out[key] = *value;
   return out;
+}
+
+// Which orders of dimensions a model's layers name.
+struct Orders {
+  bool th = false, tf = false;
+  bool all_th() const { return th && !tf; }
+};
+
+void note_orders(const Json& json, Orders& orders) {
+  if (json.is_array())
+    for (const Json& item : json.as_array()) note_orders(item, orders);
+  if (!json.is_object()) return;
+  for (const auto& [key, value] : json.as_object()) {
+    if (key == "dim_ordering") (value == Json("th") ? orders.th : orders.tf) = true;
+    note_orders(value, orders);
+  }
+}
+
+Orders orders_in(const Json& json) {
+  Orders orders;
+  note_orders(json, orders);
+  return orders;
+}
+
+constexpr std::string_view silent[] = {"ZeroPadding2D", "ZeroPadding3D", "UpSampling2D",
+                                       "UpSampling3D",  "Cropping2D",    "Cropping3D"};
+
+// Layers that follow a setting did not write it down: it is that of the others.
+Json saying_th(const Json& json, bool th) {
+  if (!th) return json;
+  if (json.is_array()) {
+    Json items = Json::array();
+    for (const Json& item : json.as_array()) items.push_back(saying_th(item, th));
+    return items;
+  }
+  if (!json.is_object()) return json;
+  Json::Object members;
+  for (const auto& [key, value] : json.as_object()) members.emplace_back(key, saying_th(value, th));
+  Json out = members;
+  const Json *kind = out.find("class_name"), *config = out.find("config");
+  if (kind != nullptr && kind->is_string() && config != nullptr && config->is_object() &&
+      !config->contains("dim_ordering") &&
+      std::find(std::begin(silent), std::end(silent), kind->as_string()) != std::end(silent))
+    out["config"]["dim_ordering"] = "th";
+  return out;
+}
+
+// Keys that only Keras 1 wrote.
+constexpr std::string_view marks[] = {"nb_filter",          "border_mode",   "inner_activation",
+                                      "dim_ordering",       "input_dtype",   "consume_less",
+                                      "create_input_layer", "W_regularizer", "output_mask_type"};
+
+bool is_marked(const Json& json) {
+  if (json.is_array())
+    return std::any_of(json.as_array().begin(), json.as_array().end(), is_marked);
+  if (!json.is_object()) return false;
+  for (const auto& [key, value] : json.as_object())
+    if (std::find(std::begin(marks), std::end(marks), key) != std::end(marks) || is_marked(value))
+      return true;
+  return false;
 }
 
 }  // namespace
 
-Json from_keras1(const Json& envelope) { return layer(envelope); }
+bool is_keras1(const Json& envelope) {
+  if (!envelope.is_object() || envelope.contains("module")) return false;
+  const Json* version = envelope.find("keras_version");
+  if (version != nullptr && version->is_string()) return version->as_string().starts_with("1");
+  return is_marked(envelope);
+}
+
+Json from_keras1(const Json& envelope) {
+  const Json old = saying_th(envelope, orders_in(envelope).all_th());
+  return layer(old);
+}
 
 }  // namespace keratin::io

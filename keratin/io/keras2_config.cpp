@@ -1,7 +1,13 @@
 #include "keratin/io/keras2_config.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "keratin/base/warning.h"
 #include "keratin/graph/keras2_activation.h"
+#include "keratin/io/keras1_config.h"
+#include "keratin/io/keras2_merge.h"
+#include "keratin/io/old_version.h"
 
 namespace keratin::io {
 namespace {
@@ -53,33 +59,226 @@ Json optimizer_of_keras2(const Json& envelope) {
   return today;
 }
 
+using O = Json::Object;
+
+// "dtype" in an initializer was that of the variable; "normal" is cut off at two deviations.
+Json initializer_of_keras2(const Json& envelope) {
+  const Json* config = envelope.is_object() ? envelope.find("config") : nullptr;
+  if (config == nullptr || !config->is_object()) return envelope;
+  Json members = Json::object();
+  for (const auto& [key, value] : config->as_object())
+    if (key != "dtype")
+      members[key] = key == "distribution" && value == Json("normal") ? "truncated_normal" : value;
+  Json today = envelope;
+  today["config"] = members;
+  return today;
+}
+
+// Of schedules, which Keras 3 gives names of their own.
+bool is_nameless_schedule(const Json& config) {
+  const Json* name = config.find("name");
+  return name != nullptr && name->is_null() &&
+         (config.contains("decay_steps") || config.contains("first_decay_steps") ||
+          config.contains("boundaries"));
+}
+
+bool is_integer(const Json* dtype) {
+  return dtype != nullptr && dtype->is_string() &&
+         (dtype->as_string().starts_with("int") || dtype->as_string().starts_with("uint"));
+}
+
+// Until Keras 2.0.2 the dtype of an Embedding was that of its input.
+bool is_embedding_of_integers(const Json& envelope) {
+  return envelope.at("class_name") == Json("Embedding") &&
+         is_integer(envelope.at("config").find("dtype"));
+}
+
+Json without(const Json& object, std::string_view left_out) {
+  Json out = Json::object();
+  for (const auto& [key, value] : object.as_object())
+    if (key != left_out) out[key] = value;
+  return out;
+}
+
+Json with_config(const Json& envelope, Json config) {
+  Json out = envelope;
+  out["config"] = std::move(config);
+  return out;
+}
+
+// An Embedding that comes first says what the input of a Sequential is.
+std::optional<Json> with_input_layer(const Json& sequential) {
+  const Json& config = sequential.at("config");
+  const Json::Array& layers = (config.is_array() ? config : config.at("layers")).as_array();
+  if (layers.empty() || !is_embedding_of_integers(layers[0])) return std::nullopt;
+  const Json& first = layers[0].at("config");
+  const Json* shape = first.find("batch_input_shape");
+  if (shape == nullptr || !first.contains("name")) return std::nullopt;
+  Json all = Json::Array{O{{"class_name", "InputLayer"},
+                           {"config", O{{"name", first.at("name").as_string() + "_input"},
+                                        {"batch_input_shape", *shape},
+                                        {"dtype", first.at("dtype")},
+                                        {"sparse", false}}}}};
+  all.push_back(with_config(layers[0], without(first, "batch_input_shape")));
+  for (size_t i = 1; i < layers.size(); ++i) all.push_back(layers[i]);
+  if (config.is_array()) return with_config(sequential, O{{"layers", all}});
+  Json today = config;
+  today["layers"] = all;
+  return with_config(sequential, today);
+}
+
+// In TensorFlow the functions of metrics and losses were called the same, with another sign.
+std::optional<Json> metric_of_keras2(const Json& wrapper) {
+  const Json* function = wrapper.at("config").find("fn");
+  if (function == nullptr || !function->is_string()) return std::nullopt;
+  const std::string& name = function->as_string();
+  if (name != "cosine_proximity" && name != "cosine_similarity") return std::nullopt;
+  return O{{"class_name", "CosineSimilarity"}, {"config", without(wrapper.at("config"), "fn")}};
+}
+
+// A layer or metric that is another one today; nothing where it is the same. Parts of it may still
+// be old.
+std::optional<Json> replaced(const Json& json) {
+  const Json *kind = json.find("class_name"), *config = json.find("config");
+  if (kind == nullptr || !kind->is_string() || config == nullptr) return std::nullopt;
+  const std::string& name = kind->as_string();
+  if (name == "Sequential") {
+    if (begins_with_merge(json)) return model_for_merge(json);
+    if (auto with_input = with_input_layer(json)) return with_input;
+  }
+  if (!config->is_object()) return std::nullopt;
+  if (name == "Merge" && config->contains("mode")) return layer_for_merge(json);
+  if (name == "MeanMetricWrapper") return metric_of_keras2(json);
+  if (name == "Embedding" && is_embedding_of_integers(json))
+    return with_config(json, without(*config, "dtype"));
+  if (name == "ThresholdedReLU" && config->contains("theta")) {
+    Json relu = with_config(json, without(*config, "theta"));
+    relu["class_name"] = "ReLU";
+    relu["config"]["threshold"] = config->at("theta");
+    return relu;
+  }
+  return std::nullopt;
+}
+
+// ["dense", 0, 0]
+bool is_reference(const Json& json) {
+  return json.size() >= 3 && json[0].is_string() && json[1].is_number() && json[2].is_number();
+}
+
+// By output: {"output": "mse"}
+bool is_by_output(const std::string& key, const Json& value) {
+  return (key == "loss" || key == "loss_weights" || key == "metrics" ||
+          key == "weighted_metrics") &&
+         value.is_object() && !value.contains("class_name");
+}
+
+Json with_portable_keys(const Json& by_output) {
+  Json out = Json::object();
+  for (const auto& [key, value] : by_output.as_object()) out[portable_name(key)] = value;
+  return out;
+}
+
+Json array_from_keras2(const Json& list) {
+  Json items = Json::array();
+  for (const Json& item : list.as_array()) items.push_back(from_keras2(item));
+  if (!is_reference(list)) return items;
+  Json renamed = Json::Array{portable_name(list[0].as_string())};
+  for (size_t i = 1; i < items.size(); ++i) renamed.push_back(items[i]);
+  return renamed;
+}
+
+Json member_from_keras2(const std::string& key, const Json& value) {
+  if (key == "reduction" && value == Json("auto")) return "sum_over_batch_size";
+  if (key == "optimizer" || key == "optimizer_config") {
+    const Json optimizer = optimizer_of_keras2(value);
+    return optimizer.is_string() ? optimizer : from_keras2(optimizer);
+  }
+  if (key == "name" && value.is_string()) return portable_name(value.as_string());
+  if (holds_activation(key) && is_hard_sigmoid(value)) return Json(keras2_hard_sigmoid);
+  if (key.ends_with("initializer")) return initializer_of_keras2(value);
+  return from_keras2(is_by_output(key, value) ? with_portable_keys(value) : value);
+}
+
+bool is_lambda(const Json& config) {
+  const Json* kind = config.find("class_name");
+  return kind != nullptr && *kind == Json("Lambda");
+}
+
+// Its function and arguments are the program's own.
+Json lambda_from_keras2(const Json& envelope) {
+  Json out = envelope;
+  for (const auto& [key, value] : envelope.as_object()) {
+    if (key == "name" && value.is_string()) out[key] = portable_name(value.as_string());
+    if (key == "inbound_nodes") out[key] = from_keras2(value);
+  }
+  const Json& config = envelope.at("config");
+  if (const Json* name = config.is_object() ? config.find("name") : nullptr;
+      name != nullptr && name->is_string())
+    out["config"]["name"] = portable_name(name->as_string());
+  return out;
+}
+
+// {"type": "ndarray", "value": 0.3}
+const Json* numpy_number(const Json& json) {
+  const Json* type = json.find("type");
+  return type != nullptr && *type == Json("ndarray") ? json.find("value") : nullptr;
+}
+
 }  // namespace
 
+std::string portable_name(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
 Json from_keras2(const Json& config) {
-  if (config.is_array()) {
-    Json items = Json::array();
-    for (const Json& item : config.as_array()) items.push_back(from_keras2(item));
-    return items;
-  }
+  if (config.is_array()) return array_from_keras2(config);
   if (!config.is_object()) return config;
-  const Json* kind = config.find("class_name");
-  if (kind != nullptr && *kind == Json("Lambda")) return config;
-  const bool is_loss = config.contains("reduction");
+  if (const Json* number = numpy_number(config)) return *number;
+  if (const auto other = replaced(config)) return from_keras2(*other);
+  if (is_lambda(config)) return lambda_from_keras2(config);
+  const bool is_loss = config.contains("reduction"), nameless = is_nameless_schedule(config);
   Json::Object members;
   for (const auto& [key, value] : config.as_object()) {
     if (is_loss && key == "fn") continue;  // the class says it
-    if (key == "reduction" && value == Json("auto")) {
-      members.emplace_back(key, "sum_over_batch_size");
-      continue;
-    }
-    if (key == "optimizer" || key == "optimizer_config") {
-      members.emplace_back(key, optimizer_of_keras2(value));
-      continue;
-    }
-    const bool old = holds_activation(key) && is_hard_sigmoid(value);
-    members.emplace_back(key, old ? Json(keras2_hard_sigmoid) : from_keras2(value));
+    if (nameless && key == "name") continue;
+    if (key == "input_length" && config.contains("input_dim")) continue;  // of an Embedding
+    members.emplace_back(key, member_from_keras2(key, value));
   }
   return members;
+}
+
+namespace {
+
+bool samples_bilinearly(const Json& json) {
+  if (json.is_array())
+    return std::any_of(json.as_array().begin(), json.as_array().end(), samples_bilinearly);
+  if (!json.is_object()) return false;
+  for (const auto& [key, value] : json.as_object())
+    if ((key == "interpolation" && value == Json("bilinear")) || samples_bilinearly(value))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+void warn_of_other_sampling(const Json& config, const std::string& version) {
+  const bool by_itself =
+      !is_before(version, 2, 2, 0) && is_before(version, 2, 4, 0) && !version.ends_with("-tf");
+  if (by_itself && samples_bilinearly(config))
+    warn(text("UpSampling2D with bilinear interpolation took samples at other places in Keras ",
+              version, " on TensorFlow 1 than it does today"));
+}
+
+Json unpacked_json(std::string_view text) {
+  constexpr int layers = 4;
+  Json json = Json::parse(text);
+  for (int i = 0; i < layers && json.is_string(); ++i) json = Json::parse(json.as_string());
+  return json;
+}
+
+Json from_old(const Json& config, bool keras1) {
+  return from_keras2(keras1 ? from_keras1(config) : config);
 }
 
 }  // namespace keratin::io

@@ -1,5 +1,6 @@
 #include "keratin/io/legacy_convert.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "keratin/graph/functional.h"
@@ -226,6 +227,56 @@ std::vector<Tensor> converted_weights(const Layer& layer, std::vector<Tensor> we
   if (is_convolution(kind) && origin.theano) weights[0] = turned(weights[0]);
   convert_cudnn(layer, weights);
   return weights;
+}
+
+namespace {
+
+// Of a layer's arrays in the file, those that train come first.
+size_t trained_in(const LayerInFile& in_file) {
+  const size_t others = in_file.layer->non_trainable_weights().size();
+  if (in_file.layer->trainable_weights().empty()) return 0;
+  return in_file.names.size() - std::min(in_file.names.size(), others);
+}
+
+}  // namespace
+
+size_t stored_slots(const std::vector<LayerInFile>& layers) {
+  size_t count = 0;
+  for (const LayerInFile& layer : layers) count += trained_in(layer);
+  return count;
+}
+
+std::vector<Tensor> converted_slots(const std::vector<LayerInFile>& layers, bool sorted_by_name,
+                                    const std::vector<Tensor>& slots, const Origin& origin) {
+  struct Slot {
+    std::string name;
+    size_t layer, place;
+  };
+  std::vector<Slot> order;
+  for (size_t i = 0; i < layers.size(); ++i)
+    for (size_t k = 0; k < trained_in(layers[i]); ++k) order.push_back({layers[i].names[k], i, k});
+  if (sorted_by_name)
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Slot& a, const Slot& b) { return a.name < b.name; });
+  require(order.size() == slots.size(), "expected the state of ", order.size(), " weights, got ",
+          slots.size());
+  std::vector<Tensors> by_layer;
+  for (const LayerInFile& layer : layers) by_layer.emplace_back(trained_in(layer));
+  for (size_t i = 0; i < order.size(); ++i) by_layer[order[i].layer][order[i].place] = slots[i];
+  Tensors out;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = *layers[i].layer;
+    const size_t training = layer.trainable_weights().size();
+    if (training == 0) continue;
+    Tensors own = std::move(by_layer[i]);
+    // Layouts are told by all weights of a layer.
+    for (const Variable& other : layer.non_trainable_weights()) own.push_back(other.value());
+    own = converted_weights(layer, std::move(own), origin);
+    require(own.size() >= training, "expected more state of the layer '", layer.name(), "'");
+    own.resize(training);
+    for (Tensor& one : own) out.push_back(std::move(one));
+  }
+  return out;
 }
 
 }  // namespace keratin::io

@@ -16,4 +16,14 @@ struct Origin {
 std::vector<Tensor> converted_weights(const Layer& layer, std::vector<Tensor> weights,
                                       const Origin& origin);
 
+// The same for what an optimizer keeps of each weight that trains, one kind of it. Until
+// Keras 2.0.5 these were sorted by the weights' names.
+struct LayerInFile {
+  LayerPtr layer;
+  std::vector<std::string> names = {};  // of all its weights in the file
+};
+size_t stored_slots(const std::vector<LayerInFile>& layers);
+std::vector<Tensor> converted_slots(const std::vector<LayerInFile>& layers, bool sorted_by_name,
+                                    const std::vector<Tensor>& slots, const Origin& origin);
+
 }  // namespace keratin::io

@@ -3,10 +3,11 @@
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/graph/saved_form.h"
-#include "keratin/io/keras1_config.h"
 #include "keratin/io/keras2_config.h"
+#include "keratin/io/keras2_losses.h"
 #include "keratin/io/keras2_optimizer.h"
 #include "keratin/io/legacy_convert.h"
+#include "keratin/io/old_version.h"
 
 namespace keratin::io {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 // What a file keeps of one layer, in its order.
 struct StoredLayer {
   std::string name;
-  std::vector<hdf5::Dataset> weights;
+  std::vector<hdf5::Dataset> weights = {};
+  std::vector<std::string> names = {};
 };
 
 // What a model has.
@@ -32,6 +34,19 @@ std::vector<OwnLayer> layers_with_weights(const Layer& model) {
   return out;
 }
 
+// With the layers of models within, as Keras 1 had them of a Sequential that begins with several.
+std::vector<OwnLayer> layers_of_all_models(const Layer& model) {
+  std::vector<OwnLayer> out;
+  for (OwnLayer& own : layers_with_weights(model)) {
+    if (dynamic_cast<const ModelLayer*>(own.layer.get()) == nullptr) {
+      out.push_back(std::move(own));
+      continue;
+    }
+    for (OwnLayer& inner : layers_of_all_models(*own.layer)) out.push_back(std::move(inner));
+  }
+  return out;
+}
+
 // An empty list of names is stored as numbers.
 std::vector<std::string> names_in(const hdf5::Object& object, const std::string& attribute) {
   if (object.has_attribute(attribute) && !object.attribute(attribute).is_text()) {
@@ -46,9 +61,9 @@ std::vector<StoredLayer> stored_layers(const hdf5::Group& weights) {
   std::vector<StoredLayer> out;
   for (const std::string& name : names_in(weights, "layer_names")) {
     const hdf5::Group group = weights.group(name);
-    StoredLayer layer{name, {}};
-    for (const std::string& weight : names_in(group, "weight_names"))
-      layer.weights.push_back(group.dataset(weight));
+    StoredLayer layer{.name = name};
+    layer.names = names_in(group, "weight_names");
+    for (const std::string& weight : layer.names) layer.weights.push_back(group.dataset(weight));
     if (!layer.weights.empty()) out.push_back(std::move(layer));
   }
   return out;
@@ -101,6 +116,7 @@ std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& own,
     require(values[i].shape() == own.weights[i].shape(), "Shape mismatch in layer '", own.name,
             "' for weight '", own.weights[i].name(), "': expected ", own.weights[i].shape(),
             ", got ", values[i].shape(), " from layer '", stored.name, "' of the file");
+    check_dtype(own.weights[i], values[i].dtype());
     out.push_back({own.weights[i], values[i]});
   }
   return out;
@@ -123,7 +139,7 @@ std::vector<Assignment> by_name(const std::vector<StoredLayer>& stored,
   std::vector<Assignment> out;
   for (const StoredLayer& layer : stored)
     for (const OwnLayer& mine : own) {
-      if (mine.name != layer.name) continue;
+      if (mine.name != layer.name && mine.name != portable_name(layer.name)) continue;
       try {
         for (Assignment& one : paired(layer, mine, origin)) out.push_back(std::move(one));
       } catch (const UserError& error) {
@@ -142,13 +158,31 @@ hdf5::Group weights_in(const hdf5::Group& root, const std::string& where) {
   return whole ? root.group("model_weights") : root;
 }
 
-// Keras 1 does not say its version.
+// "conv_W", where TensorFlow has "conv_W:0".
+bool has_names_of_theano(const hdf5::Group& weights) {
+  for (const std::string& layer : names_in(weights, "layer_names"))
+    for (const std::string& name : names_in(weights.group(layer), "weight_names"))
+      if (name.ends_with("_W")) return true;
+  return false;
+}
+
+// Keras 1 says neither its backend nor, before its last versions, which it is.
 Origin origin_of(const hdf5::Group& weights) {
   const auto says = [&](const char* attribute, const std::string& otherwise) {
     return weights.has_attribute(attribute) ? weights.attribute(attribute).text() : otherwise;
   };
-  return {.keras1 = says("keras_version", "1").starts_with("1"),
-          .theano = says("backend", "") == "theano"};
+  const bool keras1 = says("keras_version", "1").starts_with("1");
+  const bool theano = weights.has_attribute("backend") ? says("backend", "") == "theano"
+                                                       : keras1 && has_names_of_theano(weights);
+  return {.keras1 = keras1, .theano = theano};
+}
+
+// The model's layers as the file has them.
+std::vector<OwnLayer> layers_like(const std::vector<StoredLayer>& stored, const Layer& model) {
+  auto own = layers_with_weights(model);
+  if (stored.size() == own.size()) return own;
+  auto all = layers_of_all_models(model);
+  return stored.size() == all.size() ? all : own;
 }
 
 void read_layers(const hdf5::Group& weights, const Layer& model, const std::string& where,
@@ -156,10 +190,10 @@ void read_layers(const hdf5::Group& weights, const Layer& model, const std::stri
   std::vector<Assignment> all;
   try {
     const auto stored = stored_layers(weights);
-    const auto own = layers_with_weights(model);
     const Origin origin = origin_of(weights);
-    all = options.by_name ? by_name(stored, own, origin, options.skip_mismatch)
-                          : in_order(stored, own, origin);
+    all = options.by_name
+              ? by_name(stored, layers_with_weights(model), origin, options.skip_mismatch)
+              : in_order(stored, layers_like(stored, model), origin);
   } catch (const UserError& error) {
     fail(where, ": ", error.what());
   }
@@ -168,7 +202,7 @@ void read_layers(const hdf5::Group& weights, const Layer& model, const std::stri
 
 Json json_of(const hdf5::Group& root, const std::string& attribute, const std::string& where) {
   try {
-    return Json::parse(root.attribute(attribute).text());
+    return unpacked_json(root.attribute(attribute).text());
   } catch (const UserError& error) {
     fail(where, ": '", attribute, "': ", error.what());
   }
@@ -181,6 +215,24 @@ TrainingOptions training_of(const Json& config, const CustomTraining& custom) {
   return training_options(renamed, custom);
 }
 
+// Says how to read slots that lie otherwise than today.
+void set_layout(StoredState& state, const hdf5::Group& weights, const Layer& model) {
+  const Origin origin = origin_of(weights);
+  const std::string version =
+      weights.has_attribute("keras_version") ? weights.attribute("keras_version").text() : "1";
+  const bool sorted = is_before(version, 2, 0, 6);
+  if (!origin.keras1 && !origin.theano && !sorted) return;
+  const auto stored = stored_layers(weights);
+  const auto own = layers_like(stored, model);
+  std::vector<LayerInFile> layers;
+  for (size_t i = 0; i < std::min(own.size(), stored.size()); ++i)
+    layers.push_back({own[i].layer, stored[i].names});
+  state.per_kind = stored_slots(layers);
+  state.convert = [layers, sorted, origin](const std::vector<Tensor>& slots) {
+    return converted_slots(layers, sorted, slots, origin);
+  };
+}
+
 // Its state, where the file's is of the same kind.
 void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState& optimizer,
                     Dialect written_by, const std::string& where) {
@@ -189,6 +241,7 @@ void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState&
   optimizer.build(model.trainable_weights());
   StoredState stored{.values = {}, .names = names_in(group, "weight_names")};
   for (const std::string& name : stored.names) stored.values.push_back(group.dataset(name));
+  if (written_by == Dialect::keras2) set_layout(stored, weights_in(root, where), model);
   if (written_by == Dialect::keras2) return read_keras2_state(stored, optimizer, where);
   const std::vector<Variable> variables = optimizer.variables();
   std::vector<Assignment> all;
@@ -227,13 +280,16 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
   const Dialect written_by = dialect_of_version(version);
   saved.dialect = options.dialect.value_or(written_by);
   Json config = json_of(root, "model_config", where);
-  if (version.starts_with('1')) config = from_keras1(config);
-  if (written_by == Dialect::keras2) config = from_keras2(config);
+  if (written_by == Dialect::keras2) {
+    warn_of_other_sampling(config, version);
+    config = from_old(config, version.starts_with('1'));
+  }
   saved.layer = model_from(config, options, saved.dialect);
   read_layers(weights_in(root, where), *saved.layer, where, {});
   if (options.compile && root.has_attribute("training_config")) {
     Json training = json_of(root, "training_config", where);
-    if (written_by == Dialect::keras2) training = from_keras2(training);
+    if (written_by == Dialect::keras2)
+      training = with_cosine_similarity(from_keras2(training), version, *saved.layer);
     saved.training = training_of(training, options.training);
     read_optimizer(root, *saved.layer, *saved.training->optimizer, written_by, where);
   }

@@ -34,6 +34,7 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
             "' expected shape ", variable.shape(), ", got ", shape, " from '", group, '/', name,
             "'");
     out.push_back({variable, source.read(group, name)});
+    check_dtype(variable, out.back().value.dtype());
   }
   return out;
 }
@@ -58,6 +59,11 @@ void read_weights(const WeightSource& source, const std::vector<SavedObject>& ob
     fail(where, ": A total of ", failures.size(),
          " objects could not be loaded. The first: ", failures.front());
   assign(all);
+}
+
+void check_dtype(const Variable& variable, DType stored) {
+  require(!is_float(stored) || is_float(variable.dtype()), "'", variable.path(), "' expected ",
+          keras_name(variable.dtype()), ", got ", keras_name(stored), " in the file");
 }
 
 void assign(const std::vector<Assignment>& all) {

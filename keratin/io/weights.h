@@ -26,6 +26,8 @@ struct Assignment {
   Tensor value;
 };
 void assign(const std::vector<Assignment>& all);
+// Floats are never read into integers: a file that has them is of another model.
+void check_dtype(const Variable& variable, DType stored);
 
 struct ReadOptions {
   bool skip_mismatch = false;  // warn of objects that do not fit, and leave them as they are

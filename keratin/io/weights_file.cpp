@@ -2,6 +2,7 @@
 
 #include "keratin/data/npy.h"
 #include "keratin/files/safetensors.h"
+#include "keratin/io/file_kind.h"
 #include "keratin/io/weights_h5.h"
 #include "keratin/io/weights_sharded.h"
 
@@ -25,6 +26,22 @@ Format known_format(const std::filesystem::path& path) {
   require(format != Format::unknown, "The filename must end in ", weights_suffixes,
           ". Received: filepath=", path.string());
   return format;
+}
+
+// To be read: by what is in the file, or by its name where that does not tell.
+Format format_in(const std::filesystem::path& path) {
+  switch (kind_of(path)) {
+    case FileKind::weights_h5:
+      return Format::h5;
+    case FileKind::sharded:
+      return Format::sharded;
+    case FileKind::npz:
+      return Format::npz;
+    case FileKind::safetensors:
+      return Format::safetensors;
+    default:
+      return known_format(path);
+  }
 }
 
 using ByName = std::map<std::string, Tensor>;
@@ -113,7 +130,7 @@ void write_weights_file(const std::filesystem::path& path, const Layer& model,
 
 void read_weights_file(const std::filesystem::path& path, const Layer& model,
                        OptimizerState* optimizer, const ReadOptions& options) {
-  const Format format = known_format(path);
+  const Format format = format_in(path);
   const auto read = [&](const WeightSource& source) {
     // A file of a model that was never trained has nothing for the optimizer.
     const bool both = optimizer != nullptr && source.count("optimizer/vars") > 0;

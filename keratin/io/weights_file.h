@@ -7,9 +7,9 @@
 
 namespace keratin::io {
 
-// Weights alone; the suffix says in which format: .weights.h5 and .weights.json with its shards
-// (Keras's), .npz or .safetensors, where a tensor is called by its place in Keras's tree:
-// "layers/dense/vars/0".
+// Weights alone; the suffix says in which format, and of a file that is read its contents:
+// .weights.h5 and .weights.json with its shards (Keras's), .npz or .safetensors, where a tensor is
+// called by its place in Keras's tree: "layers/dense/vars/0".
 struct WeightsFileOptions {
   std::optional<double> max_shard_size = {};  // in GiB, of .weights.json; 5 unless given
 };

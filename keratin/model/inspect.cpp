@@ -6,6 +6,7 @@
 #include "keratin/files/hdf5.h"
 #include "keratin/files/safetensors.h"
 #include "keratin/files/zip.h"
+#include "keratin/io/keras2_config.h"
 
 namespace keratin {
 namespace {
@@ -14,9 +15,10 @@ std::string_view text_of(const files::FileView& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+// It may be a string in JSON again.
 Json json_of(std::string_view text, const std::string& where) {
   try {
-    return Json::parse(text);
+    return io::unpacked_json(text);
   } catch (const UserError& error) {
     fail(where, ": ", error.what());
   }
@@ -203,7 +205,7 @@ FileContents shard_contents(const Json& shards_of, const std::filesystem::path& 
 FileContents json_contents(const files::FileView& file, const std::filesystem::path& path) {
   FileContents out;
   Json json = json_of(text_of(file), file.name());
-  if (const Json* shards = json.find("weight_map")) {
+  if (const Json* shards = json.is_object() ? json.find("weight_map") : nullptr) {
     try {
       return shard_contents(*shards, path);
     } catch (const UserError& error) {
@@ -233,7 +235,8 @@ FileContents inspect_file(const std::filesystem::path& path) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (text.starts_with("PK")) return zip_contents(file, path);
   if (text.starts_with("\x89HDF")) return hdf5_contents(file);
-  if (first != std::string_view::npos && text[first] == '{') return json_contents(file, path);
+  if (first != std::string_view::npos && (text[first] == '{' || text[first] == '"'))
+    return json_contents(file, path);
   if (text.size() > 9 && text[8] == '{') return safetensors_contents(file);
   fail(path.string(), ": not a Keras model, HDF5, .npz, safetensors or JSON file");
 }

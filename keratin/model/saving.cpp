@@ -1,6 +1,8 @@
 #include "keratin/model/saving.h"
 
 #include "keratin/files/zip.h"
+#include "keratin/io/file_kind.h"
+#include "keratin/io/keras1_config.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/legacy_h5.h"
 #include "keratin/io/weights_file.h"
@@ -13,8 +15,10 @@ bool is_legacy(const std::filesystem::path& path) {
   return path.extension() == ".h5" || path.extension() == ".hdf5";
 }
 
-// Keras 3 says where its classes live; Keras 2 before 2.12 says which version wrote it.
+// Keras 3 says where its classes live; Keras 2 before 2.12 says which version wrote it, and Keras 1
+// is known by its words.
 Dialect dialect_of(const Json& envelope, Dialect otherwise) {
+  if (io::is_keras1(envelope)) return Dialect::keras2;
   const Json* version = envelope.find("keras_version");
   return version != nullptr && version->is_string() ? io::dialect_of_version(version->as_string())
                                                     : otherwise;
@@ -72,23 +76,56 @@ void write_folder(const std::filesystem::path& path, const Layer& model, const T
 
 }  // namespace
 
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  const files::FileView file = files::map_file(path);
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+// The kind that a name announces, where the contents say nothing.
+io::FileKind kind_of_model(const std::filesystem::path& path) {
+  const io::FileKind kind = io::kind_of(path);
+  if (kind != io::FileKind::unknown) return kind;
+  if (is_keras(path)) return io::FileKind::keras;
+  return is_legacy(path) ? io::FileKind::legacy_model : kind;
+}
+
+}  // namespace
+
 Model load_model(const std::filesystem::path& path, const LoadOptions& options) {
+  using io::FileKind;
   require(std::filesystem::exists(path), "File not found: filepath=", path.string(),
           ". Please ensure the file is an accessible `.keras` zip file.");
-  require(is_keras(path) || is_legacy(path) || std::filesystem::is_directory(path),
-          "File format not supported: filepath=", path.string(),
+  const FileKind kind = kind_of_model(path);
+  if (kind == FileKind::config) {
+    try {
+      return model_from_json(text_of(path), options);
+    } catch (const UserError& error) {
+      fail(path.string(), ": ", error.what());
+    }
+  }
+  const bool zip = kind == FileKind::keras || kind == FileKind::folder;
+  const bool hdf5 = kind == FileKind::legacy_model || kind == FileKind::legacy_weights ||
+                    kind == FileKind::weights_h5;
+  require(zip || hdf5, "File format not supported: filepath=", path.string(),
+          kind == FileKind::unknown ? "" : ", which holds weights alone",
           ". Keratin opens `.keras` files and folders, and the legacy `.h5`.");
-  io::SavedModel saved =
-      is_legacy(path) ? io::read_legacy(path, options) : io::read_keras(path, options);
+  io::SavedModel saved = hdf5 ? io::read_legacy(path, options) : io::read_keras(path, options);
   Model model = opened(saved.layer, saved.dialect);
   if (saved.training) model.compile(std::move(*saved.training));
   return model;
 }
 
 Model model_from_json(const std::string& json, const LoadOptions& options) {
-  Json envelope = Json::parse(json);
+  Json envelope = io::unpacked_json(json);
   const Dialect written_by = dialect_of(envelope, options.dialect.value_or(Dialect::keras3));
-  if (written_by == Dialect::keras2) envelope = io::from_keras2(envelope);
+  if (written_by == Dialect::keras2) {
+    const Json* version = envelope.find("keras_version");
+    if (version != nullptr && version->is_string())
+      io::warn_of_other_sampling(envelope, version->as_string());
+    envelope = io::from_old(envelope, io::is_keras1(envelope));
+  }
   const Dialect dialect = options.dialect.value_or(written_by);
   return opened(io::model_from(envelope, options, dialect), dialect);
 }
@@ -122,14 +159,20 @@ void Model::save_weights(const std::filesystem::path& path,
 void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options) {
   require(layer_->built(), "You are loading weights into the model '", name(),
           "', which has not been built. Call it on data first, or give it an Input.");
-  if (is_legacy(path) && !io::is_weights_file(path))
+  const io::FileKind found = io::kind_of(path);
+  const bool legacy = found == io::FileKind::legacy_model || found == io::FileKind::legacy_weights;
+  const bool unknown = found == io::FileKind::unknown;
+  if (legacy || (unknown && is_legacy(path) && !io::is_weights_file(path)))
     return io::read_legacy_weights(
         path, *layer_, {.by_name = options.by_name, .skip_mismatch = options.skip_mismatch});
   require(!options.by_name, "load_weights: `by_name` is for legacy .h5 files, got ", path.string());
+  require(found != io::FileKind::config || io::is_weights_file(path),
+          "load_weights: ", path.string(), " holds the config of a model, and no weights");
+  const bool whole =
+      found == io::FileKind::keras || found == io::FileKind::folder || (unknown && is_keras(path));
   Trainer* trainer = trainer_->get();
   OptimizerState* optimizer = trainer != nullptr ? &trainer->optimizer() : nullptr;
-  const auto read = is_keras(path) || std::filesystem::is_directory(path) ? io::read_keras_weights
-                                                                          : io::read_weights_file;
+  const auto read = whole ? io::read_keras_weights : io::read_weights_file;
   read(path, *layer_, optimizer, {.skip_mismatch = options.skip_mismatch});
 }
 

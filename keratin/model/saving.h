@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keratin/io/file_kind.h"
 #include "keratin/io/keras_file.h"
 #include "keratin/model/model.h"
 
@@ -9,10 +10,11 @@ namespace keratin {
 
 // A model that Python Keras or Keratin saved: a .keras file, a folder of the same parts, or a
 // legacy .h5 of Keras 1, 2 or 3. It comes compiled as it was, with its optimizer's state, so that
-// training goes on.
+// training goes on. What the file is its contents say, not its name; one that is a config in JSON
+// gives a model with new weights.
 Model load_model(const std::filesystem::path& path, const LoadOptions& options = {});
 
-// A model from the JSON of `to_json`, Keras 3's or Keras 2's, with new weights.
+// A model from the JSON of `to_json`, of Keras 3, 2 or 1, with new weights.
 Model model_from_json(const std::string& json, const LoadOptions& options = {});
 
 }  // namespace keratin

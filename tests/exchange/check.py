@@ -151,6 +151,21 @@ def keras1_first(stage):
     stage.keratin("read", stage.folder, ".h5")
 
 
+def old_first(stage):
+    """What Keratin makes of the files of old versions, Keras 3 opens, runs and trains."""
+    import judge
+
+    for name, file, told, inputs, outputs, targets in judge.old_files(ROOT / "tests/golden/old"):
+        (stage.folder / f"{name}.old").write_bytes(file.read_bytes())
+        if "weights" in told:
+            weights = file.with_name(file.stem + told["weights"])
+            (stage.folder / (name + told["weights"])).write_bytes(weights.read_bytes())
+        judge.keep(stage.folder / name, told, inputs, outputs, targets)
+    stage.keratin("answer", stage.folder, ".old")
+    for path in stage.told():
+        stage.complain(path.stem, judge.check(path.with_suffix(".back.keras"), path))
+
+
 # Keras 2 called a functional model so until 2.3, and had other layers for GPUs; .h5 files have the
 # other name of GroupQueryAttention; a Wrapper by itself cannot be called.
 IN_NO_MODEL = {"Model", "CuDNNGRU", "CuDNNLSTM", "GroupedQueryAttention", "Wrapper"}
@@ -173,6 +188,7 @@ def check_all(program, only):
         "training": lambda stage: keras_first(stage, keras_models.trained()),
         "keras2": keras2_first,
         "keras1": keras1_first,
+        "old": old_first,
     }
     wrong, classes = 0, set()
     with tempfile.TemporaryDirectory() as folder:

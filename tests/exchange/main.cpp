@@ -177,7 +177,9 @@ class Reader {
     if (zoo != nullptr && testing::loses_masks(zoo->as_string())) options.dialect = Dialect::keras3;
     Model model = load_model(path, options);
     if (const Json* weights = told.find("weights")) model.load_weights(stem + weights->as_string());
-    if (answers_) model.save(stem + ".back" + path.extension().string());
+    // Files of old versions have any name.
+    const std::string suffix = path.extension() == ".old" ? ".keras" : path.extension().string();
+    if (answers_) model.save(stem + ".back" + suffix);
     const auto inputs = told.tree("inputs");
     const double tolerance = told.at("tolerance").as_double();
     compare(model.predict(inputs), told, tolerance);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+
+#pragma GCC visibility push(default)
+
+namespace keratin::io {
+
+// What a file is, by its contents; names mislead: until 2.12 Keras wrote HDF5 under any name.
+enum class FileKind {
+  unknown,  // or not there
+  folder,
+  keras,           // a zip with a model
+  legacy_model,    // HDF5 with a model's config
+  legacy_weights,  // HDF5 with weights by layer
+  weights_h5,      // HDF5 with Keras 3's tree of weights
+  npz,
+  safetensors,
+  sharded,  // JSON that names files with weights
+  config,   // JSON of a model
+};
+FileKind kind_of(const std::filesystem::path& path);
+
+}  // namespace keratin::io
+
+#pragma GCC visibility pop
