@@ -72,14 +72,14 @@ bool is_set(const Tree<Traced>& flag) {
   return value.is_number() ? value.as_double() != 0 : value.as_bool();
 }
 
-void refuse_mask(const Layer& layer, const Tracer& tracer) {
-  if (tracer.dialect() == Dialect::keras2)
-    fail("Layer ", layer.name(), " does not support masking, but was passed an input_mask");
+// TensorFlow's Keras 2 drops such a mask without a word. Keras 2 up to 2.3 refused it, so that no
+// file of those has one.
+void warn_of_lost_mask(const Layer& layer, const Tracer& tracer) {
   if (tracer.warns)
-    warn(text("Layer '", layer.name(), "' (of type ", layer.class_name(),
-              ") was passed an input with a mask attached to it. However, this layer does not "
-              "support masking and will therefore destroy the mask information. Downstream layers "
-              "will not see the mask."));
+    warn_about(text("Layer '", layer.name(), "' (of type ", layer.class_name(), ")"),
+               " was passed an input with a mask attached to it. However, this layer does not "
+               "support masking and will therefore destroy the mask information. Downstream "
+               "layers will not see the mask.");
 }
 
 }  // namespace
@@ -285,7 +285,7 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments, boo
     // given states does not see the mask of its input, and still passes it on.
     arguments.positional[0] = without_masks(arguments.positional[0]);
   }
-  if (!layer.supports_masking() && any_mask(for_masks)) refuse_mask(layer, *this);
+  if (!layer.supports_masking() && any_mask(for_masks)) warn_of_lost_mask(layer, *this);
   const Call call(*this, layer, std::move(arguments), trains);
   const Call masks_call(*this, layer, std::move(for_masks), trains);
   try {

@@ -190,8 +190,9 @@ Tree<Traced> Layer::apply(const Call& call, const Call& for_masks) const {
   size_t next = 0;
   return results.map<Traced>([&](Value y) {
     Traced traced{y, masks[next++]};
-    // Keras 3 ties a mask to its tensor: one that is handed on as it came keeps it.
-    if (!traced.mask && call.dialect() == Dialect::keras3)
+    // Keras ties a mask to its tensor: one that is handed on as it came keeps it, in Keras 2 by a
+    // layer without masking.
+    if (!traced.mask && (call.dialect() == Dialect::keras3 || !supports_masking()))
       for (const Traced& input : given)
         if (input.value == y) traced.mask = input.mask;
     return traced;

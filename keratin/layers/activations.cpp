@@ -129,7 +129,9 @@ Results SoftmaxLayer::call(const Call& c) const {
   const double low = x.dtype() == DType::f16 ? -3e4 : -1e9;
   x = ops::select(keep, x, ops::scalar_like(x, low));
   x = softmax(x, axes);
-  // Where everything is masked, the shares would be equal.
+  // Where everything is masked, the shares would be equal. In Keras 2 they are, and so they were up
+  // to Keras 3.9.
+  if (c.dialect() == Dialect::keras2) return x;
   return ops::select(keep, x, ops::scalar_like(x, 0));
 }
 

@@ -152,7 +152,8 @@ auto HeadAttentionOf<Derived, Config>::attend(const Call& c, Value query, Value 
                                               Value value) const -> Attended {
   const bool scores_too = c.flag("return_attention_scores", false);
   const bool causal = c.flag("use_causal_mask", false);
-  if (cfg.dropout == 0 && !scores_too && query.rank() == 4)
+  const bool fused = c.dialect() != Dialect::keras2;  // see SoftmaxLayer for what Keras 2 does
+  if (fused && cfg.dropout == 0 && !scores_too && query.rank() == 4)
     return {ops::scaled_dot_product_attention(
                 query, key, value, {.mask = mask_of(c, false), .scale = scale_, .causal = causal}),
             {}};

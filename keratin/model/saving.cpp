@@ -1,5 +1,6 @@
 #include "keratin/model/saving.h"
 
+#include "keratin/base/warning.h"
 #include "keratin/files/zip.h"
 #include "keratin/io/file_kind.h"
 #include "keratin/io/keras1_config.h"
@@ -111,6 +112,7 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
   require(zip || hdf5, "File format not supported: filepath=", path.string(),
           kind == FileKind::unknown ? "" : ", which holds weights alone",
           ". Keratin opens `.keras` files and folders, and the legacy `.h5`.");
+  const WarningScope warnings;
   io::SavedModel saved = hdf5 ? io::read_legacy(path, options) : io::read_keras(path, options);
   Model model = opened(saved.layer, saved.dialect);
   if (saved.training) model.compile(std::move(*saved.training));
@@ -118,6 +120,7 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
 }
 
 Model model_from_json(const std::string& json, const LoadOptions& options) {
+  const WarningScope warnings;
   Json envelope = io::unpacked_json(json);
   const Dialect written_by = dialect_of(envelope, options.dialect.value_or(Dialect::keras3));
   if (written_by == Dialect::keras2) {
@@ -159,6 +162,7 @@ void Model::save_weights(const std::filesystem::path& path,
 void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options) {
   require(layer_->built(), "You are loading weights into the model '", name(),
           "', which has not been built. Call it on data first, or give it an Input.");
+  const WarningScope warnings;
   const io::FileKind found = io::kind_of(path);
   const bool legacy = found == io::FileKind::legacy_model || found == io::FileKind::legacy_weights;
   const bool unknown = found == io::FileKind::unknown;

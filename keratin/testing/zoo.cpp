@@ -11,12 +11,6 @@
 
 namespace keratin::testing {
 
-bool loses_masks(const std::string& name) {
-  return name == "lambda_loses_mask.keras2" || name == "lambda_two_outputs_masked.keras2" ||
-         name == "lambda_returns_its_input_masked.keras2" || name == "mask_destroyed.keras2" ||
-         name == "attention_pooling.keras2";
-}
-
 std::vector<std::string> zoo_names() {
   std::vector<std::string> names;
   const std::filesystem::path folder(std::string(KERATIN_SOURCE_DIR) + "/tests/golden/models");
@@ -31,12 +25,11 @@ ZooModel load_zoo_model(const std::string& name) {
   const bool keras2 = name.ends_with(".keras2");
   clear_session();
   const auto handler = set_warning_handler({});
-  const Dialect dialect = keras2 && !loses_masks(name) ? Dialect::keras2 : Dialect::keras3;
+  const Dialect dialect = keras2 ? Dialect::keras2 : Dialect::keras3;
   const LayerPtr layer =
       layer_from_json(record.at("config"), golden_layers(record.at("lambdas")), dialect);
   set_warning_handler(handler);
-  ZooModel zoo{name,   record,           Model(layer), golden_structure(record.at("inputs")),
-               keras2, loses_masks(name)};
+  ZooModel zoo{name, record, Model(layer), golden_structure(record.at("inputs")), keras2};
   if (!layer->built()) {
     Shapes shapes;
     zoo.inputs.each([&](const Tensor& t) { shapes.push_back(t.shape()); });

@@ -14,12 +14,7 @@ struct ZooModel {
   Model model;  // with Keras's weights
   Tree<Tensor> inputs;
   bool keras2 = false;
-  bool loses_masks = false;  // see `loses_masks`
 };
-
-// Keras 2.2.5, whose dialect is ours, refuses to lose a mask; tf_keras, which made the file, drops
-// it without a word. So does Keras 3, by whose rules these models are run.
-bool loses_masks(const std::string& name);
 
 // The names of all, sorted; those of Keras 2 end in ".keras2".
 std::vector<std::string> zoo_names();

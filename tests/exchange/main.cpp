@@ -173,8 +173,6 @@ class Reader {
     LoadOptions options;
     if (const Json* lambdas = told.find("lambdas"))
       options.layers = testing::golden_layers(*lambdas);
-    const Json* zoo = told.find("zoo");
-    if (zoo != nullptr && testing::loses_masks(zoo->as_string())) options.dialect = Dialect::keras3;
     Model model = load_model(path, options);
     if (const Json* weights = told.find("weights")) model.load_weights(stem + weights->as_string());
     // Files of old versions have any name.

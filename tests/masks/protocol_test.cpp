@@ -78,12 +78,11 @@ TEST(MaskProtocol, WarnsOfAMaskThatTheCallItselfDidNotSee) {
   EXPECT_NE(warnings.said[0].find("does not support masking"), std::string::npos);
 }
 
-TEST(MaskProtocol, Keras2RefusesByWhatTheInputCarries) {
-  expect_user_error(
-      [] {
-        run(sees(false), {{masked()}, {{"mask", {}}}}, Dialect::keras2);
-      },
-      "does not support masking");
+TEST(MaskProtocol, ALayerWithoutMaskingLosesAMaskInEveryDialect) {
+  for (const Dialect dialect : {Dialect::keras3, Dialect::keras2}) {
+    const RunResult result = run(sees(false), {{masked()}, {{"mask", {}}}}, dialect);
+    EXPECT_FALSE(result.masks[0].has_value());
+  }
 }
 
 TEST(MaskProtocol, EachInputsMaskGoesToItsOwnOutput) {

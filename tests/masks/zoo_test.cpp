@@ -35,13 +35,6 @@ class Keras3Zoo : public Zoo {};
 
 TEST_P(Zoo, GivesKerassNumbersAndMasks) {
   const ZooModel zoo = load_zoo_model(GetParam());
-  if (zoo.loses_masks)
-    testing::expect_user_error(
-        [&] {
-          layer_from_json(zoo.record.at("config"), testing::golden_layers(zoo.record.at("lambdas")),
-                          Dialect::keras2);
-        },
-        "does not support masking");
   const RunResult result = zoo.model.run(zoo.inputs);
   const Tree<Tensor> expected = golden_structure(zoo.record.at("outputs"));
   EXPECT_EQ(result.outputs.leaf_count(), expected.leaf_count());

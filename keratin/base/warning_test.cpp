@@ -1,0 +1,86 @@
+#include "keratin/base/warning.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace keratin {
+namespace {
+
+class WarningTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    before_ = set_warning_handler([this](const std::string& message) { said.push_back(message); });
+  }
+  void TearDown() override { set_warning_handler(before_); }
+
+  std::vector<std::string> said;
+
+ private:
+  WarningHandler before_;
+};
+using Said = std::vector<std::string>;
+
+TEST_F(WarningTest, WithoutAScopeIsSaidAtOnce) {
+  warn("one");
+  warn("one");
+  EXPECT_EQ(said, (Said{"one", "one"}));
+}
+
+TEST_F(WarningTest, OfOneKindIsSaidOnceWithACount) {
+  {
+    const WarningScope scope;
+    for (int i = 0; i < 40; ++i) {
+      const WarningScope inner;
+      warn_of_unknown_key(text("Dense 'd", i, "'"), "colour");
+    }
+    warn_of_unknown_key("Conv2D 'c'", "size");
+    warn_of_unknown_key("Conv2D 'c'", "depth");
+    warn_of_unknown_key("LSTM 'l'", "depth");
+    warn("the same");
+    warn("the same");
+    EXPECT_EQ(said, Said{});
+  }
+  EXPECT_EQ(said,
+            (Said{"Dense 'd0': the config key 'colour' is not known and was ignored (40 times "
+                  "in all; also Dense 'd1', Dense 'd2', ...)",
+                  "Conv2D 'c': the config key 'size' is not known and was ignored",
+                  "Conv2D 'c': the config key 'depth' is not known and was ignored (2 times "
+                  "in all; also LSTM 'l')",
+                  "the same (2 times)"}));
+}
+
+TEST_F(WarningTest, IsSaidThoughAnErrorCame) {
+  try {
+    const WarningScope scope;
+    warn("before");
+    fail("the error");
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "the error");
+  }
+  EXPECT_EQ(said, Said{"before"});
+}
+
+TEST_F(WarningTest, OfVeryManyKindsIsCutOff) {
+  {
+    const WarningScope scope;
+    for (int i = 0; i < 20'000; ++i) warn_of_unknown_key("Dense 'd'", text('k', i));
+  }
+  ASSERT_EQ(said.size(), 51U);
+  EXPECT_EQ(said.back(), "and 19950 more warnings");
+}
+
+TEST_F(WarningTest, AHandlerMayThrow) {
+  set_warning_handler([](const std::string& message) { fail("handled: ", message); });
+  try {
+    const WarningScope scope;
+    warn("one");
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "handled: one");
+    return;
+  }
+  ADD_FAILURE() << "expected the handler's error";
+}
+
+}  // namespace
+}  // namespace keratin
