@@ -9,6 +9,13 @@ struct Directory {
   uint64_t begin = 0, size = 0, count = 0;
 };
 
+// Some programs on Windows join the parts of a name by backslashes.
+std::string portable_name(Bytes bytes) {
+  std::string name(as_text(bytes));
+  std::replace(name.begin(), name.end(), '\\', '/');
+  return name;
+}
+
 class DirectoryParser {
  public:
   DirectoryParser(const FileView& file, const ZipLimits& limits) : file_(file), limits_(limits) {}
@@ -114,7 +121,7 @@ class DirectoryParser {
     const uint16_t disk = at.u16();
     at.skip(6);
     header = at.u32();
-    entry.name = as_text(at.take(name_size));
+    entry.name = portable_name(at.take(name_size));
     const Bytes extra = at.take(extra_size);
     at.skip(comment_size);
     const std::string_view fault = zip::name_fault(entry.name);
@@ -153,7 +160,7 @@ class DirectoryParser {
     const uint16_t flags = at.u16(), method = at.u16();
     at.skip(16);
     const uint16_t name_size = at.u16(), extra_size = at.u16();
-    check(as_text(at.take(name_size)) == entry.name, in_quotes(entry.name),
+    check(portable_name(at.take(name_size)) == entry.name, in_quotes(entry.name),
           " has another name where it lies");
     check((flags & 0x2041) == 0, in_quotes(entry.name), " is encrypted");
     check(method == (entry.deflated ? 8 : 0), in_quotes(entry.name),

@@ -111,13 +111,22 @@ TEST(Zip, ReadsWhatPythonWrites) {
   EXPECT_TRUE(kept.name().ends_with("python.zip: 'stored.txt'")) << kept.name();
 }
 
+// Some programs on Windows write them.
+TEST(Zip, TakesBackslashesForSlashes) {
+  const ZipReader zip(in_memory(make({{{.name = "a\\b", .data = "in it"}}})));
+  EXPECT_EQ(as_text(zip.read("a/b").bytes()), "in it");
+}
+
 TEST(Zip, RefusesNames) {
   EXPECT_EQ(complaint([] { read_all(make({})); }), "");
   refuses({{{.name = "/etc/passwd"}}}, "is absolute");
   refuses({{{.name = "C:/x"}}}, "is absolute");
   refuses({{{.name = "a/../../b"}}}, "leads out");
   refuses({{{.name = ".."}}}, "leads out");
-  refuses({{{.name = "a\\b"}}}, "backslash");
+  refuses({{{.name = "a\\..\\..\\b"}}}, "leads out");
+  refuses({{{.name = "C:\\b"}}}, "is absolute");
+  refuses({{{.name = "\\b"}}}, "is absolute");
+  refuses({{{.name = "a\\b"}, {.name = "a/b"}}}, "'a/b' is there twice");
   refuses({{{.name = std::string("a\0b", 3)}}}, "NUL");
   refuses({{{.name = ""}}}, "is empty");
   refuses({{{.name = "a"}, {.name = "b"}, {.name = "a"}}}, "'a' is there twice");

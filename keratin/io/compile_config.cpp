@@ -33,19 +33,41 @@ Json written(const Metrics& metrics) {
   return metrics.flat().empty() ? written(metrics.lists()) : written(metrics.flat());
 }
 
-// What the file calls it: "my_loss", or the function or class in an envelope.
+// What the file calls it: "my_loss", or the function or class in an envelope. A wrapper of Keras's
+// around a function is called as the function is.
 std::string name_in(const Json& json) {
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
+  const bool wraps =
+      named.class_name == "MeanMetricWrapper" || named.class_name == "LossFunctionWrapper";
+  if (const Json* function = wraps ? named.config.find("fn") : nullptr;
+      function != nullptr && !function->is_null())
+    return name_in(*function);
   return named.class_name == "function" && named.config.is_string() ? named.config.as_string()
                                                                     : named.class_name;
 }
 
+// How a loss or a metric of the program's own is given for one that a file names.
+std::string remedy(std::string_view list, std::string_view kind, const std::string& name) {
+  return text(
+      ". If it is yours, say in C++ what it computes, such as load_model(path, {.training = {.",
+      list, " = {{\"", name, "\", ", kind,
+      "([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred); })}}}}); "
+      "load_model(path, {.compile = false}) leaves training out");
+}
+
 template <class T>
-T one_of(const Json& json, const std::map<std::string, T, std::less<>>& custom) {
-  if (!json.is_null())
-    if (const auto found = custom.find(name_in(json)); found != custom.end()) return found->second;
-  return T::from_json(json);
+T one_of(const Json& json, const std::map<std::string, T, std::less<>>& custom,
+         std::string_view list, std::string_view kind) {
+  if (json.is_null()) return T::from_json(json);
+  const std::string name = name_in(json);
+  if (const auto found = custom.find(name); found != custom.end()) return found->second;
+  try {
+    return T::from_json(json);
+  } catch (const UserError& error) {
+    if (!std::string_view(error.what()).starts_with("Could not interpret")) throw;
+    fail(error.what(), remedy(list, kind, name));
+  }
 }
 
 bool is_envelope(const Json& json) {
@@ -95,7 +117,9 @@ Optimizer optimizer_from(const Json& json, const CustomTraining& custom) {
 }
 
 Metrics metrics_from(const Json& json, const CustomTraining& custom) {
-  const auto one = [&](const Json& item) { return one_of(item, custom.metrics); };
+  const auto one = [&](const Json& item) {
+    return one_of(item, custom.metrics, "metrics", "Metric");
+  };
   const auto list = [&](const Json& item) {
     Metrics::List metrics;
     if (item.is_null()) return metrics;
@@ -140,8 +164,8 @@ TrainingOptions training_options(const Json& config, const CustomTraining& custo
   };
   TrainingOptions options;
   if (!at("optimizer").is_null()) options.optimizer = optimizer_from(at("optimizer"), custom);
-  options.loss =
-      per_output<Loss>(at("loss"), [&](const Json& j) { return one_of(j, custom.losses); });
+  options.loss = per_output<Loss>(
+      at("loss"), [&](const Json& j) { return one_of(j, custom.losses, "losses", "Loss"); });
   options.loss_weights =
       per_output<double>(at("loss_weights"), [](const Json& j) { return j.as_double(); });
   options.metrics = metrics_from(at("metrics"), custom);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/io/keras_file.h"
+#include "keratin/ops/ops.h"
 #include "keratin/testing/warnings.h"
 
 namespace keratin::io {
@@ -55,6 +57,62 @@ TEST(CompileConfig, BindsOptimizers) {
                       "registered_name": "mine>Slow"}})"),
       custom);
   EXPECT_EQ(options.optimizer->learning_rate(), 0.25);
+}
+
+TrainingOptions training_of(const std::string& json, const CustomTraining& custom = {}) {
+  return training_options(Json::parse(json), custom);
+}
+
+std::string error_of(const std::string& json) {
+  try {
+    training_of(json);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+// What the message says compiles: see below.
+const std::string metric_remedy =
+    R"(. If it is yours, say in C++ what it computes, such as load_model(path, {.training = {.metrics)"
+    R"( = {{"shine", Metric([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred);)"
+    R"( })}}}}); load_model(path, {.compile = false}) leaves training out)";
+
+// However a file says it: a name, a function, or Keras 2's wrapper around one.
+constexpr const char* shines[] = {
+    R"({"metrics": ["shine"]})",
+    R"({"metrics": [{"module": "builtins", "class_name": "function", "config": "shine",
+        "registered_name": "function"}]})",
+    R"({"metrics": [{"class_name": "MeanMetricWrapper",
+        "config": {"name": "shine", "dtype": "float32", "fn": "shine"}}]})",
+};
+
+TEST(CompileConfig, AMetricIsCalledAMetric) {
+  for (const char* json : shines)
+    EXPECT_EQ(error_of(json), "Could not interpret metric identifier: shine" + metric_remedy);
+}
+
+TEST(CompileConfig, AMetricOfTheProgramsOwnIsFoundByItsFunction) {
+  const LoadOptions options = {
+      .training = {.metrics = {{"shine", Metric([](Value y_true, Value y_pred) {
+                                  return ops::square(y_true - y_pred);
+                                })}}}};
+  for (const char* json : shines)
+    EXPECT_EQ(training_of(json, options.training).metrics.flat().size(), 1U);
+}
+
+TEST(CompileConfig, ALossIsCalledALoss) {
+  const std::string said = error_of(R"({"loss": "shine"})");
+  EXPECT_TRUE(
+      said.starts_with("Could not interpret loss identifier: shine. If it is yours, say in "
+                       "C++ what it computes, such as load_model(path, {.training = "
+                       "{.losses = {{\"shine\", Loss([](Value y_true, Value y_pred)"))
+      << said;
+  const LoadOptions options = {
+      .training = {.losses = {{"shine", Loss([](Value y_true, Value y_pred) {
+                                 return ops::square(y_true - y_pred);
+                               })}}}};
+  EXPECT_TRUE(training_of(R"({"loss": "shine"})", options.training).loss.one().has_value());
 }
 
 }  // namespace

@@ -157,6 +157,10 @@ void warn_of_other_state(const OptimizerState& optimizer, const std::string& whe
 
 void read_keras2_state(const StoredState& stored, const OptimizerState& optimizer,
                        const std::string& where) {
+  // Keras 2 counts steps from `compile` on, and makes slots in the first one.
+  if (stored.values.size() == 1 && stored.values[0].dims().empty() &&
+      stored.values[0].read().at(0) == 0)
+    return;
   std::vector<Assignment> all;
   try {
     all = fitting(stored, optimizer);

@@ -85,10 +85,11 @@ LayerPtr bound_lambda(const Json& config, const ConfigContext& context,
   const LayerPtr layer = LambdaLayer::from_config(config, context);
   auto found = options.lambdas.find(layer->name());
   if (found == options.lambdas.end()) found = options.lambdas.find(function_name(config));
-  require(found != options.lambdas.end(), "Lambda layer '", layer->name(),
-          "' holds a Python function, which is never run here. Say in C++ what it computes: "
-          "load_model(path, {.lambdas = {{\"",
-          layer->name(), "\", your function}}})");
+  require(
+      found != options.lambdas.end(), "Lambda layer '", layer->name(),
+      "' holds a Python function, which is never run here. Say in C++ what it computes, such as "
+      "load_model(path, {.lambdas = {{\"",
+      layer->name(), "\", lambda_function([](Value x) { return x * 2.0; })}}})");
   static_cast<LambdaLayer&>(*layer).bind(found->second);
   return layer;
 }
@@ -117,14 +118,11 @@ StoredState numbered(const hdf5::Group& group) {
   return stored;
 }
 
-// Keras 2 goes by the members of its classes, and those of attention are private there.
-void find_private_members(const H5Weights& weights, std::vector<SavedObject>& objects) {
-  for (SavedObject& object : objects) {
-    const size_t name = object.path.rfind('/') + 1;
-    SavedObject hidden{.path = object.path.substr(0, name) + '_' + object.path.substr(name)};
-    if (weights.count(object.group()) == 0 && weights.count(hidden.group()) > 0)
-      object.path = hidden.path;
-  }
+// Whose state Keras 2 writes as that of the optimizer: where one scales the loss, the other's. It
+// does not keep the scale.
+const OptimizerState& kept_by_keras2(const OptimizerState& optimizer) {
+  const auto parts = optimizer.parts();
+  return parts.empty() ? optimizer : *parts[0].optimizer;
 }
 
 // Weights, and the optimizer's state where there is one for it.
@@ -135,7 +133,10 @@ class State {
   }
 
   // Keras puts an optimizer that scales the loss around the one that the config tells of.
-  bool scales_loss() const { return weights_.count("optimizer/inner_optimizer/vars") > 0; }
+  bool scales_loss() const {
+    return weights_.count("optimizer/inner_optimizer/vars") > 0 ||
+           weights_.count("optimizer/_optimizer/vars") > 0;  // Keras 2
+  }
 
   void read(const Layer& model, OptimizerState* optimizer, Dialect written_by,
             const ReadOptions& options = {}) const {
@@ -144,11 +145,10 @@ class State {
     if (weights_.count(state) == 0) optimizer = nullptr;
     if (optimizer != nullptr) optimizer->build(model.trainable_weights());
     const bool old = written_by == Dialect::keras2;
-    std::vector<SavedObject> objects = saved_objects(model, old ? nullptr : optimizer);
-    if (old) find_private_members(weights_, objects);
-    read_weights(weights_, objects, members_.name(), options);
+    read_weights(weights_, objects_in(weights_, model, old ? nullptr : optimizer), members_.name(),
+                 options);
     if (old && optimizer != nullptr)
-      read_keras2_state(numbered(hdf5::File(file_).root().group(state)), *optimizer,
+      read_keras2_state(numbered(hdf5::File(file_).root().group(state)), kept_by_keras2(*optimizer),
                         members_.name());
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "keratin/graph/functional.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/saved_form.h"
 
@@ -19,61 +20,88 @@ std::string_view python_class(const Layer& layer) {
   return name == "GroupQueryAttention" ? "GroupedQueryAttention" : name;
 }
 
-// Names for the elements of one list: a class's second one is "dense_1". Layers that were met
-// before use up a name all the same.
-class ListNames {
- public:
-  std::string next(const std::string& attribute, const Layer& layer) {
-    const std::string name = snake_case(python_class(layer));
-    const size_t before = used_[attribute + '/' + name]++;
-    return attribute + '/' + (before == 0 ? name : text(name, '_', before));
-  }
-
- private:
-  std::map<std::string, size_t> used_;
-};
-
-// In Keras's order: the layers of a model, then members by name, private ones last.
-std::vector<Layer::Sublayer> in_file_order(const Layer& layer) {
+// In Keras's order: the layers of a model, then members by name.
+std::vector<Layer::Sublayer> in_file_order(const Layer& layer, const ListRule& rule) {
   std::vector<Layer::Sublayer> subs = layer.sublayers();
-  const auto place = [](const Layer::Sublayer& sub) {
+  const auto place = [&](const Layer::Sublayer& sub) {
     const bool of_model = sub.in_list && sub.attribute == "layers";
-    return std::tuple(!of_model, sub.attribute.starts_with('_'), std::string_view(sub.attribute));
+    const bool is_private = sub.attribute.starts_with('_');
+    return std::tuple(!of_model, is_private != rule.private_members_first,
+                      std::string_view(sub.attribute));
   };
   std::stable_sort(subs.begin(), subs.end(),
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return subs;
 }
 
-// No recursion: a hostile config may nest models as deep as its file is long.
-void add_layers(const Layer& model, std::vector<SavedObject>& out) {
-  struct Pending {
-    std::shared_ptr<const Layer> layer;
-    std::string path;
-    bool is_activation = false;
-  };
-  std::unordered_set<const Layer*> seen;
-  std::vector<Pending> stack{{model.shared_from_this(), ""}};
-  while (!stack.empty()) {
-    const Pending now = std::move(stack.back());
-    stack.pop_back();
-    if (!seen.insert(now.layer.get()).second) continue;
-    out.push_back({.path = now.path,
-                   .name = now.layer->name(),
-                   .variables = now.layer->own_weights(),
-                   .is_activation = now.is_activation});
-    ListNames names;
-    std::vector<Pending> children;
-    for (const Layer::Sublayer& sub : in_file_order(*now.layer)) {
-      std::shared_ptr<const Layer> layer = saved_form(*sub.layer);
-      if (layer == nullptr) layer = sub.layer;
-      const std::string name = sub.in_list ? names.next(sub.attribute, *layer) : sub.attribute;
-      children.push_back(
-          {std::move(layer), joined(now.path, name), sub.attribute.ends_with("activation")});
-    }
-    std::move(children.rbegin(), children.rend(), std::back_inserter(stack));
-  }
+std::shared_ptr<const Layer> as_saved(const Layer::Sublayer& sub) {
+  std::shared_ptr<const Layer> layer = saved_form(*sub.layer);
+  return layer != nullptr ? layer : sub.layer;
 }
+
+// The walk over a model. No recursion: a hostile config may nest models as deep as its file is
+// long.
+class Walk {
+ public:
+  Walk(const ListRule& rule, std::vector<SavedObject>& out) : rule_(rule), out_(out) {}
+
+  void run(const Layer& model) {
+    enter(model.shared_from_this(), "", false);
+    while (!open_.empty()) {
+      Frame& now = open_.back();
+      if (now.next == now.members.size()) {
+        open_.pop_back();
+        continue;
+      }
+      const Layer::Sublayer& sub = now.members[now.next++];
+      const std::shared_ptr<const Layer> layer = as_saved(sub);
+      const bool known = seen_.contains(layer.get());
+      if (known && !(sub.in_list && rule_.counts_known)) continue;
+      const std::string path =
+          joined(now.path, sub.in_list ? named(now, sub, *layer) : sub.attribute);
+      if (!known) enter(layer, path, sub.attribute.ends_with("activation"));  // `now` is no more
+    }
+  }
+
+ private:
+  // A layer whose members are being walked.
+  struct Frame {
+    std::string path;
+    bool is_model = false;
+    std::vector<Layer::Sublayer> members;
+    size_t next = 0;
+    std::map<std::string, size_t> used;  // how many elements of a list have had a name
+  };
+
+  void enter(const std::shared_ptr<const Layer>& layer, const std::string& path,
+             bool is_activation) {
+    seen_.insert(layer.get());
+    out_.push_back({.path = path,
+                    .name = layer->name(),
+                    .variables = layer->own_weights(),
+                    .is_activation = is_activation});
+    open_.push_back({.path = path,
+                     .is_model = dynamic_cast<const ModelLayer*>(layer.get()) != nullptr,
+                     .members = in_file_order(*layer, rule_)});
+  }
+
+  // The name of an element of a list: a class's second one is "dense_1".
+  std::string named(Frame& in, const Layer::Sublayer& sub, const Layer& layer) const {
+    const bool of_model = in.is_model && sub.attribute == "layers";
+    const std::string attribute(of_model ? rule_.attribute : std::string_view(sub.attribute));
+    const std::string name = snake_case(python_class(layer));
+    const bool twice = of_model && rule_.lists_weighted_twice && !layer.weights().empty();
+    size_t& used = in.used[attribute + '/' + name];
+    const size_t before = used;
+    used += twice ? 2 : 1;
+    return attribute + '/' + (before == 0 ? name : text(name, '_', before));
+  }
+
+  const ListRule& rule_;
+  std::vector<SavedObject>& out_;
+  std::unordered_set<const Layer*> seen_;
+  std::vector<Frame> open_;
+};
 
 void add_optimizer(const OptimizerState& optimizer, const std::string& path,
                    std::vector<SavedObject>& out) {
@@ -84,9 +112,10 @@ void add_optimizer(const OptimizerState& optimizer, const std::string& path,
 
 }  // namespace
 
-std::vector<SavedObject> saved_objects(const Layer& model, const OptimizerState* optimizer) {
+std::vector<SavedObject> saved_objects(const Layer& model, const OptimizerState* optimizer,
+                                       const ListRule& rule) {
   std::vector<SavedObject> out;
-  add_layers(saved_model(model), out);
+  Walk(rule, out).run(saved_model(model));
   if (optimizer != nullptr) add_optimizer(*optimizer, "optimizer", out);
   return out;
 }

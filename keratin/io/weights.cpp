@@ -1,5 +1,7 @@
 #include "keratin/io/weights.h"
 
+#include <algorithm>
+
 #include "keratin/base/warning.h"
 
 namespace keratin::io {
@@ -9,15 +11,41 @@ std::string shown(const SavedObject& object) {
   return text("'", object.name, "' (", object.path.empty() ? "the model" : object.path, ")");
 }
 
+// The group that holds an object's variables.
+std::string group_in(const WeightSource& source, const SavedObject& object) {
+  const std::string group = object.group();
+  if (source.count(group) > 0) return group;
+  // Members that are public today were private before: attention's "_query_dense".
+  const size_t name = object.path.rfind('/') + 1;
+  const std::string hidden = object.path.substr(0, name) + '_' + object.path.substr(name) + "/vars";
+  if (source.count(hidden) > 0) return hidden;
+  // A layer that a model shares with a model inside it is written once, and Keras's config does
+  // not say that the two are one: its name does.
+  const std::string other = source.group_of(object.name);
+  return other.empty() ? group : other;
+}
+
+// Has the file as many variables for the object? What cannot be read is complained of later.
+bool is_there(const WeightSource& source, const SavedObject& object) {
+  try {
+    return object.variables.empty() ||
+           source.count(group_in(source, object)) == object.variables.size();
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+size_t count_there(const WeightSource& source, const std::vector<SavedObject>& objects) {
+  return static_cast<size_t>(
+      std::count_if(objects.begin(), objects.end(),
+                    [&](const SavedObject& object) { return is_there(source, object); }));
+}
+
 // The values of one object, in the order of its variables; an error says what does not fit.
 std::vector<Assignment> values_of(const WeightSource& source, const SavedObject& object) {
   std::vector<Assignment> out;
   if (object.variables.empty()) return out;
-  // A layer that a model shares with a model inside it is written once, and Keras's config does
-  // not say that the two are one: its name does.
-  std::string group = object.group();
-  if (source.count(group) == 0)
-    if (const std::string other = source.group_of(object.name); !other.empty()) group = other;
+  const std::string group = group_in(source, object);
   const size_t count = source.count(group);
   if (count == 0 && object.is_activation) return out;
   require(count == object.variables.size(), "Layer ", shown(object), " expected ",
@@ -40,6 +68,21 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
 }
 
 }  // namespace
+
+// No file fits two rules that differ for its model: where one gives a layer a smaller number than
+// the other, the last layer of that class has a number in one that is nobody's in the other.
+std::vector<SavedObject> objects_in(const WeightSource& source, const Layer& model,
+                                    const OptimizerState* optimizer) {
+  const ListRule* best = &list_rules[0];
+  size_t most = 0;
+  for (const ListRule& rule : list_rules) {
+    const std::vector<SavedObject> objects = saved_objects(model, nullptr, rule);
+    const size_t found = count_there(source, objects);
+    if (found > most) best = &rule, most = found;
+    if (found == objects.size()) break;
+  }
+  return saved_objects(model, optimizer, *best);
+}
 
 void read_weights(const WeightSource& source, const std::vector<SavedObject>& objects,
                   const std::string& where, const ReadOptions& options) {

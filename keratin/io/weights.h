@@ -32,6 +32,10 @@ void check_dtype(const Variable& variable, DType stored);
 struct ReadOptions {
   bool skip_mismatch = false;  // warn of objects that do not fit, and leave them as they are
 };
+// Everything that a file should have of a model, where the Keras that wrote it puts that: what is
+// in the file tells whose rule it follows.
+std::vector<SavedObject> objects_in(const WeightSource& source, const Layer& model,
+                                    const OptimizerState* optimizer = nullptr);
 // All or nothing: everything is compared with the objects before anything is changed. Only the
 // state of an optimizer of another kind is left out, with a warning. `where` is the file, for
 // errors.

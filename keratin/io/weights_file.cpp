@@ -135,7 +135,8 @@ void read_weights_file(const std::filesystem::path& path, const Layer& model,
     // A file of a model that was never trained has nothing for the optimizer.
     const bool both = optimizer != nullptr && source.count("optimizer/vars") > 0;
     if (both) optimizer->build(model.trainable_weights());
-    read_weights(source, saved_objects(model, both ? optimizer : nullptr), path.string(), options);
+    read_weights(source, objects_in(source, model, both ? optimizer : nullptr), path.string(),
+                 options);
   };
   if (format == Format::h5)
     read(H5Weights(files::map_file(path)));

@@ -1,23 +1,36 @@
 #include "keratin/io/weights_h5.h"
 
+#include <algorithm>
+
 namespace keratin::io {
 
+std::string H5Weights::place_of(const std::string& group) const {
+  const size_t end = group.rfind('/');
+  if (root_.has_group(group) || end == std::string::npos) return group;
+  std::string of_windows = group;
+  std::replace(of_windows.begin(), of_windows.begin() + static_cast<std::ptrdiff_t>(end), '/',
+               '\\');
+  return root_.has_group(of_windows) ? of_windows : group;
+}
+
 size_t H5Weights::count(const std::string& group) const {
-  return root_.has_group(group) ? root_.group(group).names().size() : 0;
+  const std::string place = place_of(group);
+  return root_.has_group(place) ? root_.group(place).names().size() : 0;
 }
 bool H5Weights::has(const std::string& group, const std::string& name) const {
-  return root_.has_dataset(group + '/' + name);
+  return root_.has_dataset(place_of(group) + '/' + name);
 }
 Dims H5Weights::dims(const std::string& group, const std::string& name) const {
-  return root_.dataset(group + '/' + name).dims();
+  return root_.dataset(place_of(group) + '/' + name).dims();
 }
 Tensor H5Weights::read(const std::string& group, const std::string& name) const {
-  return root_.dataset(group + '/' + name).read();
+  return root_.dataset(place_of(group) + '/' + name).read();
 }
 
 std::string H5Weights::name_in(const std::string& group) const {
-  if (!root_.has_group(group)) return {};
-  const hdf5::Group found = root_.group(group);
+  const std::string place = place_of(group);
+  if (!root_.has_group(place)) return {};
+  const hdf5::Group found = root_.group(place);
   return found.has_attribute("name") ? found.attribute("name").text() : std::string();
 }
 

@@ -22,6 +22,10 @@ class H5Weights final : public WeightSource {
   std::string name_in(const std::string& group) const;
 
  private:
+  // As the file has it: Keras 2 on Windows joined the parts of a path by backslashes, which are
+  // parts of names in HDF5: "layers\\dense/vars".
+  std::string place_of(const std::string& group) const;
+
   hdf5::Group root_;
   // Groups by the names of their objects, "" where two share one; made when first asked for.
   mutable std::optional<std::unordered_map<std::string, std::string>> by_name_;

@@ -1,13 +1,15 @@
 #include "keratin/layers/registry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "keratin/base/warning.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/operation.h"
 #include "keratin/graph/sequential.h"
-#include "keratin/layers/tf_operation.h"
 #include "keratin/layers/layers.h"
+#include "keratin/layers/missing.h"
+#include "keratin/layers/tf_operation.h"
 
 namespace keratin {
 namespace {
@@ -181,10 +183,12 @@ MakeLayer find_class(const Json& envelope) {
   const std::string registered = text_under(json, "registered_name");
   const std::string module = text_under(json, "module");
   const std::string layer = text_under(json.at("config"), "name");
+  if (is_of_keras(json) && is_missing_layer(name)) fail(missing_layer_message(name, layer));
   fail("Could not find the class '", name, "'", module.empty() ? "" : " of module '" + module + "'",
        registered.find('>') == registered.npos ? "" : ", registered as '" + registered + "',",
        layer.empty() ? "" : " for layer '" + layer + "'",
-       ". If it is a layer of yours, register it: pass {\"", name, "\", YourLayer::from_config}.");
+       ". If it is a layer of yours, register it: load_model(path, {.layers = {{\"", name,
+       "\", YourLayer::from_config}}}).");
 }
 
 }  // namespace
@@ -197,14 +201,21 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
   context.names_layer = [&](const Json& json) {
     return find_custom(json, custom) != nullptr || find_class(json) != nullptr;
   };
+  std::string reading;  // the name of the layer whose config is being read
   context.make_layer = [&](const Json& json) -> LayerPtr {
     if (const auto* make = find_custom(json, custom)) return (*make)(json.at("config"), context);
     if (names_operation(json)) return operation_from_json(json);
     const MakeLayer make = find_class(json);
     if (make == nullptr) fail_unknown_class(json);
-    return make(json.at("config"), context);
+    const std::string outer = std::exchange(reading, text_under(json.at("config"), "name"));
+    LayerPtr made = make(json.at("config"), context);
+    reading = outer;
+    return made;
   };
-  context.unknown_key = warn_of_unknown_key;
+  context.unknown_key = [&](const std::string& class_name, const std::string& key) {
+    warn_of_unknown_key(reading.empty() ? class_name : text(class_name, " '", reading, "'"), key);
+  };
+  const WarningScope warnings;
   return context.make_layer(envelope);
 }
 

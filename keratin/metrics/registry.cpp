@@ -126,6 +126,7 @@ Metric make_wrapper(const Json& config) {
     own["fn"] = function_json(name);
     return MeanMetricWrapper(found->second(arguments), options, own);
   }
+  require(is_loss_name(name), "Could not interpret metric identifier: ", name);
   const Loss loss = loss_by_name({name, arguments});
   own["fn"] = function_json(snake_case(loss.class_name()));
   return mean_of(loss, options, own);

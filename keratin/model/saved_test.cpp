@@ -1,6 +1,8 @@
 // Files that real Keras saved: tests/golden/saved.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "keratin/files/zip.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
@@ -51,6 +53,29 @@ TEST(SavedByKeras, ALambdaIsBoundByName) {
   expect_user_error([&] { load_model(saved(file)); },
                     {"Lambda layer 'double'", "never run", ".lambdas"});
   expect_outputs(load_model(saved(file), bound), entry_of(file));
+}
+
+// The message shows C++ that compiles: this test is compiled from the words that it looks for.
+TEST(SavedByKeras, TheMessageOfALambdaShowsHowToBindIt) {
+  const fs::path path = saved("python_lambda.keras");
+  std::string said;
+  try {
+    // clang-format off
+    load_model(path, {.lambdas = {{"three", lambda_function([](Value x) { return x * 2.0; })}}});
+    // clang-format on
+  } catch (const UserError& error) {
+    said = error.what();
+  }
+  EXPECT_EQ(
+      said,
+      "Lambda layer 'double' holds a Python function, which is never run here. Say in C++ what "
+      "it computes, such as load_model(path, {.lambdas = {{\"double\", "
+      "lambda_function([](Value x) { return x * 2.0; })}}})");
+  std::ifstream source(__FILE__);
+  const std::string text{std::istreambuf_iterator<char>(source), {}};
+  std::string snippet = said.substr(said.find("load_model("));
+  snippet.replace(snippet.find("double"), 6, "three");
+  EXPECT_NE(text.find("    " + snippet + ";\n"), std::string::npos) << snippet;
 }
 
 std::string config_in(const fs::path& path) {

@@ -428,7 +428,7 @@ TEST_F(Saving, WhatAConfigHasTooMuchIsAWarning) {
   model_from_json(json);
   set_warning_handler(before);
   EXPECT_EQ(warnings, std::vector<std::string>{
-                          "Dense: the config key 'colour' is not known and was ignored"});
+                          "Dense 'd': the config key 'colour' is not known and was ignored"});
 }
 
 TEST_F(Saving, AClassThatIsMissingIsNamed) {
@@ -436,7 +436,7 @@ TEST_F(Saving, AClassThatIsMissingIsNamed) {
       "registered_name": "my_package>Swirl", "config": {"name": "swirl_3", "units": 2}})");
   expect_user_error([&] { model_from_json(json.dump()); },
                     {"class 'Swirl'", "module 'my_package.layers'", "layer 'swirl_3'",
-                     "register it", R"({"Swirl", YourLayer::from_config})"});
+                     "register it", R"({.layers = {{"Swirl", YourLayer::from_config}}})"});
   // By the class, or by the name it is registered under.
   for (const std::string name : {"Swirl", "my_package>Swirl"}) {
     const auto make = [](const Json& config, const ConfigContext&) -> LayerPtr {

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import shutil
 import zipfile
 
 import h5py
@@ -112,6 +113,41 @@ def keep(path, told, inputs, outputs, targets):
         told |= {"targets": kept("target", targets, arrays), "batch_size": 4}
     path.with_suffix(".json").write_text(json.dumps(told))
     np.savez(path.with_suffix(".npz"), **arrays)
+
+
+def has_masked_attention(path):
+    """Has attention where all is masked, in all samples but the first?"""
+    return path.stem.startswith(("sequences_2", "windows_2"))
+
+
+def tell_golden(path, folder, samples=None):
+    """Puts a golden file into a folder, and beside it in our words what it does."""
+    shutil.copy(path, folder)
+    golden = json.loads(path.with_suffix(".json").read_text())
+    arrays = {name: decoded(golden[name])[:samples] for name in ("inputs", "outputs", "targets")
+              if name in golden}
+    told = {name: name for name in arrays} | {
+        "dtypes": [golden["outputs"]["dtype"]],
+        "tolerance": HALF_TOLERANCE if path.stem.startswith("mixed") else TOLERANCE}
+    if "losses" in golden:
+        told |= {"losses": golden["losses"], "batch_size": len(arrays["inputs"])}
+    told_at = folder / path.with_suffix(".json").name
+    told_at.write_text(json.dumps(told))
+    np.savez(told_at.with_suffix(".npz"), **arrays)
+
+
+def check_step(path, told_at):
+    """One step of training changes the weights, and nothing in it is NaN."""
+    _, arrays = told_of(told_at)
+    model = keras.models.load_model(path, safe_mode=False)
+    model.compile("sgd", "mse", run_eagerly=True)
+    before = model.get_weights()
+    loss = model.train_on_batch(arrays["inputs"], arrays["outputs"] + 1)
+    after = model.get_weights()
+    if not np.isfinite(loss).all():
+        yield f"a step of training: the loss is {loss}"
+    if all(np.array_equal(a, b) for a, b in zip(before, after)):
+        yield "a step of training changes nothing"
 
 
 def differences(name, ours, theirs, tolerance):

@@ -1,0 +1,58 @@
+#include "keratin/layers/missing.h"
+
+#include "keratin/layers/registry.h"
+#include "keratin/testing/expect_error.h"
+
+namespace keratin {
+namespace {
+
+using testing::expect_user_error;
+
+Json envelope(const std::string& class_name, Json module) {
+  return Json::Object{{"module", std::move(module)},
+                      {"class_name", class_name},
+                      {"config", Json::Object{{"name", "it"}}}};
+}
+
+void expect_message(const Json& json, const std::string& whole) {
+  try {
+    layer_from_json(json);
+    ADD_FAILURE() << "expected an error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.what(), whole);
+  }
+}
+
+TEST(MissingLayers, AreNotCalledTheUsers) {
+  for (const std::string name : {"ConvLSTM2D", "TextVectorization", "StringLookup", "Resizing"})
+    for (const Json& module : {Json("keras.layers"), Json("keras.src.layers.core"), Json()})
+      expect_message(envelope(name, module),
+                     "Layer 'it' is of the class '" + name +
+                         "' of Keras, which Keratin does not have yet. A layer of yours can take "
+                         "its place: load_model(path, {.layers = {{\"" +
+                         name + "\", YourLayer::from_config}}}).");
+}
+
+TEST(MissingLayers, OfOtherPackagesAreTheUsers) {
+  expect_message(
+      envelope("Resizing", "mine.layers"),
+      "Could not find the class 'Resizing' of module 'mine.layers' for layer 'it'. If it "
+      "is a layer of yours, register it: load_model(path, {.layers = {{\"Resizing\", "
+      "YourLayer::from_config}}}).");
+}
+
+// A layer that is there now does not stay in the list.
+TEST(MissingLayers, AreMissing) {
+  for (const std::string_view name : layer_names()) EXPECT_FALSE(is_missing_layer(name)) << name;
+}
+
+TEST(MissingLayers, CanBeReplaced) {
+  const CustomLayers mine = {
+      {"ConvLSTM2D", [](const Json& config, const ConfigContext& context) {
+         return context.make_layer(Json::Object{{"class_name", "Identity"}, {"config", config}});
+       }}};
+  EXPECT_EQ(layer_from_json(envelope("ConvLSTM2D", "keras.layers"), mine)->name(), "it");
+}
+
+}  // namespace
+}  // namespace keratin

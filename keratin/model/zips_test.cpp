@@ -1,0 +1,102 @@
+// The .keras files of Keras 2.12 and later, as each version wrote them: tests/golden/zips.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "keratin/base/warning.h"
+#include "keratin/model/saving.h"
+#include "keratin/testing/expect_error.h"
+#include "keratin/testing/golden.h"
+
+namespace keratin {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path zips() { return testing::golden_path("zips"); }
+
+std::vector<std::string> all_cases() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(zips()))
+    if (entry.path().extension() == ".keras") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Json told_of(const std::string& name) { return testing::read_golden("zips/" + name + ".json"); }
+
+double tolerance_of(const std::string& name) { return name.starts_with("mixed") ? 2e-3 : 1e-5; }
+
+// The first so many samples, or all.
+void expect_told(const Model& model, const std::string& name, int64_t samples = -1) {
+  const Json told = told_of(name);
+  const Tensor ours = model.predict(testing::golden_tensor(told.at("inputs"))).leaf();
+  const Tensor theirs = testing::golden_tensor(told.at("outputs"));
+  ASSERT_EQ(ours.shape(), theirs.shape());
+  const int64_t count = samples < 0 ? ours.count() : samples * ours.shape()[1];
+  for (int64_t k = 0; k < count; ++k)
+    ASSERT_NEAR(ours.at(k), theirs.at(k), tolerance_of(name) * (1 + std::abs(theirs.at(k)))) << k;
+}
+
+// Keras 3 computes attention otherwise where all is masked, as it is in every sample but the first.
+int64_t samples_as_today(const std::string& name) {
+  return name.starts_with("sequences_2") || name.starts_with("windows_2") ? 1 : -1;
+}
+
+fs::path zip_scratch(const std::string& name) {
+  return fs::path(::testing::TempDir()) / text("keratin_zips_", getpid(), '_', name);
+}
+
+class SavedZip : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(OfEveryVersion, SavedZip, ::testing::ValuesIn(all_cases()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+TEST_P(SavedZip, ComputesWhatItDidThere) {
+  std::vector<std::string> state_lost;
+  const WarningHandler before = set_warning_handler([&](const std::string& message) {
+    if (message.find("state") != std::string::npos) state_lost.push_back(message);
+  });
+  const Model model = load_model(zips() / (GetParam() + ".keras"));
+  set_warning_handler(before);
+  EXPECT_EQ(state_lost, std::vector<std::string>{});
+  expect_told(model, GetParam());
+}
+
+TEST_P(SavedZip, StaysTheSameWhenSavedAsToday) {
+  for (const std::string suffix : {".keras", ".h5"}) {
+    const fs::path back = zip_scratch(GetParam() + suffix);
+    load_model(zips() / (GetParam() + ".keras")).save(back);
+    expect_told(load_model(back), GetParam(), samples_as_today(GetParam()));
+    fs::remove(back);
+  }
+}
+
+TEST_P(SavedZip, GivesItsWeightsToAModel) {
+  const fs::path path = zips() / (GetParam() + ".keras");
+  Model model = model_from_json(load_model(path).to_json());
+  model.load_weights(path);
+  expect_told(model, GetParam(), samples_as_today(GetParam()));
+}
+
+// The losses are those of the next epochs in the Keras that wrote the file.
+TEST_P(SavedZip, GoesOnTraining) {
+  const Json told = told_of(GetParam());
+  if (!told.contains("losses")) GTEST_SKIP() << "nothing to learn";
+  Model model = load_model(zips() / (GetParam() + ".keras"));
+  const auto& losses = told.at("losses").as_array();
+  const auto logs = model.fit(testing::golden_tensor(told.at("inputs")),
+                              testing::golden_tensor(told.at("targets")),
+                              {.batch_size = 6, .epochs = 3, .verbose = 0, .shuffle = false});
+  ASSERT_EQ(logs["loss"].size(), losses.size());
+  for (size_t i = 0; i < losses.size(); ++i)
+    EXPECT_NEAR(logs["loss"][i], losses[i].as_double(),
+                tolerance_of(GetParam()) * (1 + losses[i].as_double()))
+        << "epoch " << i;
+}
+
+}  // namespace
+}  // namespace keratin
