@@ -18,8 +18,9 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 // Numbers that look like data: small ones, and for integers only 0 and 1, which any table has.
-Tensor invented(const Slot& slot, int64_t batch, int64_t open_size) {
+Tensor invented(const Slot& slot, int64_t batch, int64_t open_size, bool fixed) {
   Dims dims = slot.shape.dims();
+  if (fixed && !dims.empty()) dims[0] = unknown;
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] == unknown) dims[i] = i == 0 ? batch : open_size;
   const DType dtype = slot.dtype.value_or(DType::f32);
@@ -33,7 +34,9 @@ Tree<Tensor> invented_inputs(const Model& model, int64_t batch, int64_t open_siz
   require(model.functional() != nullptr, "the model '", model.name(),
           "' does not say the shape of its input, so that no data can be made for it");
   std::vector<Tensor> tensors;
-  for (const Slot& slot : input_slots(model)) tensors.push_back(invented(slot, batch, open_size));
+  const bool fixed = fixed_batch(model).has_value();
+  for (const Slot& slot : input_slots(model))
+    tensors.push_back(invented(slot, batch, open_size, fixed));
   return packed_inputs(model, tensors);
 }
 
@@ -122,9 +125,11 @@ void print_steps(const Measured& m) {
 
 Status run(const Arguments& arguments) {
   const Model model = open_model(arguments.file("MODEL"), {.compile = false});
+  std::vector<int64_t> sizes = arguments.integers("batch-size");
+  if (const auto fixed = fixed_batch(model); fixed && !arguments.given("batch-size"))
+    sizes = {*fixed};
   std::vector<Measured> all;
-  for (const int64_t batch : arguments.integers("batch-size"))
-    all.push_back(measured(model, batch, arguments));
+  for (const int64_t batch : sizes) all.push_back(measured(model, batch, arguments));
   if (arguments.flag("json")) {
     Json batches = Json::array();
     for (const Measured& m : all) batches.push_back(measured_json(m));

@@ -7,16 +7,27 @@
 namespace keratin::cli {
 namespace {
 
+// A model with its training. Where that alone cannot be read, the error says how to leave it out.
+Model open_to_convert(const std::string& file, const LoadOptions& options) {
+  try {
+    return open_model(file, options);
+  } catch (const UserError& error) {
+    if (!options.compile || !opens_without_training(file)) throw;
+    fail(error.what(),
+         " (the model itself can be read: --no-training leaves out how it is trained)");
+  }
+}
+
 // The model that FILE is, or whose weights it is.
 Model opened(const Arguments& arguments) {
   const std::string& file = arguments.file("FILE");
   const std::string of = arguments.text("model");
   const LoadOptions options{.compile = !arguments.flag("no-training")};
-  if (!holds_weights_alone(file) && of.empty()) return open_model(file, options);
+  if (!holds_weights_alone(file) && of.empty()) return open_to_convert(file, options);
   if (of.empty())
     throw UsageError(text("'", file, "' is weights alone: say by --model MODEL of which model"));
   require(std::filesystem::exists(file), file, ": no such file");
-  Model model = open_model(of, options);
+  Model model = open_to_convert(of, options);
   model.load_weights(file);
   return model;
 }

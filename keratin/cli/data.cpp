@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "keratin/cli/models.h"
 
@@ -296,11 +297,66 @@ const Tensor* find_array(const Arrays& arrays, const std::vector<Slot>& slots, s
 }
 
 Tensor fitted(const Tensor& tensor, const Slot& slot, const std::string& where) {
-  require(slot.shape.rank() == 0 || compatible(tensor.shape(), slot.shape), where, ": '", slot.name,
-          "' takes ", keras_shape(slot.shape), ", got ", keras_shape(tensor.shape()));
+  // As in Keras, a model whose batch is fixed takes others where its layers do.
+  Dims dims = slot.shape.dims();
+  if (!dims.empty()) dims[0] = unknown;
+  require(dims.empty() || compatible(tensor.shape(), dims), where, ": '", slot.name, "' takes ",
+          keras_shape(slot.shape), ", got ", keras_shape(tensor.shape()));
   const DType otherwise = tensor.dtype() == DType::f64 ? DType::f32 : tensor.dtype();
   const DType wanted = slot.dtype.value_or(otherwise);
   return tensor.dtype() == wanted ? tensor : tensor.cast(wanted);
+}
+
+std::optional<int64_t> fixed_batch(const Model& model) {
+  std::optional<int64_t> size;
+  for (const Slot& slot : input_slots(model)) {
+    if (slot.shape.rank() == 0 || slot.shape[0] == unknown) return {};
+    if (size && *size != slot.shape[0]) return {};
+    size = slot.shape[0];
+  }
+  return size == 0 ? std::nullopt : size;
+}
+
+int64_t batch_size(const Model& model, const Arguments& arguments) {
+  if (!arguments.given("batch-size"))
+    if (const auto fixed = fixed_batch(model)) return *fixed;
+  return arguments.integer("batch-size");
+}
+
+bool is_in_samples(const Batch& all) {
+  std::optional<int64_t> rows;
+  bool same = true;
+  all.each([&](const Tensor& t) {
+    if (!t.defined()) return;
+    const int64_t own = t.shape().rank() == 0 ? -1 : t.shape()[0];
+    if (!rows) rows = own;
+    same = same && own >= 0 && own == *rows;
+  });
+  return same;
+}
+
+Data as_data(const Batch& all) {
+  if (is_in_samples(all)) return all;
+  return Dataset::from_generator(
+      [all] {
+        return [all, given = false]() mutable -> std::optional<Batch> {
+          if (std::exchange(given, true)) return std::nullopt;
+          return all;
+        };
+      },
+      1);
+}
+
+Tree<Tensor> outputs_for(const Model& model, const Tree<Tensor>& x, int64_t batch_size,
+                         const std::function<void(int64_t, int64_t)>& watch) {
+  if (!is_in_samples({x})) return model.predict_on_batch(x);
+  if (!watch) return model.predict(x, {.batch_size = batch_size});
+  const int64_t batches = (Batch{x}.size() + batch_size - 1) / batch_size;
+  int64_t done = 0;
+  return model.predict(Dataset::from_tensors(x).batch(batch_size).map([&](Batch batch) {
+    watch(++done, batches);
+    return batch;
+  }));
 }
 
 Tree<Tensor> packed_inputs(const Model& model, const std::vector<Tensor>& tensors) {

@@ -33,6 +33,16 @@ Batch read_samples(const Model& model, const Arguments& arguments);
 using Arrays = std::map<std::string, Tensor>;
 const Tensor* find_array(const Arrays& arrays, const std::vector<Slot>& slots, size_t slot,
                          char letter);
+// How many samples at a time: as asked for, as the model's inputs fix it, or what the option says.
+std::optional<int64_t> fixed_batch(const Model& model);
+int64_t batch_size(const Model& model, const Arguments& arguments);
+// Has every tensor as many rows? Otherwise there are no samples to make batches of.
+bool is_in_samples(const Batch& all);
+// Rows to make batches of; what is not in samples is one batch, as it is.
+Data as_data(const Batch& all);
+// The outputs for all inputs, batch by batch where these are in samples.
+Tree<Tensor> outputs_for(const Model& model, const Tree<Tensor>& x, int64_t batch_size,
+                         const std::function<void(int64_t done, int64_t batches)>& watch = {});
 // In the structure of the model's inputs.
 Tree<Tensor> packed_inputs(const Model& model, const std::vector<Tensor>& tensors);
 // An array as the slot wants it: its dtype, and an error naming the slot when the shape is another.

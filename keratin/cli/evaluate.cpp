@@ -11,10 +11,10 @@ namespace {
 Status run(const Arguments& arguments) {
   Model model = open_model(arguments.file("MODEL"));
   compile_for(model, arguments);
-  const Batch samples = read_samples(model, arguments);
-  const Logs logs = model.evaluate(
-      samples, {.batch_size = arguments.integer("batch-size"),
-                .verbose = ProgressBar::on_terminal() && !arguments.flag("json") ? 1 : 0});
+  const Logs logs =
+      model.evaluate(as_data(read_samples(model, arguments)),
+                     {.batch_size = batch_size(model, arguments),
+                      .verbose = ProgressBar::on_terminal() && !arguments.flag("json") ? 1 : 0});
   if (arguments.flag("json")) {
     std::cout << logs_json(logs).dump(2) << '\n';
     return success;

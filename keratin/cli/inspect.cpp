@@ -1,6 +1,7 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <new>
 #include <sstream>
 
 #include "keratin/cli/arguments.h"
@@ -10,23 +11,35 @@
 namespace keratin::cli {
 namespace {
 
-// Would the file open, and what would be said about it? Only layers are made of its config; weights
-// stay in the file.
+// Does the file open, and what is said about it? To know, it is opened: the model is built and its
+// weights are read, but nothing is run.
 struct Opening {
-  std::string error;  // "" when it opens
+  std::string error;           // "" when it opens
+  std::string training_error;  // why it opens only without how it is trained; "" when it does not
   std::vector<std::string> warnings;
 };
 
-Opening try_config(const Json& config) {
-  Opening out;
+std::string error_of_opening(const std::string& path, bool compile, Opening& out) {
+  out.warnings.clear();
   const WarningHandler before =
       set_warning_handler([&](const std::string& message) { out.warnings.push_back(message); });
+  std::string error;
   try {
-    model_from_json(config.dump(), {.compile = false});
-  } catch (const UserError& error) {
-    out.error = error.what();
+    open_model(path, {.compile = compile});
+  } catch (const UserError& refused) {
+    error = refused.what();
+  } catch (const std::bad_alloc&) {
+    error = "there is not enough memory";
   }
   set_warning_handler(before);
+  return error;
+}
+
+Opening try_to_open(const std::string& path) {
+  Opening out;
+  out.training_error = error_of_opening(path, /*compile=*/true, out);
+  if (!out.training_error.empty()) out.error = error_of_opening(path, /*compile=*/false, out);
+  if (!out.error.empty()) out.training_error.clear();
   return out;
 }
 
@@ -89,6 +102,7 @@ Json contents_json(const std::string& path, const FileContents& contents, const 
                           {"backend", or_null(contents.backend)}};
   out["opens"] = contents.config.is_null() ? Json() : Json(opening.error.empty());
   out["error"] = or_null(opening.error);
+  out["training_error"] = or_null(opening.training_error);
   out["warnings"] = strings(opening.warnings);
   out["weights"] = weights;
   out["optimizer"] = optimizer;
@@ -149,7 +163,10 @@ void print_contents(const std::string& path, const FileContents& contents, const
     const Json* inner = member(contents.config, "config");
     const std::string name = inner != nullptr ? word(*inner, "name") : "";
     line("model", word(contents.config, "class_name") + (name.empty() ? "" : " '" + name + "'"));
-    line("opens", opening.error.empty() ? "yes" : "no: " + opening.error);
+    line("opens", !opening.error.empty() ? "no: " + opening.error
+                  : !opening.training_error.empty()
+                      ? "without its training: " + opening.training_error
+                      : "yes");
   }
   line("optimizer", optimizer_of(contents.training));
   for (const std::string& warning : opening.warnings) line("warning", warning);
@@ -168,7 +185,7 @@ Status run(const Arguments& arguments) {
     return success;
   }
   Opening opening;
-  if (!contents.config.is_null()) opening = try_config(contents.config);
+  if (!contents.config.is_null()) opening = try_to_open(path);
   if (arguments.flag("json"))
     std::cout << contents_json(path, contents, opening).dump(2) << '\n';
   else
@@ -185,7 +202,7 @@ Command inspect_command() {
       .description =
           "Says what a file holds, by its contents and not its suffix: the format, the version of "
           "Keras, the layers, every array of weights and of the optimizer, config keys and parts "
-          "that are not known, and whether Keratin would open it.\n\n"
+          "that are not known, and whether Keratin opens it, which is tried.\n\n"
           "Works on damaged and hostile files as far as they can be read: sizes are checked before "
           "memory is asked for, and nothing is ever run.",
       .positionals = {{.name = "FILE",

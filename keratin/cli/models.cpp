@@ -65,6 +65,18 @@ Model open_model(const std::filesystem::path& path, const LoadOptions& options) 
   }
 }
 
+bool opens_without_training(const std::filesystem::path& path) {
+  const WarningHandler before = set_warning_handler({});
+  bool opens = true;
+  try {
+    open_model(path, {.compile = false});
+  } catch (const UserError&) {
+    opens = false;
+  }
+  set_warning_handler(before);
+  return opens;
+}
+
 std::vector<std::string> input_names(const Model& model) {
   if (model.functional() == nullptr) return {"x"};
   return names_of(model.inputs(), 'x');

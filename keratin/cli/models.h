@@ -11,6 +11,8 @@ Option batch_size_option();
 
 // A model of any file that holds one: a saved model, or a config in JSON, whose weights are new.
 Model open_model(const std::filesystem::path& path, const LoadOptions& options = {});
+// Is how it is trained all that cannot be read?
+bool opens_without_training(const std::filesystem::path& path);
 // Is it a config alone?
 bool is_config_file(const std::filesystem::path& path);
 // Does the suffix say that weights alone are in it?

@@ -11,29 +11,13 @@ namespace keratin::cli {
 namespace {
 
 // Shows how far it is on standard error, so that results can be piped; only on a terminal.
-class Watched {
- public:
-  explicit Watched(int64_t batches)
-      : shown_(isatty(STDERR_FILENO) != 0 && batches > 1),
-        batches_(batches),
-        bar_(std::cerr, {.target = batches, .dynamic = true}) {}
-  Batch operator()(Batch batch) {
-    ++done_;
-    if (shown_) bar_.update(done_, {}, done_ == batches_);
-    return batch;
-  }
-
- private:
-  bool shown_;
-  int64_t batches_, done_ = 0;
-  ProgressBar bar_;
-};
-
 Tree<Tensor> predicted(const Model& model, const Tree<Tensor>& x, int64_t batch_size) {
-  const int64_t samples = Batch{x}.size();
-  const auto bar = std::make_shared<Watched>((samples + batch_size - 1) / batch_size);
-  return model.predict(
-      Dataset::from_tensors(x).batch(batch_size).map([bar](Batch batch) { return (*bar)(batch); }));
+  std::optional<ProgressBar> bar;
+  return outputs_for(model, x, batch_size, [&](int64_t done, int64_t batches) {
+    if (isatty(STDERR_FILENO) == 0 || batches < 2) return;
+    if (!bar) bar.emplace(std::cerr, ProgressBar::Options{.target = batches, .dynamic = true});
+    bar->update(done, {}, done == batches);
+  });
 }
 
 Status run(const Arguments& arguments) {
@@ -41,7 +25,7 @@ Status run(const Arguments& arguments) {
   const TableFormat format = table_format(output, arguments.flag("json"));
   const Model model = open_model(arguments.file("MODEL"), {.compile = false});
   const Tree<Tensor> x = read_inputs(model, arguments);
-  const Tree<Tensor> y = predicted(model, x, arguments.integer("batch-size"));
+  const Tree<Tensor> y = predicted(model, x, batch_size(model, arguments));
   write_table({output_names(model), y.flat()}, format, output);
   return success;
 }

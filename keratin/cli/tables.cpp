@@ -30,7 +30,14 @@ std::string cell(const std::string& name) {
   return out + '"';
 }
 
+int64_t rows_in(const Tensor& tensor) { return tensor.shape().rank() == 0 ? 1 : tensor.shape()[0]; }
+
 std::string csv_of(const Outputs& outputs) {
+  for (size_t i = 1; i < outputs.tensors.size(); ++i)
+    require(rows_in(outputs.tensors[i]) == rows_in(outputs.tensors[0]), "the output '",
+            outputs.names[i], "' has ", rows_in(outputs.tensors[i]), " rows, and '",
+            outputs.names[0], "' has ", rows_in(outputs.tensors[0]),
+            ": a table has as many of each; write .json or .npz");
   const char* comma = "";
   std::string out;
   for (size_t i = 0; i < outputs.names.size(); ++i) {
@@ -39,8 +46,7 @@ std::string csv_of(const Outputs& outputs) {
       out += text(comma, cell(width == 1 ? outputs.names[i] : text(outputs.names[i], '_', column)));
   }
   out += '\n';
-  const Shape& first = outputs.tensors.at(0).shape();
-  for (int64_t row = 0; row < (first.rank() == 0 ? 1 : first[0]); ++row) {
+  for (int64_t row = 0; row < rows_in(outputs.tensors.at(0)); ++row) {
     comma = "";
     for (const Tensor& tensor : outputs.tensors)
       for (int64_t column = 0; column < width_of(tensor); ++column, comma = ",")

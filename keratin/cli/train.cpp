@@ -36,14 +36,14 @@ Status run(const Arguments& arguments) {
   const std::string output = arguments.text("output");
   check_model_output(output);
   if (arguments.given("seed")) set_random_seed(static_cast<uint64_t>(arguments.integer("seed")));
-  FitOptions options{.batch_size = arguments.integer("batch-size"),
-                     .epochs = arguments.integer("epochs"),
+  FitOptions options{.epochs = arguments.integer("epochs"),
                      .verbose = verbosity(arguments),
                      .validation_split = validation_split(arguments),
                      .shuffle = !arguments.flag("no-shuffle")};
   Model model = open_model(arguments.file("MODEL"));
   compile_for(model, arguments);
-  const History history = model.fit(read_samples(model, arguments), options);
+  options.batch_size = batch_size(model, arguments);
+  const History history = model.fit(as_data(read_samples(model, arguments)), options);
   save_as(model, output);
   if (arguments.flag("json")) std::cout << history_json(history, output).dump(2) << '\n';
   if (!history.interrupted) return success;

@@ -105,10 +105,8 @@ Status run(const Arguments& arguments) {
   const std::string& path = arguments.file("GOLDEN");
   const Arrays arrays = read_npz(path);
   const std::vector<Slot> slots = output_slots(model);
-  const std::vector<Tensor> outputs = model
-                                          .predict(golden_inputs(model, arrays, path),
-                                                   {.batch_size = arguments.integer("batch-size")})
-                                          .flat();
+  const std::vector<Tensor> outputs =
+      outputs_for(model, golden_inputs(model, arrays, path), batch_size(model, arguments)).flat();
   std::vector<Deviation> all;
   for (size_t i = 0; i < slots.size(); ++i)
     if (const Tensor* want = find_array(arrays, slots, i, 'y'))

@@ -8,7 +8,8 @@
 namespace keratin {
 namespace {
 
-// The outputs of batches, one after the other along the first axis.
+// The outputs of batches, one after the other along the first axis. Of outputs that have none there
+// is one for each batch, as in Keras on TensorFlow.
 Tree<Tensor> joined(const std::vector<PendingOutputs>& batches) {
   std::vector<Tree<Tensor>> parts;
   for (const PendingOutputs& batch : batches) parts.push_back(batch.get());
@@ -17,9 +18,11 @@ Tree<Tensor> joined(const std::vector<PendingOutputs>& batches) {
   size_t output = 0;
   return parts[0].map<Tensor>([&](const Tensor& first) {
     Dims dims = first.shape().dims();
-    require(!dims.empty(), "predict: an output has no axis of samples; use predict_on_batch");
-    dims[0] = 0;
-    for (const auto& part : flat) dims[0] += part[output].shape()[0];
+    const bool scalar = dims.empty();
+    if (scalar && flat.size() > 1) dims = {static_cast<int64_t>(flat.size())};
+    if (!scalar) dims[0] = 0;
+    for (const auto& part : flat)
+      if (!scalar) dims[0] += part[output].shape()[0];
     Tensor whole(first.dtype(), dims);
     std::byte* to = whole.buffer().data();
     for (const auto& part : flat) {

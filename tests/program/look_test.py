@@ -112,11 +112,41 @@ class Inspect(ProgramTest):
 
         said = self.succeeds("inspect", "--json", self.changed("a.keras", unknown_key)).json
         self.assertEqual(said["warnings"],
-                         ["Dense: the config key 'sparkle' is not known and was ignored"])
+                         ["Dense 'hidden': the config key 'sparkle' is not known and was ignored"])
         self.assertEqual(said["others"], ["assets/words.txt"])
         said = self.succeeds("inspect", "--json", self.changed("b.keras", unknown_class)).json
         self.assertFalse(said["opens"])
         self.assertIn("Could not find the class 'Sparkle' of module 'os'", said["error"])
+
+    def test_opens_is_found_by_opening(self):
+        def lost(config):
+            config["config"]["layers"][1]["config"]["units"] = 6
+
+        def metric(config):
+            config["compile_config"]["metrics"] = ["shine"]
+
+        path = self.changed("lost.keras", lost)
+        said = self.succeeds("inspect", "--json", path).json
+        self.assertFalse(said["opens"])
+        self.assertIn("Layer 'hidden' (layers/dense)", said["error"])
+        self.assertIn("opens         no: ", self.succeeds("inspect", path).out)
+        path = self.changed("metric.keras", metric)
+        said = self.succeeds("inspect", "--json", path).json
+        self.assertTrue(said["opens"])
+        self.assertIsNone(said["error"])
+        self.assertIn("Could not interpret metric identifier: shine", said["training_error"])
+        self.assertIn("opens         without its training: Could not interpret metric",
+                      self.succeeds("inspect", path).out)
+
+    def test_warnings_of_one_kind_are_one(self):
+        def unknown_keys(config):
+            for layer in config["config"]["layers"]:
+                layer["config"]["sparkle"] = 1
+
+        said = self.succeeds("inspect", "--json", self.changed("a.keras", unknown_keys)).json
+        self.assertEqual(said["warnings"],
+                         ["InputLayer 'x': the config key 'sparkle' is not known and was ignored "
+                          "(3 times in all; also Dense 'hidden', Dense 'scores')"])
 
     def test_damaged_files(self):
         whole = CLASSIFIER.read_bytes()

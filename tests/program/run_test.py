@@ -12,6 +12,8 @@ from program import write_npz, write_png
 
 CLASSIFIER, TWO_ENDS, SEEING = (MODELS / f"{name}.keras"
                                 for name in ("classifier", "two_ends", "seeing"))
+FIXED, STATEFUL, WHOLE, UNEVEN = (MODELS / f"{name}.keras"
+                                  for name in ("fixed", "stateful", "whole", "uneven"))
 IMAGE = GOLDEN / "images/cats/young/rgb.png"
 
 
@@ -338,3 +340,64 @@ class Bench(ProgramTest):
     def test_bad_usage(self):
         self.refuses("bench", SEEING, "-b", "1,x", status=USAGE, saying="got '1,x'")
         self.refuses("bench", self.folder / "none.keras", saying="File not found")
+
+
+class Shapes(Near):
+    """Models without samples, or with batches of a fixed size: see maker/program.py."""
+
+    def predicted(self, model, data, *more):
+        out = self.folder / "y.npz"
+        self.succeeds("predict", model, data, "-o", out, *more)
+        (array,) = read_npz(out).values()
+        return array
+
+    def golden(self, name, *more):
+        golden = read_npz(MODELS / f"{name}.npz")
+        dtype, shape, values = self.predicted(MODELS / f"{name}.keras", MODELS / f"{name}.npz", *more)
+        self.assertEqual((dtype, shape), golden["y"][:2])
+        self.near(values, golden["y"][2])
+
+    def test_fixed_batches(self):
+        self.golden("fixed")
+        self.golden("fixed", "-b", "3")
+        self.golden("stateful")
+        for name in ("fixed", "stateful"):
+            self.succeeds("verify", MODELS / f"{name}.keras", MODELS / f"{name}.npz")
+
+    def test_a_batch_that_states_do_not_fit(self):
+        x = read_npz(MODELS / "stateful.npz")["x"]
+        cut = write_npy(self.folder / "x.npy", x[0], (6, 2, 3), x[2][:36])
+        self.refuses("predict", STATEFUL, cut, saying="batch")
+        self.refuses("predict", STATEFUL, MODELS / "stateful.npz", "-b", "8", saying="batch")
+
+    def test_outputs_without_samples(self):
+        self.golden("whole")
+        self.succeeds("verify", WHOLE, MODELS / "whole.npz")
+        self.succeeds("verify", WHOLE, MODELS / "whole_first.npz")
+        golden = read_npz(MODELS / "whole_first.npz")
+        self.assertEqual(golden["y"][1], ())
+        said = self.succeeds("predict", "--json", WHOLE, MODELS / "whole_first.npz").json
+        self.near(list(said["outputs"].values()), golden["y"][2])
+        self.assertEqual(
+            len(self.succeeds("predict", WHOLE, MODELS / "whole_first.npz").out.splitlines()), 2)
+
+    def test_inputs_of_other_numbers_of_rows(self):
+        self.golden("uneven")
+        self.succeeds("verify", UNEVEN, MODELS / "uneven.npz")
+
+    def test_train_evaluate_and_bench(self):
+        for name in ("fixed", "stateful", "whole_first", "uneven"):
+            model = MODELS / f"{name.removesuffix('_first')}.keras"
+            out, data = self.folder / f"{name}.keras", MODELS / f"{name}.npz"
+            if name == "whole_first":  # as in Keras, targets have rows all the same
+                golden = read_npz(data)
+                data = write_npz(self.folder / "whole.npz",
+                                 {"x": golden["x"], "y": ("<f4", (32,), golden["y"][2] * 32)})
+            lossless = self.succeeds("evaluate", "--json", "--loss", "mse", model,
+                                     data).json["loss"]
+            self.assertLess(lossless, 1e-9, name)
+            self.succeeds("train", "-q", "--loss", "mse", "--optimizer", "sgd", model,
+                          data, "-o", out)
+            said = self.succeeds("bench", "--json", "-n", "2", model).json
+            sizes = [batch["batch_size"] for batch in said["batches"]]
+            self.assertEqual(sizes, [4] if name in ("fixed", "stateful") else [1, 32], name)

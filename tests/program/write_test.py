@@ -61,6 +61,27 @@ class Convert(ProgramTest):
         self.assertEqual(said["optimizer"], [])
         self.assertIsNone(said["training"])
 
+    def test_training_that_cannot_be_read(self):
+        path = self.folder / "mine.keras"
+        with zipfile.ZipFile(CLASSIFIER) as old, zipfile.ZipFile(path, "w") as new:
+            for member in old.namelist():
+                data = old.read(member)
+                if member == "config.json":
+                    config = json.loads(data)
+                    config["compile_config"]["metrics"] = ["shine"]
+                    data = json.dumps(config).encode()
+                new.writestr(member, data)
+        out = self.folder / "out.keras"
+        said = self.refuses("convert", path, out, saying="Could not interpret metric identifier: shine")
+        self.assertIn("(the model itself can be read: --no-training leaves out how it is trained)",
+                      said.err)
+        self.assertFalse(out.exists())
+        self.succeeds("convert", path, out, "--no-training")
+        self.succeeds("verify", out, GOLDEN_OUTPUTS)
+        # Where the model cannot be read either, that would help nobody.
+        said = self.refuses("convert", LAMBDA, out, saying="Lambda layer 'double'")
+        self.assertNotIn("--no-training", said.err)
+
     def test_over_itself(self):
         path = self.folder / "m.keras"
         shutil.copy(CLASSIFIER, path)

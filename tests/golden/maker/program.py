@@ -1,6 +1,7 @@
 """Models as users save them, with what Keras answers, for the tests of the `keratin` program."""
 
 import pathlib
+import zipfile
 
 import h5py
 import keras
@@ -71,6 +72,58 @@ def seeing(folder):
     np.savez(folder / "seeing.npz", picture=pixels, gather=model.predict(pixels, verbose=0))
 
 
+def pack(path):
+    """The same archive, deflated."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, contents in members.items():
+            archive.writestr(name, contents)
+
+
+def fixed(folder):
+    """Batches of four: one layer takes any, the other keeps states for four. Ten samples, the last
+    two of which only the former takes."""
+    x = keras.Input(batch_shape=(4, 3), name="x")
+    model = keras.Model(x, keras.layers.Dense(2, name="y")(x), name="fixed")
+    fill(model)
+    model.save(folder / "fixed.keras")
+    pack(folder / "fixed.keras")
+    given = noise(10, 3)
+    np.savez(folder / "fixed.npz", x=given, y=model.predict(given, batch_size=4, verbose=0))
+    x = keras.Input(batch_shape=(4, 2, 3), name="x")
+    model = keras.Model(x, keras.layers.SimpleRNN(2, stateful=True, name="y")(x), name="stateful")
+    fill(model)
+    model.save(folder / "stateful.keras")
+    pack(folder / "stateful.keras")
+    given = noise(8, 2, 3)
+    np.savez(folder / "stateful.npz", x=given, y=model.predict(given, batch_size=4, verbose=0))
+
+
+def whole(folder):
+    """An output without samples, over one batch and over two."""
+    x = keras.Input((3,), name="x")
+    model = keras.Model(x, keras.ops.sum(keras.layers.Dense(2, name="d")(x)), name="whole")
+    fill(model)
+    model.save(folder / "whole.keras")
+    pack(folder / "whole.keras")
+    given = noise(40, 3)
+    np.savez(folder / "whole.npz", x=given, y=model.predict(given, verbose=0))
+    np.savez(folder / "whole_first.npz", x=given[:32], y=model.predict(given[:32], verbose=0))
+
+
+def uneven(folder):
+    """Inputs of different numbers of rows, which Keras takes in one batch only."""
+    a, b = keras.Input((3,), name="a"), keras.Input((3,), name="b")
+    model = keras.Model([a, b], keras.ops.matmul(keras.layers.Dense(3, name="d")(a),
+                                                 keras.ops.transpose(b)), name="uneven")
+    fill(model)
+    model.save(folder / "uneven.keras")
+    pack(folder / "uneven.keras")
+    given = {"a": noise(40, 3), "b": noise(2, 3)}
+    np.savez(folder / "uneven.npz", **given, y=model.predict_on_batch(list(given.values())))
+
+
 def python_lambda(folder):
     x = keras.Input((4,), name="x")
     model = keras.Model(x, keras.layers.Lambda(lambda t: t * 2, name="double")(x), name="secret")
@@ -92,5 +145,5 @@ def write(folder, only):
         return
     folder = folder / FOLDER
     folder.mkdir(exist_ok=True)
-    for make in (classifier, two_ends, seeing, python_lambda, maze):
+    for make in (classifier, two_ends, seeing, fixed, whole, uneven, python_lambda, maze):
         make(folder)
