@@ -101,7 +101,7 @@ class Layer : public std::enable_shared_from_this<Layer> {
   virtual Masks compute_mask(const Call& c, size_t outputs) const;
   // Call and masks together; models override it.
   virtual Tree<Traced> apply(const Call& call, const Call& for_masks) const;
-  // Without it, a mask that arrives is an error or a warning, by dialect.
+  // Without it, a mask that arrives is lost, with a warning.
   virtual bool supports_masking() const { return false; }
   // Does `call` look at the mask of its input? Keras counts it as an argument then.
   virtual bool takes_mask() const { return false; }

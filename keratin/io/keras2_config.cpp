@@ -224,6 +224,32 @@ const Json* numpy_number(const Json& json) {
   return type != nullptr && *type == Json("ndarray") ? json.find("value") : nullptr;
 }
 
+// Keys that Keras 2 wrote and that say nothing: what they set is not there, or was for `build`
+// alone.
+constexpr std::string_view of_separable[] = {"groups", "kernel_initializer", "kernel_regularizer",
+                                             "kernel_constraint"};
+
+bool is_dead(std::string_view class_name, std::string_view key, const Json& value) {
+  if (class_name == "Embedding") return key == "input_length";
+  if (class_name == "MultiHeadAttention")
+    return key == "query_shape" || key == "key_shape" || key == "value_shape";
+  if (class_name.starts_with("SpatialDropout")) return key == "noise_shape" && value.is_null();
+  if (class_name.starts_with("SeparableConv"))
+    return std::find(std::begin(of_separable), std::end(of_separable), key) !=
+               std::end(of_separable) &&
+           (key != "groups" || value == Json(1));
+  return false;
+}
+
+// The config of an envelope without them.
+Json live_config(const Json* class_name, const Json& config) {
+  if (class_name == nullptr || !class_name->is_string() || !config.is_object()) return config;
+  Json live = Json::object();
+  for (const auto& [key, value] : config.as_object())
+    if (!is_dead(class_name->as_string(), key, value)) live[key] = value;
+  return live;
+}
+
 }  // namespace
 
 std::string portable_name(std::string name) {
@@ -242,8 +268,9 @@ Json from_keras2(const Json& config) {
   for (const auto& [key, value] : config.as_object()) {
     if (is_loss && key == "fn") continue;  // the class says it
     if (nameless && key == "name") continue;
-    if (key == "input_length" && config.contains("input_dim")) continue;  // of an Embedding
-    members.emplace_back(key, member_from_keras2(key, value));
+    members.emplace_back(
+        key, member_from_keras2(
+                 key, key == "config" ? live_config(config.find("class_name"), value) : value));
   }
   return members;
 }

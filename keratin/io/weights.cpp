@@ -41,6 +41,11 @@ size_t count_there(const WeightSource& source, const std::vector<SavedObject>& o
                     [&](const SavedObject& object) { return is_there(source, object); }));
 }
 
+bool is_zero(const WeightSource& source, const std::string& group, const std::string& name) {
+  return source.has(group, name) && source.dims(group, name).empty() &&
+         source.read(group, name).at(0) == 0;
+}
+
 // The values of one object, in the order of its variables; an error says what does not fit.
 std::vector<Assignment> values_of(const WeightSource& source, const SavedObject& object) {
   std::vector<Assignment> out;
@@ -48,10 +53,13 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
   const std::string group = group_in(source, object);
   const size_t count = source.count(group);
   if (count == 0 && object.is_activation) return out;
-  require(count == object.variables.size(), "Layer ", shown(object), " expected ",
-          object.variables.size(), " variables, but received ", count,
-          " variables during loading.");
-  for (size_t i = 0; i < object.variables.size(); ++i) {
+  // An optimizer that has not made a step yet has the number of steps and the learning rate alone.
+  const bool unused = object.is_optimizer && count == 2 && object.variables.size() > count &&
+                      is_zero(source, group, "0");
+  const size_t wanted = unused ? count : object.variables.size();
+  require(count == wanted, "Layer ", shown(object), " expected ", object.variables.size(),
+          " variables, but received ", count, " variables during loading.");
+  for (size_t i = 0; i < wanted; ++i) {
     const Variable& variable = object.variables[i];
     const std::string name = std::to_string(i);
     require(source.has(group, name), "Layer ", shown(object), ": there is no variable '", name,
