@@ -141,7 +141,12 @@ constexpr TfFunction functions[] = {
     {"math.is_finite", "Isfinite"},
     {"math.is_inf", "Isinf"},
     {"math.is_nan", "Isnan"},
-    {"math.l2_normalize", "Normalize", nullptr, {}, axis_only, R"({"epsilon": 1e-6})"},
+    {"math.l2_normalize",
+     "Normalize",
+     nullptr,
+     {},
+     axis_only,
+     R"({"axis": null, "epsilon": 1e-6})"},
     {"math.less", "Less", nullptr, {"y"}},
     {"math.less_equal", "LessEqual", nullptr, {"y"}},
     {"math.log", "Log"},
@@ -364,7 +369,20 @@ Translated<T> translated(const TfFunction& function, const Arguments<T>& given) 
       require(is_off(tree), "argument '", name, "' of tf.", function.symbol, " is not supported");
     }
   }
+  if (const Json* mode = out.options.find("mode"); mode != nullptr && *mode != Json("constant"))
+    out.arguments.named.erase("constant_values");
   return out;
+}
+
+// Lists of numbers beside a tensor are arrays of its dtype, which Keras 3 does not make of them.
+void write_arrays(std::vector<Symbols>& positional, DType dtype) {
+  for (size_t i = 1; i < positional.size(); ++i) {
+    if (positional[i].leaf_count() > 0) continue;
+    const Json value = constant_of(positional[i]);
+    if (!value.is_array()) continue;
+    const Json array = Json::Object{{"value", value}, {"dtype", keras_name(dtype)}};
+    positional[i] = Json(Json::Object{{"class_name", "__numpy__"}, {"config", array}});
+  }
 }
 
 // The layer with all tensors of its arguments in one list.
@@ -447,6 +465,7 @@ std::shared_ptr<const Layer> TfOperationLayer::as_model(const Arguments<Type>& c
   size_t next = 0;
   auto now =
       translated(function_, call.map<SymbolicTensor>([&](const Type&) { return inputs[next++]; }));
+  if (function_.operation == "Add") write_arrays(now.arguments.positional, types[0].dtype);
   const OperationDef& def = operation_named(function_.operation);
   const auto operation =
       std::make_shared<OperationLayer>(def, now.options, LayerOptions{snake_case(def.class_name)});
