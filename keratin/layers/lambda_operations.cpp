@@ -452,21 +452,6 @@ std::shared_ptr<FunctionalLayer> exported(const Layer& layer, const TracedInputs
   return model;
 }
 
-// The config without what differs between inputs of different shapes.
-Json without_shapes(const Json& json) {
-  if (json.is_array()) {
-    Json out = Json::array();
-    for (const Json& item : json.as_array()) out.push_back(without_shapes(item));
-    return out;
-  }
-  if (!json.is_object()) return json;
-  Json out = Json::object();
-  const bool of_tensor = json.contains("keras_history");
-  for (const auto& [key, value] : json.as_object())
-    if (key != "batch_shape" && !(of_tensor && key == "shape")) out[key] = without_shapes(value);
-  return out;
-}
-
 // Sizes that are not the same in both are unknown.
 TracedInputs merged(const TracedInputs& a, const TracedInputs& b) {
   const auto others = b.flat();
@@ -492,6 +477,20 @@ bool alike(const TracedInputs& a, const TracedInputs& b) {
 }
 
 }  // namespace
+
+Json without_shapes(const Json& json) {
+  if (json.is_array()) {
+    Json out = Json::array();
+    for (const Json& item : json.as_array()) out.push_back(without_shapes(item));
+    return out;
+  }
+  if (!json.is_object()) return json;
+  Json out = Json::object();
+  const bool of_tensor = json.contains("keras_history");
+  for (const auto& [key, value] : json.as_object())
+    if (key != "batch_shape" && !(of_tensor && key == "shape")) out[key] = without_shapes(value);
+  return out;
+}
 
 std::shared_ptr<FunctionalLayer> as_operations(const Layer& layer,
                                                const std::vector<TracedInputs>& calls) {

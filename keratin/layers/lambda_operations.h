@@ -19,4 +19,7 @@ using TracedInputs = Tree<TracedInput>;
 std::shared_ptr<FunctionalLayer> as_operations(const Layer& layer,
                                                const std::vector<TracedInputs>& calls);
 
+// The config of such a model without what differs between inputs of different shapes.
+Json without_shapes(const Json& config);
+
 }  // namespace keratin

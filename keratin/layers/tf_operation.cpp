@@ -313,7 +313,6 @@ LayerPtr TfOperationLayer::fresh_copy() const {
 }
 
 namespace {
-
 // A call in the words of an operation of Keras.
 template <class T>
 struct Translated {
@@ -482,8 +481,9 @@ std::shared_ptr<const Layer> TfOperationLayer::saved_form() const {
     require(!calls_.empty(), "it was never called");
     form_ = as_model(calls_[0]);
     for (size_t i = 1; i < calls_.size(); ++i)
-      require(as_model(calls_[i])->get_config() == form_->get_config(),
-              "it does different things in its calls");
+      require(
+          without_shapes(as_model(calls_[i])->get_config()) == without_shapes(form_->get_config()),
+          "it does different things in its calls");
   } catch (const UserError& error) {
     form_ = nullptr;
     warn(text(class_name_, " '", name(),
