@@ -2,6 +2,7 @@
 
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
+#include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_losses.h"
