@@ -225,7 +225,8 @@ Json differences_json(const std::vector<Difference>& all) {
 
 Status run(const Arguments& arguments) {
   const std::string &first = arguments.file("FIRST"), &second = arguments.file("SECOND");
-  const bool raw = arguments.flag("raw") || (holds_weights_alone(first) && holds_weights_alone(second));
+  const bool raw =
+      arguments.flag("raw") || (holds_weights_alone(first) && holds_weights_alone(second));
   const View a = view_of_file(first, second, raw);
   const std::vector<Difference> all = compared(a, view_of_file(second, first, raw), arguments);
   if (arguments.flag("json"))

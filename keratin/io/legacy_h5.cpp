@@ -1,5 +1,7 @@
 #include "keratin/io/legacy_h5.h"
 
+#include <algorithm>
+
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/graph/functional.h"
@@ -106,8 +108,24 @@ std::vector<Tensor> values_of(const StoredLayer& stored, const OwnLayer& own,
   }
 }
 
-std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& own,
+// Keras builds a layer that is an activation when it first runs: a model saved before that has no
+// weights of it.
+OwnLayer as_stored(const OwnLayer& own, const StoredLayer& stored) {
+  std::vector<Variable> unbuilt;
+  for (const Layer::Sublayer& sub : own.layer->sublayers())
+    if (sub.attribute.ends_with("activation"))
+      for (const Variable& weight : sub.layer->weights()) unbuilt.push_back(weight);
+  if (unbuilt.empty() || stored.weights.size() + unbuilt.size() != own.weights.size()) return own;
+  OwnLayer less{own.layer, own.name, {}};
+  for (const Variable& weight : own.weights)
+    if (std::find(unbuilt.begin(), unbuilt.end(), weight) == unbuilt.end())
+      less.weights.push_back(weight);
+  return less;
+}
+
+std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& whole,
                                const Origin& origin) {
+  const OwnLayer own = as_stored(whole, stored);
   const std::vector<Tensor> values = values_of(stored, own, origin);
   require(values.size() == own.weights.size(), "Weight count mismatch for layer '", own.name,
           "': the model has ", own.weights.size(), " weights there, the file's layer '",

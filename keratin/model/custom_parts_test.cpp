@@ -167,5 +167,27 @@ TEST_F(CustomParts, LayersAsActivationsAreSavedWithTheirWeights) {
   }
 }
 
+// A file of a model that never ran in Keras has no weights of them.
+TEST_F(CustomParts, WeightsOfAnActivationMayBeMissing) {
+  const auto in = Input({3});
+  const PReLU bend({.alpha_initializer = initializers::Constant(0.25)});
+  Model with({.inputs = in, .outputs = Dense({.units = 2, .activation = bend}, "d")(in)});
+  Model without({.inputs = in, .outputs = Dense({.units = 2}, "d")(in)});
+  for (const char* name : {"model.h5", "model.weights.h5"}) {
+    without.set_weights({testing::random_tensor({DType::f32, {3, 2}}, -1, 1, 6),
+                         testing::random_tensor({DType::f32, {2}}, -1, 1, 7)});
+    if (std::string_view(name) == "model.h5")
+      without.save(folder_ / name);
+    else
+      without.save_weights(folder_ / name);
+    with.set_weights({Tensor::zeros(DType::f32, {3, 2}), Tensor::zeros(DType::f32, {2}),
+                      Tensor::full(DType::f32, {2}, 0.25)});
+    with.load_weights(folder_ / name);
+    EXPECT_EQ(with.get_weights()[0], without.get_weights()[0]);
+    EXPECT_EQ(with.get_weights()[1], without.get_weights()[1]);
+    EXPECT_EQ(with.get_weights()[2], Tensor::full(DType::f32, {2}, 0.25));
+  }
+}
+
 }  // namespace
 }  // namespace keratin

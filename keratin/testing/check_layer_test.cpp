@@ -47,7 +47,7 @@ class FaultyDense final : public LayerOf<FaultyDense, DenseConfig> {
   Results call(const Call& c) const override {
     Value y = ops::matmul(c.float_input(), c.read(kernel_));
     if (cfg.use_bias) y = y + c.read(bias_);
-    y = cfg.activation(y);
+    y = cfg.activation(c, y);
     if (fault == Fault::output) y = y * 1.01 + 0.01;
     if (fault == Fault::gradient) y = ops::stop_gradient(y);
     if (fault == Fault::unsteady) y = y + 0.01 * ++calls;

@@ -136,6 +136,8 @@ const Warning stricter[] = {
     {"attention: negative dropout", [] { Attention({.dropout = -0.5}); }},
 };
 
+constexpr const char* compute_mask_alone =
+    "users do not call compute_mask, and the call of a merge takes no masks";
 // What cannot be written in C++, and why.
 const std::map<std::string, const char*> not_here = {
     {"layer by name and index", "two functions of one argument each"},
@@ -151,9 +153,12 @@ const std::map<std::string, const char*> not_here = {
     {"clone: not a model", "does not compile"},
     {"clone: unknown argument", "does not compile"},
     {"clone: clone_function that is no function", "does not compile"},
-    {"merge: inputs that are no list", "compute_mask gets inputs from the call, not from users"},
-    {"concatenate: inputs that are no list",
-     "compute_mask gets inputs from the call, not from users"},
+    {"merge: inputs that are no list", compute_mask_alone},
+    {"merge: mask that is no list", compute_mask_alone},
+    {"merge: another number of masks", compute_mask_alone},
+    {"concatenate: inputs that are no list", compute_mask_alone},
+    {"concatenate: mask that is no list", compute_mask_alone},
+    {"concatenate: another number of masks", compute_mask_alone},
     {"shape differs", "InputSpec has no shape: axes and ndim say the same"},
     {"dtype differs", "InputSpec has no dtype: layers cast their inputs"},
     {"lambda: shape unknown", "a Lambda is traced; its shape is never unknown"},

@@ -253,32 +253,6 @@ std::vector<Case> graph_errors() {
        Says::parts,
        {"square"}},
       // --- Masks
-      {"merge: another number of masks",
-       [] {
-         const auto x = ones({2, 3});
-         Add()({x, x}, {{"mask", Symbols::List{Symbols()}}});
-       },
-       Says::parts,
-       {"mask", "2", "1"}},
-      {"concatenate: another number of masks",
-       [] {
-         const auto x = ones({2, 3});
-         Concatenate()({x, x}, {{"mask", Symbols::List{Symbols()}}});
-       },
-       Says::parts,
-       {"mask", "2", "1"}},
-      {"merge: mask that is no list",
-       [] {
-         const auto x = ones({2, 3});
-         Add()({x, x}, {{"mask", ones({2}) > 0.0}});
-       },
-       Says::beginning},
-      {"concatenate: mask that is no list",
-       [] {
-         const auto x = ones({2, 3});
-         Concatenate()({x, x}, {{"mask", ones({2}) > 0.0}});
-       },
-       Says::beginning},
       {"attention: masks that are no list",
        [] {
          Attention()({ones({2, 3, 4}), ones({2, 5, 4})}, {{"mask", ones({2, 3}) > 0.0}});

@@ -113,6 +113,8 @@ NOT_IN_MODELS = {
     ("Activation", "sparsemax"),
     # Keratin wants a mask for each output.
     ("Lambda", "one mask, two outputs"), ("Lambda", "masks of a list"),
+    # On TensorFlow the mean of integers is float64; Keras declares none, and JAX has float32.
+    ("Average", "int"),
 }
 
 
@@ -163,6 +165,8 @@ def layer_model(cls, cases, number, group):
             lambdas[layer.name] = {"function": case.notes["lambda"]} | (
                 {"mask": mask} if mask else {})
     model = keras.Model(inputs, outputs, name=f"all_{cls}")
+    if not all(layer.built for layer in model._flatten_layers()):
+        model(data)  # layers that are activations are built when they first run
     for layer in model.layers:
         if layer not in adapted:
             add_noise(layer, rng)
