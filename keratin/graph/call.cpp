@@ -67,8 +67,12 @@ std::optional<Tree<Traced>> take(Arguments<Traced>& arguments, std::string_view 
 }
 
 // A flag among the arguments of a call: true, or a number that is not 0, as in Python.
-bool is_set(const Tree<Traced>& flag) {
+bool is_set(const Tree<Traced>& flag, const Layer& layer, std::string_view name) {
+  require(flag.is_constant(), layer.class_name(), " '", layer.name(), "': the argument '", name,
+          "' of its call must be true or false, got ", flag.is_leaf() ? "a tensor" : "a structure");
   const Json& value = flag.constant();
+  require(value.is_bool() || value.is_number(), layer.class_name(), " '", layer.name(),
+          "': the argument '", name, "' of its call must be true or false, got ", value);
   return value.is_number() ? value.as_double() != 0 : value.as_bool();
 }
 
@@ -115,7 +119,7 @@ Value Call::tensor(size_t position, std::string_view name) const {
 
 bool Call::flag(std::string_view name, bool otherwise) const {
   const Tree<Traced>& found = argument(name);
-  return found.is_none() ? otherwise : is_set(found);
+  return found.is_none() ? otherwise : is_set(found, *layer_, name);
 }
 
 Value Call::input() const {
@@ -271,7 +275,8 @@ Tree<Traced> Tracer::invoke(const Layer& layer, Arguments<Traced> arguments, boo
     });
 
   const auto training = take(arguments, "training");
-  const bool trains = training && !training->is_none() ? is_set(*training) : outer;
+  const bool trains =
+      training && !training->is_none() ? is_set(*training, layer, "training") : outer;
 
   // Keras 2 passes masks on by what the input carries, Keras 3 by what the call was given by name.
   const auto mask = take(arguments, "mask");

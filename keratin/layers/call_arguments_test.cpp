@@ -42,11 +42,25 @@ TEST(CallArguments, ThatNobodyTakesAreErrors) {
 }
 
 // Each layer lists what Keras's `call` takes, in the same order.
+// Dense(x, y) takes the second one for `training`.
+TEST(CallArguments, ATensorIsNoFlag) {
+  const Dense dense({.units = 2}, "d");
+  expect_user_error([&] { dense(sequence(), sequence()); },
+                    "Dense 'd': the argument 'training' of its call must be true or false, got a "
+                    "tensor");
+  expect_user_error(
+      [&] {
+        dense(sequence(), {{"training", "yes"}});
+      },
+      "must be true or false, got \"yes\"");
+}
+
 TEST(CallArguments, AreThoseOfKeras) {
   const Json keras = testing::read_golden("call_arguments.json");
   for (const auto& [name, arguments] : keras.as_object()) {
     if (name == "Lambda") continue;  // its function may take any
-    const Json config = testing::read_golden("layers/" + name + ".json")[0].at("config");
+    const Json config =
+        testing::read_golden("layers/" + name + ".json").as_array().front().at("config");
     std::vector<std::string> expected;
     for (const Json& argument : arguments.as_array()) expected.push_back(argument.as_string());
     std::vector<std::string> listed;
