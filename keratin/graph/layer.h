@@ -213,7 +213,9 @@ Arguments<T> Layer::bound(Arguments<T> given) const {
       out.named.emplace(all[i], std::move(value));
   }
   for (auto& [name, value] : given.named) {
-    const auto twice = [&] { refuse_argument(text("got multiple values for '", name, "'")); };
+    const auto twice = [&, &name = name] {
+      refuse_argument(text("got multiple values for '", name, "'"));
+    };
     const auto tensor = std::find(tensors.begin(), tensors.end(), name);
     if (tensor == tensors.end()) {
       const bool known = all.empty() || name == "training" || value.is_none() ||
