@@ -21,11 +21,11 @@ struct CacheLimits {
   size_t always = 4;  // so many of the newest stay however large they are
 };
 
-// Shared values by key. When there are too many, or they are too large together, those that were
-// not used for the longest time leave. A value that left lives on with whoever holds it. Keys are
-// structs with a field list: the list is all that tells two of them apart. Memory says how large a
-// value is now, `static size_t bytes(const Value&)`, and lets an old one give back what it can make
-// again, `static void shrink(Value&)`, before it has to leave.
+// A cache of shared values that evicts the least recently used when there are too many, or when
+// they are too large together. An evicted value lives on with whoever holds it. Keys are structs
+// with a field list, by which they are compared and hashed. Memory has two functions:
+// `bytes(value)` is the current size of a value; `shrink(value)` frees what the value can allocate
+// again, which is tried before the value is evicted.
 template <HasFields Key, class Value, class Memory>
 class LruCache {
  public:

@@ -43,7 +43,7 @@ TEST(LruCache, FindsWhatHasTheSameFields) {
   EXPECT_EQ(cache.bytes(), 50u);
 }
 
-TEST(LruCache, DropsTheLeastRecentlyUsedEntry) {
+TEST(LruCache, EvictsTheLeastRecentlyUsedEntry) {
   Cache cache({.entries = 2, .bytes = 1000});
   add(cache, {1}, 1);
   add(cache, {2}, 2);
@@ -69,7 +69,7 @@ TEST(LruCache, KeepsWithinItsBytesButForTheNewest) {
   EXPECT_EQ(cache.size(), 3u);
 }
 
-TEST(LruCache, OldEntriesGiveBackMemoryBeforeTheyLeave) {
+TEST(LruCache, ShrinksOldEntriesBeforeEvictingThem) {
   Cache cache({.entries = 10, .bytes = 100, .always = 1});
   const auto first = add(cache, {1}, 10, 60), second = add(cache, {2}, 10, 60);
   EXPECT_EQ(first->spare, 0u);

@@ -21,7 +21,7 @@ class WarningTest : public ::testing::Test {
 };
 using Said = std::vector<std::string>;
 
-TEST_F(WarningTest, WithoutAScopeIsSaidAtOnce) {
+TEST_F(WarningTest, IsReportedImmediatelyWithoutAScope) {
   warn("one");
   warn("one");
   EXPECT_EQ(said, (Said{"one", "one"}));

@@ -74,7 +74,7 @@ TEST(ProgramCache, KeepsToItsLimits) {
   for (int64_t length = 1; length <= 8; ++length)
     before.push_back(model.predict(data({1, length, 3})));
   EXPECT_EQ(model.program_cache().entries, 3u);
-  // Programs that left are made again, and give the same.
+  // Evicted programs are compiled again, and give the same.
   for (int64_t length = 1; length <= 8; ++length)
     EXPECT_EQ(before[static_cast<size_t>(length - 1)], model.predict(data({1, length, 3})).leaf());
   EXPECT_EQ(model.program_cache().misses, 16u);
@@ -83,8 +83,8 @@ TEST(ProgramCache, KeepsToItsLimits) {
   EXPECT_EQ(model.program_cache().entries, 2u);
 }
 
-// Old programs give back their working memory first: they need not be compiled again.
-TEST(ProgramCache, OldProgramsGiveBackTheirArenas) {
+// Old programs free their arenas first: they need not be compiled again.
+TEST(ProgramCache, FreesArenasOfOldProgramsBeforeEvictingThem) {
   Model model = sequence_model();
   const std::vector<int64_t> lengths = {200, 300, 400};
   std::vector<Tensor> before;
@@ -101,7 +101,7 @@ TEST(ProgramCache, OldProgramsGiveBackTheirArenas) {
   EXPECT_EQ(model.program_cache().misses, 3u);
 }
 
-TEST(ProgramCache, AProgramThatLeftCanStillRun) {
+TEST(ProgramCache, AnEvictedProgramCanStillRun) {
   Model model = sequence_model();
   model.set_program_limits({.entries = 1});
   const Tensor x = data({1, 2, 3});
