@@ -68,7 +68,7 @@ struct Counts {
 };
 
 // What a hundred runs do after a few to warm up.
-Counts watch(const CompileOptions& options) {
+Counts watch(const EngineOptions& options) {
   testing::TrainingStep step = testing::make_training_step();
   const Executable executable = compile(std::move(step.module), options);
   const std::vector<Tensor> outputs = {Tensor(DType::f32, {})};

@@ -105,10 +105,10 @@ Tensor repeated(const Tensor& x, int times) {
 }
 
 void predict(bench::Workload& w, const Options& options) {
-  const PredictOptions how{.compile = {.backend = "cuda"}};
+  const PredictOptions how{.engine = {.backend = "cuda"}};
   const Tensor& x = options.batch ? w.x : w.one;
   const Tensor many = repeated(x, group);
-  const PredictOptions in_batches{.batch_size = x.shape()[0], .compile = how.compile};
+  const PredictOptions in_batches{.batch_size = x.shape()[0], .engine = how.engine};
   const std::string times = measured([&] { w.model.predict_on_batch(x, how); },
                                      [&] { w.model.predict(many, in_batches); }, w.runs);
   std::cout << "{\"model\": \"" << w.name << "\", \"predict\": " << x.shape()[0] << ", " << times

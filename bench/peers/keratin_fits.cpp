@@ -142,7 +142,7 @@ Task make_predict_one(const json& spec, int threads) {
   const Sequential model = dense_stack(spec, "relu");
   set_weights(model, spec);
   const Tensor x = filled(spec.at("tensors").at("x"));
-  const auto step = [=] { return model.predict(x, {.compile = {.threads = threads}}); };
+  const auto step = [=] { return model.predict(x, {.engine = {.threads = threads}}); };
   return {[=] { step(); }, {mean_square(step().leaf())}};
 }
 

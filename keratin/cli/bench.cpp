@@ -64,7 +64,7 @@ constexpr std::pair<const char*, double> percentiles[] = {
 
 Measured measured(const Model& model, int64_t batch, const Arguments& arguments) {
   const PredictOptions options{
-      .compile = {.threads = static_cast<int>(arguments.integer("threads"))}};
+      .engine = {.threads = static_cast<int>(arguments.integer("threads"))}};
   const Tree<Tensor> x = invented_inputs(model, batch, arguments.integer("open-size"));
   Measured out{.batch = batch};
   const auto start = Clock::now();

@@ -15,7 +15,7 @@ auto from_word(std::string_view option, const std::string& word, const Make& mak
   }
 }
 
-void set_losses(TrainingOptions& options, const std::vector<std::string>& words) {
+void set_losses(CompileOptions& options, const std::vector<std::string>& words) {
   std::map<std::string, Loss> by_output;
   for (const std::string& word : words) {
     const auto [output, name] = named_file(word);
@@ -29,7 +29,7 @@ void set_losses(TrainingOptions& options, const std::vector<std::string>& words)
 }
 
 // A metric without an output is of every output; each has a state of its own.
-void set_metrics(TrainingOptions& options, const std::vector<std::string>& words,
+void set_metrics(CompileOptions& options, const std::vector<std::string>& words,
                  const std::vector<std::string>& outputs) {
   if (words.empty()) return;
   std::map<std::string, Metrics::List> lists;
@@ -71,7 +71,7 @@ void compile_for(Model& model, const Arguments& arguments) {
   const std::vector<std::string>& losses = arguments.all("loss");
   if (losses.empty() && !model.compiled())
     throw UsageError("the file does not say how the model is trained: give --loss NAME");
-  TrainingOptions options;
+  CompileOptions options;
   if (model.compiled()) options = model.trainer().options();
   set_losses(options, losses);
   set_metrics(options, arguments.all("metric"), output_names(model));

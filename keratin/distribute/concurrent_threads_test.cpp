@@ -29,7 +29,7 @@ class ReplicaThreads : public ::testing::Test {
   }
 };
 
-const CompileOptions threads{.threads = 8};  // also where there are fewer processors than devices
+const EngineOptions threads{.threads = 8};  // also where there are fewer processors than devices
 
 Model recurrent() {
   const auto x = Input({4, 3});

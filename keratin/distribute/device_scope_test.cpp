@@ -78,7 +78,7 @@ TEST_F(Devices, LayersLiveWhereTheyAreMade) {
 TEST_F(Devices, ThePlanSaysWhoRunsWhatWhereAndWhatCrosses) {
   const Model model = staged();
   const std::string plan =
-      model.program(waves({8, 3}, 0), {.compile = {.threads = 1}})->executable().describe();
+      model.program(waves({8, 3}, 0), {.engine = {.threads = 1}})->executable().describe();
   const auto says = [&](const std::string& words) {
     EXPECT_NE(plan.find(words), std::string::npos) << words << "\nin\n" << plan;
   };

@@ -36,14 +36,14 @@ namespace keratin {
 namespace {
 
 // Best first. The reference backend stands behind every other: it runs all primitives.
-std::vector<const Backend*> backends_of(const CompileOptions& options) {
+std::vector<const Backend*> backends_of(const EngineOptions& options) {
   if (options.backend == "reference") return {&reference_backend()};
   if (options.backend == "cpu" || options.backend == "cuda")
     return {&cpu_backend(), &reference_backend()};
   fail("compile: the backend must be 'cpu', 'cuda' or 'reference', got '", options.backend, "'");
 }
 
-PlanOptions plan_options(const CompileOptions& options) {
+PlanOptions plan_options(const EngineOptions& options) {
   require(options.threads >= 0, "compile: threads must not be negative, got ", options.threads);
   PlanOptions plan;
   plan.threads = options.threads > 0
@@ -88,7 +88,7 @@ bool runs_on_gpu(const Module& module) {
 }
 
 // KERATIN_BACKEND=cuda takes programs that name no device from the CPU to the first GPU.
-bool goes_to_gpu(const Module& module, const CompileOptions& options) {
+bool goes_to_gpu(const Module& module, const EngineOptions& options) {
   if (options.backend != "cpu") return options.backend == "cuda";
   const char* wanted = std::getenv("KERATIN_BACKEND");
   if (wanted == nullptr || std::string_view(wanted) != "cuda") return false;
@@ -114,7 +114,7 @@ int count_devices(const Module& module) {
 }  // namespace
 
 // The whole compiler, top to bottom.
-Executable compile(Module module, const CompileOptions& options) {
+Executable compile(Module module, const EngineOptions& options) {
   PlanOptions plan = plan_options(options);
   const auto claimed = [&](const Node& node) {
     if (options.decompose_all) return false;

@@ -10,7 +10,7 @@
 
 namespace keratin {
 
-struct CompileOptions {
+struct EngineOptions {
   std::string backend = "cpu";  // "cpu", "reference" or "cuda": everything on gpu:0
   int threads = 0;              // 0: as many as the machine has
   bool deterministic = false;   // results do not depend on the number of threads
@@ -24,15 +24,15 @@ struct CompileOptions {
   std::ostream* dump = nullptr;  // shows the program after each pass
 
   static constexpr auto fields = field_list(
-      field("backend", &CompileOptions::backend), field("threads", &CompileOptions::threads),
-      field("deterministic", &CompileOptions::deterministic), field("tf32", &CompileOptions::tf32),
-      field("state_stays", &CompileOptions::state_stays),
-      field("decompose_all", &CompileOptions::decompose_all), field("dump", &CompileOptions::dump));
+      field("backend", &EngineOptions::backend), field("threads", &EngineOptions::threads),
+      field("deterministic", &EngineOptions::deterministic), field("tf32", &EngineOptions::tf32),
+      field("state_stays", &EngineOptions::state_stays),
+      field("decompose_all", &EngineOptions::decompose_all), field("dump", &EngineOptions::dump));
 };
-static_assert(lists_every_member<CompileOptions>());
+static_assert(lists_every_member<EngineOptions>());
 
 // From a program to something that runs. All input sizes must be known.
-Executable compile(Module module, const CompileOptions& options = {});
+Executable compile(Module module, const EngineOptions& options = {});
 
 }  // namespace keratin
 

@@ -4,7 +4,7 @@ namespace keratin {
 
 Tensor evaluate(const std::vector<Tensor>& inputs,
                 const std::function<Value(const Values& inputs)>& expression,
-                const CompileOptions& options) {
+                const EngineOptions& options) {
   Module module;
   Values values;
   for (const Tensor& t : inputs) values.push_back(module.input({t.dtype(), t.shape()}));

@@ -12,7 +12,7 @@ namespace keratin {
 // Computes one expression of these tensors: writes it as a program, compiles and runs that once.
 Tensor evaluate(const std::vector<Tensor>& inputs,
                 const std::function<Value(const Values& inputs)>& expression,
-                const CompileOptions& options = {});
+                const EngineOptions& options = {});
 
 }  // namespace keratin
 

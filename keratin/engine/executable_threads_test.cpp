@@ -26,7 +26,7 @@ void call_at_once(const Executable& executable, const std::vector<std::vector<Te
     });
 }
 
-void check(const Module& module, const CompileOptions& options) {
+void check(const Module& module, const EngineOptions& options) {
   const Executable executable = compile(module.clone(), options);
   std::vector<std::vector<Tensor>> inputs(callers), results(callers);
   for (size_t i = 0; i < callers; ++i)

@@ -146,7 +146,7 @@ Metrics metrics_from(const Json& json, const CustomTraining& custom) {
 
 }  // namespace
 
-Json compile_config(const TrainingOptions& options) {
+Json compile_config(const CompileOptions& options) {
   return Json::Object{{"optimizer", options.optimizer.to_json()},
                       {"loss", written(options.loss)},
                       {"loss_weights", written(options.loss_weights)},
@@ -157,12 +157,12 @@ Json compile_config(const TrainingOptions& options) {
                       {"jit_compile", "auto"}};
 }
 
-TrainingOptions training_options(const Json& config, const CustomTraining& custom) {
+CompileOptions training_options(const Json& config, const CustomTraining& custom) {
   const auto at = [&](std::string_view key) {
     const Json* found = config.find(key);
     return found == nullptr ? Json() : *found;
   };
-  TrainingOptions options;
+  CompileOptions options;
   if (!at("optimizer").is_null()) options.optimizer = optimizer_from(at("optimizer"), custom);
   options.loss = per_output<Loss>(
       at("loss"), [&](const Json& j) { return one_of(j, custom.losses, "losses", "Loss"); });

@@ -18,8 +18,8 @@ namespace io {
 
 // How a model is trained, as Keras's `compile_config` says it. A loss or metric that is a function
 // of the program is written by its name.
-Json compile_config(const TrainingOptions& options);
-TrainingOptions training_options(const Json& config, const CustomTraining& custom = {});
+Json compile_config(const CompileOptions& options);
+CompileOptions training_options(const Json& config, const CustomTraining& custom = {});
 
 }  // namespace io
 }  // namespace keratin

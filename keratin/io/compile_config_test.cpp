@@ -12,7 +12,7 @@ namespace {
 // A file of a newer Keras trains on, and says what of it was left out.
 TEST(CompileConfig, UnknownKeysAreAListOfWarnings) {
   const testing::Warnings warnings;
-  const TrainingOptions options = training_options(Json::parse(R"({
+  const CompileOptions options = training_options(Json::parse(R"({
       "optimizer": {"class_name": "Adam", "config": {
           "beta_1": 0.75, "colour": "red",
           "learning_rate": {"class_name": "CosineDecay", "config": {
@@ -32,15 +32,15 @@ TEST(CompileConfig, UnknownKeysAreAListOfWarnings) {
 
 // Keras pairs losses and metrics with outputs however deep the lists are.
 TEST(CompileConfig, ListsMayBeNested) {
-  const TrainingOptions lists = training_options(
+  const CompileOptions lists = training_options(
       Json::parse(R"({"loss": [["mse"], ["mae"]], "metrics": [["mae"], [["mse"], "mae"]]})"));
   const auto losses = lists.loss.resolve({"a", "b"}, "loss");
   EXPECT_EQ(losses[0]->name(), "mse");
   EXPECT_EQ(losses[1]->name(), "mae");
   EXPECT_EQ(lists.metrics.resolve({"a", "b"}, "metrics")[1].size(), 2U);
-  const TrainingOptions one = training_options(Json::parse(R"({"loss": [["mse"]]})"));
+  const CompileOptions one = training_options(Json::parse(R"({"loss": [["mse"]]})"));
   EXPECT_EQ(one.loss.resolve({"a"}, "loss")[0]->name(), "mse");
-  const TrainingOptions named = training_options(
+  const CompileOptions named = training_options(
       Json::parse(R"({"loss": {"a": ["mse"], "b": null}, "loss_weights": {"a": [2.0]}})"));
   EXPECT_EQ((*named.loss.by_name()).at("a").name(), "mse");
   EXPECT_EQ((*named.loss_weights.by_name()).at("a"), 2.0);
@@ -52,14 +52,14 @@ TEST(CompileConfig, BindsOptimizers) {
       .optimizers = {{"mine>Slow", [](const Json& config) -> Optimizer {
                         return SGD({.learning_rate = config.at("speed").as_double()});
                       }}}};
-  const TrainingOptions options = training_options(
+  const CompileOptions options = training_options(
       Json::parse(R"({"optimizer": {"class_name": "Slow", "config": {"speed": 0.25},
                       "registered_name": "mine>Slow"}})"),
       custom);
   EXPECT_EQ(options.optimizer->learning_rate(), 0.25);
 }
 
-TrainingOptions training_of(const std::string& json, const CustomTraining& custom = {}) {
+CompileOptions training_of(const std::string& json, const CustomTraining& custom = {}) {
   return training_options(Json::parse(json), custom);
 }
 

@@ -35,7 +35,7 @@ namespace io {
 struct SavedModel {
   LayerPtr layer;
   Dialect dialect = Dialect::keras3;
-  std::optional<TrainingOptions> training = {};
+  std::optional<CompileOptions> training = {};
 };
 
 // The version of Keras whose layout is written.

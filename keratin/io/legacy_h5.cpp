@@ -228,7 +228,7 @@ Json json_of(const hdf5::Group& root, const std::string& attribute, const std::s
 }
 
 // Keras calls the optimizer differently here.
-TrainingOptions training_of(const Json& config, const CustomTraining& custom) {
+CompileOptions training_of(const Json& config, const CustomTraining& custom) {
   Json renamed = config;
   if (const Json* optimizer = config.find("optimizer_config")) renamed["optimizer"] = *optimizer;
   return training_options(renamed, custom);

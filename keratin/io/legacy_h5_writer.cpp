@@ -64,7 +64,7 @@ Json spelled_out(const Json& losses) {
 }
 
 // The optimizer comes last, under another name.
-Json training_config(const TrainingOptions& options) {
+Json training_config(const CompileOptions& options) {
   Json config = Json::object();
   const Json written = compile_config(options);
   for (const auto& [key, value] : written.as_object())

@@ -48,7 +48,7 @@ void MetricState::reset() {
 
 template <class Write>
 std::shared_ptr<MetricState::Program> MetricState::program(const std::string& data,
-                                                           const CompileOptions& options,
+                                                           const EngineOptions& options,
                                                            const Write& write) {
   static_assert(lists_every_member<ProgramKey>());
   ProgramKey key{data, options};
@@ -64,7 +64,7 @@ std::shared_ptr<MetricState::Program> MetricState::program(const std::string& da
   return made;
 }
 
-void MetricState::update_with(const SampleData& data, const CompileOptions& options) {
+void MetricState::update_with(const SampleData& data, const EngineOptions& options) {
   const std::lock_guard guard(lock_);
   std::vector<Tensor> tensors;
   std::string key;
@@ -94,7 +94,7 @@ void MetricState::update_with(const SampleData& data, const CompileOptions& opti
   (*step->executable)(tensors);
 }
 
-Tensor MetricState::current(const CompileOptions& options) {
+Tensor MetricState::current(const EngineOptions& options) {
   const std::lock_guard guard(lock_);
   const auto step = program("result", options,
                             [&](Module& module, Tracer& tracer) { module.output(result(tracer)); });

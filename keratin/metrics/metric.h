@@ -67,8 +67,8 @@ class MetricState {
   virtual void reset();  // every variable to where it began
 
   // On data: programs of these two methods, compiled once for each set of shapes.
-  void update_with(const SampleData& data, const CompileOptions& options = {});
-  Tensor current(const CompileOptions& options = {});
+  void update_with(const SampleData& data, const EngineOptions& options = {});
+  Tensor current(const EngineOptions& options = {});
 
  protected:
   MetricState(std::string_view class_name, MetricOptions options);
@@ -92,12 +92,12 @@ class MetricState {
   };
   struct ProgramKey {
     std::string data = {};  // what it is given
-    CompileOptions options = {};
+    EngineOptions options = {};
     static constexpr auto fields =
         field_list(field("data", &ProgramKey::data), field("options", &ProgramKey::options));
   };
   template <class Write>
-  std::shared_ptr<Program> program(const std::string& data, const CompileOptions& options,
+  std::shared_ptr<Program> program(const std::string& data, const EngineOptions& options,
                                    const Write& write);
 
   std::vector<Variable> variables_;

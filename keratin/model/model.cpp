@@ -102,7 +102,7 @@ std::shared_ptr<const Program> Model::program(const Tree<Tensor>& inputs,
                                               const PredictOptions& options) const {
   return programs_->find(
       arguments_of(inputs),
-      {.training = options.training, .dialect = dialect(), .compile = options.compile});
+      {.training = options.training, .dialect = dialect(), .engine = options.engine});
 }
 
 void Model::set_program_limits(CacheLimits limits) {
@@ -158,7 +158,7 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
   return joined(parts);
 }
 
-void Model::compile(TrainingOptions options) {
+void Model::compile(CompileOptions options) {
   *trainer_ = std::make_unique<Trainer>(programs_->layer(), dialect(), std::move(options));
   (*trainer_)->set_program_limits(programs_->limits());
 }

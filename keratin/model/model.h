@@ -22,7 +22,7 @@ struct PredictOptions {
   int64_t batch_size = 32;            // for `predict`, which takes any number of samples
   std::optional<int64_t> steps = {};  // batches to take; all of them by default
   bool training = false;
-  CompileOptions compile = {};
+  EngineOptions engine = {};
 };
 
 struct SaveOptions {
@@ -98,7 +98,7 @@ class Model {
 
   // Training, as in Keras: says how first, then trains. A call that fails leaves the model as it
   // was. Compiling again starts with a new optimizer.
-  void compile(TrainingOptions options = {});
+  void compile(CompileOptions options = {});
   History fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options = {});
   History fit(const Data& data, const FitOptions& options = {});
   Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options = {});

@@ -71,7 +71,7 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
   }
   tracer.finish();
   for (const Variable& v : tracer.variables()) variables_.push_back(v.value());
-  CompileOptions engine = options.compile;
+  EngineOptions engine = options.engine;
   engine.state_stays = true;  // it is all variables'
   executable_.emplace(compile(std::move(module), engine));
 }
@@ -141,7 +141,7 @@ std::shared_ptr<const Program> ProgramCache::find(const Arguments<MaskedTensor>&
   key.revision = revision();
   key.moves = Variable::moves();
   // Whoever asks for a dump wants to see the passes at work.
-  const bool known = options.compile.dump == nullptr;
+  const bool known = options.engine.dump == nullptr;
   if (known) {
     if (auto program = lookup(key)) {
       ++hits_;

@@ -16,7 +16,7 @@ namespace keratin {
 struct RunOptions {
   bool training = false;
   Dialect dialect = Dialect::keras3;
-  CompileOptions compile = {};
+  EngineOptions engine = {};
 
   static constexpr auto fields =
       field_list(field("training", &RunOptions::training), field("dialect", &RunOptions::dialect),

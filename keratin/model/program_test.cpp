@@ -34,23 +34,23 @@ TEST(ProgramCache, CompilesOncePerShape) {
 TEST(ProgramCache, EveryCompileOptionAsksForAProgramOfItsOwn) {
   const Model model = sequence_model();
   const Tensor x = data({1, 2, 3});
-  const CompileOptions all[] = {{},
-                                {.backend = "reference"},
-                                {.threads = 1},
-                                {.deterministic = true},
-                                {.tf32 = false},
-                                {.decompose_all = true}};
+  const EngineOptions all[] = {{},
+                               {.backend = "reference"},
+                               {.threads = 1},
+                               {.deterministic = true},
+                               {.tf32 = false},
+                               {.decompose_all = true}};
   uint64_t programs = 0;
-  for (const CompileOptions& options : all) {
-    model.predict(x, {.compile = options});
+  for (const EngineOptions& options : all) {
+    model.predict(x, {.engine = options});
     EXPECT_EQ(model.program_cache().misses, ++programs);
-    model.predict(x, {.compile = options});
+    model.predict(x, {.engine = options});
     EXPECT_EQ(model.program_cache().misses, programs);
   }
   model.predict(x, {.training = true});
   EXPECT_EQ(model.program_cache().misses, programs + 1);
-  const auto steps = [&](const CompileOptions& options) {
-    return model.program(x, {.compile = options})->executable().describe();
+  const auto steps = [&](const EngineOptions& options) {
+    return model.program(x, {.engine = options})->executable().describe();
   };
   EXPECT_NE(steps({.threads = 1}), steps({.threads = 1, .decompose_all = true}));
 }
@@ -60,8 +60,8 @@ TEST(ProgramCache, EveryDumpShowsThePasses) {
   const Tensor x = data({1, 2, 3});
   std::ostringstream first, second;
   model.predict(x);
-  model.predict(x, {.compile = {.dump = &first}});
-  model.predict(x, {.compile = {.dump = &second}});
+  model.predict(x, {.engine = {.dump = &first}});
+  model.predict(x, {.engine = {.dump = &second}});
   EXPECT_NE(first.str().find("fuse_pointwise"), std::string::npos);
   EXPECT_NE(second.str().find("fuse_pointwise"), std::string::npos);
   EXPECT_EQ(model.program_cache().entries, 1u);

@@ -19,7 +19,7 @@ TEST(ProgramCacheThreads, ManyCallersOfASmallCacheGetTheirOwnResults) {
   std::vector<Tensor> inputs, expected;
   for (int64_t length = 1; length <= 5; ++length) {
     inputs.push_back(testing::random_tensor({DType::f32, {1, length, 3}}, -1, 1, 11));
-    expected.push_back(model.predict(inputs.back(), {.compile = {.threads = 1}}));
+    expected.push_back(model.predict(inputs.back(), {.engine = {.threads = 1}}));
   }
   constexpr int callers = 4;
   std::barrier start(callers);
@@ -30,7 +30,7 @@ TEST(ProgramCacheThreads, ManyCallersOfASmallCacheGetTheirOwnResults) {
         start.arrive_and_wait();
         for (int i = 0; i < 40; ++i) {
           const auto which = static_cast<size_t>((i * (caller + 1)) % 5);
-          EXPECT_EQ(model.predict(inputs[which], {.compile = {.threads = 1}}).leaf(),
+          EXPECT_EQ(model.predict(inputs[which], {.engine = {.threads = 1}}).leaf(),
                     expected[which]);
         }
       });

@@ -295,7 +295,7 @@ class LayerCase {
     const auto called_on = [&](const std::string& backend) {
       const LayerPtr layer = made();
       const RunResult result =
-          run_layer(*layer, arguments_, {.compile = {.backend = backend, .tf32 = false}});
+          run_layer(*layer, arguments_, {.engine = {.backend = backend, .tf32 = false}});
       std::vector<Tensor> all = result.outputs.flat();
       all.insert(all.end(), result.losses.begin(), result.losses.end());
       std::vector<Variable> changed = layer->weights();

@@ -59,7 +59,7 @@ void check_run(const Json& entry, const Json& config, const std::string& backend
   MetricState& state = metric.state();
   const Json& data = golden().at("data " + entry.at("data").as_string());
   const bool of_values = state.class_name() == "Mean" || state.class_name() == "Sum";
-  const CompileOptions options{.backend = backend, .tf32 = false};
+  const EngineOptions options{.backend = backend, .tf32 = false};
   const auto check_result = [&](const std::string& i) {
     if (const Json* result = entry.at("results").find(i))
       expect_close(state.current(options), golden_tensor(*result), tolerance,

@@ -60,7 +60,7 @@ std::vector<Tensor> make_data(const OpCase& test) {
 }
 
 std::vector<Tensor> run(const Types& inputs, const Build& build, const std::vector<Tensor>& data,
-                        const CompileOptions& options) {
+                        const EngineOptions& options) {
   return compile(build_module(inputs, build), options)(data);
 }
 
@@ -103,7 +103,7 @@ void check_gradient(const OpCase& test, const Build& build, const std::string& o
   std::vector<Tensor> data;
   for (const Tensor& tensor : make_data(test))
     data.push_back(is_float(tensor.dtype()) ? tensor.cast(DType::f64).clone() : tensor);
-  const CompileOptions reference{.backend = "reference"};
+  const EngineOptions reference{.backend = "reference"};
   const Executable loss = compile(
       build_module(inputs, [&](const Values& in) { return Values{weighted_sum(build(in))}; }),
       reference);
@@ -131,7 +131,7 @@ void check_gradient(const OpCase& test, const Build& build, const std::string& o
 void check_backends(const OpCase& test, const Build& build, const std::string& what) {
   const auto data = make_data(test);
   const auto expected = run(test.inputs, build, data, {.backend = "reference"});
-  const auto compare = [&](const CompileOptions& options, const std::string& variant) {
+  const auto compare = [&](const EngineOptions& options, const std::string& variant) {
     const Executable program = compile(build_module(test.inputs, build), options);
     const auto actual = program(data);
     // On a GPU the second run is recorded, and replayed from then on.
@@ -160,7 +160,7 @@ void check_bits(const OpCase& test) {
               alone)
         << "deterministic, but " << threads << " threads give other bits than one";
   if (!has_gpu()) return;
-  const CompileOptions gpu{.backend = "cuda"};
+  const EngineOptions gpu{.backend = "cuda"};
   EXPECT_EQ(run(test.inputs, test.build, data, gpu), run(test.inputs, test.build, data, gpu))
       << "another run on the GPU, other bits";
 }

@@ -47,7 +47,7 @@ class Metrics {
 };
 
 // model.compile({.optimizer = Adam({.learning_rate = 1e-3}), .loss = "mse", .metrics = {"mae"}})
-struct TrainingOptions {
+struct CompileOptions {
   Optimizer optimizer = "rmsprop";
   PerOutput<Loss> loss = {};
   PerOutput<double> loss_weights = {};
@@ -55,10 +55,10 @@ struct TrainingOptions {
   Metrics weighted_metrics = {};  // by the samples' weights
   int64_t steps_per_execution = 1;
   bool auto_scale_loss = true;  // with LossScaleOptimizer, where layers compute in mixed_float16
-  CompileOptions engine = {};
+  EngineOptions engine = {};
 
   // For another model: the same losses, and a new optimizer and new metrics with the same configs.
-  TrainingOptions fresh_copy() const;
+  CompileOptions fresh_copy() const;
 };
 
 // What training says of itself: "loss", "accuracy", "val_loss", …

@@ -85,8 +85,8 @@ Metrics Metrics::fresh_copy() const {
   return copy;
 }
 
-TrainingOptions TrainingOptions::fresh_copy() const {
-  TrainingOptions copy = *this;
+CompileOptions CompileOptions::fresh_copy() const {
+  CompileOptions copy = *this;
   copy.optimizer = optimizer.fresh_copy();
   copy.metrics = metrics.fresh_copy();
   copy.weighted_metrics = weighted_metrics.fresh_copy();
@@ -133,7 +133,7 @@ Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) {
   return key;
 }
 
-Trainer::Trainer(LayerPtr model, Dialect dialect, TrainingOptions options)
+Trainer::Trainer(LayerPtr model, Dialect dialect, CompileOptions options)
     : model_(std::move(model)),
       dialect_(dialect),
       options_(std::move(options)),
@@ -316,7 +316,7 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   for (const OutputMetric& m : metrics_) report(*m.state, m.name);
   tracer.finish();
   for (const Variable& v : tracer.variables()) step->inputs.push_back(v.value());
-  CompileOptions engine = options_.engine;
+  EngineOptions engine = options_.engine;
   engine.state_stays = true;  // it is all variables'
   step->executable.emplace(compile(std::move(module), engine));
   return step;

@@ -12,11 +12,11 @@ namespace keratin {
 // backward, clipping, optimizer, metrics; a program is made for each shape of batch.
 class Trainer {
  public:
-  Trainer(LayerPtr model, Dialect dialect, TrainingOptions options);
+  Trainer(LayerPtr model, Dialect dialect, CompileOptions options);
 
   const LayerPtr& model() const { return model_; }
   OptimizerState& optimizer() const { return *options_.optimizer; }
-  const TrainingOptions& options() const { return options_; }
+  const CompileOptions& options() const { return options_; }
 
   // One step; what the metrics say after it is in `logs`.
   void train(const Batch& batch);
@@ -80,7 +80,7 @@ class Trainer {
 
   LayerPtr model_;
   Dialect dialect_;
-  TrainingOptions options_;
+  CompileOptions options_;
   bool resolved_ = false;
   Tree<size_t> output_structure_;
   std::vector<std::string> output_names_;

@@ -15,7 +15,7 @@ class BitsOnGpu : public OnGpu {};
 void expect_same_bits(const Inputs& inputs, const Build& build, const std::string& what) {
   const auto data = data_for(inputs);
   for (const bool tf32 : {true, false}) {
-    const CompileOptions gpu{.backend = "cuda", .tf32 = tf32};
+    const EngineOptions gpu{.backend = "cuda", .tf32 = tf32};
     const auto once = run_often(program(inputs, build, gpu), data, what);
     EXPECT_TRUE(run_often(program(inputs, build, gpu), data, what) == once)
         << what << ", made anew";

@@ -35,7 +35,7 @@ inline std::vector<Tensor> data_for(const Inputs& inputs) {
   return data;
 }
 
-inline Executable program(const Inputs& inputs, const Build& build, const CompileOptions& options) {
+inline Executable program(const Inputs& inputs, const Build& build, const EngineOptions& options) {
   Module m;
   Values values;
   for (const Input& input : inputs) values.push_back(m.input(input.type));

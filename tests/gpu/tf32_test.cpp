@@ -8,7 +8,7 @@
 namespace keratin::testing {
 namespace {
 
-const CompileOptions exact{.backend = "cuda", .tf32 = false}, fast{.backend = "cuda", .tf32 = true},
+const EngineOptions exact{.backend = "cuda", .tf32 = false}, fast{.backend = "cuda", .tf32 = true},
     reference{.backend = "reference"};
 
 class Tf32 : public OnGpu {
@@ -39,7 +39,7 @@ constexpr double tolerance = 2e-3;
 // The program adds up products, and `with` gives their absolute values where all inputs are
 // positive.
 void expect_near(const Inputs& inputs, const Build& build, const std::string& what,
-                 const CompileOptions& with = reference) {
+                 const EngineOptions& with = reference) {
   const auto data = data_for(inputs);
   std::vector<Tensor> sizes;
   for (const Tensor& tensor : data) {

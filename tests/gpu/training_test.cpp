@@ -115,16 +115,16 @@ TEST_F(TrainingOnGpu, TestsBetweenStepsSeeTheNewWeights) {
 void expect_newest_weights(const MakeModel& make, const Shape& shape) {
   set_random_seed(4);
   Model model = make();
-  const CompileOptions gpu{.backend = "cuda", .tf32 = false};
+  const EngineOptions gpu{.backend = "cuda", .tf32 = false};
   model.compile({.optimizer = SGD({.learning_rate = 0.1}),
                  .loss = losses::SparseCategoricalCrossentropy{.from_logits = true},
                  .engine = gpu});
   const Batch batch = batch_of(shape, 5);
   Tensor last;
   const auto expect_news = [&](const std::string& after) {
-    const Tensor there = model.predict_on_batch(batch.x, {.compile = gpu}).leaf().clone();
+    const Tensor there = model.predict_on_batch(batch.x, {.engine = gpu}).leaf().clone();
     for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(there, model.predict_on_batch(batch.x, {.compile = gpu}).leaf()) << after;
+      EXPECT_EQ(there, model.predict_on_batch(batch.x, {.engine = gpu}).leaf()) << after;
     const Tensor here = model.predict_on_batch(batch.x).leaf();
     expect_close(there, here, 1e-4, after);
     if (last.defined()) {

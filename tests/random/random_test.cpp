@@ -61,7 +61,7 @@ std::string fault(const Recipe& recipe, const Cloner& cloner) {
     const Tree<Tensor> data = data_for(model, recipe.seed);
     const std::string config = model.to_json();
     const RunResult expected = model.run(data);
-    if (!close(expected, model.run(data, {.compile = {.backend = "reference"}})))
+    if (!close(expected, model.run(data, {.engine = {.backend = "reference"}})))
       return "the reference backend gives other numbers";
     const Model copy = cloner(model);
     for (const Variable& ours : copy.weights())

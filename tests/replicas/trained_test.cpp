@@ -82,7 +82,7 @@ struct Case {
   std::function<Model(int64_t batch)> model;
   std::function<Model(int64_t batch, int64_t devices)> alone = {};
   std::function<Tree<Tensor>(int64_t batch)> x, y;
-  TrainingOptions training = {};
+  CompileOptions training = {};
 };
 
 Model perceptron(int64_t) {
@@ -229,8 +229,8 @@ class TrainedReplicas : public ::testing::TestWithParam<size_t> {
   WarningHandler handler_;
 };
 
-void compile(Model& model, const Case& given, const CompileOptions& engine = {}) {
-  TrainingOptions training = given.training;
+void compile(Model& model, const Case& given, const EngineOptions& engine = {}) {
+  CompileOptions training = given.training;
   training.optimizer = SGD({.learning_rate = 0.01, .momentum = 0.9});
   training.engine = engine;
   if (training.loss.empty()) training.loss = "mse";

@@ -43,9 +43,9 @@ inline Model replicate(const Model& model, const Way& way) {
 
 // Each sample is computed in the same order, so on one thread bit for bit: on a device alone, and
 // on one thread for each of the devices, which work side by side.
-inline PredictOptions on_a_thread() { return {.compile = {.threads = 1}}; }
+inline PredictOptions on_a_thread() { return {.engine = {.threads = 1}}; }
 inline PredictOptions on_a_thread(const Way& way) {
-  return {.compile = {.threads = way.devices + 1}};
+  return {.engine = {.threads = way.devices + 1}};
 }
 
 }  // namespace keratin::testing

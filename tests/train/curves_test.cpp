@@ -69,7 +69,7 @@ Metrics metrics(const Json* json) {
   return by_name;
 }
 
-TrainingOptions training_options(const Json& json, const std::string& backend) {
+CompileOptions training_options(const Json& json, const std::string& backend) {
   const Json* chunk = json.find("steps_per_execution");
   return {
       .optimizer = Optimizer::from_json(json.at("optimizer")),

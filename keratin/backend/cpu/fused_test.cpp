@@ -16,7 +16,7 @@ std::string check(std::string_view source, double tolerance = 1e-5) {
   std::vector<Tensor> inputs;
   for (const auto& parameter : module.block().parameters())
     inputs.push_back(testing::random_tensor(parameter->type(), -2, 2, inputs.size() + 1));
-  const auto run = [&](const CompileOptions& options) {
+  const auto run = [&](const EngineOptions& options) {
     std::vector<Tensor> copies;
     for (const Tensor& input : inputs) copies.push_back(input.clone());
     std::vector<Tensor> all = compile(module.clone(), options)(copies);
