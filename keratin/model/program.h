@@ -20,7 +20,7 @@ struct RunOptions {
 
   static constexpr auto fields =
       field_list(field("training", &RunOptions::training), field("dialect", &RunOptions::dialect),
-                 field("compile", &RunOptions::compile));
+                 field("engine", &RunOptions::engine));
 };
 static_assert(lists_every_member<RunOptions>());
 
