@@ -147,10 +147,14 @@ function(keratin_add_tests)
   endforeach()
 endfunction()
 
-# One GoogleTest executable, one ctest entry; nothing if there are no sources. The target
-# <label>_tests builds every test with that label.
+# keratin_test(<target> SOURCES <file>... FOLDERS <folder>... LABELS <label>...
+#              [ENVIRONMENT <name=value>...])
+#
+# One GoogleTest program, and a ctest entry for each of its suites: suite Dense of the program
+# keratin_layers_test is layers/Dense. The target <label>_tests builds every test with that label.
+# Nothing if there are no sources.
 function(keratin_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FOLDERS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FOLDERS;LABELS;ENVIRONMENT")
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -166,13 +170,20 @@ function(keratin_test target)
   else()
     target_compile_options(${target} PRIVATE -O1)
   endif()
-  set(environment ${KERATIN_TEST_ENVIRONMENT})
-  if(NOT gpu IN_LIST arg_LABELS)
+  set(environment ${KERATIN_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
+  if(NOT gpu IN_LIST arg_LABELS AND NOT simulated IN_LIST arg_LABELS)
     list(APPEND environment CUDA_VISIBLE_DEVICES=)  # the same test everywhere
   endif()
-  add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
-  set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600
-                       ENVIRONMENT "${environment}")
+  string(REGEX REPLACE "^keratin_|_(test|suite)$" "" name ${target})
+  set(suites ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
+  file(GENERATE OUTPUT ${suites} CONTENT "set(name ${name})
+set(program [[$<TARGET_FILE:${target}>]])
+set(labels \"${arg_LABELS}\")
+set(environment \"${environment}\")
+set(scratch [[${PROJECT_BINARY_DIR}/Testing/files]])
+include([[${PROJECT_SOURCE_DIR}/cmake/ListSuites.cmake]])
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${suites})
   foreach(label IN LISTS arg_LABELS)
     add_dependencies(${label}_tests ${target})
   endforeach()
