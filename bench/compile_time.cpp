@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/plan/plan.h"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/peers/keratin_workloads.h"
+#include "keratin/base/text.h"
 
 namespace keratin::bench {
 namespace {

@@ -3,6 +3,8 @@
 
 #include <iostream>
 
+#include "example.h"
+
 using namespace keratin;
 
 int main(int argc, char** argv) {

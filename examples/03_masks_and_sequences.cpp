@@ -4,6 +4,8 @@
 
 #include <iostream>
 
+#include "example.h"
+
 using namespace keratin;
 
 int main() {

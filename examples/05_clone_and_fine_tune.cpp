@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iostream>
 
+#include "example.h"
+
 using namespace keratin;
 
 int main() {

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "example.h"
+
 using namespace keratin;
 
 namespace {

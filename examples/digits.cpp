@@ -12,6 +12,8 @@
 #include <random>
 #include <sstream>
 
+#include "example.h"
+
 using namespace keratin;
 
 namespace {

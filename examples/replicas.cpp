@@ -12,6 +12,8 @@
 #include <set>
 #include <thread>
 
+#include "example.h"
+
 using namespace keratin;
 
 namespace {

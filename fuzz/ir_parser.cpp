@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "fuzz/mutate.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 
 // Any text is a module or a UserError; a module verifies, and its text form is stable.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 // Any text is a JSON value or a UserError; what was read is written, on one line or on many, so
 // that it reads back the same.

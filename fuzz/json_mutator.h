@@ -9,8 +9,8 @@
 #include <random>
 #include <string>
 
-#include "keratin/base/error.h"
 #include "keratin/base/json.h"
+#include "keratin/base/text.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);

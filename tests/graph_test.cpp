@@ -1,6 +1,7 @@
 // The rules of the layer graph: structures, names, sub-models, training, and its errors.
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"

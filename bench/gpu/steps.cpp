@@ -15,6 +15,7 @@
 #include <iostream>
 #include <span>
 
+#include "keratin/base/text.h"
 #include "keratin/train/trainer.h"
 #include "workload.h"
 

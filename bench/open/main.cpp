@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
 

@@ -1,5 +1,6 @@
 #include "bench/peers/keratin_fits.h"
 
+#include "keratin/base/text.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/model.h"
 #include "keratin/ops/ops.h"

@@ -5,6 +5,7 @@
 
 #include "bench/peers/keratin_fits.h"
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/ops.h"
 
 namespace keratin::bench {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "keratin/base/text.h"
 #include "keratin/keratin.h"
 
 namespace {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/parts.h"

@@ -27,6 +27,8 @@ class InternalError final : public Error {
 };
 #pragma GCC visibility pop
 
+namespace detail {
+
 // Everything printable, one after the other: text("Dense: got ", shape).
 template <class... Parts>
 std::string text(const Parts&... parts) {
@@ -54,5 +56,7 @@ void ensure(bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]
     throw InternalError(text(parts...));
 }
+
+}  // namespace detail
 
 }  // namespace keratin

@@ -1,4 +1,4 @@
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 #include <gtest/gtest.h>
 

@@ -39,6 +39,8 @@ concept HasFields = requires {
   T::fields;
 };
 
+namespace detail {
+
 // Calls visit(name, member) for each field in the listed order.
 template <HasFields T, class Visitor>
 void for_each_field(T& object, Visitor&& visit) {
@@ -48,7 +50,6 @@ void for_each_field(T& object, Visitor&& visit) {
 
 // Does the list name every member? For structs of plain members that have nothing to inherit; a
 // static_assert beside a struct keeps a new member from being forgotten.
-namespace fields_detail {
 struct Anything {
   template <class T>
   operator T() const;  // NOLINT(google-explicit-constructor)
@@ -60,11 +61,9 @@ consteval size_t count_members() {
   else
     return sizeof...(Given);
 }
-}  // namespace fields_detail
 template <HasFields T>
 consteval bool lists_every_member() {
-  return T::fields([](const auto&... f) { return sizeof...(f); }) ==
-         fields_detail::count_members<T>();
+  return T::fields([](const auto&... f) { return sizeof...(f); }) == count_members<T>();
 }
 
 template <HasFields T>
@@ -93,6 +92,7 @@ bool equal_fields(const T& a, const T& b) {
       [&](const auto&... f) { return (same_member(a.*(f.member), b.*(f.member)) && ...); });
 }
 
+}  // namespace detail
 }  // namespace keratin
 
 #pragma GCC visibility pop

@@ -30,7 +30,7 @@ static_assert(HasFields<Point> && !HasFields<int>);
 TEST(Fields, AreVisitedInOrderAndMayBeChanged) {
   Point point;
   std::string names;
-  for_each_field(point, [&](std::string_view name, auto& value) {
+  detail::for_each_field(point, [&](std::string_view name, auto& value) {
     names += std::string(name) + ' ';
     value = {};
   });
@@ -40,15 +40,15 @@ TEST(Fields, AreVisitedInOrderAndMayBeChanged) {
 }
 
 TEST(Fields, EveryFieldCountsForEquality) {
-  EXPECT_TRUE(equal_fields(Point{}, Point{}));
-  EXPECT_FALSE(equal_fields(Point{}, Point{.x = 2}));
-  EXPECT_FALSE(equal_fields(Point{}, Point{.y = 3}));
-  EXPECT_FALSE(equal_fields(Point{}, Point{.name = "q"}));
+  EXPECT_TRUE(detail::equal_fields(Point{}, Point{}));
+  EXPECT_FALSE(detail::equal_fields(Point{}, Point{.x = 2}));
+  EXPECT_FALSE(detail::equal_fields(Point{}, Point{.y = 3}));
+  EXPECT_FALSE(detail::equal_fields(Point{}, Point{.name = "q"}));
 }
 
 TEST(Fields, NumbersAreEqualWhenTheirBitsAre) {
-  EXPECT_TRUE(equal_fields(Point{.y = NAN}, Point{.y = NAN}));
-  EXPECT_FALSE(equal_fields(Point{.y = 0.0}, Point{.y = -0.0}));
+  EXPECT_TRUE(detail::equal_fields(Point{.y = NAN}, Point{.y = NAN}));
+  EXPECT_FALSE(detail::equal_fields(Point{.y = 0.0}, Point{.y = -0.0}));
 }
 
 // A path with one thing changed.
@@ -68,15 +68,15 @@ struct Forgetful {
 };
 
 TEST(Fields, SeesAMemberThatTheListForgets) {
-  EXPECT_TRUE(lists_every_member<Point>());
-  EXPECT_TRUE(lists_every_member<Path>());
-  EXPECT_FALSE(lists_every_member<Forgetful>());
+  EXPECT_TRUE(detail::lists_every_member<Point>());
+  EXPECT_TRUE(detail::lists_every_member<Path>());
+  EXPECT_FALSE(detail::lists_every_member<Forgetful>());
 }
 
 TEST(Fields, StructsNest) {
-  EXPECT_TRUE(equal_fields(Path(), Path()));
-  EXPECT_FALSE(equal_fields(Path(), path([](Path& p) { p.start.x = 5; })));
-  EXPECT_FALSE(equal_fields(Path(), path([](Path& p) { p.steps = {1}; })));
+  EXPECT_TRUE(detail::equal_fields(Path(), Path()));
+  EXPECT_FALSE(detail::equal_fields(Path(), path([](Path& p) { p.start.x = 5; })));
+  EXPECT_FALSE(detail::equal_fields(Path(), path([](Path& p) { p.steps = {1}; })));
 }
 
 TEST(Hash, EqualStructsHaveEqualHashesAndOthersDiffer) {
@@ -97,13 +97,13 @@ TEST(Hash, EqualStructsHaveEqualHashesAndOthersDiffer) {
       }),
   };
   for (const Path& a : paths)
-    for (const Path& b : paths) EXPECT_EQ(hash_of(a) == hash_of(b), &a == &b);
-  EXPECT_EQ(hash_of(paths[5]), hash_of(path([](Path& p) { p.steps = {0, 0}; })));
+    for (const Path& b : paths) EXPECT_EQ(detail::hash_of(a) == detail::hash_of(b), &a == &b);
+  EXPECT_EQ(detail::hash_of(paths[5]), detail::hash_of(path([](Path& p) { p.steps = {0, 0}; })));
 }
 
 TEST(Hash, MixDependsOnTheOrder) {
-  EXPECT_NE(mix(mix(0, 1), 2), mix(mix(0, 2), 1));
-  EXPECT_NE(mix(0, 0), 0);
+  EXPECT_NE(detail::mix(detail::mix(0, 1), 2), detail::mix(detail::mix(0, 2), 1));
+  EXPECT_NE(detail::mix(0, 0), 0);
 }
 
 }  // namespace

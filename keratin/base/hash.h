@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(default)
 
-namespace keratin {
+namespace keratin::detail {
 
 // Mixes one more value into a running hash (a 64-bit multiply and fold).
 inline size_t mix(size_t seed, size_t value) {
@@ -44,6 +44,6 @@ size_t hash_of(const T& value) {
   }
 }
 
-}  // namespace keratin
+}  // namespace keratin::detail
 
 #pragma GCC visibility pop

@@ -6,7 +6,7 @@
 #include <limits>
 #include <ostream>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

@@ -21,6 +21,8 @@ struct CacheLimits {
   size_t always = 4;  // so many of the newest stay however large they are
 };
 
+namespace detail {
+
 // A cache of shared values that evicts the least recently used when there are too many, or when
 // they are too large together. An evicted value lives on with whoever holds it. Keys are structs
 // with a field list, by which they are compared and hashed. Memory has two functions:
@@ -114,6 +116,7 @@ class LruCache {
   std::unordered_map<Key, typename Entries::iterator, Hash, Equal> index_;
 };
 
+}  // namespace detail
 }  // namespace keratin
 
 #pragma GCC visibility pop

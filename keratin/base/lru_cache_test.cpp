@@ -22,7 +22,7 @@ struct SizedMemory {
   static size_t bytes(const Sized& value) { return value.fixed + value.spare; }
   static void shrink(Sized& value) { value.spare = 0; }
 };
-using Cache = LruCache<Key, Sized, SizedMemory>;
+using Cache = detail::LruCache<Key, Sized, SizedMemory>;
 
 std::shared_ptr<Sized> add(Cache& cache, const Key& key, size_t fixed, size_t spare = 0) {
   const auto value = std::make_shared<Sized>(fixed, spare);

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace keratin {
+namespace keratin::detail {
 
 // Something that happens once, whichever thread asks first; the others wait for it. When it throws
 // it has not happened, and the next one tries. (std::call_once does the same, but the thread
@@ -38,4 +38,4 @@ class Once {
   std::atomic<State> state_ = State::idle;
 };
 
-}  // namespace keratin
+}  // namespace keratin::detail

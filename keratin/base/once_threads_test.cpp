@@ -12,7 +12,7 @@ namespace {
 
 TEST(Once, HappensOnceWhoeverAsks) {
   for (int round = 0; round < 50; ++round) {
-    Once once;
+    detail::Once once;
     int count = 0;
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
@@ -25,7 +25,7 @@ TEST(Once, HappensOnceWhoeverAsks) {
 }
 
 TEST(Once, TheOthersSleepUntilItHasHappened) {
-  Once once;
+  detail::Once once;
   std::atomic<bool> begun = false;
   int made = 0;
   std::thread first([&] {
@@ -42,7 +42,7 @@ TEST(Once, TheOthersSleepUntilItHasHappened) {
 }
 
 TEST(Once, WhatThrowsHasNotHappened) {
-  Once once;
+  detail::Once once;
   int count = 0;
   EXPECT_THROW(once([] { throw std::runtime_error("no"); }), std::runtime_error);
   once([&] { ++count; });
@@ -52,7 +52,7 @@ TEST(Once, WhatThrowsHasNotHappened) {
 
 TEST(Once, AFailureLetsTheNextOneTry) {
   for (int round = 0; round < 50; ++round) {
-    Once once;
+    detail::Once once;
     std::atomic<int> tries = 0, failures = 0;
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)

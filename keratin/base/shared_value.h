@@ -5,7 +5,7 @@
 
 #pragma GCC visibility push(default)
 
-namespace keratin {
+namespace keratin::detail {
 
 // A value that its copies share and nobody changes: as cheap to copy as a pointer, however large.
 // It may be absent; two are equal when their values are.
@@ -28,6 +28,6 @@ class SharedValue {
   std::shared_ptr<const T> value_;
 };
 
-}  // namespace keratin
+}  // namespace keratin::detail
 
 #pragma GCC visibility pop

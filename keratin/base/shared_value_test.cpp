@@ -8,21 +8,21 @@ namespace keratin {
 namespace {
 
 TEST(SharedValue, CopiesAreTheSameObject) {
-  const SharedValue<std::string> a("a long enough text to live elsewhere"), b = a;
+  const detail::SharedValue<std::string> a("a long enough text to live elsewhere"), b = a;
   EXPECT_EQ(&*a, &*b);
   EXPECT_EQ(b->size(), 36u);
 }
 
 TEST(SharedValue, MayBeAbsent) {
-  EXPECT_FALSE(SharedValue<int>());
-  EXPECT_TRUE(SharedValue<int>(0));
+  EXPECT_FALSE(detail::SharedValue<int>());
+  EXPECT_TRUE(detail::SharedValue<int>(0));
 }
 
 TEST(SharedValue, ComparesValues) {
-  EXPECT_EQ(SharedValue<int>(1), SharedValue<int>(1));
-  EXPECT_NE(SharedValue<int>(1), SharedValue<int>(2));
-  EXPECT_NE(SharedValue<int>(0), SharedValue<int>());
-  EXPECT_EQ(SharedValue<int>(), SharedValue<int>());
+  EXPECT_EQ(detail::SharedValue<int>(1), detail::SharedValue<int>(1));
+  EXPECT_NE(detail::SharedValue<int>(1), detail::SharedValue<int>(2));
+  EXPECT_NE(detail::SharedValue<int>(0), detail::SharedValue<int>());
+  EXPECT_EQ(detail::SharedValue<int>(), detail::SharedValue<int>());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(default)
 
-namespace keratin {
+namespace keratin::detail {
 
 // A list whose length is set once. Up to N elements lie inside the object, so that what is small
 // needs no memory of its own and is found where its owner is.
@@ -50,6 +50,6 @@ class ShortList {
   std::unique_ptr<T[]> far_;
 };
 
-}  // namespace keratin
+}  // namespace keratin::detail
 
 #pragma GCC visibility pop

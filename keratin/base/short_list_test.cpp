@@ -5,7 +5,7 @@
 namespace keratin {
 namespace {
 
-using List = ShortList<int, 2>;
+using List = detail::ShortList<int, 2>;
 
 TEST(ShortList, HoldsAnyNumber) {
   for (const std::vector<int>& items : {std::vector<int>{}, std::vector<int>{1},

@@ -1,4 +1,5 @@
 #include "keratin/base/warning.h"
+#include "keratin/base/text.h"
 
 #include <gtest/gtest.h>
 

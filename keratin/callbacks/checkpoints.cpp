@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "keratin/base/text.h"
 #include "keratin/callbacks/monitor.h"
 #include "keratin/data/npy.h"
 #include "keratin/io/keras_file.h"

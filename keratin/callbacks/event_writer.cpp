@@ -1,4 +1,5 @@
 #include "keratin/callbacks/event_writer.h"
+#include "keratin/base/text.h"
 
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <iostream>
 
+#include "keratin/base/text.h"
 #include "keratin/train/progress_bar.h"
 
 namespace keratin {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 
 namespace keratin {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "keratin/base/text.h"
 #include "keratin/callbacks/monitor.h"
 
 namespace keratin {

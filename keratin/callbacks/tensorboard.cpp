@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/callbacks/event_writer.h"
 #include "keratin/graph/functional.h"

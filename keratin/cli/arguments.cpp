@@ -1,4 +1,5 @@
 #include "keratin/cli/arguments.h"
+#include "keratin/cli/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +10,7 @@ namespace {
 
 template <class... Parts>
 [[noreturn]] void misused(const Parts&... parts) {
-  throw UsageError(keratin::text(parts...));
+  throw UsageError(cli::text(parts...));
 }
 
 // How many letters must change to make one word of the other.
@@ -175,7 +176,7 @@ void Arguments::place(const std::vector<std::string>& given) {
 const Option& Arguments::option(std::string_view name) const {
   for (const Option& option : command_->options)
     if (option.name == name) return option;
-  throw InternalError(keratin::text(command_->name, " has no option ", name));
+  throw InternalError(cli::text(command_->name, " has no option ", name));
 }
 
 std::string Arguments::text(std::string_view name) const {

@@ -7,6 +7,7 @@
 #include "keratin/cli/commands.h"
 #include "keratin/cli/data.h"
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include "keratin/cli/arguments.h"
 #include "keratin/cli/commands.h"
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "keratin/cli/arguments.h"
 #include "keratin/cli/help.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

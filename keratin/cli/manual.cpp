@@ -1,4 +1,5 @@
 #include "keratin/cli/help.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

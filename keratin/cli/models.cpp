@@ -1,4 +1,5 @@
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 
 #include <cmath>
 #include <fstream>

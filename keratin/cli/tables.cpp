@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include "keratin/cli/commands.h"
 #include "keratin/cli/data.h"
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 #include "keratin/cli/training.h"
 
 namespace keratin::cli {

@@ -1,6 +1,7 @@
 #include "keratin/cli/training.h"
 
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

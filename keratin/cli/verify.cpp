@@ -5,6 +5,7 @@
 #include "keratin/cli/data.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/tables.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

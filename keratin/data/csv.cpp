@@ -1,4 +1,5 @@
 #include "keratin/data/csv.h"
+#include "keratin/base/text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,5 @@
 #include "keratin/data/data.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/variable.h"
 
 namespace keratin {

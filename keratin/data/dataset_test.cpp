@@ -1,4 +1,5 @@
 #include "keratin/data/dataset.h"
+#include "keratin/base/text.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/files/mapped_file.h"
 #include "keratin/graph/variable.h"
 #include "keratin/image/decode.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "keratin/base/text.h"
 #include "keratin/files/zip.h"
 
 namespace keratin {

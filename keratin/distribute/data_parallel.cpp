@@ -1,5 +1,6 @@
 #include "keratin/distribute/data_parallel.h"
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 
 namespace keratin::distribute {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/backend/cuda/cuda.h"
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/layers/layers.h"

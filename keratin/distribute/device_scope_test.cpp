@@ -2,6 +2,7 @@
 // same.
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/engine/devices.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <ostream>
 
+#include "keratin/base/text.h"
 #include "keratin/distribute/replicas.h"
 #include "keratin/distribute/variable_layout.h"
 #include "keratin/model/runner.h"

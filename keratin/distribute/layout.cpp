@@ -7,7 +7,7 @@
 #include <regex>
 #include <set>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::distribute {
 namespace {

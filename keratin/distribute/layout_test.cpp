@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 #include "keratin/testing/expect_error.h"
 
 namespace keratin::distribute {

@@ -1,4 +1,5 @@
 #include "keratin/distribute/model_parallel.h"
+#include "keratin/base/text.h"
 
 namespace keratin::distribute {
 namespace {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/callbacks/callbacks.h"
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/graph/variable_parts.h"

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "keratin/base/text.h"
 #include "keratin/distribute/output_layout.h"
 #include "keratin/graph/config.h"
 #include "keratin/layers/identity.h"

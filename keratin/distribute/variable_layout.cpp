@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/variable_parts.h"
 
 namespace keratin::distribute {

@@ -7,6 +7,7 @@
 #include "keratin/backend/cpu/cpu.h"
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/reference/reference.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/devices.h"
 #include "keratin/engine/pipeline.h"
 #include "keratin/ops/constant.h"

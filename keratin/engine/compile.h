@@ -29,7 +29,7 @@ struct EngineOptions {
       field("state_stays", &EngineOptions::state_stays),
       field("decompose_all", &EngineOptions::decompose_all), field("dump", &EngineOptions::dump));
 };
-static_assert(lists_every_member<EngineOptions>());
+static_assert(detail::lists_every_member<EngineOptions>());
 
 // From a program to something that runs. All input sizes must be known.
 Executable compile(Module module, const EngineOptions& options = {});

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "keratin/backend/cuda/cuda.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

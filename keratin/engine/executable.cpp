@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/base/text.h"
 #include "keratin/plan/plan.h"
 #include "keratin/tensor/residence.h"
 

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 #include "keratin/plan/plan.h"
 

@@ -1,4 +1,5 @@
 #include "keratin/files/atomic_file.h"
+#include "keratin/base/text.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

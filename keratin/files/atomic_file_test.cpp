@@ -6,6 +6,7 @@
 
 #include <csignal>
 
+#include "keratin/base/text.h"
 #include "keratin/files/scratch_testing.h"
 #include "keratin/testing/expect_error.h"
 

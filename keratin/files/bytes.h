@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::files {
 

@@ -1,4 +1,5 @@
 #include "keratin/files/compression.h"
+#include "keratin/base/text.h"
 
 #include <zlib.h>
 

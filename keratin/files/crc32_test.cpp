@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "keratin/base/text.h"
 #include "keratin/files/compression.h"
 
 namespace keratin::files {

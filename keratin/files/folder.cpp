@@ -1,4 +1,5 @@
 #include "keratin/files/folder.h"
+#include "keratin/base/text.h"
 
 namespace keratin::files {
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "keratin/base/text.h"
 #include "keratin/files/mapped_file.h"
 
 // HDF5 files, read without trust: what libhdf5 writes for Keras, and nothing that leads out of the

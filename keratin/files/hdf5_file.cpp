@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/files/hdf5_source.h"
 
 namespace keratin::hdf5 {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/files/hdf5.h"
 
 // The inside of the HDF5 reader; section numbers are those of the HDF5 File Format

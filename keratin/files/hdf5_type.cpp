@@ -2,6 +2,7 @@
 #include <bit>
 #include <utility>
 
+#include "keratin/base/text.h"
 #include "keratin/files/hdf5_source.h"
 
 namespace keratin::hdf5 {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/files/bytes.h"
 
 namespace keratin::hdf5 {

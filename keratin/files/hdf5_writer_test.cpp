@@ -1,5 +1,6 @@
 #include "keratin/files/hdf5_writer.h"
 
+#include "keratin/base/text.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/files/scratch_testing.h"
 #include "keratin/files/zip.h"

@@ -1,4 +1,5 @@
 #include "keratin/files/mapped_file.h"
+#include "keratin/base/text.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "keratin/base/json.h"
+#include "keratin/base/text.h"
 
 namespace keratin::files {
 namespace {

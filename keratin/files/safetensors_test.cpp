@@ -1,5 +1,6 @@
 #include "keratin/files/safetensors.h"
 
+#include "keratin/base/text.h"
 #include "keratin/files/scratch_testing.h"
 #include "keratin/testing/expect_error.h"
 

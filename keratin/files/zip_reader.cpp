@@ -1,3 +1,4 @@
+#include "keratin/base/text.h"
 #include "keratin/files/compression.h"
 #include "keratin/files/zip.h"
 #include "keratin/files/zip_format.h"

@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "keratin/base/text.h"
 #include "keratin/files/compression.h"
 #include "keratin/files/zip.h"
 #include "keratin/files/zip_format.h"

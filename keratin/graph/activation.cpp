@@ -1,5 +1,6 @@
 #include "keratin/graph/activation.h"
 
+#include "keratin/base/text.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/keras2_activation.h"
 #include "keratin/graph/named.h"

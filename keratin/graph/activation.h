@@ -65,10 +65,10 @@ class Activation {
       return name == other.name && layer == other.layer && custom == other.custom;
     }
   };
-  using Known = std::unordered_map<std::string, SharedValue<Named>>;
+  using Known = std::unordered_map<std::string, detail::SharedValue<Named>>;
   static const Known& known();
 
-  SharedValue<Named> named_;
+  detail::SharedValue<Named> named_;
 };
 
 }  // namespace keratin

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/layer.h"
 #include "keratin/graph/output_scope.h"

@@ -4,6 +4,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/keras2_activation.h"
 #include "keratin/graph/saved_form.h"
 

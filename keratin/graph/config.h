@@ -179,7 +179,7 @@ class LayerOf : public Base {
 
   Json own_config() const override {
     Json json = Json::object();
-    for_each_field(cfg, [&](std::string_view key, const auto& value) {
+    detail::for_each_field(cfg, [&](std::string_view key, const auto& value) {
       if (!unwritten(key)) json[key] = config::write(value);
     });
     if constexpr (requires { Config::writes_activity_regularizer; })
@@ -202,11 +202,12 @@ class LayerOf : public Base {
     Config config;
     for (const auto& [key, value] : json.as_object()) {
       bool known = is_option(key);
-      for_each_field(config, [&, &key = key, &value = value](std::string_view name, auto& out) {
-        if (name != key) return;
-        known = true;
-        read_field(json, key, value, out, context);
-      });
+      detail::for_each_field(config,
+                             [&, &key = key, &value = value](std::string_view name, auto& out) {
+                               if (name != key) return;
+                               known = true;
+                               read_field(json, key, value, out, context);
+                             });
       if (!known && context.unknown_key) context.unknown_key(std::string(Config::keras_name), key);
     }
     return std::make_shared<Derived>(std::move(config), read_options(json, context));
@@ -221,7 +222,8 @@ class LayerOf : public Base {
   // The config for another layer: with copies of the layers in it.
   Config fresh_config() const {
     Config copy = cfg;
-    for_each_field(copy, [](std::string_view, auto& value) { value = config::fresh(value); });
+    detail::for_each_field(copy,
+                           [](std::string_view, auto& value) { value = config::fresh(value); });
     return copy;
   }
 
@@ -235,7 +237,7 @@ class LayerOf : public Base {
   // Layers that are activations belong to the layer, unless a part of it has them.
   void hold_activations() {
     if constexpr (requires { Config::part_has_activations; }) return;
-    for_each_field(cfg, [&](std::string_view key, const auto& value) {
+    detail::for_each_field(cfg, [&](std::string_view key, const auto& value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Activation>)
         if (value.layer()) this->add_sublayer(std::string(key), value.layer());
     });
@@ -246,8 +248,8 @@ class LayerOf : public Base {
     try {
       config::read(value, out, context);
     } catch (const UserError& error) {
-      fail(Config::keras_name, config::Part<T> ? config::quoted_name(json) : std::string(),
-           ": config key '", key, "': ", error.what());
+      detail::fail(Config::keras_name, config::Part<T> ? config::quoted_name(json) : std::string(),
+                   ": config key '", key, "': ", error.what());
     }
   }
 };

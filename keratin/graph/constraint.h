@@ -39,7 +39,7 @@ class Constraint {
     Json saved = {};
     bool operator==(const Recipe& other) const { return named == other.named; }
   };
-  SharedValue<Recipe> recipe_;
+  detail::SharedValue<Recipe> recipe_;
 };
 
 namespace constraints {

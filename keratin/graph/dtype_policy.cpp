@@ -1,4 +1,5 @@
 #include "keratin/graph/dtype_policy.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

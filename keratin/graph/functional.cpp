@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 

@@ -3,6 +3,7 @@
 #include <deque>
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 

@@ -1,5 +1,6 @@
 #include "keratin/graph/get_item.h"
 
+#include "keratin/base/text.h"
 #include "keratin/graph/operation.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/slicing.h"

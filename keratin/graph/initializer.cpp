@@ -5,6 +5,7 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/ops/philox.h"
@@ -337,7 +338,7 @@ Initializer::Initializer(Named named) {
   }
   // Large models are full of the same few.
   static const auto plain = [&] {
-    std::vector<SharedValue<Recipe>> all;
+    std::vector<detail::SharedValue<Recipe>> all;
     for (const Known& each : known_initializers()) all.emplace_back(recipe({}, each));
     return all;
   }();

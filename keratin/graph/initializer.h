@@ -44,7 +44,7 @@ class Initializer {
     Json saved = {};
     bool operator==(const Recipe& other) const { return named == other.named; }
   };
-  SharedValue<Recipe> recipe_;
+  detail::SharedValue<Recipe> recipe_;
 };
 
 namespace initializers {

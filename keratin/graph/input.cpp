@@ -1,4 +1,5 @@
 #include "keratin/graph/input.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

@@ -1,5 +1,6 @@
 #include "keratin/graph/json_tensor.h"
 
+#include "keratin/base/text.h"
 #include "keratin/graph/dtype_policy.h"
 
 namespace keratin {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <functional>
 
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/graph/activation.h"
 #include "keratin/graph/constraint.h"

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "keratin/base/hash.h"
+#include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/ops/pointwise.h"
 
@@ -80,8 +81,8 @@ uint64_t Layer::changes() { return change_count.load(std::memory_order_relaxed);
 void Layer::mark_changed() { changed_at_ = ++change_count; }
 
 size_t Layer::revision() const {
-  size_t seed = mix(changed_at_, options_.trainable ? 1 : 0);
-  for (const Sublayer& sub : sublayers()) seed = mix(seed, sub.layer->revision());
+  size_t seed = detail::mix(changed_at_, options_.trainable ? 1 : 0);
+  for (const Sublayer& sub : sublayers()) seed = detail::mix(seed, sub.layer->revision());
   return seed;
 }
 

@@ -208,19 +208,19 @@ Arguments<T> Layer::bound(Arguments<T> given) const {
     if (all.empty() || i < tensors.size())
       out.positional.push_back(std::move(value));
     else if (i >= all.size())
-      refuse_argument(text("got ", given.positional.size(), " positional arguments"));
+      refuse_argument(detail::text("got ", given.positional.size(), " positional arguments"));
     else if (!value.is_none())
       out.named.emplace(all[i], std::move(value));
   }
   for (auto& [name, value] : given.named) {
     const auto twice = [&, &name = name] {
-      refuse_argument(text("got multiple values for '", name, "'"));
+      refuse_argument(detail::text("got multiple values for '", name, "'"));
     };
     const auto tensor = std::find(tensors.begin(), tensors.end(), name);
     if (tensor == tensors.end()) {
       const bool known = all.empty() || name == "training" || value.is_none() ||
                          std::find(all.begin(), all.end(), name) != all.end();
-      if (!known) refuse_argument(text("got an unexpected argument '", name, "'"));
+      if (!known) refuse_argument(detail::text("got an unexpected argument '", name, "'"));
       if (!out.named.emplace(name, std::move(value)).second) twice();
       continue;
     }

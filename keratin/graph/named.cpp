@@ -1,4 +1,5 @@
 #include "keratin/graph/named.h"
+#include "keratin/base/text.h"
 
 #include <cctype>
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/named.h"
 #include "keratin/ops/constant.h"

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/operation_rules.h"
 #include "keratin/ops/norm.h"
 

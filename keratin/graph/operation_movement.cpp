@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/operation_rules.h"
 #include "keratin/ops/fill.h"

@@ -1,5 +1,6 @@
 // What options and dtypes make of operations, where Keras's graphs on TensorFlow do not say: the
 // numbers are those of Keras 3.15 on JAX.
+#include "keratin/base/text.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/operation.h"
 #include "keratin/graph/symbolic_ops.h"

@@ -1,6 +1,7 @@
 // Keras's reductions: over all axes (None), over some, or over none (an empty tuple).
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/operation_rules.h"
 #include "keratin/ops/fill.h"

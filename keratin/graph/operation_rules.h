@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keratin/base/text.h"
 #include "keratin/graph/operation.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/promote.h"

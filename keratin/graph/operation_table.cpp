@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/get_item.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/operation_rules.h"

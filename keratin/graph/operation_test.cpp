@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/symbolic_ops.h"

@@ -1,5 +1,6 @@
 // Where the calls that a tracer writes run, and how a batch is split over devices.
 #include "keratin/base/hash.h"
+#include "keratin/base/text.h"
 #include "keratin/graph/layer.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/joining.h"
@@ -24,7 +25,7 @@ namespace {
 
 size_t Tracer::BroughtHash::operator()(const Brought& key) const {
   const auto node = reinterpret_cast<size_t>(&key.value.node());
-  return mix(mix(node, key.value.index()), key.device.hash());
+  return detail::mix(detail::mix(node, key.value.index()), key.device.hash());
 }
 
 // A loop runs on one device as a whole: what is inside stays there.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"

@@ -1,4 +1,5 @@
 #include "keratin/graph/sequential.h"
+#include "keratin/base/text.h"
 
 #include <algorithm>
 

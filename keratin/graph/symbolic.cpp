@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/dtype_policy.h"
 #include "keratin/graph/layer.h"
 

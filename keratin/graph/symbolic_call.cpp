@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 
 namespace keratin {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/input.h"
 
 namespace keratin {

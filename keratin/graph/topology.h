@@ -36,19 +36,19 @@ std::vector<Tree<T>> walk(const Topology& topology, const std::vector<SymbolicTe
   const auto slot_of = [&](const SymbolicTensor& t) -> std::optional<Tree<T>>& {
     return slots[topology.slots.at(&t.node()) + t.index()];
   };
-  ensure(inputs.size() == values.size(), "walk: ", inputs.size(), " inputs, ", values.size(),
-         " values");
+  detail::ensure(inputs.size() == values.size(), "walk: ", inputs.size(), " inputs, ",
+                 values.size(), " values");
   for (size_t i = 0; i < inputs.size(); ++i) slot_of(inputs[i]) = values[i];
   const auto value_of = [&](const SymbolicTensor& t) -> const Tree<T>& {
     const std::optional<Tree<T>>& value = slot_of(t);
-    ensure(value.has_value(), "walk: tensor ", t.name(), " has no value");
+    detail::ensure(value.has_value(), "walk: tensor ", t.name(), " has no value");
     return *value;
   };
   for (const NodePtr& node : topology.nodes) {
     if (node->is_input()) continue;
     const std::vector<T> results = call(*node, node->arguments().template map<T>(value_of));
-    ensure(results.size() == node->outputs().size(), "layer '", node->layer()->name(), "' gave ",
-           results.size(), " outputs, expected ", node->outputs().size());
+    detail::ensure(results.size() == node->outputs().size(), "layer '", node->layer()->name(),
+                   "' gave ", results.size(), " outputs, expected ", node->outputs().size());
     const size_t first = topology.slots.at(node.get());
     for (size_t i = 0; i < results.size(); ++i) slots[first + i] = Tree<T>(results[i]);
   }

@@ -46,19 +46,19 @@ class Tree {
   }
 
   const T& leaf() const {
-    require(is_leaf(), "expected one tensor, got ", kind());
+    detail::require(is_leaf(), "expected one tensor, got ", kind());
     return std::get<T>(data_);
   }
   const List& list() const {
-    require(is_list(), "expected a list, got ", kind());
+    detail::require(is_list(), "expected a list, got ", kind());
     return std::get<List>(data_);
   }
   const Dict& dict() const {
-    require(is_dict(), "expected a dict, got ", kind());
+    detail::require(is_dict(), "expected a dict, got ", kind());
     return std::get<Dict>(data_);
   }
   const Json& constant() const {
-    require(is_constant(), "expected a constant, got ", kind());
+    detail::require(is_constant(), "expected a constant, got ", kind());
     return std::get<Json>(data_);
   }
 
@@ -68,19 +68,19 @@ class Tree {
     return leaf();
   }
   const Tree& operator[](size_t i) const {
-    require(i < list().size(), "expected at least ", i + 1, " items, got ", list().size());
+    detail::require(i < list().size(), "expected at least ", i + 1, " items, got ", list().size());
     return list()[i];
   }
   const Tree& operator[](std::string_view key) const {
     const auto found = dict().find(key);
-    require(found != dict().end(), "no item is named '", key, "'");
+    detail::require(found != dict().end(), "no item is named '", key, "'");
     return found->second;
   }
   // auto [a, b] = layer(x).unpack<2>();
   template <size_t n>
   std::array<T, n> unpack() const {
     const auto leaves = flat();
-    require(leaves.size() == n, "unpack: expected ", n, " tensors, got ", leaves.size());
+    detail::require(leaves.size() == n, "unpack: expected ", n, " tensors, got ", leaves.size());
     std::array<T, n> out;
     for (size_t i = 0; i < n; ++i) out[i] = leaves[i];
     return out;
@@ -128,8 +128,8 @@ class Tree {
   template <class U>
   Tree<U> pack(const std::vector<U>& leaves) const {
     size_t next = 0;
-    require(leaves.size() == leaf_count(), "expected ", leaf_count(), " tensors, got ",
-            leaves.size());
+    detail::require(leaves.size() == leaf_count(), "expected ", leaf_count(), " tensors, got ",
+                    leaves.size());
     return map<U>([&](const T&) { return leaves[next++]; });
   }
 

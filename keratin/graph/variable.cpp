@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/tensor/known_devices.h"
 #include "keratin/tensor/residence.h"

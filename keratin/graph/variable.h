@@ -73,7 +73,7 @@ class Variable {
     VariableSpec spec;
     std::string path;
     uint64_t seed = 0;
-    Once filled;
+    detail::Once filled;
     Tensor value;
     std::unique_ptr<VariableParts> parts;  // see variable_parts.h
 

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "keratin/base/text.h"
 #include "keratin/image/decoders.h"
 
 namespace keratin::image {

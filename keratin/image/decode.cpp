@@ -1,5 +1,6 @@
 #include "keratin/image/decode.h"
 
+#include "keratin/base/text.h"
 #include "keratin/image/decoders.h"
 
 namespace keratin::image {

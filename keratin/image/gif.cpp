@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "keratin/base/text.h"
 #include "keratin/image/decoders.h"
 
 namespace keratin::image {

@@ -8,6 +8,7 @@
 // Needs <jpeglib.h> before it.
 #include <jerror.h>
 
+#include "keratin/base/text.h"
 #include "keratin/image/decoders.h"
 
 namespace keratin::image {

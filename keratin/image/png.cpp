@@ -4,6 +4,7 @@
 #include <csetjmp>
 #include <vector>
 
+#include "keratin/base/text.h"
 #include "keratin/image/decoders.h"
 
 namespace keratin::image {

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::image {
 namespace {

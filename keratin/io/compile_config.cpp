@@ -1,4 +1,5 @@
 #include "keratin/io/compile_config.h"
+#include "keratin/base/text.h"
 
 namespace keratin::io {
 namespace {

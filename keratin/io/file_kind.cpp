@@ -1,5 +1,6 @@
 #include "keratin/io/file_kind.h"
 
+#include "keratin/base/text.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/files/zip.h"
 

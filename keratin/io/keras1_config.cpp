@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::io {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/keras2_activation.h"
 #include "keratin/io/keras1_config.h"

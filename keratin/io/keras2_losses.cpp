@@ -1,5 +1,6 @@
 #include "keratin/io/keras2_losses.h"
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/sequential.h"

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::io {
 namespace {

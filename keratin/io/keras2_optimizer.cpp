@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/io/weights.h"
 

@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "keratin/base/text.h"
 #include "keratin/files/folder.h"
 #include "keratin/files/zip.h"
 #include "keratin/graph/saved_form.h"

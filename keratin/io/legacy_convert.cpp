@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/layers/bidirectional.h"
 #include "keratin/layers/time_distributed.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/graph/functional.h"

@@ -1,6 +1,7 @@
 // Keras 3's legacy layout: the model as JSON in attributes, weights by layer and by their paths.
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/files/hdf5_writer.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/saved_form.h"

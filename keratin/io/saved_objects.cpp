@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/saved_form.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 
 namespace keratin::io {

@@ -1,5 +1,6 @@
 #include "keratin/io/weights_file.h"
 
+#include "keratin/base/text.h"
 #include "keratin/data/npy.h"
 #include "keratin/files/safetensors.h"
 #include "keratin/io/file_kind.h"

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "keratin/base/json.h"
+#include "keratin/base/text.h"
 #include "keratin/files/folder.h"
 
 namespace keratin::io {

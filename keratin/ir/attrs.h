@@ -35,7 +35,7 @@ void print_attrs(std::ostream& out, const void* object) {
   T::fields([&](const auto&... f) {
     [[maybe_unused]] const auto print_one = [&](const auto& one) {
       const auto& value = static_cast<const T*>(object)->*(one.member);
-      if (same_member(value, defaults.*(one.member))) return;
+      if (detail::same_member(value, defaults.*(one.member))) return;
       out << (first ? " {" : ", ") << one.name << " = ";
       print_value(out, value);
       first = false;
@@ -53,16 +53,16 @@ std::shared_ptr<const void> parse_attrs(Scanner& in) {
   do {
     const std::string_view name = in.word();
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
-      in.fail(text("no attribute twice, '", name, "' is"));
+      in.fail(detail::text("no attribute twice, '", name, "' is"));
     seen.push_back(name);
     in.expect("=");
     bool found = false;
-    for_each_field(*object, [&](std::string_view field_name, auto& value) {
+    detail::for_each_field(*object, [&](std::string_view field_name, auto& value) {
       if (field_name != name) return;
       parse_value(in, value);
       found = true;
     });
-    if (!found) in.fail(text("the value of a known attribute, '", name, "' is none"));
+    if (!found) in.fail(detail::text("the value of a known attribute, '", name, "' is none"));
   } while (in.accept(","));
   in.expect("}");
   return object;
@@ -76,9 +76,9 @@ inline constexpr AttrsType attrs_type_of{
     .parse = detail::parse_attrs<T>,
     .equal =
         [](const void* a, const void* b) {
-          return equal_fields(*static_cast<const T*>(a), *static_cast<const T*>(b));
+          return detail::equal_fields(*static_cast<const T*>(a), *static_cast<const T*>(b));
         },
-    .hash = [](const void* object) { return hash_of(*static_cast<const T*>(object)); },
+    .hash = [](const void* object) { return detail::hash_of(*static_cast<const T*>(object)); },
 };
 
 template <HasFields T>
@@ -97,7 +97,7 @@ class Attrs {
 
   template <HasFields T>
   const T& get() const {
-    ensure(type_ == attrs_type<T>(), "Attrs: asked for another struct than was stored");
+    detail::ensure(type_ == attrs_type<T>(), "Attrs: asked for another struct than was stored");
     return *static_cast<const T*>(object_.get());
   }
   const AttrsType* type() const { return type_; }

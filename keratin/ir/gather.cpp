@@ -1,4 +1,5 @@
 #include "keratin/ir/gather.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

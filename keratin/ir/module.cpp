@@ -1,4 +1,5 @@
 #include "keratin/ir/module.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

@@ -1,4 +1,5 @@
 #include "keratin/ir/node.h"
+#include "keratin/base/text.h"
 
 #include <unordered_map>
 

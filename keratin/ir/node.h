@@ -69,8 +69,8 @@ class OriginScope {
 class Node {
  public:
   // Most nodes have at most two inputs and one output: these are found inside the node.
-  using Inputs = ShortList<Value, 2>;
-  using Outputs = ShortList<Type, 1>;
+  using Inputs = detail::ShortList<Value, 2>;
+  using Outputs = detail::ShortList<Type, 1>;
 
   Node(Block& block, const OpDef& op, const Values& inputs, Attrs attrs);
   ~Node();

@@ -1,5 +1,6 @@
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/module.h"
 
 namespace keratin {

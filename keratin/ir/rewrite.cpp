@@ -1,4 +1,5 @@
 #include "keratin/ir/rewrite.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

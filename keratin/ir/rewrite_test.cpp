@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/sample_testing.h"
 
 namespace keratin {

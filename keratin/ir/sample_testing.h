@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keratin/base/text.h"
 #include "keratin/ir/module.h"
 
 // A few ops for the tests of this folder, which stands below the real ones.

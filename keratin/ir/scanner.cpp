@@ -1,4 +1,5 @@
 #include "keratin/ir/scanner.h"
+#include "keratin/base/text.h"
 
 #include <algorithm>
 #include <cctype>

@@ -40,7 +40,7 @@ class Scanner {
     try {
       return f();
     } catch (const UserError& error) {
-      keratin::fail("ir text, line ", line(), ": ", error.what());
+      detail::fail("ir text, line ", line(), ": ", error.what());
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/sample_testing.h"
 #include "keratin/testing/expect_error.h"
 

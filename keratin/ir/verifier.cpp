@@ -1,6 +1,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/module.h"
 
 namespace keratin {

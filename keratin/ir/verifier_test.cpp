@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/rewrite.h"
 #include "keratin/ir/sample_testing.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/activations.h"
 #include "keratin/ops/reduce.h"
 

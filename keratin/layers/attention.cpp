@@ -1,5 +1,6 @@
 #include "keratin/layers/attention.h"
 
+#include "keratin/base/text.h"
 #include "keratin/layers/attention_masks.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/norm_axes.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/norm.h"

@@ -1,5 +1,6 @@
 #include "keratin/layers/borders.h"
 
+#include "keratin/base/text.h"
 #include "keratin/layers/windows.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/slicing.h"

@@ -1,5 +1,6 @@
 #include "keratin/layers/conv.h"
 
+#include "keratin/base/text.h"
 #include "keratin/layers/windows.h"
 #include "keratin/ops/conv.h"
 

@@ -1,5 +1,6 @@
 #include "keratin/layers/dense.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/pointwise.h"
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/spatial.h"
 #include "keratin/layers/windows.h"
 #include "keratin/ops/fill.h"

@@ -1,5 +1,6 @@
 #include "keratin/layers/embedding.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/pointwise.h"
 

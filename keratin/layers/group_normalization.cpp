@@ -1,5 +1,6 @@
 #include "keratin/layers/group_normalization.h"
 
+#include "keratin/base/text.h"
 #include "keratin/layers/norm_axes.h"
 #include "keratin/ops/norm.h"
 #include "keratin/ops/pointwise.h"

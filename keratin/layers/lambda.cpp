@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/layers/lambda_operations.h"
 

@@ -55,7 +55,7 @@ class LambdaLayer final : public Layer, public HasSavedForm {
 template <class F>
 LambdaFunction lambda_function(F function) {
   if constexpr (requires { function.operator bool(); })
-    require(static_cast<bool>(function), "Lambda: expected a function, got an empty one");
+    detail::require(static_cast<bool>(function), "Lambda: expected a function, got an empty one");
   if constexpr (std::is_invocable_v<F, const Call&>)
     return [f = std::move(function)](const Call& c) -> Results { return f(c); };
   else if constexpr (std::is_invocable_v<F, Value>)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/operation.h"
 #include "keratin/ops/constant.h"

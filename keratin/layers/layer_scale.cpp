@@ -1,5 +1,6 @@
 #include "keratin/layers/layer_scale.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 
 namespace keratin {

@@ -1,5 +1,6 @@
 #include "keratin/layers/lstm.h"
 
+#include "keratin/base/text.h"
 #include "keratin/graph/input.h"
 #include "keratin/layers/rnn_testing.h"
 

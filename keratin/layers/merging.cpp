@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/einsum.h"
 #include "keratin/ops/fill.h"
 #include "keratin/ops/joining.h"

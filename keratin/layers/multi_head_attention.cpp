@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/activations.h"
 #include "keratin/layers/attention_masks.h"
 #include "keratin/layers/dropout.h"

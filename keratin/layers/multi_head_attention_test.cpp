@@ -1,5 +1,6 @@
 #include "keratin/layers/multi_head_attention.h"
 
+#include "keratin/base/text.h"
 #include "keratin/graph/input.h"
 #include "keratin/testing/check_layer.h"
 #include "keratin/testing/check_op.h"

@@ -1,4 +1,5 @@
 #include "keratin/layers/norm_axes.h"
+#include "keratin/base/text.h"
 
 namespace keratin::norm_axes {
 

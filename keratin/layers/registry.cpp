@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/operation.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/windows.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/movement.h"

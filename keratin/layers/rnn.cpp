@@ -1,5 +1,6 @@
 #include "keratin/layers/rnn.h"
 
+#include "keratin/base/text.h"
 #include "keratin/layers/rnn_loop.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

@@ -98,8 +98,8 @@ class RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> {
   template <class Cell>
   void make_cell(std::string name) {
     typename Cell::ConfigType config;
-    for_each_field(config, [&](std::string_view key, auto& out) {
-      for_each_field(this->cfg, [&](std::string_view theirs, const auto& value) {
+    detail::for_each_field(config, [&](std::string_view key, auto& out) {
+      detail::for_each_field(this->cfg, [&](std::string_view theirs, const auto& value) {
         if constexpr (std::is_same_v<std::decay_t<decltype(out)>, std::decay_t<decltype(value)>>)
           if (key == theirs) out = value;
       });

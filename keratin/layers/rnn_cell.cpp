@@ -1,5 +1,6 @@
 #include "keratin/layers/rnn_cell.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/layers/bidirectional.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"

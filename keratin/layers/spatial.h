@@ -38,7 +38,8 @@ class Borders {
       sides_[0] = {sides[0].before, sides[1].before};
       return;
     }
-    require(sides.size() == n, "expected ", n == 1 ? 2 : n, " elements, got ", sides.size());
+    detail::require(sides.size() == n, "expected ", n == 1 ? 2 : n, " elements, got ",
+                    sides.size());
     std::copy(sides.begin(), sides.end(), sides_.begin());
   }
 
@@ -47,14 +48,14 @@ class Borders {
   // Errors: a negative number. `what` is the name of the argument.
   void check(std::string_view what, std::string_view who) const {
     for (const Side& side : sides_)
-      require(side.before >= 0 && side.after >= 0, "`", what, "` of ", who,
-              " cannot be negative. Received: ", what, "=", text());
+      detail::require(side.before >= 0 && side.after >= 0, "`", what, "` of ", who,
+                      " cannot be negative. Received: ", what, "=", text());
   }
   // ((0, 1), (2, 3)), or (0, 1) of one axis
   std::string text() const {
     std::string all;
     for (const Side& side : sides_)
-      all += keratin::text(all.empty() ? "" : ", ", "(", side.before, ", ", side.after, ")");
+      all += detail::text(all.empty() ? "" : ", ", "(", side.before, ", ", side.after, ")");
     return n == 1 ? all : "(" + all + ")";
   }
 
@@ -67,7 +68,7 @@ class Borders {
     if (json.is_number()) return json.as_int();
     std::vector<Side> sides;
     for (const Json& item : json.as_array()) {
-      require(item.is_number() || item.size() == 2, "expected a number or two, got ", item);
+      detail::require(item.is_number() || item.size() == 2, "expected a number or two, got ", item);
       sides.push_back(item.is_number() ? Side(item.as_int())
                                        : Side(item[0].as_int(), item[1].as_int()));
     }

@@ -1,4 +1,5 @@
 #include "keratin/layers/stacked_rnn_cells.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

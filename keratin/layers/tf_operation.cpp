@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/named.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/clone.h"
 #include "keratin/testing/check_op.h"

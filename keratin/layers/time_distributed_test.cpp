@@ -1,5 +1,6 @@
 #include "keratin/layers/time_distributed.h"
 
+#include "keratin/base/text.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/sequential.h"
 #include "keratin/layers/dense.h"

@@ -1,5 +1,6 @@
 #include "keratin/layers/unit_normalization.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 

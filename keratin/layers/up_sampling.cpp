@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/windows.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/pointwise.h"

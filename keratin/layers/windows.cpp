@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 

@@ -16,8 +16,9 @@ class WrapperOf : public LayerOf<Derived, Config> {
  protected:
   WrapperOf(Config config, LayerOptions options)
       : LayerOf<Derived, Config>(std::move(config), std::move(options)) {
-    require(layer() != nullptr, "Layer None supplied to ", Config::keras_name,
-            " isn't a supported layer type. Please ensure wrapped layer is a valid Keras layer.");
+    detail::require(
+        layer() != nullptr, "Layer None supplied to ", Config::keras_name,
+        " isn't a supported layer type. Please ensure wrapped layer is a valid Keras layer.");
     this->add_sublayer("layer", layer());
   }
 };
@@ -36,7 +37,7 @@ class WrapperLayer final : public WrapperOf<WrapperLayer, WrapperConfig> {
       : WrapperOf(std::move(config), std::move(options)) {}
 
   Results call(const Call&) const override {
-    fail("Layer Wrapper ('", name(), "') does not have a `call()` method implemented.");
+    detail::fail("Layer Wrapper ('", name(), "') does not have a `call()` method implemented.");
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/activations.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"

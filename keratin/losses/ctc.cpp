@@ -1,5 +1,6 @@
 #include "keratin/losses/ctc.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/joining.h"

@@ -32,7 +32,7 @@ class Numbers {
 template <HasFields C>
 Json write_fields(const C& config) {
   Json json = Json::object();
-  for_each_field(config, [&](std::string_view key, const auto& value) {
+  detail::for_each_field(config, [&](std::string_view key, const auto& value) {
     if constexpr (requires { config.writes(key); })
       if (!config.writes(key)) return;
     json[key] = config::write(value);
@@ -44,13 +44,13 @@ Json write_fields(const C& config) {
 template <HasFields C>
 bool read_field(C& config, const std::string& key, const Json& value, std::string_view who) {
   bool known = false;
-  for_each_field(config, [&](std::string_view name, auto& out) {
+  detail::for_each_field(config, [&](std::string_view name, auto& out) {
     if (name != key) return;
     known = true;
     try {
       config::read(value, out, {});
     } catch (const UserError& error) {
-      fail(who, ": config key '", key, "': ", error.what());
+      detail::fail(who, ": config key '", key, "': ", error.what());
     }
   });
   return known;

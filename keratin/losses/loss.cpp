@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/losses/registry.h"
 #include "keratin/ops/pointwise.h"

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <map>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/losses/losses.h"
 

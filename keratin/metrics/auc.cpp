@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

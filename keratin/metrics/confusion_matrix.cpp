@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/cumulative.h"
 #include "keratin/ops/indexing.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/movement.h"

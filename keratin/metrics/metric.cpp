@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/metrics/reduction.h"
 #include "keratin/metrics/registry.h"
@@ -50,7 +51,7 @@ template <class Write>
 std::shared_ptr<MetricState::Program> MetricState::program(const std::string& data,
                                                            const EngineOptions& options,
                                                            const Write& write) {
-  static_assert(lists_every_member<ProgramKey>());
+  static_assert(detail::lists_every_member<ProgramKey>());
   ProgramKey key{data, options};
   if (auto known = programs_.find(key)) return known;
   Module module;

@@ -107,7 +107,7 @@ class MetricState {
     static size_t bytes(const Program& p) { return p.executable->memory_bytes(); }
     static void shrink(const Program& p) { p.executable->release_memory(); }
   };
-  LruCache<ProgramKey, Program, Memory> programs_;
+  detail::LruCache<ProgramKey, Program, Memory> programs_;
 };
 
 // A metric whose own config is a struct with a field list and Keras's name. The struct may say

@@ -1,4 +1,5 @@
 #include "keratin/model/clone.h"
+#include "keratin/base/text.h"
 
 #include <unordered_map>
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/data/npy.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/files/safetensors.h"

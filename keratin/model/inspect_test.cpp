@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
 #include "keratin/testing/expect_error.h"

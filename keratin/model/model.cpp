@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "keratin/base/text.h"
 #include "keratin/model/runner.h"
 #include "keratin/train/fit.h"
 

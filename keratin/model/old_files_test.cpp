@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "keratin/base/text.h"
 #include "keratin/files/hdf5_writer.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/inspect.h"

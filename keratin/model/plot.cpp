@@ -10,6 +10,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/dtype_policy.h"
 
 namespace keratin {

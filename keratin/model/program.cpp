@@ -1,4 +1,5 @@
 #include "keratin/model/program.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

@@ -22,7 +22,7 @@ struct RunOptions {
       field_list(field("training", &RunOptions::training), field("dialect", &RunOptions::dialect),
                  field("engine", &RunOptions::engine));
 };
-static_assert(lists_every_member<RunOptions>());
+static_assert(detail::lists_every_member<RunOptions>());
 
 // What a layer gave: its outputs, the mask of each, and the losses it added.
 struct RunResult {
@@ -88,7 +88,7 @@ struct ArgumentType {
       field("mask_shape", &ArgumentType::mask_shape));
   bool operator==(const ArgumentType&) const = default;
 };
-static_assert(lists_every_member<ArgumentType>());
+static_assert(detail::lists_every_member<ArgumentType>());
 
 // All that a program depends on.
 struct ProgramKey {
@@ -103,7 +103,7 @@ struct ProgramKey {
                  field("options", &ProgramKey::options), field("structure", &ProgramKey::structure),
                  field("types", &ProgramKey::types));
 };
-static_assert(lists_every_member<ProgramKey>());
+static_assert(detail::lists_every_member<ProgramKey>());
 
 // What a model's cache of programs holds, and how it did since the model was made.
 struct ProgramCacheInfo {
@@ -144,7 +144,7 @@ class ProgramCache {
     static size_t bytes(const Program& program) { return program.executable().memory_bytes(); }
     static void shrink(const Program& program) { program.executable().release_memory(); }
   };
-  LruCache<ProgramKey, const Program, Memory> programs_;
+  detail::LruCache<ProgramKey, const Program, Memory> programs_;
 };
 
 // Runs a layer on data once; builds it if need be.

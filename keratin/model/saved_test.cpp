@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "keratin/base/text.h"
 #include "keratin/files/zip.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"

@@ -1,5 +1,6 @@
 #include "keratin/model/saving.h"
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/files/zip.h"
 #include "keratin/io/file_kind.h"

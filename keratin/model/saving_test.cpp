@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/files/hdf5_writer.h"

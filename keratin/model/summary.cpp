@@ -1,4 +1,5 @@
 #include "keratin/model/summary.h"
+#include "keratin/base/text.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/model/saving.h"
 #include "keratin/testing/expect_error.h"

@@ -1,4 +1,5 @@
 #include "keratin/ops/activations.h"
+#include "keratin/base/text.h"
 
 #include <algorithm>
 #include <numbers>

@@ -1,6 +1,7 @@
 #include "keratin/ops/activations.h"
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 

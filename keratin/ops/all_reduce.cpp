@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/parts.h"

@@ -1,6 +1,7 @@
 #include "keratin/ops/attention.h"
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"

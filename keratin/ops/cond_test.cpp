@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"

@@ -1,5 +1,6 @@
 #include "keratin/ops/conv.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/registry.h"

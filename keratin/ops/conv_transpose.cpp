@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"

@@ -1,5 +1,6 @@
 #include "keratin/ops/cumulative.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/pointwise.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::ops {
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_values.h"
 

@@ -1,5 +1,6 @@
 #include "keratin/ops/fused.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 
 namespace keratin::ops {

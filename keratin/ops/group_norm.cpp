@@ -1,3 +1,4 @@
+#include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/norm_rules.h"

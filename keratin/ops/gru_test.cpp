@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/recurrent_testing.h"
 #include "keratin/testing/expect_error.h"
 

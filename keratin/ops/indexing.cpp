@@ -1,5 +1,6 @@
 #include "keratin/ops/indexing.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"

@@ -1,5 +1,6 @@
 #include "keratin/ops/lstm.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/joining.h"

@@ -1,5 +1,6 @@
 #include "keratin/ops/matmul.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise_rules.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/listed.h"
 #include "keratin/ops/pointwise_rules.h"

@@ -1,5 +1,6 @@
 #include "keratin/ops/movement.h"
 
+#include "keratin/base/text.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 

@@ -1,5 +1,6 @@
 #include "keratin/ops/norm.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/norm_rules.h"
 #include "keratin/ops/pointwise.h"

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/engine/devices.h"
 #include "keratin/ops/ops.h"

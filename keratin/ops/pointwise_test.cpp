@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"

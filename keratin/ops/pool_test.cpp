@@ -1,5 +1,6 @@
 #include "keratin/ops/pool.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/indexing.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"

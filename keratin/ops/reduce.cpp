@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/registry.h"
 #include "keratin/testing/expect_error.h"

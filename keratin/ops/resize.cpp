@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/einsum.h"
 #include "keratin/ops/emit.h"

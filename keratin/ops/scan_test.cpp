@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/registry.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

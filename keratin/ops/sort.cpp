@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/pointwise.h"

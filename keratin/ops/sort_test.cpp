@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "keratin/base/text.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 

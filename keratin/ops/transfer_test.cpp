@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/devices.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/testing/check_op.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::ops {
 

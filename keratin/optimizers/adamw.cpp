@@ -1,5 +1,6 @@
 #include "keratin/optimizers/adamw.h"
 
+#include "keratin/base/text.h"
 #include "keratin/optimizers/adam_rule.h"
 
 namespace keratin {

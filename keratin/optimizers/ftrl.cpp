@@ -1,5 +1,6 @@
 #include "keratin/optimizers/ftrl.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 
 namespace keratin {
@@ -11,7 +12,7 @@ FtrlOptimizer::FtrlOptimizer(FtrlConfig config, OptimizerOptions options)
             Json(value), '.');
   };
   check(cfg.learning_rate_power <= 0, "learning_rate_power", "negative", cfg.learning_rate_power);
-  for_each_field(cfg, [&]<class T>(std::string_view name, const T& value) {
+  detail::for_each_field(cfg, [&]<class T>(std::string_view name, const T& value) {
     if constexpr (std::is_same_v<T, double>)
       check(value >= 0 || name == "learning_rate_power" || name == "beta", name, "positive", value);
   });

@@ -1,5 +1,6 @@
 #include "keratin/optimizers/lion.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 
 namespace keratin {

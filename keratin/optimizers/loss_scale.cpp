@@ -1,5 +1,6 @@
 #include "keratin/optimizers/loss_scale.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/promote.h"
 #include "keratin/ops/reduce.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/optimizers/pattern.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/engine/evaluate.h"
 #include "keratin/graph/variable_parts.h"
@@ -379,7 +380,7 @@ Json OptimizerState::get_config() const {
   config["name"] = name();
   config["learning_rate"] =
       rate_.is_number() ? Json(learning_rate_.value().at(0)) : rate_.to_json();
-  for_each_field(options_, [&](std::string_view key, const auto& value) {
+  detail::for_each_field(options_, [&](std::string_view key, const auto& value) {
     config[key] = config::write(value);
   });
   for (const auto& [key, value] : own_config().as_object())

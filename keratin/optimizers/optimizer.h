@@ -176,14 +176,14 @@ class OptimizerOf : public Base {
   const Config& config() const { return cfg; }
   Json own_config() const override {
     Json json = Json::object();
-    for_each_field(cfg, [&](std::string_view key, const auto& value) {
+    detail::for_each_field(cfg, [&](std::string_view key, const auto& value) {
       if (!unwritten(key)) json[key] = config::write(value);
     });
     return json;
   }
   std::shared_ptr<OptimizerState> fresh_copy() const override {
     Config copy = cfg;
-    for_each_field(copy, [](std::string_view, auto& value) {
+    detail::for_each_field(copy, [](std::string_view, auto& value) {
       if constexpr (requires { value.fresh_copy(); }) value = value.fresh_copy();
     });
     if constexpr (requires { copy.learning_rate.is_number(); })

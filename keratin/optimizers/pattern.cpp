@@ -2,7 +2,7 @@
 
 #include <regex>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

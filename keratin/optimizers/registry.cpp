@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/optimizers/optimizers.h"
 
@@ -17,7 +18,7 @@ bool take(const std::string& key, const Json& value, Structs&... structs) {
     known = true;
     config::read(value, out, {});
   };
-  (for_each_field(structs, read), ...);
+  (detail::for_each_field(structs, read), ...);
   return known;
 }
 

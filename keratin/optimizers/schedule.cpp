@@ -1,5 +1,6 @@
 #include "keratin/optimizers/schedule.h"
 
+#include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/optimizers/registry.h"
 

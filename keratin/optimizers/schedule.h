@@ -29,7 +29,7 @@ class LearningRate {
   LearningRate(C config)  // NOLINT(google-explicit-constructor)
       : class_name_(C::keras_name), function_([config](Value step) { return config.call(step); }) {
     if constexpr (requires { config.check(); }) config.check();
-    for_each_field(config, [&](std::string_view key, const auto& value) {
+    detail::for_each_field(config, [&](std::string_view key, const auto& value) {
       config_[key] = config::write(value);
     });
   }

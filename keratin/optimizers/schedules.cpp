@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 
 namespace keratin::schedules {

@@ -20,11 +20,12 @@ using Places = std::unordered_map<const Node*, size_t>;
 size_t place_of(Value value, const Places* places) {
   const size_t node =
       places != nullptr ? places->at(&value.node()) : reinterpret_cast<size_t>(&value.node());
-  return mix(node, value.index());
+  return detail::mix(node, value.index());
 }
 
 size_t hash_type(const Type& type) {
-  return mix(mix(static_cast<size_t>(type.dtype), type.shape.hash()), type.device.hash());
+  return detail::mix(detail::mix(static_cast<size_t>(type.dtype), type.shape.hash()),
+                     type.device.hash());
 }
 
 size_t hash_block(const Block& block);
@@ -33,11 +34,12 @@ size_t hash_node(const Node& node, const Places* places) {
   size_t inputs = 0;
   for (const Value& input : node.inputs()) {
     const size_t place = place_of(input, places);
-    inputs = node.op().commutative ? inputs + mix(0, place) : mix(inputs, place);
+    inputs = node.op().commutative ? inputs + detail::mix(0, place) : detail::mix(inputs, place);
   }
-  size_t hash = mix(mix(reinterpret_cast<size_t>(&node.op()), node.attrs().hash()), inputs);
-  for (const Type& type : node.types()) hash = mix(hash, hash_type(type));
-  for (const auto& region : node.regions()) hash = mix(hash, hash_block(*region));
+  size_t hash =
+      detail::mix(detail::mix(reinterpret_cast<size_t>(&node.op()), node.attrs().hash()), inputs);
+  for (const Type& type : node.types()) hash = detail::mix(hash, hash_type(type));
+  for (const auto& region : node.regions()) hash = detail::mix(hash, hash_block(*region));
   return hash;
 }
 
@@ -47,13 +49,13 @@ size_t hash_block(const Block& block) {
   size_t hash = block.nodes().size();
   for (const auto& parameter : block.parameters()) {
     places.emplace(parameter.get(), places.size());
-    hash = mix(hash, hash_type(parameter->type()));
+    hash = detail::mix(hash, hash_type(parameter->type()));
   }
   for (const auto& node : block.nodes()) {
-    hash = mix(hash, hash_node(*node, &places));
+    hash = detail::mix(hash, hash_node(*node, &places));
     places.emplace(node.get(), places.size());
   }
-  for (const Value& result : block.results) hash = mix(hash, place_of(result, &places));
+  for (const Value& result : block.results) hash = detail::mix(hash, place_of(result, &places));
   return hash;
 }
 
@@ -133,7 +135,8 @@ class Seen {
 Module eliminate_common(Module module) {
   Seen seen(module.number());
   return rewrite(std::move(module), [&](const Node& node) -> std::optional<Values> {
-    const size_t hash = mix(hash_node(node, nullptr), reinterpret_cast<size_t>(&node.block()));
+    const size_t hash =
+        detail::mix(hash_node(node, nullptr), reinterpret_cast<size_t>(&node.block()));
     const Node* earlier = seen.find_or_add(node, hash);
     return earlier != nullptr ? std::optional(earlier->outputs()) : std::nullopt;
   });

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 #include "keratin/passes/eliminate_dead.h"
 #include "keratin/testing/check_pass.h"

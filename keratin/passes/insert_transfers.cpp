@@ -27,7 +27,7 @@ class Transfers {
   struct Hash {
     size_t operator()(const Key& key) const {
       const auto node = reinterpret_cast<size_t>(&key.value.node());
-      return mix(mix(node, key.value.index()), key.device.hash());
+      return detail::mix(detail::mix(node, key.value.index()), key.device.hash());
     }
   };
 

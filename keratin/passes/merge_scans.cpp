@@ -23,7 +23,7 @@ bool same_loop(const Node& a, const Node& b) {
 size_t hash_inputs(const Node& node) {
   size_t hash = reinterpret_cast<size_t>(&node.block());
   for (const Value& input : node.inputs())
-    hash = mix(mix(hash, reinterpret_cast<size_t>(&input.node())), input.index());
+    hash = detail::mix(detail::mix(hash, reinterpret_cast<size_t>(&input.node())), input.index());
   return hash;
 }
 

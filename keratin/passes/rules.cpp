@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/rewrite.h"
 
 namespace keratin {

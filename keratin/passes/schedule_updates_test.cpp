@@ -4,6 +4,7 @@
 
 #include "keratin/autodiff/gradients.h"
 #include "keratin/backend/reference/reference.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/ops.h"
 #include "keratin/passes/decompose_unclaimed.h"
 #include "keratin/plan/plan.h"

@@ -1,4 +1,5 @@
 #include "keratin/passes/specialize.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

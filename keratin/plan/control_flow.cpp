@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/scan.h"
 #include "keratin/plan/arena.h"

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 
 namespace keratin {

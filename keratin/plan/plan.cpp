@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/block_table.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/records.h"

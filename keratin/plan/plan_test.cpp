@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/backend/reference/reference.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 #include "keratin/testing/expect_error.h"
 

@@ -1,5 +1,6 @@
 #include <ostream>
 
+#include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 #include "keratin/plan/plan.h"
 

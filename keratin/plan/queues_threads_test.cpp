@@ -4,6 +4,7 @@
 #include <random>
 
 #include "keratin/backend/reference/reference.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/all_reduce.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/transfer.h"

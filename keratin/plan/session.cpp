@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "keratin/base/text.h"
 #include "keratin/plan/queues.h"
 #include "keratin/plan/staging.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 #include "keratin/tensor/memory.h"
 
 namespace keratin {

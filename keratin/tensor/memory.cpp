@@ -4,7 +4,7 @@
 #include <atomic>
 #include <limits>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 namespace {

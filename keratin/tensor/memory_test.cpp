@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 #include "keratin/tensor/buffer.h"
 
 namespace keratin {

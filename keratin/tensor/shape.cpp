@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "keratin/base/error.h"
 #include "keratin/base/hash.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 
@@ -58,7 +58,7 @@ Dims Shape::strides() const {
 
 size_t Shape::hash() const {
   size_t seed = static_cast<size_t>(rank_);
-  for (int64_t size : *this) seed = mix(seed, static_cast<size_t>(size));
+  for (int64_t size : *this) seed = detail::mix(seed, static_cast<size_t>(size));
   return seed;
 }
 

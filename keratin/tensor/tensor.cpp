@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "keratin/base/hash.h"
+#include "keratin/base/text.h"
 #include "keratin/tensor/residence.h"
 
 namespace keratin {
@@ -90,7 +91,8 @@ bool Tensor::operator==(const Tensor& other) const {
 size_t Tensor::hash() const {
   if (!defined()) return 0;
   const std::string_view content(static_cast<const char*>(raw()), bytes());
-  return mix(mix(static_cast<size_t>(dtype_), shape_.hash()), hash_of(content));
+  return detail::mix(detail::mix(static_cast<size_t>(dtype_), shape_.hash()),
+                     detail::hash_of(content));
 }
 
 namespace {

@@ -66,16 +66,16 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 template <class T>
 std::span<T> Tensor::data() const {
-  require(dtype_of<std::remove_const_t<T>>() == dtype_, "Tensor: asked for ",
-          dtype_of<std::remove_const_t<T>>(), " elements of a ", dtype_, " tensor");
+  detail::require(dtype_of<std::remove_const_t<T>>() == dtype_, "Tensor: asked for ",
+                  dtype_of<std::remove_const_t<T>>(), " elements of a ", dtype_, " tensor");
   return {static_cast<T*>(raw()), static_cast<size_t>(count())};
 }
 
 template <class T>
 Tensor Tensor::of(DType dtype, Shape shape, const std::vector<T>& values) {
   Tensor tensor(dtype, shape);
-  require(static_cast<int64_t>(values.size()) == tensor.count(), "Tensor: shape ", shape, " has ",
-          tensor.count(), " elements, got ", values.size(), " values");
+  detail::require(static_cast<int64_t>(values.size()) == tensor.count(), "Tensor: shape ", shape,
+                  " has ", tensor.count(), " elements, got ", values.size(), " values");
   dispatch(dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
     auto* out = static_cast<S*>(tensor.raw());

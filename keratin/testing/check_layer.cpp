@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/input.h"
 #include "keratin/ops/ops.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/losses/loss.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/expect_values.h"

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "keratin/base/text.h"
 #include "keratin/metrics/metric.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/check_op.h"

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/dtype_policy.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::testing {
 

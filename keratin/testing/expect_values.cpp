@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 
 namespace keratin::testing {

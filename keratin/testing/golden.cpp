@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/dtype_policy.h"
 
 namespace keratin::testing {

@@ -1,5 +1,6 @@
 #include "keratin/testing/golden_layers.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/ops.h"
 
 namespace keratin::testing {

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <utility>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/train/progress_bar.h"
 

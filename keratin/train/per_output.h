@@ -46,8 +46,9 @@ class PerOutput {
     std::vector<std::optional<T>> out(outputs.size());
     if (one_) return std::vector<std::optional<T>>(outputs.size(), one_);
     if (each_) {
-      require(each_->size() == outputs.size(), "`", argument, "`: expected one for each of the ",
-              outputs.size(), " outputs of the model, got ", each_->size());
+      detail::require(each_->size() == outputs.size(), "`", argument,
+                      "`: expected one for each of the ", outputs.size(),
+                      " outputs of the model, got ", each_->size());
       for (size_t i = 0; i < out.size(); ++i) out[i] = (*each_)[i];
     }
     if (by_name_) {
@@ -60,8 +61,8 @@ class PerOutput {
           out[i] = value;
           found = true;
         }
-        require(found, "`", argument, "`: '", name,
-                "' is no output of the model; its outputs are [", known, "]");
+        detail::require(found, "`", argument, "`: '", name,
+                        "' is no output of the model; its outputs are [", known, "]");
       }
     }
     return out;

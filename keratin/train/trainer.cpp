@@ -4,6 +4,7 @@
 #include <set>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/graph/sequential.h"
@@ -122,7 +123,7 @@ size_t Trainer::StepMemory::bytes(const Step& step) { return step.executable->me
 void Trainer::StepMemory::shrink(const Step& step) { step.executable->release_memory(); }
 
 Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) {
-  static_assert(lists_every_member<StepKey>());
+  static_assert(detail::lists_every_member<StepKey>());
   StepKey key{.training = training, .moves = Variable::moves()};
   for (const Tree<Tensor>* part : {&batch.x, &batch.y, &batch.sample_weight})
     key.structure += part->is_leaf() ? "*" : part->outline();
@@ -324,7 +325,7 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
 
 Trainer::Step& Trainer::find(const Batch& batch, bool training) {
   StepKey key = key_of(batch, training);
-  if (last_ != nullptr && equal_fields(last_->key, key)) return *last_;
+  if (last_ != nullptr && detail::equal_fields(last_->key, key)) return *last_;
   if (auto known = steps_.find(key)) return *(last_ = std::move(known));
   std::shared_ptr<Step> step = trace(batch, training);
   // The first one builds layers and makes the optimizer's variables.

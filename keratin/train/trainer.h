@@ -91,7 +91,7 @@ class Trainer {
     static size_t bytes(const Step& step);
     static void shrink(const Step& step);
   };
-  LruCache<StepKey, Step, StepMemory> steps_;
+  detail::LruCache<StepKey, Step, StepMemory> steps_;
   std::shared_ptr<Step> last_;
 };
 

@@ -14,6 +14,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/data/npy.h"
 #include "keratin/model/saving.h"

@@ -1,4 +1,5 @@
 #include "gpu_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/keratin.h"
 #include "keratin/train/trainer.h"
 

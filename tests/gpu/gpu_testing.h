@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/backends.h"

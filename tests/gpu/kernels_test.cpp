@@ -1,4 +1,5 @@
 #include "gpu_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/norm_rules.h"
 
 // Every family of kernels once, small: compute-sanitizer watches these.

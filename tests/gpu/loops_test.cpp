@@ -1,4 +1,5 @@
 #include "gpu_testing.h"
+#include "keratin/base/text.h"
 
 // Sizes at which kernels do several elements at a time, which `check_op` is too thorough for.
 namespace keratin::testing {

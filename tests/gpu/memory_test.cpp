@@ -3,6 +3,7 @@
 
 #include "gpu_testing.h"
 #include "keratin/backend/cuda/gpu.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/tensor/memory.h"

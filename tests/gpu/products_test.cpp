@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "gpu_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"

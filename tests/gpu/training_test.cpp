@@ -1,4 +1,5 @@
 #include "gpu_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"

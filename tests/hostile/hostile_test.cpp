@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"

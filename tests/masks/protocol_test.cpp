@@ -2,6 +2,7 @@
 // expected was asked of Keras 3.15, or is in the source of Keras 2.2.5 (dialect keras2).
 #include <gtest/gtest.h>
 
+#include "keratin/base/text.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/model.h"
 #include "keratin/ops/ops.h"

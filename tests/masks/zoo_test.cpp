@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/clone.h"

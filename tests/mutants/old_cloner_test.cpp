@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "keratin/base/text.h"
 #include "tests/mutants/old_cloner_testing.h"
 
 namespace keratin {

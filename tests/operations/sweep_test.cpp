@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "keratin/base/text.h"
 #include "keratin/files/zip.h"
 #include "keratin/graph/dtype_policy.h"
 #include "keratin/graph/functional.h"

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"

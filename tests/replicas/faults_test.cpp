@@ -5,6 +5,7 @@
 #include <map>
 
 #include "keratin/backend/cuda/cuda.h"
+#include "keratin/base/text.h"
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/model/summary.h"
 #include "tests/random/recipe_testing.h"

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/graph/variable_parts.h"

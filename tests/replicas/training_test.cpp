@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "keratin/base/text.h"
 #include "keratin/callbacks/callbacks.h"
 #include "keratin/data/csv.h"
 #include "keratin/distribute/data_parallel.h"

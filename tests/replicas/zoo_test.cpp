@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/testing/zoo.h"
 #include "tests/replicas/difference_testing.h"

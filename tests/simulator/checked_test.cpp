@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 // Run with KERATIN_SIMULATOR=checked: what kernels do to memory is looked at. Each of these may
 // well give the right numbers on a GPU, most of the time.

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 // The simulated GPU is there to find faults, so it must not forgive any.
 namespace keratin::cuda {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "keratin/base/text.h"
 #include "keratin/keratin.h"
 
 extern char** environ;  // NOLINT

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "keratin/base/text.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/golden.h"

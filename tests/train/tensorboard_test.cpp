@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "keratin/base/text.h"
 #include "keratin/callbacks/event_writer.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/golden.h"

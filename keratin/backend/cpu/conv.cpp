@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cpu/kernels.h"
 #include "keratin/backend/cpu/matmul.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
 
 namespace keratin::cpu {

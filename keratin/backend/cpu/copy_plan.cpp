@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "keratin/backend/cpu/kernels/copy.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 namespace {

@@ -6,6 +6,7 @@
 #include "keratin/backend/cpu/conv.h"
 #include "keratin/backend/cpu/epilogue_loop.h"
 #include "keratin/backend/cpu/matmul.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"

@@ -3,6 +3,7 @@
 
 #include "keratin/backend/cpu/epilogue.h"
 #include "keratin/backend/cpu/jit/lower.h"
+#include "keratin/base/text.h"
 #include "keratin/ir/module.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"

@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cpu/jit/loop_kernel.h"
 #include "keratin/backend/cpu/jit/lower.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 
 namespace keratin::cpu {

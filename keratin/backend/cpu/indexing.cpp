@@ -6,6 +6,7 @@
 #include "keratin/backend/cpu/indexing.h"
 #include "keratin/backend/cpu/kernel_table.h"
 #include "keratin/backend/cpu/kernels.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/movement.h"
 
 namespace keratin::cpu {

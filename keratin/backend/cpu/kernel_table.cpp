@@ -1,6 +1,6 @@
 #include "keratin/backend/cpu/kernel_table.h"
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 #if defined(__x86_64__)
 #include <xbyak/xbyak_util.h>

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "keratin/base/text.h"
 #include "keratin/plan/backend.h"
 
 // The table of kernels: which op is run by what. kernels.cpp is the one list of them.

@@ -4,6 +4,7 @@
 #include "keratin/backend/cpu/kernel_table.h"
 #include "keratin/backend/cpu/kernels.h"
 #include "keratin/backend/cpu/norm.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 
 namespace keratin::cpu {

@@ -5,6 +5,7 @@
 #include "keratin/backend/cpu/call_kernel.h"
 #include "keratin/backend/cpu/kernel_table.h"
 #include "keratin/backend/cpu/kernels.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/reduce.h"
 
 namespace keratin::cpu {

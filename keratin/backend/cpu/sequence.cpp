@@ -3,6 +3,7 @@
 #include "keratin/backend/cpu/call_kernel.h"
 #include "keratin/backend/cpu/kernel_table.h"
 #include "keratin/backend/cpu/kernels.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/cumulative.h"
 #include "keratin/ops/random.h"
 #include "keratin/ops/sort.h"

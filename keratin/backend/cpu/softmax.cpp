@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cpu/call_kernel.h"
 #include "keratin/backend/cpu/kernel_table.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/movement.h"
 
 namespace keratin::cpu {

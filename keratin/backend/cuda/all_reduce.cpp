@@ -5,6 +5,7 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/nccl.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/all_reduce.h"
 
 namespace keratin::cuda {

@@ -1,6 +1,7 @@
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/line.h"
 #include "keratin/backend/cuda/sort_text.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/sort.h"
 
 // Equals keep their order, NaN comes last.

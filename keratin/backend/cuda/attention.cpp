@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "keratin/backend/cuda/families.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/attention.h"
 #include "keratin/ops/records.h"
 

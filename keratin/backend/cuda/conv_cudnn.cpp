@@ -8,6 +8,7 @@
 #include "keratin/backend/cuda/gemm.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/trial.h"
+#include "keratin/base/text.h"
 #include "keratin/plan/preparation.h"
 
 namespace keratin::cuda {

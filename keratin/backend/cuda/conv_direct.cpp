@@ -3,6 +3,7 @@
 #include "keratin/backend/cuda/conv.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/window_text.h"
+#include "keratin/base/text.h"
 
 // Convolutions in which few numbers are under a window, straight from their definition: libraries
 // make them products, whose tiles are then nearly empty.

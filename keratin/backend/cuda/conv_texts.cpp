@@ -3,6 +3,7 @@
 #include "keratin/backend/cuda/conv.h"
 #include "keratin/backend/cuda/conv_cudnn.h"
 #include "keratin/backend/cuda/window_text.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

@@ -9,6 +9,7 @@
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/trial_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/ir/module.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/ops.h"

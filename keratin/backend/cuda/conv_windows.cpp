@@ -5,6 +5,7 @@
 #include "keratin/backend/cuda/gemm.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/window_text.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
 
 namespace keratin::cuda {

@@ -10,6 +10,7 @@
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/matmul.h"
 #include "keratin/backend/cuda/step.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 
 namespace keratin {

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "keratin/backend/cuda/library.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda::cudnn {
 

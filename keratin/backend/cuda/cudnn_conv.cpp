@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/backend/cuda/gpu.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

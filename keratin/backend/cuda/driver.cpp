@@ -1,7 +1,7 @@
 #include "keratin/backend/cuda/driver.h"
 
 #include "keratin/backend/cuda/library.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

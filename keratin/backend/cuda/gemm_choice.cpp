@@ -11,6 +11,7 @@
 #include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/graph.h"
 #include "keratin/backend/cuda/kernel_cache.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

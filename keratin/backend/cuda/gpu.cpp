@@ -3,6 +3,7 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/kernel_cache.h"
 #include "keratin/backend/cuda/nvrtc.h"
+#include "keratin/base/text.h"
 #include "keratin/tensor/memory.h"
 
 namespace keratin::cuda {

@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/places.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

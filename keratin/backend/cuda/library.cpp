@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

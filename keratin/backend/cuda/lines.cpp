@@ -1,5 +1,6 @@
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/line.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/cumulative.h"
 #include "keratin/ops/reduce.h"
 

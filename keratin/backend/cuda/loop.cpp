@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "keratin/backend/cuda/pointwise.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"

@@ -4,6 +4,7 @@
 #include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/tuning.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/plan/preparation.h"
 

@@ -4,6 +4,7 @@
 
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/gemm.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/slicing.h"

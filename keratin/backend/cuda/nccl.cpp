@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "keratin/backend/cuda/library.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "keratin/backend/cuda/library.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "keratin/backend/cuda/library.h"
 #include "keratin/backend/cuda/texts.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

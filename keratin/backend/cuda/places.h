@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/backend/cuda/source.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/movement.h"
 
 namespace keratin::cuda {

@@ -1,5 +1,6 @@
 #include "keratin/backend/cuda/pointwise.h"
 
+#include "keratin/base/text.h"
 #include "keratin/ops/scalar.h"
 
 namespace keratin::cuda {

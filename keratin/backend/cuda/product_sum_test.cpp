@@ -5,6 +5,7 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/matmul.h"
 #include "keratin/backend/cuda/trial_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 #include "keratin/testing/backends.h"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 
 namespace keratin::cuda {

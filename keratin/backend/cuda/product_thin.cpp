@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "keratin/backend/cuda/product.h"
+#include "keratin/base/text.h"
 
 // Products of which one side is short, as the last layer of a classifier has them: tiles of
 // libraries are nearly empty then, and a second kernel joins their parts.

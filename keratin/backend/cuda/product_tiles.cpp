@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cuda/pointwise.h"
 #include "keratin/backend/cuda/product.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"

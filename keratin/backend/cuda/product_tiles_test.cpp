@@ -11,6 +11,7 @@
 #include "keratin/backend/cuda/product_testing.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/backend/cuda/trial_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/testing/backends.h"
 
 namespace keratin::cuda {

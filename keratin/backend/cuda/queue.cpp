@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/graph.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/indexing.h"
 
 namespace keratin::cuda {

@@ -3,6 +3,7 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/gpu.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/gru.h"
 #include "keratin/ops/lstm.h"
 

@@ -3,6 +3,7 @@
 
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/gemm.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/norm.h"
 #include "keratin/ops/records.h"

@@ -4,6 +4,7 @@
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/places.h"
 #include "keratin/backend/cuda/sort_text.h"
+#include "keratin/base/text.h"
 
 // Additions to places that indices name: no atomics, so a sum is always the same.
 namespace keratin::cuda {

@@ -1,4 +1,5 @@
 #include "keratin/backend/cuda/sort_text.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

@@ -1,4 +1,5 @@
 #include "keratin/backend/cuda/source.h"
+#include "keratin/base/text.h"
 
 #include <algorithm>
 #include <bit>

@@ -6,6 +6,7 @@
 
 #include "keratin/backend/cuda/kernel_cache.h"
 #include "keratin/backend/cuda/trial.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cuda {
 

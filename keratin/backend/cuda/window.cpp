@@ -1,6 +1,7 @@
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/gemm.h"
 #include "keratin/backend/cuda/window_text.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/pool.h"
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "keratin/backend/reference/families.h"
+#include "keratin/base/text.h"
 
 namespace keratin {
 

@@ -1,5 +1,5 @@
 #include "keratin/backend/cpu/jit/emitter.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

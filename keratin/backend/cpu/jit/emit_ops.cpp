@@ -2,7 +2,7 @@
 
 #include "keratin/backend/cpu/jit/emitter.h"
 #include "keratin/backend/cpu/jit/tile_ops.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

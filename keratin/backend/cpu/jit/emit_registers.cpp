@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "keratin/backend/cpu/jit/emitter.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

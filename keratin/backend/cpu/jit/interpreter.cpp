@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

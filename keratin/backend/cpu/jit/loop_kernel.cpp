@@ -10,7 +10,7 @@
 #include "keratin/backend/cpu/jit/grid.h"
 #include "keratin/backend/cpu/jit/interpreter.h"
 #include "keratin/backend/cpu/parallel.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

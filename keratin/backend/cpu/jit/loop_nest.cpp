@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

@@ -4,6 +4,7 @@
 
 #include "keratin/backend/cpu/jit/loop_testing.h"
 #include "keratin/backend/cpu/jit/tile_ops.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu::testing {
 

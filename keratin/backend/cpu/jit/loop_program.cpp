@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/scalar.h"
 
 namespace keratin::cpu {

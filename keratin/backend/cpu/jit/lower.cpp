@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "keratin/backend/cpu/jit/loop_block.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/scalar.h"
 
 namespace keratin::cpu {

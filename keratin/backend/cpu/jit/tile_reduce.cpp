@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "keratin/backend/cpu/jit/tile_ops.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/scalar.h"
 
 namespace keratin::cpu {

@@ -6,7 +6,7 @@
 #include "keratin/backend/cpu/tile/depthwise_conv.h"
 #include "keratin/backend/cpu/tile/filter_grad.h"
 #include "keratin/backend/cpu/tile/tap_conv.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 namespace {

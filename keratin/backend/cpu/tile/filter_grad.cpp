@@ -6,7 +6,7 @@
 
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/base/divide.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/backend/cpu/tile/moved.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 

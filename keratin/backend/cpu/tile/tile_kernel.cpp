@@ -5,7 +5,7 @@
 
 #include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/backend/cpu/tile/tile_jit.h"
-#include "keratin/base/error.h"
+#include "keratin/base/text.h"
 
 namespace keratin::cpu {
 namespace {
@@ -119,7 +119,9 @@ struct SpecHash {
 
 size_t TileSpec::hash() const {
   size_t seed = 0;
-  for_each_field(*this, [&](std::string_view, const auto& f) { seed = mix(seed, hash_of(f)); });
+  detail::for_each_field(*this, [&](std::string_view, const auto& f) {
+    seed = detail::mix(seed, detail::hash_of(f));
+  });
   return seed;
 }
 

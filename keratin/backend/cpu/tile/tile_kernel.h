@@ -18,7 +18,7 @@ struct TileSegment {
 
   static constexpr auto fields = field_list(
       field("a", &TileSegment::a), field("b", &TileSegment::b), field("k", &TileSegment::k));
-  bool operator==(const TileSegment& other) const { return equal_fields(*this, other); }
+  bool operator==(const TileSegment& other) const { return detail::equal_fields(*this, other); }
 };
 
 // Segments that feed only some rows of the tile: bit i stands for row i.
@@ -28,7 +28,7 @@ struct TileClass {
 
   static constexpr auto fields =
       field_list(field("rows", &TileClass::rows), field("segments", &TileClass::segments));
-  bool operator==(const TileClass& other) const { return equal_fields(*this, other); }
+  bool operator==(const TileClass& other) const { return detail::equal_fields(*this, other); }
 };
 
 // What is done to a finished tile, in order, before it is stored.
@@ -68,7 +68,7 @@ struct TileSpec {
                  field("copy_b", &TileSpec::copy_b), field("fetch_c", &TileSpec::fetch_c),
                  field("post", &TileSpec::post), field("scale", &TileSpec::scale),
                  field("classes", &TileSpec::classes), field("unrolled", &TileSpec::unrolled));
-  bool operator==(const TileSpec& other) const { return equal_fields(*this, other); }
+  bool operator==(const TileSpec& other) const { return detail::equal_fields(*this, other); }
   size_t hash() const;
 };
 
