@@ -46,6 +46,7 @@ function(keratin_library name)
     add_library(${objects} OBJECT ${sources})
     set_target_properties(${objects} PROPERTIES UNITY_BUILD ${KERATIN_UNITY})
     target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${objects} PRIVATE $<$<PLATFORM_ID:Windows>:KERATIN_BUILDING>)
     target_link_libraries(${objects} PRIVATE ${arg_LINK})
   endif()
 

@@ -7,7 +7,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 # One set of objects serves the shared library, the static one and the tests.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# Public headers say what leaves the library, with `#pragma GCC visibility push(default)`.
+# KERATIN_API (keratin/base/export.h) marks what leaves the library.
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/module.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -10,12 +9,11 @@ namespace keratin {
 // returns those values, each of the type of its `wrt` (zeros where y does not depend on it). `y`
 // is a float of any shape; `dy` is its own gradient, ones when undefined. Gradients are ordinary
 // ops, so they can be differentiated again. All sizes must be known.
-Values gradients(Value y, const Values& wrt, Value dy = {});
+KERATIN_API Values gradients(Value y, const Values& wrt, Value dy = {});
 
 // Several outputs at once, each with its gradient (undefined: none). Where nothing flows to an
 // input the result is undefined.
-Values pull_back(Block& block, const Values& outputs, const Values& dy, const Values& wrt);
+KERATIN_API Values pull_back(Block& block, const Values& outputs, const Values& dy,
+                             const Values& wrt);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

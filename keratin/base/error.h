@@ -4,28 +4,27 @@
 #include <stdexcept>
 #include <string>
 
-namespace keratin {
+#include "keratin/base/export.h"
 
-#pragma GCC visibility push(default)
+namespace keratin {
 // Every failure is one of three: the caller's (bad argument, shape or file), a device's or a
 // library's, or ours. A message says who complains, what was expected and what came.
-class Error : public std::runtime_error {
+class KERATIN_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-class UserError final : public Error {
+class KERATIN_API UserError final : public Error {
  public:
   using Error::Error;
 };
-class BackendError final : public Error {
+class KERATIN_API BackendError final : public Error {
  public:
   using Error::Error;
 };
-class InternalError final : public Error {
+class KERATIN_API InternalError final : public Error {
  public:
   using Error::Error;
 };
-#pragma GCC visibility pop
 
 namespace detail {
 

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // A struct lists its members once, as
@@ -94,5 +92,3 @@ bool equal_fields(const T& a, const T& b) {
 
 }  // namespace detail
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 
 #include "keratin/base/fields.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin::detail {
 
 // Mixes one more value into a running hash (a 64-bit multiply and fold).
@@ -45,5 +43,3 @@ size_t hash_of(const T& value) {
 }
 
 }  // namespace keratin::detail
-
-#pragma GCC visibility pop

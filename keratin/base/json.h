@@ -8,13 +8,13 @@
 #include <variant>
 #include <vector>
 
-#pragma GCC visibility push(default)
+#include "keratin/base/export.h"
 
 namespace keratin {
 
 // A JSON value. Objects keep the order of their keys; integers stay integers; NaN and the
 // infinities are written as Python writes them.
-class Json {
+class KERATIN_API Json {
  public:
   using Array = std::vector<Json>;
   using Object = std::vector<std::pair<std::string, Json>>;
@@ -87,8 +87,6 @@ class Json {
   std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> data_;
 };
 
-std::ostream& operator<<(std::ostream& out, const Json& json);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const Json& json);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 
 #include "keratin/base/hash.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // How much a cache keeps.
@@ -118,5 +116,3 @@ class LruCache {
 
 }  // namespace detail
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -3,8 +3,6 @@
 #include <memory>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace keratin::detail {
 
 // A value that its copies share and nobody changes: as cheap to copy as a pointer, however large.
@@ -29,5 +27,3 @@ class SharedValue {
 };
 
 }  // namespace keratin::detail
-
-#pragma GCC visibility pop

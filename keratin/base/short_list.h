@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace keratin::detail {
 
 // A list whose length is set once. Up to N elements lie inside the object, so that what is small
@@ -51,5 +49,3 @@ class ShortList {
 };
 
 }  // namespace keratin::detail
-
-#pragma GCC visibility pop

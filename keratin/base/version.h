@@ -2,13 +2,11 @@
 
 #include <string_view>
 
-#pragma GCC visibility push(default)
+#include "keratin/base/export.h"
 
 namespace keratin {
 
 // The version of the library, for example "1.2.3".
-std::string_view version();
+KERATIN_API std::string_view version();
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

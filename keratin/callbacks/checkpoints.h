@@ -2,9 +2,8 @@
 
 #include <filesystem>
 
+#include "keratin/base/export.h"
 #include "keratin/train/callback.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -15,7 +14,7 @@ struct BackupAndRestoreOptions {
 };
 // Goes on where an earlier run of the same program was cut off, with the same bits as if it never
 // had been: weights, optimizer, metrics, random numbers, and the order of the samples.
-CallbackPtr BackupAndRestore(BackupAndRestoreOptions options);
+KERATIN_API CallbackPtr BackupAndRestore(BackupAndRestoreOptions options);
 
 struct ModelCheckpointOptions {
   // A whole model where it ends in .keras, weights where it ends in .weights.h5, .weights.json,
@@ -30,8 +29,6 @@ struct ModelCheckpointOptions {
   std::optional<double> initial_value_threshold = {};
 };
 // Saves the model, or its weights, while it trains.
-CallbackPtr ModelCheckpoint(ModelCheckpointOptions options);
+KERATIN_API CallbackPtr ModelCheckpoint(ModelCheckpointOptions options);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

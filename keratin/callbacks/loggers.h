@@ -3,9 +3,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "keratin/base/export.h"
 #include "keratin/train/callback.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -15,11 +14,11 @@ struct CSVLoggerOptions {
   bool append = false;
 };
 // One line of numbers per epoch.
-CallbackPtr CSVLogger(CSVLoggerOptions options);
+KERATIN_API CallbackPtr CSVLogger(CSVLoggerOptions options);
 
 // The progress bar, in the place of the one that `fit` shows anyway: among other callbacks it can
 // be put where it is wanted. It shows what `verbose` says.
-CallbackPtr ProgbarLogger();
+KERATIN_API CallbackPtr ProgbarLogger();
 
 // Functions instead of a class.
 struct LambdaCallbackOptions {
@@ -30,8 +29,6 @@ struct LambdaCallbackOptions {
   std::function<void(Training&, int64_t step)> on_train_batch_begin = {};
   std::function<void(Training&, int64_t step, const Logs&)> on_train_batch_end = {};
 };
-CallbackPtr LambdaCallback(LambdaCallbackOptions options);
+KERATIN_API CallbackPtr LambdaCallback(LambdaCallbackOptions options);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,8 +2,6 @@
 
 #include "keratin/train/callback.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // Watches one number of the logs: whether it got better is decided by its mode, "min", "max", or
@@ -23,5 +21,3 @@ class Monitor {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,9 +2,8 @@
 
 #include <functional>
 
+#include "keratin/base/export.h"
 #include "keratin/train/callback.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -19,16 +18,14 @@ struct ReduceLROnPlateauOptions {
   double min_lr = 0;
 };
 // Lowers the learning rate when a number has stopped getting better.
-CallbackPtr ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
+KERATIN_API CallbackPtr ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
 
 // The learning rate of each epoch, from its number and the rate so far.
-CallbackPtr LearningRateScheduler(std::function<double(int64_t epoch, double rate)> schedule,
-                                  int verbose = 0);
+KERATIN_API CallbackPtr
+LearningRateScheduler(std::function<double(int64_t epoch, double rate)> schedule, int verbose = 0);
 
 // Evaluates, and at the end of each epoch saves, with the averages of the weights; trains on with
 // the weights themselves. The optimizer keeps averages with use_ema.
-CallbackPtr SwapEMAWeights(bool swap_on_epoch = false);
+KERATIN_API CallbackPtr SwapEMAWeights(bool swap_on_epoch = false);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/train/callback.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -17,11 +16,9 @@ struct EarlyStoppingOptions {
   int64_t start_from_epoch = 0;
 };
 // Ends training when a number has not got better for so many epochs.
-CallbackPtr EarlyStopping(EarlyStoppingOptions options = {});
+KERATIN_API CallbackPtr EarlyStopping(EarlyStoppingOptions options = {});
 
 // Ends training when the loss is no number any more.
-CallbackPtr TerminateOnNaN();
+KERATIN_API CallbackPtr TerminateOnNaN();
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,14 +2,13 @@
 
 #include <filesystem>
 
+#include "keratin/base/export.h"
 #include "keratin/train/callback.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // When batches are logged: "batch", every so many of them, or "epoch", never.
-class UpdateFrequency {
+class KERATIN_API UpdateFrequency {
  public:
   UpdateFrequency(const char* when) : UpdateFrequency(std::string(when)) {}  // NOLINT
   UpdateFrequency(const std::string& when);                                  // NOLINT
@@ -32,8 +31,6 @@ struct TensorBoardOptions {
 // Writes what TensorBoard shows: event files in log_dir/train and log_dir/validation, with the tags
 // that Keras gives them. What belongs to an epoch is written whatever update_freq is; Keras loses
 // it where the number of the last batch is no multiple of update_freq.
-CallbackPtr TensorBoard(TensorBoardOptions options = {});
+KERATIN_API CallbackPtr TensorBoard(TensorBoardOptions options = {});
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/tensor/tensor.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -16,15 +15,13 @@ struct CsvOptions {
 };
 
 // A table of numbers: one row a line. Errors say the line and the column.
-struct CsvTable {
+struct KERATIN_API CsvTable {
   std::vector<std::string> names;  // of the columns, where there is a header
   Tensor values;                   // f64 [rows, columns]
 
   Tensor column(const std::string& name) const;                 // f64 [rows]
   Tensor columns(const std::vector<std::string>& names) const;  // f64 [rows, so many]
 };
-CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
+KERATIN_API CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -3,16 +3,15 @@
 #include <concepts>
 #include <variant>
 
+#include "keratin/base/export.h"
 #include "keratin/data/dataset.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // What models train, evaluate and predict on: rows of tensors, which are cut into batches; a
 // Dataset of batches; or a generator of batches, which ends when it gives nothing. A generator is
 // gone through once: with a fixed number of steps, an epoch goes on where the last one ended.
-class Data {
+class KERATIN_API Data {
  public:
   Data(Batch rows) : source_(std::move(rows)) {}          // NOLINT(google-explicit-constructor)
   Data(Dataset batches) : source_(std::move(batches)) {}  // NOLINT(google-explicit-constructor)
@@ -36,5 +35,3 @@ class Data {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

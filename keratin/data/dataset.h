@@ -4,15 +4,14 @@
 #include <memory>
 #include <optional>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/tree.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // What a model learns from: inputs, targets and the samples' weights, each a tensor or a structure
 // of them, or nothing. Of one example or, once batched, of several along a first axis.
-struct Batch {
+struct KERATIN_API Batch {
   Tree<Tensor> x = {};
   Tree<Tensor> y = {};
   Tree<Tensor> sample_weight = {};
@@ -34,7 +33,7 @@ struct Batch {
 
 // One pass over a dataset. A batch belongs to the caller until the next call, which may write into
 // the same tensors; whoever keeps one clones it.
-class Stream {
+class KERATIN_API Stream {
  public:
   virtual ~Stream() = default;
   virtual bool next(Batch& out) = 0;
@@ -46,7 +45,7 @@ class Stream {
 // Where data come from and what is done to them on the way: from_tensors(x, y).shuffle().batch(32).
 // Immutable; each pass makes a stream of its own. What is random follows from a seed and the number
 // of the pass, so that a pass can be repeated.
-class Dataset {
+class KERATIN_API Dataset {
  public:
   using Generator = std::function<std::optional<Batch>()>;
 
@@ -79,8 +78,6 @@ class Dataset {
 };
 
 // A permutation of 0 … count-1 that follows from a seed and the number of a pass.
-std::vector<int64_t> shuffled_order(int64_t count, uint64_t seed, int64_t pass);
+KERATIN_API std::vector<int64_t> shuffled_order(int64_t count, uint64_t seed, int64_t pass);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

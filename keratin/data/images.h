@@ -2,9 +2,8 @@
 
 #include <filesystem>
 
+#include "keratin/base/export.h"
 #include "keratin/data/dataset.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -25,11 +24,12 @@ struct LoadImageOptions {
 };
 // An image as f32 [height, width, channels], from 0 to 255: JPEG, PNG, BMP, or the first frame of a
 // GIF, whatever the file is called.
-Tensor load_image(const std::filesystem::path& path, const LoadImageOptions& options = {});
+KERATIN_API Tensor load_image(const std::filesystem::path& path,
+                              const LoadImageOptions& options = {});
 
 // The classes of images: "inferred" from the folders they are in, none, or given in the order of
 // the sorted paths.
-class ImageLabels {
+class KERATIN_API ImageLabels {
  public:
   ImageLabels(const char* inferred);         // NOLINT(google-explicit-constructor)
   ImageLabels(std::nullopt_t) {}             // NOLINT
@@ -65,7 +65,7 @@ struct ImageDatasetOptions {
 };
 
 // Batches of images from files, which are read when they are asked for.
-class ImageDataset : public Dataset {
+class KERATIN_API ImageDataset : public Dataset {
  public:
   ImageDataset(Dataset data, std::vector<std::string> classes, std::vector<std::string> paths)
       : Dataset(std::move(data)), class_names(std::move(classes)), file_paths(std::move(paths)) {}
@@ -76,12 +76,10 @@ class ImageDataset : public Dataset {
 
 // The images of a folder with a folder for each class. A seed divides and orders the files as it
 // does in Keras; the order of a pass is Keratin's own.
-ImageDataset image_dataset_from_directory(const std::filesystem::path& directory,
-                                          const ImageDatasetOptions& options = {});
+KERATIN_API ImageDataset image_dataset_from_directory(const std::filesystem::path& directory,
+                                                      const ImageDatasetOptions& options = {});
 // Both parts of a validation split, as with Keras's subset "both".
-std::pair<ImageDataset, ImageDataset> image_datasets_from_directory(
+KERATIN_API std::pair<ImageDataset, ImageDataset> image_datasets_from_directory(
     const std::filesystem::path& directory, const ImageDatasetOptions& options);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

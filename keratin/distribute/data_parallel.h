@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/distribute/distribution.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::distribute {
 
@@ -18,7 +17,7 @@ struct DataParallelOptions {
 };
 
 // Every device runs the whole model on a part of the batch.
-class DataParallel final : public Distribution {
+class KERATIN_API DataParallel final : public Distribution {
  public:
   explicit DataParallel(const DataParallelOptions& options = {});
   std::string_view class_name() const override { return "DataParallel"; }
@@ -32,5 +31,3 @@ class DataParallel final : public Distribution {
 };
 
 }  // namespace keratin::distribute
-
-#pragma GCC visibility pop

@@ -1,16 +1,15 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/distribute/layout.h"
 #include "keratin/model/model.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::distribute {
 
 class DistributionScope;
 
 // How the data and the variables of models lie on a mesh of devices.
-class Distribution {
+class KERATIN_API Distribution {
  public:
   virtual ~Distribution() = default;
   virtual std::string_view class_name() const = 0;
@@ -44,23 +43,23 @@ class Distribution {
   std::string batch_dim_name_;
   bool auto_shard_dataset_;
 };
-std::ostream& operator<<(std::ostream& out, const Distribution& distribution);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const Distribution& distribution);
 
 // A model that runs as the distribution says. It shares the variables of the given one: training
 // one is training the other, and what is saved of it is the given model.
-Model distribute(const Model& model, const Distribution& distribution);
+KERATIN_API Model distribute(const Model& model, const Distribution& distribution);
 
 // A value in parts along the layout's axes, each on its device of the mesh, or whole again where
 // the layout has none: for the calls of layers and Lambdas. What is made of it is made where the
 // parts are. In a model that is distributed the samples stay with their replicas.
-Value distribute_tensor(Value tensor, const TensorLayout& layout);
+KERATIN_API Value distribute_tensor(Value tensor, const TensorLayout& layout);
 
 // The distribution of all models that are made from now on; nullptr for none, as at first.
-void set_distribution(std::shared_ptr<const Distribution> distribution);
-void set_distribution(const Distribution& distribution);
-std::shared_ptr<const Distribution> distribution();
+KERATIN_API void set_distribution(std::shared_ptr<const Distribution> distribution);
+KERATIN_API void set_distribution(const Distribution& distribution);
+KERATIN_API std::shared_ptr<const Distribution> distribution();
 
-class DistributionScope {
+class KERATIN_API DistributionScope {
  public:
   explicit DistributionScope(std::shared_ptr<const Distribution> distribution);
   ~DistributionScope();
@@ -79,8 +78,6 @@ struct InitializeOptions {
   std::optional<int64_t> process_id = {};
 };
 // Keras's way to join several processes. There is one here: more than one is an error.
-void initialize(const InitializeOptions& options = {});
+KERATIN_API void initialize(const InitializeOptions& options = {});
 
 }  // namespace keratin::distribute
-
-#pragma GCC visibility pop

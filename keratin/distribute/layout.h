@@ -6,17 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/engine/devices.h"
 #include "keratin/tensor/shape.h"
-
-#pragma GCC visibility push(default)
 
 // How tensors lie on devices, in the words of keras.distribution.
 namespace keratin::distribute {
 
 // The names of the devices of a type ("cpu", "gpu"); of GPUs where there are any, else of the CPU.
-std::vector<std::string> list_devices(std::optional<std::string> device_type = {});
-int64_t get_device_count(std::optional<std::string> device_type = {});
+KERATIN_API std::vector<std::string> list_devices(std::optional<std::string> device_type = {});
+KERATIN_API int64_t get_device_count(std::optional<std::string> device_type = {});
 
 struct DeviceMeshOptions {
   Dims shape;                           // e.g. {2, 4}
@@ -25,7 +24,7 @@ struct DeviceMeshOptions {
 };
 
 // Devices as a grid with named axes.
-class DeviceMesh {
+class KERATIN_API DeviceMesh {
  public:
   explicit DeviceMesh(const DeviceMeshOptions& options);
 
@@ -49,10 +48,10 @@ class DeviceMesh {
   std::vector<std::string> axis_names_;
   std::vector<Device> devices_;
 };
-std::ostream& operator<<(std::ostream& out, const DeviceMesh& mesh);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const DeviceMesh& mesh);
 
 // Along which axis of the mesh each axis of a tensor is split; nothing where it is whole.
-class TensorLayout {
+class KERATIN_API TensorLayout {
  public:
   using Axes = std::vector<std::optional<std::string>>;
 
@@ -71,11 +70,11 @@ class TensorLayout {
   Axes axes_;
   std::optional<DeviceMesh> mesh_;
 };
-std::ostream& operator<<(std::ostream& out, const TensorLayout& layout);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const TensorLayout& layout);
 
 // Layouts by the paths of variables, "encoder/dense/kernel", and of what layers give,
 // "encoder/dense/output": keys are paths, or regular expressions that match a whole one.
-class LayoutMap {
+class KERATIN_API LayoutMap {
  public:
   explicit LayoutMap(DeviceMesh mesh) : mesh_(std::move(mesh)) {}
 
@@ -96,5 +95,3 @@ class LayoutMap {
 };
 
 }  // namespace keratin::distribute
-
-#pragma GCC visibility pop

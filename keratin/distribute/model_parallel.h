@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/distribute/distribution.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::distribute {
 
@@ -15,7 +14,7 @@ struct ModelParallelOptions {
 // Variables are split over the devices as the map says, each device holding its part; the batch is
 // split along one axis of the mesh. The devices along the other axes share the work of a replica:
 // products with a split variable are made of its parts, where these are.
-class ModelParallel final : public Distribution {
+class KERATIN_API ModelParallel final : public Distribution {
  public:
   explicit ModelParallel(const ModelParallelOptions& options);
   std::string_view class_name() const override { return "ModelParallel"; }
@@ -32,5 +31,3 @@ class ModelParallel final : public Distribution {
 };
 
 }  // namespace keratin::distribute
-
-#pragma GCC visibility pop

@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/engine/devices.h"
 #include "keratin/model/model.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Which GPUs: the first n, or those of a list; all of them by default, and for 0 or an empty list.
-class Gpus {
+class KERATIN_API Gpus {
  public:
   Gpus() = default;
   Gpus(int count) : count_(count) {}                                     // NOLINT
@@ -32,8 +31,6 @@ struct MultiGpuOptions {
 // A model that splits each batch over several GPUs, lets the given one run on each part, and puts
 // the parts together. It shares the weights of the given model, the template: training one is
 // training the other, and what is saved of it is the template.
-Model multi_gpu_model(const Model& model, const MultiGpuOptions& options = {});
+KERATIN_API Model multi_gpu_model(const Model& model, const MultiGpuOptions& options = {});
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,15 +2,14 @@
 
 #include <iosfwd>
 
+#include "keratin/base/export.h"
 #include "keratin/base/fields.h"
 #include "keratin/engine/executable.h"
 #include "keratin/ir/module.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
-struct EngineOptions {
+struct KERATIN_API EngineOptions {
   std::string backend = "cpu";  // "cpu", "reference" or "cuda": everything on gpu:0
   int threads = 0;              // 0: as many as the machine has
   bool deterministic = false;   // results do not depend on the number of threads
@@ -32,8 +31,6 @@ struct EngineOptions {
 static_assert(detail::lists_every_member<EngineOptions>());
 
 // From a program to something that runs. All input sizes must be known.
-Executable compile(Module module, const EngineOptions& options = {});
+KERATIN_API Executable compile(Module module, const EngineOptions& options = {});
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -6,16 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/tensor/tensor.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 struct Plan;
 
 // The results of a run that may still be at work on a device.
-class PendingResults {
+class KERATIN_API PendingResults {
  public:
   explicit PendingResults(std::vector<Tensor> results) : results_(std::move(results)) {}
   // Waits until they are there.
@@ -27,7 +26,7 @@ class PendingResults {
 
 // A compiled program. Immutable: any number of threads may call it at once, each call borrows a
 // session of its own.
-class Executable {
+class KERATIN_API Executable {
  public:
   // Fast arithmetic takes denormal numbers for zero while it runs. State stays where a GPU updates
   // it, and results come by `Tensor::wait`; or both are there after each run.
@@ -77,5 +76,3 @@ class Executable {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,16 +2,13 @@
 
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/engine/executable.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Who runs what where, as a picture: a column per device, its steps from top to bottom in an order
 // in which all of them could run, and an arrow to each step from those of others that it waits for.
-std::string plan_to_svg(const Executable& program);
+KERATIN_API std::string plan_to_svg(const Executable& program);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -6,11 +6,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/base/shared_value.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -20,7 +19,7 @@ using LayerPtr = std::shared_ptr<Layer>;
 
 // A function of one value: Keras's by name ("relu", "swish"), a layer with its options
 // (LeakyReLU({.negative_slope = 0.1})), or any callable.
-class Activation {
+class KERATIN_API Activation {
  public:
   using Function = std::function<Value(Value)>;
 
@@ -72,5 +71,3 @@ class Activation {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

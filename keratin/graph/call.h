@@ -4,11 +4,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/symbolic.h"
 #include "keratin/graph/variable.h"
 #include "keratin/ir/module.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -42,7 +41,7 @@ class Tracer;
 
 // One call of a layer while a program is written: the only door through which a layer sees its
 // inputs, masks, weights, random numbers and whether it trains.
-class Call {
+class KERATIN_API Call {
  public:
   Call(Tracer& tracer, const Layer& layer, Arguments<Traced> arguments, bool training)
       : tracer_(&tracer),
@@ -106,7 +105,7 @@ class Call {
 
 // Writes calls of layers into a module. Variables become the module's state, in the order in which
 // they are first used.
-class Tracer {
+class KERATIN_API Tracer {
  public:
   Tracer(Module& module, bool training, Dialect dialect = Dialect::keras3)
       : module_(&module), training_(training), dialect_(dialect) {}
@@ -197,7 +196,7 @@ class Tracer {
 };
 
 // While it lives, variables are read on the device; on no particular one, without it.
-class Placement {
+class KERATIN_API Placement {
  public:
   Placement(Tracer& tracer, std::optional<Device> device) : tracer_(tracer), outer_(tracer.place_) {
     tracer_.place_ = device;
@@ -212,5 +211,3 @@ class Placement {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/base/fields.h"
 #include "keratin/graph/custom_parts.h"
 #include "keratin/graph/layer.h"
-
-#pragma GCC visibility push(default)
 
 // Between config structs and Keras's JSON. A layer lists its fields once; reading, writing and
 // copying follow from the list.
@@ -31,7 +30,7 @@ struct ConfigContext {
 };
 
 // One number or several, as users write an axis or a size: 3 or {3, 5}. Remembers which.
-class Sizes {
+class KERATIN_API Sizes {
  public:
   Sizes(int64_t one) : dims_{one}, single_(true) {}                   // NOLINT
   Sizes(int one) : Sizes(int64_t{one}) {}                             // NOLINT
@@ -54,7 +53,7 @@ class Sizes {
 
 // While it lives, copies of layers are remembered: a layer held in several places is copied once,
 // so what was tied stays tied. Scopes nest; the outermost one remembers.
-class CopyScope {
+class KERATIN_API CopyScope {
  public:
   CopyScope();
   ~CopyScope();
@@ -65,12 +64,12 @@ class CopyScope {
   bool outermost_;
 };
 // The copy of a layer: a fresh one, or the one this scope has made already.
-LayerPtr copy_of(const LayerPtr& layer);
+KERATIN_API LayerPtr copy_of(const LayerPtr& layer);
 
 // {"module", "class_name", "config", "registered_name", "build_config"}
-Json serialize_layer(const Layer& layer);
-Json shape_json(const Shape& shape);  // unknown sizes are null
-Shape shape_from_json(const Json& json);
+KERATIN_API Json serialize_layer(const Layer& layer);
+KERATIN_API Json shape_json(const Shape& shape);  // unknown sizes are null
+KERATIN_API Shape shape_from_json(const Json& json);
 
 namespace config {
 
@@ -96,8 +95,8 @@ Json write(const std::optional<T>& value) {
 }
 
 // Python takes numbers for booleans, null for false, and booleans for numbers.
-bool as_bool(const Json& json);
-Json as_number(const Json& json);
+KERATIN_API bool as_bool(const Json& json);
+KERATIN_API Json as_number(const Json& json);
 inline void read(const Json& json, bool& out, const ConfigContext&) { out = as_bool(json); }
 inline void read(const Json& json, int64_t& out, const ConfigContext&) {
   out = as_number(json).as_int();
@@ -108,7 +107,8 @@ inline void read(const Json& json, double& out, const ConfigContext&) {
 inline void read(const Json& json, std::string& out, const ConfigContext&) {
   out = json.as_string();
 }
-std::string quoted_name(const Json& config);  // " 'dense_1'", where the config has a name
+KERATIN_API std::string quoted_name(
+    const Json& config);  // " 'dense_1'", where the config has a name
 inline void read(const Json& json, Json& out, const ConfigContext&) { out = json; }
 inline void read(const Json& json, DType& out, const ConfigContext&) {
   out = dtype_from_keras(json.as_string(), "config");
@@ -155,8 +155,8 @@ inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
 }  // namespace config
 
 // The keys every layer has.
-LayerOptions read_options(const Json& config, const ConfigContext& context = {});
-bool is_option(std::string_view key);
+KERATIN_API LayerOptions read_options(const Json& config, const ConfigContext& context = {});
+KERATIN_API bool is_option(std::string_view key);
 
 // A layer whose own config is a struct with a field list and Keras's name. Some classes of Keras
 // write their activity_regularizer even where there is none: their structs say so with
@@ -170,7 +170,7 @@ constexpr std::array<std::string_view, sizeof...(Name)> arguments_of_call(Name..
 }
 
 template <class Derived, class Config, class Base = Layer>
-class LayerOf : public Base {
+class KERATIN_API LayerOf : public Base {
  public:
   using ConfigType = Config;
 
@@ -255,5 +255,3 @@ class LayerOf : public Base {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

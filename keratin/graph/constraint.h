@@ -3,16 +3,15 @@
 #include <functional>
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/named.h"
 #include "keratin/ir/node.h"
 #include "keratin/tensor/shape.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // What a weight is projected onto after each step of training; a default one is none.
-class Constraint {
+class KERATIN_API Constraint {
  public:
   using Function = std::function<Value(Value)>;
 
@@ -51,12 +50,10 @@ struct MinMaxOptions {
   Dims axis = {0};
 };
 
-Constraint MaxNorm(double max_value = 2, const Dims& axis = {0});
-Constraint NonNeg();
-Constraint UnitNorm(const Dims& axis = {0});
-Constraint MinMaxNorm(const MinMaxOptions& options = {});
+KERATIN_API Constraint MaxNorm(double max_value = 2, const Dims& axis = {0});
+KERATIN_API Constraint NonNeg();
+KERATIN_API Constraint UnitNorm(const Dims& axis = {0});
+KERATIN_API Constraint MinMaxNorm(const MinMaxOptions& options = {});
 
 }  // namespace constraints
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -5,12 +5,11 @@
 #include <map>
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/activation.h"
 #include "keratin/graph/constraint.h"
 #include "keratin/graph/initializer.h"
 #include "keratin/graph/regularizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -56,10 +55,10 @@ struct CustomParts {
 namespace config {
 
 // From what a config holds; where nobody knows the name, the error says how to bind it.
-void read(const Json& json, Activation& out, const ConfigContext& context);
-void read(const Json& json, Initializer& out, const ConfigContext& context);
-void read(const Json& json, Regularizer& out, const ConfigContext& context);
-void read(const Json& json, Constraint& out, const ConfigContext& context);
+KERATIN_API void read(const Json& json, Activation& out, const ConfigContext& context);
+KERATIN_API void read(const Json& json, Initializer& out, const ConfigContext& context);
+KERATIN_API void read(const Json& json, Regularizer& out, const ConfigContext& context);
+KERATIN_API void read(const Json& json, Constraint& out, const ConfigContext& context);
 
 template <class T>
 concept Part = std::same_as<T, Activation> || std::same_as<T, Initializer> ||
@@ -67,5 +66,3 @@ concept Part = std::same_as<T, Activation> || std::same_as<T, Initializer> ||
 
 }  // namespace config
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,19 +2,18 @@
 
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/tensor/dtype.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Keras's name of a dtype ("float32"), and back.
-std::string_view keras_name(DType dtype);
-DType dtype_from_keras(std::string_view name, std::string_view who);
+KERATIN_API std::string_view keras_name(DType dtype);
+KERATIN_API DType dtype_from_keras(std::string_view name, std::string_view who);
 
 // What a layer computes in and what it keeps its weights in: "float32", "mixed_bfloat16", …
-class DTypePolicy {
+class KERATIN_API DTypePolicy {
  public:
   DTypePolicy() = default;             // float32
   DTypePolicy(std::string_view name);  // NOLINT(google-explicit-constructor)
@@ -38,5 +37,3 @@ class DTypePolicy {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,15 +1,14 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/topology.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // A layer made of layers, which users see as a model.
-class ModelLayer : public Layer {
+class KERATIN_API ModelLayer : public Layer {
  public:
   // The layers it lists, as Keras does.
   virtual std::vector<LayerPtr> layers() const = 0;
@@ -36,7 +35,7 @@ class ModelLayer : public Layer {
 };
 
 // The graph between some inputs and outputs, as a layer.
-class FunctionalLayer final : public ModelLayer {
+class KERATIN_API FunctionalLayer final : public ModelLayer {
  public:
   FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions options);
   static std::shared_ptr<FunctionalLayer> make(Symbols inputs, Symbols outputs,
@@ -75,12 +74,10 @@ class FunctionalLayer final : public ModelLayer {
 // cloned and replicated. `call(layer, arguments)` makes one call.
 using Substitute = std::function<LayerPtr(const LayerPtr&)>;
 using CallLayer = std::function<Symbols(const LayerPtr&, Arguments<SymbolicTensor>)>;
-Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs, const Substitute& substitute,
-                const CallLayer& call = {});
+KERATIN_API Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs,
+                            const Substitute& substitute, const CallLayer& call = {});
 
 // New inputs like the model's: same structure, shapes, names and flags.
-Symbols fresh_inputs(const FunctionalLayer& model);
+KERATIN_API Symbols fresh_inputs(const FunctionalLayer& model);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,9 +2,8 @@
 
 #include <optional>
 
+#include "keratin/base/export.h"
 #include "keratin/base/json.h"
-
-#pragma GCC visibility push(default)
 
 // Python's indices: x[:, 0] is x[{Slice{}, 0}], x[..., None] is x[{ellipsis, new_axis}].
 namespace keratin {
@@ -19,7 +18,7 @@ inline constexpr Ellipsis ellipsis;
 inline constexpr NewAxis new_axis;
 
 // One item of an index: a position, a Slice, `ellipsis` or `new_axis`.
-class Index {
+class KERATIN_API Index {
  public:
   Index(int position) : json_(position) {}      // NOLINT(google-explicit-constructor)
   Index(int64_t position) : json_(position) {}  // NOLINT(google-explicit-constructor)
@@ -33,5 +32,3 @@ class Index {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -3,16 +3,15 @@
 #include <functional>
 #include <optional>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/named.h"
 #include "keratin/tensor/tensor.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Makes the first value of a weight. By name ("glorot_uniform", "GlorotUniform"), by one of the
 // functions in `initializers`, or any callable.
-class Initializer {
+class KERATIN_API Initializer {
  public:
   using Function = std::function<Tensor(const Shape&, DType, uint64_t seed)>;
 
@@ -68,26 +67,24 @@ struct ScalingOptions {
   Seed seed = {};
 };
 
-Initializer Zeros();
-Initializer Ones();
-Initializer Constant(double value = 0);
-Initializer Identity(double gain = 1);
-Initializer RandomNormal(NormalOptions options = {});
-Initializer TruncatedNormal(NormalOptions options = {});
-Initializer RandomUniform(UniformOptions options = {});
-Initializer VarianceScaling(ScalingOptions options = {});
-Initializer GlorotUniform(Seed seed = {});
-Initializer GlorotNormal(Seed seed = {});
-Initializer HeUniform(Seed seed = {});
-Initializer HeNormal(Seed seed = {});
-Initializer LecunUniform(Seed seed = {});
-Initializer LecunNormal(Seed seed = {});
-Initializer Orthogonal(double gain = 1, Seed seed = {});
+KERATIN_API Initializer Zeros();
+KERATIN_API Initializer Ones();
+KERATIN_API Initializer Constant(double value = 0);
+KERATIN_API Initializer Identity(double gain = 1);
+KERATIN_API Initializer RandomNormal(NormalOptions options = {});
+KERATIN_API Initializer TruncatedNormal(NormalOptions options = {});
+KERATIN_API Initializer RandomUniform(UniformOptions options = {});
+KERATIN_API Initializer VarianceScaling(ScalingOptions options = {});
+KERATIN_API Initializer GlorotUniform(Seed seed = {});
+KERATIN_API Initializer GlorotNormal(Seed seed = {});
+KERATIN_API Initializer HeUniform(Seed seed = {});
+KERATIN_API Initializer HeNormal(Seed seed = {});
+KERATIN_API Initializer LecunUniform(Seed seed = {});
+KERATIN_API Initializer LecunNormal(Seed seed = {});
+KERATIN_API Initializer Orthogonal(double gain = 1, Seed seed = {});
 // The real or imaginary half of a short-time Fourier transform as a convolution kernel.
-Initializer STFT(const std::string& side = "real", const Json& window = "hann",
-                 const std::string& scaling = "density", bool periodic = false);
+KERATIN_API Initializer STFT(const std::string& side = "real", const Json& window = "hann",
+                             const std::string& scaling = "density", bool periodic = false);
 
 }  // namespace initializers
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -15,7 +14,7 @@ struct InputOptions {
 };
 
 // Where a model's data comes in: one tensor, made when the layer is.
-class InputLayer final : public Layer {
+class KERATIN_API InputLayer final : public Layer {
  public:
   static std::shared_ptr<InputLayer> make(const Shape& batch_shape, DType dtype, std::string name,
                                           bool optional = false);
@@ -44,10 +43,8 @@ class InputLayer final : public Layer {
 };
 
 // A tensor to build a model on.
-SymbolicTensor Input(InputOptions options);
-SymbolicTensor Input(const Shape& shape);
-SymbolicTensor Input(std::initializer_list<int64_t> shape);
+KERATIN_API SymbolicTensor Input(InputOptions options);
+KERATIN_API SymbolicTensor Input(const Shape& shape);
+KERATIN_API SymbolicTensor Input(std::initializer_list<int64_t> shape);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

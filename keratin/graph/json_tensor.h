@@ -3,8 +3,6 @@
 #include "keratin/base/json.h"
 #include "keratin/tensor/tensor.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // Data as configs hold it: a number, nested lists of numbers, or one of Keras's envelopes of an
@@ -17,5 +15,3 @@ Tensor tensor_from_json(const Json& json);
 bool is_array_envelope(const Json& json);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/call.h"
 #include "keratin/graph/dtype_policy.h"
 #include "keratin/graph/symbolic.h"
 #include "keratin/graph/variable.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -48,7 +47,7 @@ struct WeightOptions {
 
 // A piece of a model: a config, weights made by `build`, and what a call computes. Layers are
 // shared by reference: calling one twice uses the same weights twice.
-class Layer : public std::enable_shared_from_this<Layer> {
+class KERATIN_API Layer : public std::enable_shared_from_this<Layer> {
  public:
   virtual ~Layer() = default;
   Layer(const Layer&) = delete;
@@ -233,7 +232,7 @@ Arguments<T> Layer::bound(Arguments<T> given) const {
 }
 
 // While it lives, weights that are made have the layer's name in their paths.
-class BuildScope {
+class KERATIN_API BuildScope {
  public:
   explicit BuildScope(const Layer& layer);
   ~BuildScope();
@@ -242,12 +241,12 @@ class BuildScope {
 };
 
 // The layer of that name, or at that place; errors in Keras's words.
-LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name);
-LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index);
+KERATIN_API LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name);
+KERATIN_API LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index);
 
 // "dense", then "dense_1", "dense_2", …: unique in the program until clear_session().
-std::string unique_name(std::string_view prefix);
-void clear_session();
+KERATIN_API std::string unique_name(std::string_view prefix);
+KERATIN_API void clear_session();
 
 // The layer a user holds. Copies share the layer and its weights.
 template <class L>
@@ -289,5 +288,3 @@ class Shared {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -4,21 +4,20 @@
 #include <string_view>
 
 #include "keratin/base/error.h"
+#include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/base/shared_value.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // "GlorotUniform" to "glorot_uniform", "LSTMCell" to "lstm_cell", "Conv2D" to "conv2d".
-std::string snake_case(std::string_view class_name);
+KERATIN_API std::string snake_case(std::string_view class_name);
 
 // Keras's envelope of a function that whoever opens the file must know.
-Json function_json(const std::string& name);
+KERATIN_API Json function_json(const std::string& name);
 
 // Something Keras names by its class and describes by a config: {"class_name": …, "config": …}.
-struct Named {
+struct KERATIN_API Named {
   std::string class_name;
   Json config = Json::object();
 
@@ -36,5 +35,3 @@ struct Named {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

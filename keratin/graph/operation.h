@@ -4,8 +4,6 @@
 
 #include "keratin/graph/config.h"
 
-#pragma GCC visibility push(default)
-
 // Keras's operations: what `a + b` or ops.exp(x) on symbolic tensors puts into a graph, between
 // layers and with names of the same kind.
 namespace keratin {
@@ -99,5 +97,3 @@ Symbols call_operation(std::string_view class_name, Arguments<SymbolicTensor> ar
                        Json options = Json::object());
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -3,16 +3,15 @@
 #include <functional>
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/named.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // A penalty on a weight or an activity, added to the loss. Made by the functions below, by name
 // ("l2"), or read from a config; a default one is none.
-class Regularizer {
+class KERATIN_API Regularizer {
  public:
   using Function = std::function<Value(Value)>;
 
@@ -44,13 +43,12 @@ class Regularizer {
 
 namespace regularizers {
 
-Regularizer L1(double l1 = 0.01);                // l1 · Σ|x|
-Regularizer L2(double l2 = 0.01);                // l2 · Σx²
-Regularizer L1L2(double l1 = 0, double l2 = 0);  // both
+KERATIN_API Regularizer L1(double l1 = 0.01);                // l1 · Σ|x|
+KERATIN_API Regularizer L2(double l2 = 0.01);                // l2 · Σx²
+KERATIN_API Regularizer L1L2(double l1 = 0, double l2 = 0);  // both
 // How far from orthogonal the rows (or columns) of a matrix are: the mean of |cosine| between them.
-Regularizer OrthogonalRegularizer(double factor = 0.01, const std::string& mode = "rows");
+KERATIN_API Regularizer OrthogonalRegularizer(double factor = 0.01,
+                                              const std::string& mode = "rows");
 
 }  // namespace regularizers
 }  // namespace keratin
-
-#pragma GCC visibility pop

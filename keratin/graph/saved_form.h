@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/layer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // A layer that files know as another one: Python has no C++ functions, but it has models of
 // operations.
-class HasSavedForm {
+class KERATIN_API HasSavedForm {
  public:
   virtual ~HasSavedForm() = default;
   // The other layer, of the same name; nothing where the layer is saved as it is.
@@ -32,15 +31,13 @@ inline Arguments<SymbolicTensor> saved_arguments(const Layer& layer,
 }
 
 // A layer that makes a model a way of running another one: files know the model as that other one.
-class RunsAnotherModel {
+class KERATIN_API RunsAnotherModel {
  public:
   virtual ~RunsAnotherModel() = default;
   virtual const Layer& other_model() const = 0;
 };
 
 // What files keep of a model: itself, or the one that it runs.
-const Layer& saved_model(const Layer& model);
+KERATIN_API const Layer& saved_model(const Layer& model);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,15 +2,14 @@
 
 #include <mutex>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/functional.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Layers one after the other. Its graph is built when the shape of the input is known: from an
 // Input at its head, or from the first call.
-class SequentialLayer final : public ModelLayer {
+class KERATIN_API SequentialLayer final : public ModelLayer {
  public:
   SequentialLayer(std::vector<LayerPtr> layers, LayerOptions options);
 
@@ -45,5 +44,3 @@ class SequentialLayer final : public ModelLayer {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/index.h"
 #include "keratin/graph/tree.h"
 #include "keratin/ir/type.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -35,7 +34,7 @@ struct OutputSpec {
 
 // One output of a call of a layer: what models are made of. Copies are the same tensor; it keeps
 // the calls it depends on alive.
-class SymbolicTensor {
+class KERATIN_API SymbolicTensor {
  public:
   SymbolicTensor() = default;
   static SymbolicTensor output(NodePtr node, size_t index) {
@@ -75,10 +74,10 @@ struct SymbolicHash {
 };
 
 // <KerasTensor shape=(None, 3), dtype=float32, name=keras_tensor_4>
-std::ostream& operator<<(std::ostream& out, const SymbolicTensor& tensor);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const SymbolicTensor& tensor);
 
 // (None, 3), (5,), ()
-std::string keras_shape(const Shape& shape);
+KERATIN_API std::string keras_shape(const Shape& shape);
 
 // What model code passes around: tensors, lists and dicts of tensors.
 using Symbols = Tree<SymbolicTensor>;
@@ -86,7 +85,7 @@ using Symbols = Tree<SymbolicTensor>;
 using Keywords = std::map<std::string, Symbols, std::less<>>;
 
 // One call of a layer: what it was called with and what came out. Immutable.
-class CallNode {
+class KERATIN_API CallNode {
  public:
   CallNode(LayerPtr layer, size_t index, Arguments<SymbolicTensor> arguments,
            std::vector<OutputSpec> outputs);
@@ -111,5 +110,3 @@ class CallNode {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

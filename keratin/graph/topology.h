@@ -3,9 +3,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/layer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -23,7 +22,7 @@ struct Topology {
 
 // Finds the calls and orders them. Errors: a cycle, a tensor that no input leads to, a layer name
 // used twice.
-Topology map_graph(const std::vector<SymbolicTensor>& inputs, const Symbols& outputs);
+KERATIN_API Topology map_graph(const std::vector<SymbolicTensor>& inputs, const Symbols& outputs);
 
 // The one walk over a graph. `values` are what the inputs become (nothing, for an optional one);
 // for each call in order, `call(node, arguments)` gives its outputs, flat. T is what tensors
@@ -59,5 +58,3 @@ std::vector<Tree<T>> walk(const Topology& topology, const std::vector<SymbolicTe
 }
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 #include "keratin/base/json.h"
 #include "keratin/tensor/tensor.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // What layers take and give: a tensor of some kind, a list or a dict of such, or constants. Dicts
@@ -208,5 +206,3 @@ struct Arguments {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

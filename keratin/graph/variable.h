@@ -4,13 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/base/once.h"
 #include "keratin/graph/constraint.h"
 #include "keratin/graph/initializer.h"
 #include "keratin/graph/regularizer.h"
 #include "keratin/tensor/tensor.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -31,7 +30,7 @@ struct VariableSpec {
 // A weight, or other state, of a layer. Copies are the same variable. Its first value is made when
 // first asked for, from a seed drawn when the variable was, so that building and cloning large
 // models costs nothing for weights that are overwritten.
-class Variable {
+class KERATIN_API Variable {
  public:
   Variable() = default;
   explicit Variable(VariableSpec spec);
@@ -89,10 +88,8 @@ struct VariableHash {
 };
 
 // Everything random that is not given a seed of its own follows from this one.
-void set_random_seed(uint64_t seed);
+KERATIN_API void set_random_seed(uint64_t seed);
 // The next seed of the program's stream.
-uint64_t next_seed();
+KERATIN_API uint64_t next_seed();
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

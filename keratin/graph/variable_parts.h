@@ -2,8 +2,6 @@
 
 #include "keratin/graph/variable.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // A variable that lies on several devices: cut along an axis into parts, which may be cut in turn,
@@ -35,5 +33,3 @@ void lay_beside(const Variable& variable, const Variable& other);
 void lay_all_or_none(const std::vector<Variable>& variables, const std::function<void()>& lay_all);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

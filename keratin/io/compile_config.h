@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/train/options.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -18,10 +17,8 @@ namespace io {
 
 // How a model is trained, as Keras's `compile_config` says it. A loss or metric that is a function
 // of the program is written by its name.
-Json compile_config(const CompileOptions& options);
-CompileOptions training_options(const Json& config, const CustomTraining& custom = {});
+KERATIN_API Json compile_config(const CompileOptions& options);
+KERATIN_API CompileOptions training_options(const Json& config, const CustomTraining& custom = {});
 
 }  // namespace io
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#pragma GCC visibility push(default)
+#include "keratin/base/export.h"
 
 namespace keratin::io {
 
@@ -19,8 +19,6 @@ enum class FileKind {
   sharded,  // JSON that names files with weights
   config,   // JSON of a model
 };
-FileKind kind_of(const std::filesystem::path& path);
+KERATIN_API FileKind kind_of(const std::filesystem::path& path);
 
 }  // namespace keratin::io
-
-#pragma GCC visibility pop

@@ -2,12 +2,11 @@
 
 #include <filesystem>
 
+#include "keratin/base/export.h"
 #include "keratin/io/compile_config.h"
 #include "keratin/layers/lambda.h"
 #include "keratin/layers/registry.h"
 #include "keratin/train/trainer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -42,23 +41,22 @@ struct SavedModel {
 inline constexpr const char* keras_version = "3.15.1";
 
 // Keras 3's .keras: a zip, or a folder with the same files.
-SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& options = {});
+KERATIN_API SavedModel read_keras(const std::filesystem::path& path,
+                                  const LoadOptions& options = {});
 // Appears whole or not at all. With a trainer, how it trains and the optimizer's state too.
-void write_keras(const std::filesystem::path& path, const Layer& model,
-                 const Trainer* trainer = nullptr);
+KERATIN_API void write_keras(const std::filesystem::path& path, const Layer& model,
+                             const Trainer* trainer = nullptr);
 
 // Of a .keras the weights alone, and the state of an optimizer where there is one for it.
 struct ReadOptions;
-void read_keras_weights(const std::filesystem::path& path, const Layer& model,
-                        OptimizerState* optimizer, const ReadOptions& options);
+KERATIN_API void read_keras_weights(const std::filesystem::path& path, const Layer& model,
+                                    OptimizerState* optimizer, const ReadOptions& options);
 
 // The mask rules of the Keras that wrote a file: "2.2.5", "3.15.1".
-Dialect dialect_of_version(const std::string& version);
+KERATIN_API Dialect dialect_of_version(const std::string& version);
 
 // A model from Keras's envelope, Lambdas bound.
-LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect);
+KERATIN_API LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect);
 
 }  // namespace io
 }  // namespace keratin
-
-#pragma GCC visibility pop

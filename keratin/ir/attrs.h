@@ -4,16 +4,15 @@
 #include <ostream>
 
 #include "keratin/base/error.h"
+#include "keratin/base/export.h"
 #include "keratin/base/fields.h"
 #include "keratin/base/hash.h"
 #include "keratin/ir/scanner.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // How one kind of attribute struct prints, parses, compares and hashes: derived from its fields.
-struct AttrsType {
+struct KERATIN_API AttrsType {
   void (*print)(std::ostream&, const void*);
   std::shared_ptr<const void> (*parse)(Scanner&);
   bool (*equal)(const void*, const void*);
@@ -21,7 +20,7 @@ struct AttrsType {
 };
 
 // Ops without attributes.
-struct NoAttrs {
+struct KERATIN_API NoAttrs {
   static constexpr auto fields = field_list();
 };
 
@@ -71,7 +70,7 @@ std::shared_ptr<const void> parse_attrs(Scanner& in) {
 }  // namespace detail
 
 template <HasFields T>
-inline constexpr AttrsType attrs_type_of{
+KERATIN_API inline constexpr AttrsType attrs_type_of{
     .print = detail::print_attrs<T>,
     .parse = detail::parse_attrs<T>,
     .equal =
@@ -87,7 +86,7 @@ constexpr const AttrsType* attrs_type() {
 }
 
 // An immutable attribute struct of any kind, shared between nodes.
-class Attrs {
+class KERATIN_API Attrs {
  public:
   Attrs() : Attrs(NoAttrs{}) {}
   template <HasFields T>
@@ -128,5 +127,3 @@ class Attrs {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -7,9 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -21,7 +20,7 @@ struct Update {
 
 // A whole program: a block whose parameters are the inputs and the state, whose results are the
 // outputs, and what the state becomes.
-class Module {
+class KERATIN_API Module {
  public:
   Module() : block_(std::make_unique<Block>()) {}
 
@@ -52,13 +51,11 @@ class Module {
 
 // The text form: printing, and parsing it back to an equal module. `lookup` finds an op by name.
 using OpLookup = const OpDef* (*)(std::string_view name);
-std::ostream& operator<<(std::ostream& out, const Module& module);
-Module parse_module(std::string_view text, OpLookup lookup);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const Module& module);
+KERATIN_API Module parse_module(std::string_view text, OpLookup lookup);
 
 // Throws InternalError when a module breaks a rule: values used before they are defined or from
 // another block, types that the op does not give, updates of what is no state. Numbers the module.
-void verify(const Module& module);
+KERATIN_API void verify(const Module& module);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

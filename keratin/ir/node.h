@@ -4,17 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/base/short_list.h"
 #include "keratin/ir/op.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 class Block;
 
 // One output of a node (or a block's parameter): a light handle, valid while its block lives.
-class Value {
+class KERATIN_API Value {
  public:
   Value() = default;
   Value(Node* node, size_t index) : node_(node), index_(static_cast<uint32_t>(index)) {}
@@ -44,7 +43,7 @@ class Value {
 };
 
 // A block's parameters are nodes of the op `parameter`; state is what a program updates in place.
-struct ParameterAttrs {
+struct KERATIN_API ParameterAttrs {
   std::string name;
   bool state = false;
   static constexpr auto fields =
@@ -54,7 +53,7 @@ struct ParameterAttrs {
 // Who asked for a node, for messages: the layer being called when it was made. While a scope lives,
 // the nodes that this thread makes have its origin; passes and gradients hand it on.
 using Origin = std::shared_ptr<const std::string>;
-class OriginScope {
+class KERATIN_API OriginScope {
  public:
   explicit OriginScope(Origin origin);
   ~OriginScope();
@@ -66,7 +65,7 @@ class OriginScope {
 };
 
 // One application of an op: its inputs, attributes, regions and the types of its outputs.
-class Node {
+class KERATIN_API Node {
  public:
   // Most nodes have at most two inputs and one output: these are found inside the node.
   using Inputs = detail::ShortList<Value, 2>;
@@ -138,7 +137,7 @@ inline Block& Value::block() const { return node().block(); }
 
 // A straight line of nodes with parameters and results. A region's block is closed: it uses only
 // its own parameters and nodes, so it can be moved, differentiated and planned on its own.
-class Block {
+class KERATIN_API Block {
  public:
   explicit Block(size_t depth = 0) : depth_(depth) {}
 
@@ -177,17 +176,15 @@ class Block {
   size_t depth_;
 };
 
-const OpDef& parameter_op();
+KERATIN_API const OpDef& parameter_op();
 inline bool is_parameter(const Node& node) { return &node.op() == &parameter_op(); }
 
 // The types an op gives for a node's inputs, on the device its inputs are on.
-Types infer_types(const Node& node);
+KERATIN_API Types infer_types(const Node& node);
 
 // Copies the nodes of `from` into `to` with its parameters replaced by `arguments`; returns what
 // its results became.
-Values inline_block(const Block& from, Block& to, const Values& arguments);
-std::unique_ptr<Block> clone_block(const Block& block, size_t depth);
+KERATIN_API Values inline_block(const Block& from, Block& to, const Values& arguments);
+KERATIN_API std::unique_ptr<Block> clone_block(const Block& block, size_t depth);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

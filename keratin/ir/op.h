@@ -4,10 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/attrs.h"
 #include "keratin/ir/type.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -25,7 +24,7 @@ using PullBack = Values (*)(Block& block, const Values& outputs, const Values& d
 
 // Everything the compiler knows of one op. An op is primitive (backends must run it) or has a
 // decomposition into simpler ops (backends may run it).
-struct OpDef {
+struct KERATIN_API OpDef {
   std::string_view name;
   const AttrsType* attrs = attrs_type<NoAttrs>();
   // How many inputs and regions; unset means that any number is checked by `infer`.
@@ -56,5 +55,3 @@ struct OpDef {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -5,16 +5,15 @@
 #include <string_view>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/type.h"
 #include "keratin/tensor/tensor.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Reads ir text piece by piece. White space and `// comments` are skipped between pieces; every
 // error is a UserError that names the line and what stood there.
-class Scanner {
+class KERATIN_API Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
@@ -58,16 +57,16 @@ class Scanner {
 };
 
 // Words that `name` reads as they are; the rest is printed in quotes. Numbers are for the unnamed.
-bool is_plain_name(std::string_view name);
+KERATIN_API bool is_plain_name(std::string_view name);
 
 // One attribute value, in and out. What print_value writes, parse_value reads back exactly.
-void print_value(std::ostream& out, bool value);
-void print_value(std::ostream& out, int64_t value);
-void print_value(std::ostream& out, double value);
-void print_value(std::ostream& out, const std::string& value);
-void print_value(std::ostream& out, DType value);
-void print_value(std::ostream& out, Device value);
-void print_value(std::ostream& out, const Tensor& value);
+KERATIN_API void print_value(std::ostream& out, bool value);
+KERATIN_API void print_value(std::ostream& out, int64_t value);
+KERATIN_API void print_value(std::ostream& out, double value);
+KERATIN_API void print_value(std::ostream& out, const std::string& value);
+KERATIN_API void print_value(std::ostream& out, DType value);
+KERATIN_API void print_value(std::ostream& out, Device value);
+KERATIN_API void print_value(std::ostream& out, const Tensor& value);
 template <class T>
 void print_value(std::ostream& out, const std::vector<T>& values) {
   out << '[';
@@ -78,13 +77,13 @@ void print_value(std::ostream& out, const std::vector<T>& values) {
   out << ']';
 }
 
-void parse_value(Scanner& in, bool& value);
-void parse_value(Scanner& in, int64_t& value);
-void parse_value(Scanner& in, double& value);
-void parse_value(Scanner& in, std::string& value);
-void parse_value(Scanner& in, DType& value);
-void parse_value(Scanner& in, Device& value);
-void parse_value(Scanner& in, Tensor& value);
+KERATIN_API void parse_value(Scanner& in, bool& value);
+KERATIN_API void parse_value(Scanner& in, int64_t& value);
+KERATIN_API void parse_value(Scanner& in, double& value);
+KERATIN_API void parse_value(Scanner& in, std::string& value);
+KERATIN_API void parse_value(Scanner& in, DType& value);
+KERATIN_API void parse_value(Scanner& in, Device& value);
+KERATIN_API void parse_value(Scanner& in, Tensor& value);
 template <class T>
 void parse_value(Scanner& in, std::vector<T>& values) {
   values.clear();
@@ -99,5 +98,3 @@ void parse_value(Scanner& in, std::vector<T>& values) {
 }
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

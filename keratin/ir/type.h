@@ -3,11 +3,10 @@
 #include <ostream>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/tensor/device.h"
 #include "keratin/tensor/dtype.h"
 #include "keratin/tensor/shape.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -27,8 +26,6 @@ inline size_t bytes_of(const Type& type) {
   return static_cast<size_t>(type.shape.count()) * size_of(type.dtype);
 }
 
-std::ostream& operator<<(std::ostream& out, const Type& type);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const Type& type);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

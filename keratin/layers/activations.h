@@ -1,15 +1,14 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 // Activation functions as layers. Each works element by element or along some axes, so masks pass.
 namespace keratin {
 
 // What they share: nothing to build, masks pass through.
 template <class Derived, class Config>
-class ActivationLayerOf : public LayerOf<Derived, Config> {
+class KERATIN_API ActivationLayerOf : public LayerOf<Derived, Config> {
  public:
   bool supports_masking() const override { return true; }
 
@@ -20,7 +19,7 @@ class ActivationLayerOf : public LayerOf<Derived, Config> {
   }
 };
 
-struct ActivationConfig {
+struct KERATIN_API ActivationConfig {
   Activation activation;
 
   static constexpr std::string_view keras_name = "Activation";
@@ -29,13 +28,14 @@ struct ActivationConfig {
 };
 
 // y = activation(x)
-class ActivationLayer final : public ActivationLayerOf<ActivationLayer, ActivationConfig> {
+class KERATIN_API ActivationLayer final
+    : public ActivationLayerOf<ActivationLayer, ActivationConfig> {
  public:
   ActivationLayer(ActivationConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct ReLUConfig {
+struct KERATIN_API ReLUConfig {
   std::optional<double> max_value = {};
   double negative_slope = 0;
   double threshold = 0;
@@ -48,13 +48,13 @@ struct ReLUConfig {
 };
 
 // y = min(x, max_value) from the threshold on, negative_slope · (x - threshold) below it.
-class ReLULayer final : public ActivationLayerOf<ReLULayer, ReLUConfig> {
+class KERATIN_API ReLULayer final : public ActivationLayerOf<ReLULayer, ReLUConfig> {
  public:
   ReLULayer(ReLUConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct LeakyReLUConfig {
+struct KERATIN_API LeakyReLUConfig {
   double negative_slope = 0.3;
 
   static constexpr std::string_view keras_name = "LeakyReLU";
@@ -64,7 +64,7 @@ struct LeakyReLUConfig {
 };
 
 // y = x >= 0 ? x : negative_slope · x
-class LeakyReLULayer final : public ActivationLayerOf<LeakyReLULayer, LeakyReLUConfig> {
+class KERATIN_API LeakyReLULayer final : public ActivationLayerOf<LeakyReLULayer, LeakyReLUConfig> {
  public:
   LeakyReLULayer(LeakyReLUConfig config, LayerOptions options);
   // Keras 2 calls the slope alpha.
@@ -72,7 +72,7 @@ class LeakyReLULayer final : public ActivationLayerOf<LeakyReLULayer, LeakyReLUC
   Results call(const Call& c) const override;
 };
 
-struct ELUConfig {
+struct KERATIN_API ELUConfig {
   double alpha = 1;
 
   static constexpr std::string_view keras_name = "ELU";
@@ -81,13 +81,13 @@ struct ELUConfig {
 };
 
 // y = x > 0 ? x : alpha · (exp x - 1)
-class ELULayer final : public ActivationLayerOf<ELULayer, ELUConfig> {
+class KERATIN_API ELULayer final : public ActivationLayerOf<ELULayer, ELUConfig> {
  public:
   ELULayer(ELUConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct PReLUConfig {
+struct KERATIN_API PReLUConfig {
   Initializer alpha_initializer = "zeros";
   Regularizer alpha_regularizer = {};
   Constraint alpha_constraint = {};
@@ -103,7 +103,7 @@ struct PReLUConfig {
 };
 
 // y = x >= 0 ? x : alpha · x, with a learned alpha for each feature.
-class PReLULayer final : public LayerOf<PReLULayer, PReLUConfig> {
+class KERATIN_API PReLULayer final : public LayerOf<PReLULayer, PReLUConfig> {
  public:
   PReLULayer(PReLUConfig config, LayerOptions options);
   void build(const Shapes& inputs) override;
@@ -114,7 +114,7 @@ class PReLULayer final : public LayerOf<PReLULayer, PReLUConfig> {
   Variable alpha_;
 };
 
-struct SoftmaxConfig {
+struct KERATIN_API SoftmaxConfig {
   Sizes axis = -1;
 
   static constexpr std::string_view keras_name = "Softmax";
@@ -124,7 +124,7 @@ struct SoftmaxConfig {
 
 // softmax(x) along one or several axes. What the mask excludes counts as nothing and becomes 0; the
 // mask has the shape of x or broadcasts to it.
-class SoftmaxLayer final : public ActivationLayerOf<SoftmaxLayer, SoftmaxConfig> {
+class KERATIN_API SoftmaxLayer final : public ActivationLayerOf<SoftmaxLayer, SoftmaxConfig> {
  public:
   SoftmaxLayer(SoftmaxConfig config, LayerOptions options);
   Results call(const Call& c) const override;
@@ -143,5 +143,3 @@ using Activation = Shared<ActivationLayer>;
 }
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct ActivityRegularizationConfig {
+struct KERATIN_API ActivityRegularizationConfig {
   double l1 = 0;
   double l2 = 0;
 
@@ -17,7 +16,7 @@ struct ActivityRegularizationConfig {
 };
 
 // Gives what it is given, and adds l1 · Σ|x| + l2 · Σx², per sample, to the losses.
-class ActivityRegularizationLayer final
+class KERATIN_API ActivityRegularizationLayer final
     : public LayerOf<ActivityRegularizationLayer, ActivityRegularizationConfig> {
  public:
   ActivityRegularizationLayer(ActivityRegularizationConfig config, LayerOptions options)
@@ -47,5 +46,3 @@ class ActivityRegularizationLayer final
 using ActivityRegularization = Shared<ActivityRegularizationLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

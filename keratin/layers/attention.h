@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct AttentionConfig {
+struct KERATIN_API AttentionConfig {
   bool use_scale = false;
   std::string score_mode = "dot";  // or concat
   double dropout = 0;
@@ -21,7 +20,7 @@ struct AttentionConfig {
                                             field("seed", &AttentionConfig::seed));
 };
 
-struct AdditiveAttentionConfig {
+struct KERATIN_API AdditiveAttentionConfig {
   bool use_scale = true;
   double dropout = 0;
   std::optional<int64_t> seed = {};
@@ -38,7 +37,7 @@ struct AdditiveAttentionConfig {
 // [batch, time, features]. Masked values are not looked at; what masked queries find is 0. Call
 // arguments: use_causal_mask, return_attention_scores.
 template <class Derived, class Config>
-class AttentionOf : public LayerOf<Derived, Config> {
+class KERATIN_API AttentionOf : public LayerOf<Derived, Config> {
  public:
   AttentionOf(Config config, LayerOptions options);
 
@@ -62,7 +61,7 @@ class AttentionOf : public LayerOf<Derived, Config> {
 };
 
 // query · keyᵀ (· scale), or concat_score_weight · Σ tanh((query + key) · scale).
-class AttentionLayer final : public AttentionOf<AttentionLayer, AttentionConfig> {
+class KERATIN_API AttentionLayer final : public AttentionOf<AttentionLayer, AttentionConfig> {
  public:
   AttentionLayer(AttentionConfig config, LayerOptions options);
   void build(const Shapes& inputs) override;
@@ -74,7 +73,7 @@ class AttentionLayer final : public AttentionOf<AttentionLayer, AttentionConfig>
 };
 
 // Σ scale · tanh(query + key)
-class AdditiveAttentionLayer final
+class KERATIN_API AdditiveAttentionLayer final
     : public AttentionOf<AdditiveAttentionLayer, AdditiveAttentionConfig> {
  public:
   using AttentionOf::AttentionOf;
@@ -91,5 +90,3 @@ using Attention = Shared<AttentionLayer>;
 using AdditiveAttention = Shared<AdditiveAttentionLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct BatchNormalizationConfig {
+struct KERATIN_API BatchNormalizationConfig {
   Sizes axis = -1;  // of the channels
   double momentum = 0.99;
   double epsilon = 1e-3;
@@ -50,7 +49,7 @@ struct BatchNormalizationConfig {
 // (x - mean) / √(variance + epsilon) · gamma + beta, channel by channel: with the statistics of the
 // batch while training, which move the averages that are used otherwise. A layer that is not
 // trainable always uses the averages. Positions that a mask excludes do not count.
-class BatchNormalizationLayer final
+class KERATIN_API BatchNormalizationLayer final
     : public LayerOf<BatchNormalizationLayer, BatchNormalizationConfig> {
  public:
   BatchNormalizationLayer(BatchNormalizationConfig config, LayerOptions options);
@@ -83,5 +82,3 @@ class BatchNormalizationLayer final
 using BatchNormalization = Shared<BatchNormalizationLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/rnn.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct BidirectionalConfig {
+struct KERATIN_API BidirectionalConfig {
   LayerPtr layer = {};
   // How the two outputs become one: "concat", "sum", "mul", "ave"; null: they are two outputs.
   Json merge_mode = "concat";
@@ -23,7 +22,8 @@ struct BidirectionalConfig {
 
 // A recurrent layer from both ends of a sequence. The layer given is copied: it keeps its own
 // weights. Outputs of masked steps are zeros where sequences are returned, as Keras has it.
-class BidirectionalLayer final : public LayerOf<BidirectionalLayer, BidirectionalConfig> {
+class KERATIN_API BidirectionalLayer final
+    : public LayerOf<BidirectionalLayer, BidirectionalConfig> {
  public:
   BidirectionalLayer(BidirectionalConfig config, LayerOptions options);
 
@@ -48,5 +48,3 @@ class BidirectionalLayer final : public LayerOf<BidirectionalLayer, Bidirectiona
 using Bidirectional = Shared<BidirectionalLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

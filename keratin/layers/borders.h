@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/spatial.h"
-
-#pragma GCC visibility push(default)
 
 // Layers that take elements away at the borders of the spatial axes, or add zeros there.
 namespace keratin {
 
 template <size_t n>
-struct CroppingConfig {
+struct KERATIN_API CroppingConfig {
   Borders<n> cropping = n == 2 ? 0 : 1;
   std::string data_format = "channels_last";
 
@@ -18,7 +17,7 @@ struct CroppingConfig {
                                             field("data_format", &CroppingConfig::data_format));
 };
 template <>
-struct CroppingConfig<1> {
+struct KERATIN_API CroppingConfig<1> {
   Borders<1> cropping = 1;
   static constexpr std::string_view data_format = "channels_last";
 
@@ -28,14 +27,14 @@ struct CroppingConfig<1> {
 };
 
 template <size_t n>
-class CroppingLayer final : public LayerOf<CroppingLayer<n>, CroppingConfig<n>> {
+class KERATIN_API CroppingLayer final : public LayerOf<CroppingLayer<n>, CroppingConfig<n>> {
  public:
   CroppingLayer(CroppingConfig<n> config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
 template <size_t n>
-struct ZeroPaddingConfig {
+struct KERATIN_API ZeroPaddingConfig {
   Borders<n> padding = 1;
   std::string data_format = "channels_last";
 
@@ -47,7 +46,8 @@ struct ZeroPaddingConfig {
 };
 
 template <size_t n>
-class ZeroPaddingLayer final : public LayerOf<ZeroPaddingLayer<n>, ZeroPaddingConfig<n>> {
+class KERATIN_API ZeroPaddingLayer final
+    : public LayerOf<ZeroPaddingLayer<n>, ZeroPaddingConfig<n>> {
  public:
   ZeroPaddingLayer(ZeroPaddingConfig<n> config, LayerOptions options);
   Results call(const Call& c) const override;
@@ -68,5 +68,3 @@ using ZeroPadding2D = Shared<ZeroPaddingLayer<2>>;
 using ZeroPadding3D = Shared<ZeroPaddingLayer<3>>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

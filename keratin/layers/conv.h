@@ -2,14 +2,13 @@
 
 #include <array>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 template <int rank>
-struct ConvConfig {
+struct KERATIN_API ConvConfig {
   int64_t filters = 0;
   Sizes kernel_size = 0;
   Sizes strides = 1;
@@ -45,7 +44,7 @@ struct ConvConfig {
 
 // y = activation(kernel ∗ x + bias), see ops::conv.
 template <int rank>
-class ConvLayer final : public LayerOf<ConvLayer<rank>, ConvConfig<rank>> {
+class KERATIN_API ConvLayer final : public LayerOf<ConvLayer<rank>, ConvConfig<rank>> {
  public:
   ConvLayer(ConvConfig<rank> config, LayerOptions options);
 
@@ -66,5 +65,3 @@ using Conv2D = Shared<ConvLayer<2>>;
 using Conv3D = Shared<ConvLayer<3>>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

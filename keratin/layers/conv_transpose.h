@@ -2,14 +2,13 @@
 
 #include <array>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 template <int rank>
-struct ConvTransposeConfig {
+struct KERATIN_API ConvTransposeConfig {
   int64_t filters = 0;
   Sizes kernel_size = 0;
   Sizes strides = 1;
@@ -50,7 +49,7 @@ struct ConvTransposeConfig {
 
 // The way back through a convolution: each input spreads over a window, see ops::conv_transpose.
 template <int rank>
-class ConvTransposeLayer final
+class KERATIN_API ConvTransposeLayer final
     : public LayerOf<ConvTransposeLayer<rank>, ConvTransposeConfig<rank>> {
  public:
   ConvTransposeLayer(ConvTransposeConfig<rank> config, LayerOptions options);
@@ -74,5 +73,3 @@ using Conv2DTranspose = Shared<ConvTransposeLayer<2>>;
 using Conv3DTranspose = Shared<ConvTransposeLayer<3>>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

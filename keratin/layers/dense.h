@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct DenseConfig {
+struct KERATIN_API DenseConfig {
   int64_t units = 0;
   Activation activation = "linear";
   bool use_bias = true;
@@ -33,7 +32,7 @@ struct DenseConfig {
 };
 
 // y = activation(x · kernel + bias), applied to the last axis of x.
-class DenseLayer final : public LayerOf<DenseLayer, DenseConfig> {
+class KERATIN_API DenseLayer final : public LayerOf<DenseLayer, DenseConfig> {
  public:
   DenseLayer(DenseConfig config, LayerOptions options);
 
@@ -49,5 +48,3 @@ class DenseLayer final : public LayerOf<DenseLayer, DenseConfig> {
 using Dense = Shared<DenseLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,14 +2,13 @@
 
 #include <array>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 template <int rank>
-struct DepthwiseConvConfig {
+struct KERATIN_API DepthwiseConvConfig {
   int64_t depth_multiplier = 1;
   Sizes kernel_size = 0;
   Sizes strides = 1;
@@ -48,7 +47,7 @@ struct DepthwiseConvConfig {
 
 // Each channel convolved by itself, into depth_multiplier channels.
 template <int rank>
-class DepthwiseConvLayer final
+class KERATIN_API DepthwiseConvLayer final
     : public LayerOf<DepthwiseConvLayer<rank>, DepthwiseConvConfig<rank>> {
  public:
   DepthwiseConvLayer(DepthwiseConvConfig<rank> config, LayerOptions options);
@@ -68,5 +67,3 @@ using DepthwiseConv1D = Shared<DepthwiseConvLayer<1>>;
 using DepthwiseConv2D = Shared<DepthwiseConvLayer<2>>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,9 +1,8 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 #include "keratin/layers/open_dims.h"
-
-#pragma GCC visibility push(default)
 
 // Layers that disturb their input while training and leave it alone otherwise. Each has a stream of
 // random numbers of its own, which starts at its seed and moves on with every call.
@@ -13,7 +12,7 @@ using NoiseShape = std::optional<OpenDims>;
 
 // What they share: masks pass, and there is a seed when there is something to draw.
 template <class Derived, class Config>
-class NoiseLayerOf : public LayerOf<Derived, Config> {
+class KERATIN_API NoiseLayerOf : public LayerOf<Derived, Config> {
  public:
   bool supports_masking() const override { return true; }
 
@@ -31,7 +30,7 @@ class NoiseLayerOf : public LayerOf<Derived, Config> {
   double amount_;
 };
 
-struct DropoutConfig {
+struct KERATIN_API DropoutConfig {
   double rate = 0;
   std::optional<int64_t> seed = {};
   NoiseShape noise_shape = {};  // 1 where an axis is dropped as a whole; none: as the input
@@ -44,14 +43,14 @@ struct DropoutConfig {
 };
 
 // Zero with probability `rate`, else x / (1 - rate).
-class DropoutLayer final : public NoiseLayerOf<DropoutLayer, DropoutConfig> {
+class KERATIN_API DropoutLayer final : public NoiseLayerOf<DropoutLayer, DropoutConfig> {
  public:
   DropoutLayer(DropoutConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
 template <int n>
-struct SpatialDropoutConfig {
+struct KERATIN_API SpatialDropoutConfig {
   double rate = 0;
   std::optional<int64_t> seed = {};
   std::string data_format = "channels_last";
@@ -63,7 +62,7 @@ struct SpatialDropoutConfig {
       field("data_format", &SpatialDropoutConfig::data_format));
 };
 template <>
-struct SpatialDropoutConfig<1> {
+struct KERATIN_API SpatialDropoutConfig<1> {
   double rate = 0;
   std::optional<int64_t> seed = {};
   static constexpr std::string_view data_format = "channels_last";
@@ -76,7 +75,7 @@ struct SpatialDropoutConfig<1> {
 
 // Drops whole channels.
 template <int n>
-class SpatialDropoutLayer final
+class KERATIN_API SpatialDropoutLayer final
     : public NoiseLayerOf<SpatialDropoutLayer<n>, SpatialDropoutConfig<n>> {
  public:
   SpatialDropoutLayer(SpatialDropoutConfig<n> config, LayerOptions options);
@@ -85,7 +84,7 @@ class SpatialDropoutLayer final
   Json get_config() const override;
 };
 
-struct AlphaDropoutConfig {
+struct KERATIN_API AlphaDropoutConfig {
   double rate = 0;
   std::optional<int64_t> seed = {};
   NoiseShape noise_shape = {};
@@ -98,13 +97,14 @@ struct AlphaDropoutConfig {
 };
 
 // Drops to the lowest value of selu and rescales, so that mean and variance stay as they were.
-class AlphaDropoutLayer final : public NoiseLayerOf<AlphaDropoutLayer, AlphaDropoutConfig> {
+class KERATIN_API AlphaDropoutLayer final
+    : public NoiseLayerOf<AlphaDropoutLayer, AlphaDropoutConfig> {
  public:
   AlphaDropoutLayer(AlphaDropoutConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct GaussianDropoutConfig {
+struct KERATIN_API GaussianDropoutConfig {
   double rate = 0;
   std::optional<int64_t> seed = {};
 
@@ -115,14 +115,14 @@ struct GaussianDropoutConfig {
 };
 
 // x times a normal number of mean 1 and variance rate / (1 - rate).
-class GaussianDropoutLayer final
+class KERATIN_API GaussianDropoutLayer final
     : public NoiseLayerOf<GaussianDropoutLayer, GaussianDropoutConfig> {
  public:
   GaussianDropoutLayer(GaussianDropoutConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct GaussianNoiseConfig {
+struct KERATIN_API GaussianNoiseConfig {
   double stddev = 0;
   std::optional<int64_t> seed = {};
 
@@ -133,7 +133,8 @@ struct GaussianNoiseConfig {
 };
 
 // x plus a normal number of mean 0.
-class GaussianNoiseLayer final : public NoiseLayerOf<GaussianNoiseLayer, GaussianNoiseConfig> {
+class KERATIN_API GaussianNoiseLayer final
+    : public NoiseLayerOf<GaussianNoiseLayer, GaussianNoiseConfig> {
  public:
   GaussianNoiseLayer(GaussianNoiseConfig config, LayerOptions options);
   Results call(const Call& c) const override;
@@ -152,5 +153,3 @@ using GaussianDropout = Shared<GaussianDropoutLayer>;
 using GaussianNoise = Shared<GaussianNoiseLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

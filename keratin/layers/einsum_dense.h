@@ -1,13 +1,12 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 #include "keratin/layers/open_dims.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
-struct EinsumDenseConfig {
+struct KERATIN_API EinsumDenseConfig {
   std::string equation = {};
   // The sizes behind the batch; nothing where the input tells.
   OpenDims output_shape = {};
@@ -40,7 +39,7 @@ struct EinsumDenseConfig {
 
 // y = activation(einsum(equation, x, kernel) + bias). The equation is X,Y->Z, ...X,Y->...Z or
 // X...,Y->Z...; bias_axes are letters of Z.
-class EinsumDenseLayer final : public LayerOf<EinsumDenseLayer, EinsumDenseConfig> {
+class KERATIN_API EinsumDenseLayer final : public LayerOf<EinsumDenseLayer, EinsumDenseConfig> {
  public:
   EinsumDenseLayer(EinsumDenseConfig config, LayerOptions options);
 
@@ -61,5 +60,3 @@ class EinsumDenseLayer final : public LayerOf<EinsumDenseLayer, EinsumDenseConfi
 using EinsumDense = Shared<EinsumDenseLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct EmbeddingConfig {
+struct KERATIN_API EmbeddingConfig {
   int64_t input_dim = 0;
   int64_t output_dim = 0;
   Initializer embeddings_initializer = "random_uniform";
@@ -29,7 +28,7 @@ struct EmbeddingConfig {
 };
 
 // A row of a table for each index; with mask_zero, index 0 is masked.
-class EmbeddingLayer final : public LayerOf<EmbeddingLayer, EmbeddingConfig> {
+class KERATIN_API EmbeddingLayer final : public LayerOf<EmbeddingLayer, EmbeddingConfig> {
  public:
   EmbeddingLayer(EmbeddingConfig config, LayerOptions options);
 
@@ -47,5 +46,3 @@ class EmbeddingLayer final : public LayerOf<EmbeddingLayer, EmbeddingConfig> {
 using Embedding = Shared<EmbeddingLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/pooling.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 template <int rank, Pool pool>
-struct GlobalPoolingConfig {
+struct KERATIN_API GlobalPoolingConfig {
   std::string data_format = "channels_last";
   bool keepdims = false;  // the spatial axes stay, of size 1
 
@@ -23,7 +22,7 @@ struct GlobalPoolingConfig {
 // The largest element or the mean of each channel over all of space. The mean over one axis leaves
 // masked steps out, and the mask ends there; the others know no masks.
 template <int rank, Pool pool>
-class GlobalPoolingLayer final
+class KERATIN_API GlobalPoolingLayer final
     : public LayerOf<GlobalPoolingLayer<rank, pool>, GlobalPoolingConfig<rank, pool>> {
  public:
   GlobalPoolingLayer(GlobalPoolingConfig<rank, pool> config, LayerOptions options);
@@ -57,5 +56,3 @@ using GlobalAveragePooling2D = Shared<GlobalPoolingLayer<2, Pool::average>>;
 using GlobalAveragePooling3D = Shared<GlobalPoolingLayer<3, Pool::average>>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct GroupNormalizationConfig {
+struct KERATIN_API GroupNormalizationConfig {
   int64_t groups = 32;  // -1: one for each channel
   int64_t axis = -1;    // of the channels
   double epsilon = 1e-3;
@@ -36,7 +35,7 @@ struct GroupNormalizationConfig {
 };
 
 // Each sample's groups of channels normalised by themselves, then scaled channel by channel.
-class GroupNormalizationLayer final
+class KERATIN_API GroupNormalizationLayer final
     : public LayerOf<GroupNormalizationLayer, GroupNormalizationConfig> {
  public:
   GroupNormalizationLayer(GroupNormalizationConfig config, LayerOptions options);
@@ -54,5 +53,3 @@ class GroupNormalizationLayer final
 using GroupNormalization = Shared<GroupNormalizationLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

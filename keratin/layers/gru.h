@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/rnn.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct GRUCellConfig {
+struct KERATIN_API GRUCellConfig {
   int64_t units = 0;
   Activation activation = "tanh";
   Activation recurrent_activation = "sigmoid";
@@ -53,7 +52,7 @@ struct GRUCellConfig {
 //   z = σ(a_z + s_z), r = σ(a_r + s_r), g = activation(a_g + r·s_g),  h ← z·h + (1 - z)·g,  y = h
 // Without reset_after there is one bias, in a, and r·h is multiplied by the recurrent kernel. The
 // gates are in the order z, r, g.
-class GRUCellLayer final : public LayerOf<GRUCellLayer, GRUCellConfig, RnnCell> {
+class KERATIN_API GRUCellLayer final : public LayerOf<GRUCellLayer, GRUCellConfig, RnnCell> {
  public:
   GRUCellLayer(GRUCellConfig config, LayerOptions options);
 
@@ -68,7 +67,7 @@ class GRUCellLayer final : public LayerOf<GRUCellLayer, GRUCellConfig, RnnCell> 
 
 using GRUCell = Shared<GRUCellLayer>;
 
-struct GRUConfig {
+struct KERATIN_API GRUConfig {
   int64_t units = 0;
   Activation activation = "tanh";
   Activation recurrent_activation = "sigmoid";
@@ -121,7 +120,7 @@ struct GRUConfig {
 };
 
 // The cell over a sequence [batch, time, features]: as one op where it computes the usual things.
-class GRULayer final : public RecurrentOf<GRULayer, GRUConfig> {
+class KERATIN_API GRULayer final : public RecurrentOf<GRULayer, GRUConfig> {
  public:
   GRULayer(GRUConfig config, LayerOptions options);
 
@@ -132,5 +131,3 @@ class GRULayer final : public RecurrentOf<GRULayer, GRUConfig> {
 using GRU = Shared<GRULayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

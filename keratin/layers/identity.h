@@ -1,19 +1,18 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct IdentityConfig {
+struct KERATIN_API IdentityConfig {
   static constexpr std::string_view keras_name = "Identity";
   static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list();
 };
 
 // Gives what it is given, whatever its structure.
-class IdentityLayer final : public LayerOf<IdentityLayer, IdentityConfig> {
+class KERATIN_API IdentityLayer final : public LayerOf<IdentityLayer, IdentityConfig> {
  public:
   IdentityLayer(IdentityConfig config, LayerOptions options) : LayerOf(config, std::move(options)) {
     set_built();
@@ -28,5 +27,3 @@ class IdentityLayer final : public LayerOf<IdentityLayer, IdentityConfig> {
 using Identity = Shared<IdentityLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -3,10 +3,9 @@
 #include <concepts>
 #include <functional>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/saved_form.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -23,7 +22,7 @@ struct LambdaConfig {
 // Any C++ function of values, traced when it is called: it differentiates, clones and moves to any
 // device like other layers. Files hold what it did in its calls as a model of Keras's operations,
 // or, where there are none for it, its name alone, with a warning.
-class LambdaLayer final : public Layer, public HasSavedForm {
+class KERATIN_API LambdaLayer final : public Layer, public HasSavedForm {
  public:
   using ConfigType = LambdaConfig;
   LambdaLayer(LambdaConfig config, LayerOptions options);
@@ -71,7 +70,7 @@ struct LambdaOptions {
   DTypePolicy dtype = {};
 };
 
-class Lambda : public Shared<LambdaLayer> {
+class KERATIN_API Lambda : public Shared<LambdaLayer> {
  public:
   template <class F>
   requires(!std::derived_from<std::remove_cvref_t<F>, Lambda>) explicit Lambda(
@@ -84,5 +83,3 @@ class Lambda : public Shared<LambdaLayer> {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct LayerNormalizationConfig {
+struct KERATIN_API LayerNormalizationConfig {
   Sizes axis = -1;
   double epsilon = 1e-3;
   bool center = true;
@@ -37,7 +36,7 @@ struct LayerNormalizationConfig {
 
 // (x - mean) / √(variance + epsilon) · gamma + beta, with the statistics of each sample over the
 // axes.
-class LayerNormalizationLayer final
+class KERATIN_API LayerNormalizationLayer final
     : public LayerOf<LayerNormalizationLayer, LayerNormalizationConfig> {
  public:
   LayerNormalizationLayer(LayerNormalizationConfig config, LayerOptions options)
@@ -57,5 +56,3 @@ class LayerNormalizationLayer final
 using LayerNormalization = Shared<LayerNormalizationLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

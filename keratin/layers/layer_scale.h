@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct LayerScaleConfig {
+struct KERATIN_API LayerScaleConfig {
   double init_values = 1e-6;
   int64_t projection_dim = 0;
 
@@ -19,7 +18,7 @@ struct LayerScaleConfig {
 
 // y = x · gamma, a weight for each feature. No layer of keras.layers: ConvNeXt brings its own, and
 // its files name it by where it lives.
-class LayerScaleLayer final : public LayerOf<LayerScaleLayer, LayerScaleConfig> {
+class KERATIN_API LayerScaleLayer final : public LayerOf<LayerScaleLayer, LayerScaleConfig> {
  public:
   LayerScaleLayer(LayerScaleConfig config, LayerOptions options);
   std::string_view module() const override { return "keras.src.applications.convnext"; }
@@ -34,5 +33,3 @@ class LayerScaleLayer final : public LayerOf<LayerScaleLayer, LayerScaleConfig> 
 using LayerScale = Shared<LayerScaleLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/rnn.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct LSTMCellConfig {
+struct KERATIN_API LSTMCellConfig {
   int64_t units = 0;
   Activation activation = "tanh";
   Activation recurrent_activation = "sigmoid";
@@ -53,7 +52,7 @@ struct LSTMCellConfig {
 // With σ the recurrent activation, for each gate its part of x·kernel + h·recurrent_kernel + bias:
 //   i, f, o = σ(…), g = activation(…),  c ← f·c + i·g,  h ← o·activation(c),  y = h
 // The gates are in the order i, f, g, o; the states are h, c.
-class LSTMCellLayer final : public LayerOf<LSTMCellLayer, LSTMCellConfig, RnnCell> {
+class KERATIN_API LSTMCellLayer final : public LayerOf<LSTMCellLayer, LSTMCellConfig, RnnCell> {
  public:
   LSTMCellLayer(LSTMCellConfig config, LayerOptions options);
 
@@ -68,7 +67,7 @@ class LSTMCellLayer final : public LayerOf<LSTMCellLayer, LSTMCellConfig, RnnCel
 
 using LSTMCell = Shared<LSTMCellLayer>;
 
-struct LSTMConfig {
+struct KERATIN_API LSTMConfig {
   int64_t units = 0;
   Activation activation = "tanh";
   Activation recurrent_activation = "sigmoid";
@@ -122,7 +121,7 @@ struct LSTMConfig {
 };
 
 // The cell over a sequence [batch, time, features]: as one op where it computes the usual things.
-class LSTMLayer final : public RecurrentOf<LSTMLayer, LSTMConfig> {
+class KERATIN_API LSTMLayer final : public RecurrentOf<LSTMLayer, LSTMConfig> {
  public:
   LSTMLayer(LSTMConfig config, LayerOptions options);
 
@@ -133,5 +132,3 @@ class LSTMLayer final : public RecurrentOf<LSTMLayer, LSTMConfig> {
 using LSTM = Shared<LSTMLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

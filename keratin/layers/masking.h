@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct MaskingConfig {
+struct KERATIN_API MaskingConfig {
   double mask_value = 0;
 
   static constexpr std::string_view keras_name = "Masking";
@@ -15,7 +14,7 @@ struct MaskingConfig {
 };
 
 // Masks the timesteps whose features all equal mask_value, and makes them 0.
-class MaskingLayer final : public LayerOf<MaskingLayer, MaskingConfig> {
+class KERATIN_API MaskingLayer final : public LayerOf<MaskingLayer, MaskingConfig> {
  public:
   MaskingLayer(MaskingConfig config, LayerOptions options);
 
@@ -30,5 +29,3 @@ class MaskingLayer final : public LayerOf<MaskingLayer, MaskingConfig> {
 using Masking = Shared<MaskingLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 // Layers that make one tensor of a list of tensors.
 namespace keratin {
@@ -14,50 +13,50 @@ struct MergeInputs {
 };
 
 // The facts of each elementwise merge: its name and its arithmetic.
-struct AddRule {
+struct KERATIN_API AddRule {
   static constexpr std::string_view keras_name = "Add";
   static Value merge(const MergeInputs& inputs);
 };
-struct SubtractRule {
+struct KERATIN_API SubtractRule {
   static constexpr std::string_view keras_name = "Subtract";
   static constexpr size_t count = 2;
   static Value merge(const MergeInputs& inputs);
 };
-struct MultiplyRule {
+struct KERATIN_API MultiplyRule {
   static constexpr std::string_view keras_name = "Multiply";
   static Value merge(const MergeInputs& inputs);  // what is masked counts as 1
 };
-struct AverageRule {
+struct KERATIN_API AverageRule {
   static constexpr std::string_view keras_name = "Average";
   static Value merge(const MergeInputs& inputs);
 };
-struct MaximumRule {
+struct KERATIN_API MaximumRule {
   static constexpr std::string_view keras_name = "Maximum";
   static Value merge(const MergeInputs& inputs);  // of what is not masked
 };
-struct MinimumRule {
+struct KERATIN_API MinimumRule {
   static constexpr std::string_view keras_name = "Minimum";
   static Value merge(const MergeInputs& inputs);
 };
 
 template <class Rule>
-struct MergeConfig {
+struct KERATIN_API MergeConfig {
   static constexpr std::string_view keras_name = Rule::keras_name;
   static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields = field_list();
 };
 
 // The parts that do not depend on the rule.
-void check_merge(std::string_view who, const Shapes& inputs);
-void check_count(std::string_view who, const Shapes& inputs, size_t count);
-MergeInputs merge_inputs(const Call& c);
+KERATIN_API void check_merge(std::string_view who, const Shapes& inputs);
+KERATIN_API void check_count(std::string_view who, const Shapes& inputs, size_t count);
+KERATIN_API MergeInputs merge_inputs(const Call& c);
 // Keras 2: masked where any input is. Keras 3: masked where all are, and only if all have masks.
-std::optional<Value> merge_masks(const Call& c);
+KERATIN_API std::optional<Value> merge_masks(const Call& c);
 
 // One tensor of several of the same shape, element by element. Sizes of 1 are broadcast; inputs of
 // lower rank get new axes behind the batch.
 template <class Rule>
-class MergeLayer final : public LayerOf<MergeLayer<Rule>, MergeConfig<Rule>> {
+class KERATIN_API MergeLayer final : public LayerOf<MergeLayer<Rule>, MergeConfig<Rule>> {
  public:
   MergeLayer(MergeConfig<Rule> config, LayerOptions options)
       : LayerOf<MergeLayer, MergeConfig<Rule>>(config, std::move(options)) {}
@@ -71,7 +70,7 @@ class MergeLayer final : public LayerOf<MergeLayer<Rule>, MergeConfig<Rule>> {
   bool supports_masking() const override { return true; }
 };
 
-struct ConcatenateConfig {
+struct KERATIN_API ConcatenateConfig {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "Concatenate";
@@ -80,7 +79,7 @@ struct ConcatenateConfig {
 };
 
 // The inputs one after the other along an axis, which is the only one they may differ in.
-class ConcatenateLayer final : public LayerOf<ConcatenateLayer, ConcatenateConfig> {
+class KERATIN_API ConcatenateLayer final : public LayerOf<ConcatenateLayer, ConcatenateConfig> {
  public:
   ConcatenateLayer(ConcatenateConfig config, LayerOptions options);
 
@@ -91,7 +90,7 @@ class ConcatenateLayer final : public LayerOf<ConcatenateLayer, ConcatenateConfi
   bool supports_masking() const override { return true; }
 };
 
-struct DotConfig {
+struct KERATIN_API DotConfig {
   Sizes axes = -1;         // one for both inputs, or one each
   bool normalize = false;  // divide the inputs by their lengths along the axes: cosine similarity
 
@@ -103,7 +102,7 @@ struct DotConfig {
 
 // Sums of products over one axis of each of two inputs, sample by sample. The result has the other
 // axes of the first input, then those of the second without the batch; at least one.
-class DotLayer final : public LayerOf<DotLayer, DotConfig> {
+class KERATIN_API DotLayer final : public LayerOf<DotLayer, DotConfig> {
  public:
   DotLayer(DotConfig config, LayerOptions options);
 
@@ -129,16 +128,16 @@ using Dot = Shared<DotLayer>;
 // Keras's layers.add and its like: make the layer and call it.
 namespace layers {
 
-SymbolicTensor add(const Symbols& inputs, LayerOptions options = {});
-SymbolicTensor subtract(const Symbols& inputs, LayerOptions options = {});
-SymbolicTensor multiply(const Symbols& inputs, LayerOptions options = {});
-SymbolicTensor average(const Symbols& inputs, LayerOptions options = {});
-SymbolicTensor maximum(const Symbols& inputs, LayerOptions options = {});
-SymbolicTensor minimum(const Symbols& inputs, LayerOptions options = {});
-SymbolicTensor concatenate(const Symbols& inputs, int64_t axis = -1, LayerOptions options = {});
-SymbolicTensor dot(const Symbols& inputs, DotConfig config = {}, LayerOptions options = {});
+KERATIN_API SymbolicTensor add(const Symbols& inputs, LayerOptions options = {});
+KERATIN_API SymbolicTensor subtract(const Symbols& inputs, LayerOptions options = {});
+KERATIN_API SymbolicTensor multiply(const Symbols& inputs, LayerOptions options = {});
+KERATIN_API SymbolicTensor average(const Symbols& inputs, LayerOptions options = {});
+KERATIN_API SymbolicTensor maximum(const Symbols& inputs, LayerOptions options = {});
+KERATIN_API SymbolicTensor minimum(const Symbols& inputs, LayerOptions options = {});
+KERATIN_API SymbolicTensor concatenate(const Symbols& inputs, int64_t axis = -1,
+                                       LayerOptions options = {});
+KERATIN_API SymbolicTensor dot(const Symbols& inputs, DotConfig config = {},
+                               LayerOptions options = {});
 
 }  // namespace layers
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct MultiHeadAttentionConfig {
+struct KERATIN_API MultiHeadAttentionConfig {
   int64_t num_heads = 0;
   int64_t key_dim = 0;
   std::optional<int64_t> value_dim = {};  // key_dim unless given
@@ -47,7 +46,7 @@ struct MultiHeadAttentionConfig {
                  field("seed", &MultiHeadAttentionConfig::seed));
 };
 
-struct GroupQueryAttentionConfig {
+struct KERATIN_API GroupQueryAttentionConfig {
   int64_t head_dim = 0;
   int64_t num_query_heads = 0;
   int64_t num_key_value_heads = 0;  // divides the query heads, which share them
@@ -87,7 +86,7 @@ struct GroupQueryAttentionConfig {
 // `use_causal_mask` say who may look at whom; with `return_attention_scores` the shares that every
 // query gives to every key are a second output.
 template <class Derived, class Config>
-class HeadAttentionOf : public LayerOf<Derived, Config> {
+class KERATIN_API HeadAttentionOf : public LayerOf<Derived, Config> {
  public:
   Results call(const Call& c) const override;
   Masks compute_mask(const Call& c, size_t outputs) const override;
@@ -136,7 +135,7 @@ class HeadAttentionOf : public LayerOf<Derived, Config> {
 
 // The heads' projections of queries and keys have key_dim features, those of values value_dim; the
 // axes that attend may be several.
-class MultiHeadAttentionLayer final
+class KERATIN_API MultiHeadAttentionLayer final
     : public HeadAttentionOf<MultiHeadAttentionLayer, MultiHeadAttentionConfig> {
  public:
   MultiHeadAttentionLayer(MultiHeadAttentionConfig config, LayerOptions options);
@@ -149,7 +148,7 @@ class MultiHeadAttentionLayer final
 };
 
 // Groups of query heads share the key and value heads.
-class GroupQueryAttentionLayer final
+class KERATIN_API GroupQueryAttentionLayer final
     : public HeadAttentionOf<GroupQueryAttentionLayer, GroupQueryAttentionConfig> {
  public:
   GroupQueryAttentionLayer(GroupQueryAttentionConfig config, LayerOptions options);
@@ -167,5 +166,3 @@ using MultiHeadAttention = Shared<MultiHeadAttentionLayer>;
 using GroupQueryAttention = Shared<GroupQueryAttentionLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct NormalizationConfig {
+struct KERATIN_API NormalizationConfig {
   Sizes axis = -1;  // with statistics of their own; Dims{}: one mean for everything
   Json mean = {};   // given here, or found by adapt()
   Json variance = {};
@@ -21,7 +20,8 @@ struct NormalizationConfig {
 };
 
 // y = (x - mean) / max(√variance, 1e-7), or back: x · max(√variance, 1e-7) + mean.
-class NormalizationLayer final : public LayerOf<NormalizationLayer, NormalizationConfig> {
+class KERATIN_API NormalizationLayer final
+    : public LayerOf<NormalizationLayer, NormalizationConfig> {
  public:
   NormalizationLayer(NormalizationConfig config, LayerOptions options);
   static LayerPtr from_config(const Json& json, const ConfigContext& context);
@@ -47,5 +47,3 @@ class NormalizationLayer final : public LayerOf<NormalizationLayer, Normalizatio
 using Normalization = Shared<NormalizationLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -3,14 +3,13 @@
 #include <optional>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/base/json.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Sizes of which some are left open, as in {std::nullopt, 1, 3}; null in configs.
-class OpenDims {
+class KERATIN_API OpenDims {
  public:
   using Size = std::optional<int64_t>;
 
@@ -39,5 +38,3 @@ class OpenDims {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,16 +2,15 @@
 
 #include <array>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 enum class Pool : uint8_t { max, average };
 
 template <int rank, Pool pool>
-struct PoolingConfig {
+struct KERATIN_API PoolingConfig {
   Sizes pool_size = 2;
   std::optional<Sizes> strides = {};  // the pool size unless given
   std::string padding = "valid";      // or same
@@ -29,7 +28,8 @@ struct PoolingConfig {
 
 // The largest element or the mean of each window; padding does not count.
 template <int rank, Pool pool>
-class PoolingLayer final : public LayerOf<PoolingLayer<rank, pool>, PoolingConfig<rank, pool>> {
+class KERATIN_API PoolingLayer final
+    : public LayerOf<PoolingLayer<rank, pool>, PoolingConfig<rank, pool>> {
  public:
   PoolingLayer(PoolingConfig<rank, pool> config, LayerOptions options);
 
@@ -54,5 +54,3 @@ using AveragePooling2D = Shared<PoolingLayer<2, Pool::average>>;
 using AveragePooling3D = Shared<PoolingLayer<3, Pool::average>>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -15,12 +14,11 @@ using CustomLayers =
 
 // Makes a layer or model from Keras's envelope {"class_name": …, "config": …}. Keys that a layer
 // does not know are ignored with one warning each.
-LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom = {},
-                         Dialect dialect = Dialect::keras3, const CustomParts& parts = {});
+KERATIN_API LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom = {},
+                                     Dialect dialect = Dialect::keras3,
+                                     const CustomParts& parts = {});
 
 // The names of all layers, sorted.
-std::vector<std::string_view> layer_names();
+KERATIN_API std::vector<std::string_view> layer_names();
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

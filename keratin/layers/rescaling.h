@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct RescalingConfig {
+struct KERATIN_API RescalingConfig {
   Json scale = 1.0;  // a number, or one for each channel
   Json offset = 0.0;
 
@@ -17,7 +16,7 @@ struct RescalingConfig {
 };
 
 // y = x · scale + offset
-class RescalingLayer final : public LayerOf<RescalingLayer, RescalingConfig> {
+class KERATIN_API RescalingLayer final : public LayerOf<RescalingLayer, RescalingConfig> {
  public:
   RescalingLayer(RescalingConfig config, LayerOptions options);
   Results call(const Call& c) const override;
@@ -27,5 +26,3 @@ class RescalingLayer final : public LayerOf<RescalingLayer, RescalingConfig> {
 using Rescaling = Shared<RescalingLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 // Layers that give the elements of each sample another shape. They lose masks.
 namespace keratin {
 
-struct FlattenConfig {
+struct KERATIN_API FlattenConfig {
   std::string data_format = "channels_last";
 
   static constexpr std::string_view keras_name = "Flatten";
@@ -16,13 +15,13 @@ struct FlattenConfig {
 };
 
 // [batch, …] to [batch, features]; with channels_first, channels become the last axis before.
-class FlattenLayer final : public LayerOf<FlattenLayer, FlattenConfig> {
+class KERATIN_API FlattenLayer final : public LayerOf<FlattenLayer, FlattenConfig> {
  public:
   FlattenLayer(FlattenConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct ReshapeConfig {
+struct KERATIN_API ReshapeConfig {
   Dims target_shape = {};  // without the batch; one size may be -1: what is left
 
   static constexpr std::string_view keras_name = "Reshape";
@@ -30,13 +29,13 @@ struct ReshapeConfig {
   static constexpr auto fields = field_list(field("target_shape", &ReshapeConfig::target_shape));
 };
 
-class ReshapeLayer final : public LayerOf<ReshapeLayer, ReshapeConfig> {
+class KERATIN_API ReshapeLayer final : public LayerOf<ReshapeLayer, ReshapeConfig> {
  public:
   ReshapeLayer(ReshapeConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct PermuteConfig {
+struct KERATIN_API PermuteConfig {
   Dims dims = {};  // of the axes behind the batch, counted from 1
 
   static constexpr std::string_view keras_name = "Permute";
@@ -45,13 +44,13 @@ struct PermuteConfig {
 };
 
 // Axis i of the result is axis dims[i - 1] of the input.
-class PermuteLayer final : public LayerOf<PermuteLayer, PermuteConfig> {
+class KERATIN_API PermuteLayer final : public LayerOf<PermuteLayer, PermuteConfig> {
  public:
   PermuteLayer(PermuteConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct RepeatVectorConfig {
+struct KERATIN_API RepeatVectorConfig {
   int64_t n = 0;
 
   static constexpr std::string_view keras_name = "RepeatVector";
@@ -60,7 +59,7 @@ struct RepeatVectorConfig {
 };
 
 // [batch, features] to [batch, n, features]
-class RepeatVectorLayer final : public LayerOf<RepeatVectorLayer, RepeatVectorConfig> {
+class KERATIN_API RepeatVectorLayer final : public LayerOf<RepeatVectorLayer, RepeatVectorConfig> {
  public:
   RepeatVectorLayer(RepeatVectorConfig config, LayerOptions options);
   Results call(const Call& c) const override;
@@ -72,5 +71,3 @@ using Permute = Shared<PermuteLayer>;
 using RepeatVector = Shared<RepeatVectorLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

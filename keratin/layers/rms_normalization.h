@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct RMSNormalizationConfig {
+struct KERATIN_API RMSNormalizationConfig {
   Sizes axis = -1;
   double epsilon = 1e-6;
 
@@ -17,7 +16,8 @@ struct RMSNormalizationConfig {
 };
 
 // x / √(mean of x² over the axes + epsilon) · scale
-class RMSNormalizationLayer final : public LayerOf<RMSNormalizationLayer, RMSNormalizationConfig> {
+class KERATIN_API RMSNormalizationLayer final
+    : public LayerOf<RMSNormalizationLayer, RMSNormalizationConfig> {
  public:
   RMSNormalizationLayer(RMSNormalizationConfig config, LayerOptions options)
       : LayerOf(std::move(config), std::move(options)) {}
@@ -33,5 +33,3 @@ class RMSNormalizationLayer final : public LayerOf<RMSNormalizationLayer, RMSNor
 using RMSNormalization = Shared<RMSNormalizationLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

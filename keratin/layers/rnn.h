@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/rnn_cell.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -25,7 +24,7 @@ struct RecurrentOutputs {
 };
 
 // A cell applied to the steps of a sequence, one after the other.
-class RecurrentLayer : public Layer {
+class KERATIN_API RecurrentLayer : public Layer {
  public:
   virtual RecurrentFlags flags() const = 0;
   const CellPtr& cell() const { return cell_; }
@@ -65,11 +64,11 @@ class RecurrentLayer : public Layer {
 };
 
 // A config without the key `time_major` of Keras 2, which must not be set.
-Json batch_major(const Json& config);
+KERATIN_API Json batch_major(const Json& config);
 
 // A recurrent layer whose config has the members of RecurrentFlags.
 template <class Derived, class Config>
-class RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> {
+class KERATIN_API RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> {
   using Parent = LayerOf<Derived, Config, RecurrentLayer>;
 
  public:
@@ -111,7 +110,7 @@ class RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> {
   }
 };
 
-struct RNNConfig {
+struct KERATIN_API RNNConfig {
   LayerPtr cell = {};
   bool return_sequences = false;  // the output of every step, not only of the last one
   bool return_state = false;      // the states after the last step, behind the output
@@ -133,7 +132,7 @@ struct RNNConfig {
 };
 
 // Any cell, see RnnCell; several are one as StackedRNNCells.
-class RNNLayer final : public RecurrentOf<RNNLayer, RNNConfig> {
+class KERATIN_API RNNLayer final : public RecurrentOf<RNNLayer, RNNConfig> {
  public:
   RNNLayer(RNNConfig config, LayerOptions options);
 };
@@ -141,5 +140,3 @@ class RNNLayer final : public RecurrentOf<RNNLayer, RNNConfig> {
 using RNN = Shared<RNNLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,15 +1,14 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // One step of a recurrent layer: called with the inputs of a step and the states, a cell gives
 // [output, new states], the states in the structure in which they came. A cell of your own derives
 // from LayerOf<YourCell, YourConfig, RnnCell> and says what its states are.
-class RnnCell : public Layer {
+class KERATIN_API RnnCell : public Layer {
  public:
   // The shape of the state without the batch, or a list of them.
   virtual Tree<Shape> state_shapes() const = 0;
@@ -34,11 +33,9 @@ class RnnCell : public Layer {
 
 using CellPtr = std::shared_ptr<RnnCell>;
 // The cell that a config holds; an error if it is some other layer.
-CellPtr as_cell(const LayerPtr& layer, std::string_view who);
+KERATIN_API CellPtr as_cell(const LayerPtr& layer, std::string_view who);
 
 // [batch of `like`, …shape], filled with a number; the batch may be unknown.
-Value filled_for(Value like, const Shape& shape, DType dtype, double value);
+KERATIN_API Value filled_for(Value like, const Shape& shape, DType dtype, double value);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,14 +2,13 @@
 
 #include <array>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 template <int rank>
-struct SeparableConvConfig {
+struct KERATIN_API SeparableConvConfig {
   int64_t filters = 0;
   Sizes kernel_size = 0;
   Sizes strides = 1;
@@ -56,7 +55,7 @@ struct SeparableConvConfig {
 
 // Each channel convolved by itself, then the channels of each position mixed.
 template <int rank>
-class SeparableConvLayer final
+class KERATIN_API SeparableConvLayer final
     : public LayerOf<SeparableConvLayer<rank>, SeparableConvConfig<rank>> {
  public:
   SeparableConvLayer(SeparableConvConfig<rank> config, LayerOptions options);
@@ -76,5 +75,3 @@ using SeparableConv1D = Shared<SeparableConvLayer<1>>;
 using SeparableConv2D = Shared<SeparableConvLayer<2>>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

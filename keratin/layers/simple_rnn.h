@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/rnn.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct SimpleRNNCellConfig {
+struct KERATIN_API SimpleRNNCellConfig {
   int64_t units = 0;
   Activation activation = "tanh";
   bool use_bias = true;
@@ -45,7 +44,8 @@ struct SimpleRNNCellConfig {
 };
 
 // h ← activation(x·kernel + h·recurrent_kernel + bias), y = h
-class SimpleRNNCellLayer final : public LayerOf<SimpleRNNCellLayer, SimpleRNNCellConfig, RnnCell> {
+class KERATIN_API SimpleRNNCellLayer final
+    : public LayerOf<SimpleRNNCellLayer, SimpleRNNCellConfig, RnnCell> {
  public:
   SimpleRNNCellLayer(SimpleRNNCellConfig config, LayerOptions options);
 
@@ -60,7 +60,7 @@ class SimpleRNNCellLayer final : public LayerOf<SimpleRNNCellLayer, SimpleRNNCel
 
 using SimpleRNNCell = Shared<SimpleRNNCellLayer>;
 
-struct SimpleRNNConfig {
+struct KERATIN_API SimpleRNNConfig {
   int64_t units = 0;
   Activation activation = "tanh";
   bool use_bias = true;
@@ -108,7 +108,7 @@ struct SimpleRNNConfig {
 };
 
 // The cell over a sequence [batch, time, features].
-class SimpleRNNLayer final : public RecurrentOf<SimpleRNNLayer, SimpleRNNConfig> {
+class KERATIN_API SimpleRNNLayer final : public RecurrentOf<SimpleRNNLayer, SimpleRNNConfig> {
  public:
   SimpleRNNLayer(SimpleRNNConfig config, LayerOptions options);
 };
@@ -116,5 +116,3 @@ class SimpleRNNLayer final : public RecurrentOf<SimpleRNNLayer, SimpleRNNConfig>
 using SimpleRNN = Shared<SimpleRNNLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

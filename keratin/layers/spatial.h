@@ -4,8 +4,6 @@
 
 #include "keratin/graph/config.h"
 
-#pragma GCC visibility push(default)
-
 // What layers over one to three spatial axes share.
 namespace keratin {
 
@@ -80,5 +78,3 @@ class Borders {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

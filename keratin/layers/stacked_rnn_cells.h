@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/rnn_cell.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct StackedRNNCellsConfig {
+struct KERATIN_API StackedRNNCellsConfig {
   std::vector<LayerPtr> cells = {};
 
   static constexpr std::string_view keras_name = "StackedRNNCells";
@@ -16,7 +15,7 @@ struct StackedRNNCellsConfig {
 
 // Cells one above the other as one cell: the output of each is the input of the next. The state is
 // the list of their states.
-class StackedRNNCellsLayer final
+class KERATIN_API StackedRNNCellsLayer final
     : public LayerOf<StackedRNNCellsLayer, StackedRNNCellsConfig, RnnCell> {
  public:
   StackedRNNCellsLayer(StackedRNNCellsConfig config, LayerOptions options);
@@ -37,5 +36,3 @@ class StackedRNNCellsLayer final
 using StackedRNNCells = Shared<StackedRNNCellsLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct TimeDistributedConfig {
+struct KERATIN_API TimeDistributedConfig {
   LayerPtr layer = {};
 
   static constexpr std::string_view keras_name = "TimeDistributed";
@@ -15,7 +14,8 @@ struct TimeDistributedConfig {
 };
 
 // The same layer (or model) on every step of a sequence: y[:, t] = layer(x[:, t]).
-class TimeDistributedLayer final : public LayerOf<TimeDistributedLayer, TimeDistributedConfig> {
+class KERATIN_API TimeDistributedLayer final
+    : public LayerOf<TimeDistributedLayer, TimeDistributedConfig> {
  public:
   TimeDistributedLayer(TimeDistributedConfig config, LayerOptions options);
 
@@ -36,5 +36,3 @@ class TimeDistributedLayer final : public LayerOf<TimeDistributedLayer, TimeDist
 using TimeDistributed = Shared<TimeDistributedLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

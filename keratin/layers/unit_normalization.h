@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct UnitNormalizationConfig {
+struct KERATIN_API UnitNormalizationConfig {
   Sizes axis = -1;
 
   static constexpr std::string_view keras_name = "UnitNormalization";
@@ -15,7 +14,7 @@ struct UnitNormalizationConfig {
 };
 
 // x / ‖x‖ over the axes; zeros stay zeros.
-class UnitNormalizationLayer final
+class KERATIN_API UnitNormalizationLayer final
     : public LayerOf<UnitNormalizationLayer, UnitNormalizationConfig> {
  public:
   UnitNormalizationLayer(UnitNormalizationConfig config, LayerOptions options)
@@ -30,5 +29,3 @@ class UnitNormalizationLayer final
 using UnitNormalization = Shared<UnitNormalizationLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/layers/spatial.h"
-
-#pragma GCC visibility push(default)
 
 // Layers that enlarge the spatial axes by whole factors.
 namespace keratin {
 
-struct UpSampling1DConfig {
+struct KERATIN_API UpSampling1DConfig {
   int64_t size = 2;
 
   static constexpr std::string_view keras_name = "UpSampling1D";
@@ -16,13 +15,13 @@ struct UpSampling1DConfig {
 };
 
 // Each timestep `size` times.
-class UpSampling1DLayer final : public LayerOf<UpSampling1DLayer, UpSampling1DConfig> {
+class KERATIN_API UpSampling1DLayer final : public LayerOf<UpSampling1DLayer, UpSampling1DConfig> {
  public:
   UpSampling1DLayer(UpSampling1DConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct UpSampling2DConfig {
+struct KERATIN_API UpSampling2DConfig {
   Sizes size = 2;
   std::string data_format = "channels_last";
   std::string interpolation = "nearest";  // or bilinear, bicubic, lanczos3, lanczos5
@@ -36,13 +35,13 @@ struct UpSampling2DConfig {
 };
 
 // Each pixel several times, or pixels in between found by interpolation.
-class UpSampling2DLayer final : public LayerOf<UpSampling2DLayer, UpSampling2DConfig> {
+class KERATIN_API UpSampling2DLayer final : public LayerOf<UpSampling2DLayer, UpSampling2DConfig> {
  public:
   UpSampling2DLayer(UpSampling2DConfig config, LayerOptions options);
   Results call(const Call& c) const override;
 };
 
-struct UpSampling3DConfig {
+struct KERATIN_API UpSampling3DConfig {
   Sizes size = 2;
   std::string data_format = "channels_last";
 
@@ -53,7 +52,7 @@ struct UpSampling3DConfig {
 };
 
 // Each element several times along each axis.
-class UpSampling3DLayer final : public LayerOf<UpSampling3DLayer, UpSampling3DConfig> {
+class KERATIN_API UpSampling3DLayer final : public LayerOf<UpSampling3DLayer, UpSampling3DConfig> {
  public:
   UpSampling3DLayer(UpSampling3DConfig config, LayerOptions options);
   Results call(const Call& c) const override;
@@ -64,5 +63,3 @@ using UpSampling2D = Shared<UpSampling2DLayer>;
 using UpSampling3D = Shared<UpSampling3DLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // The base of layers that hold another one, named `layer` in their configs.
 template <class Derived, class Config>
-class WrapperOf : public LayerOf<Derived, Config> {
+class KERATIN_API WrapperOf : public LayerOf<Derived, Config> {
  public:
   const LayerPtr& layer() const { return this->cfg.layer; }
   void build(const Shapes& inputs) override { layer()->ensure_built(inputs); }
@@ -23,7 +22,7 @@ class WrapperOf : public LayerOf<Derived, Config> {
   }
 };
 
-struct WrapperConfig {
+struct KERATIN_API WrapperConfig {
   LayerPtr layer = {};
 
   static constexpr std::string_view keras_name = "Wrapper";
@@ -31,7 +30,7 @@ struct WrapperConfig {
 };
 
 // Keras's abstract wrapper: it can be made, built and saved, but not called.
-class WrapperLayer final : public WrapperOf<WrapperLayer, WrapperConfig> {
+class KERATIN_API WrapperLayer final : public WrapperOf<WrapperLayer, WrapperConfig> {
  public:
   WrapperLayer(WrapperConfig config, LayerOptions options)
       : WrapperOf(std::move(config), std::move(options)) {}
@@ -44,5 +43,3 @@ class WrapperLayer final : public WrapperOf<WrapperLayer, WrapperConfig> {
 using Wrapper = Shared<WrapperLayer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

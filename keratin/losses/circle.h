@@ -1,15 +1,14 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/losses/loss.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::losses {
 
 // Pulls embeddings of one class together and pushes those of others away. Predictions are unit
 // vectors [batch, features], the truth is the number of a class each. A sample without loss does
 // not count: it has no partner, or its partners lie well already.
-struct Circle {
+struct KERATIN_API Circle {
   double gamma = 80;
   double margin = 0.4;
   bool remove_diagonal = true;  // a sample is no partner of itself
@@ -22,5 +21,3 @@ struct Circle {
 };
 
 }  // namespace keratin::losses
-
-#pragma GCC visibility pop

@@ -1,20 +1,17 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/losses/loss.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::losses {
 
 // -log of the probability that scores [batch, time, classes] spell the labels [batch, length], over
 // all ways to lay these out in time (connectionist temporal classification). Class 0 is the blank;
 // labels end where 0 fills up.
-struct CTC {
+struct KERATIN_API CTC {
   static constexpr std::string_view keras_name = "CTC";
   static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
 }  // namespace keratin::losses
-
-#pragma GCC visibility pop

@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 // Between the structs of losses and metrics and Keras's JSON.
 namespace keratin {
 
 // One number or several, as users write a threshold: 0.5 or {0.2, 0.5}. Remembers which.
-class Numbers {
+class KERATIN_API Numbers {
  public:
   Numbers(double one) : values_{one}, single_(true) {}                                   // NOLINT
   Numbers(std::vector<double> several) : values_(std::move(several)), single_(false) {}  // NOLINT
@@ -57,5 +56,3 @@ bool read_field(C& config, const std::string& key, const Json& value, std::strin
 }
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

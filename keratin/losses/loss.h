@@ -6,11 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/engine/evaluate.h"
 #include "keratin/losses/fields_json.h"
 #include "keratin/losses/weighting.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -49,7 +48,7 @@ struct LossWeights {
 
 // How far predictions are from the truth. By Keras's name ("mse", "BinaryCrossentropy"), from one
 // of the structs in losses.h, or from any callable. A default one is no loss.
-class Loss {
+class KERATIN_API Loss {
  public:
   using Function = std::function<LossTerms(Value y_true, Value y_pred)>;
 
@@ -109,5 +108,3 @@ class Loss {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,26 +1,25 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/losses/loss.h"
-
-#pragma GCC visibility push(default)
 
 // Losses between distributions. Probabilities are kept ε away from 0 and 1.
 namespace keratin::losses {
 
-struct KLDivergence {
+struct KERATIN_API KLDivergence {
   static constexpr std::string_view keras_name = "KLDivergence";
   static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // Σ t · log(t / p), both within [ε, 1]
 };
 
-struct Poisson {
+struct KERATIN_API Poisson {
   static constexpr std::string_view keras_name = "Poisson";
   static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;  // mean of p - t · log(p + ε)
 };
 
 // mean of -t · log p - (1 - t) · log(1 - p)
-struct BinaryCrossentropy {
+struct KERATIN_API BinaryCrossentropy {
   bool from_logits = false;
   double label_smoothing = 0;  // moves labels towards 1/2
   int64_t axis = -1;           // averaged over
@@ -34,7 +33,7 @@ struct BinaryCrossentropy {
 };
 
 // The same with each term times (1 - q)^gamma, where q is the probability of the true label.
-struct BinaryFocalCrossentropy {
+struct KERATIN_API BinaryFocalCrossentropy {
   bool apply_class_balancing = false;
   double alpha = 0.25;  // the weight of label 1 when classes are balanced; 0 weighs 1 - alpha
   double gamma = 2;
@@ -54,7 +53,7 @@ struct BinaryFocalCrossentropy {
 };
 
 // -Σ t · log p
-struct CategoricalCrossentropy {
+struct KERATIN_API CategoricalCrossentropy {
   bool from_logits = false;
   double label_smoothing = 0;  // moves labels towards 1 / classes
   int64_t axis = -1;           // that of the classes
@@ -68,7 +67,7 @@ struct CategoricalCrossentropy {
 };
 
 // -Σ alpha · (1 - p)^gamma · t · log p
-struct CategoricalFocalCrossentropy {
+struct KERATIN_API CategoricalFocalCrossentropy {
   Numbers alpha = 0.25;  // one, or one per class
   double gamma = 2;
   bool from_logits = false;
@@ -86,7 +85,7 @@ struct CategoricalFocalCrossentropy {
 };
 
 // -log p[t]: the truth is the number of a class. A number that is no class has no loss.
-struct SparseCategoricalCrossentropy {
+struct KERATIN_API SparseCategoricalCrossentropy {
   bool from_logits = false;
   std::optional<int64_t> ignore_class = {};  // samples of this class do not count
   int64_t axis = -1;
@@ -101,7 +100,7 @@ struct SparseCategoricalCrossentropy {
 };
 
 // (1 - p[t]^q) / q: between crossentropy (q → 0) and absolute error (q = 1), for noisy labels.
-struct CategoricalGeneralizedCrossEntropy {
+struct KERATIN_API CategoricalGeneralizedCrossEntropy {
   double q = 0.5;
 
   static constexpr std::string_view keras_name = "CategoricalGeneralizedCrossEntropy";
@@ -111,5 +110,3 @@ struct CategoricalGeneralizedCrossEntropy {
 };
 
 }  // namespace keratin::losses
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/losses/loss.h"
-
-#pragma GCC visibility push(default)
 
 // Losses of overlap, summed over some axes or, without, over everything at once.
 namespace keratin::losses {
 
-struct Dice {
+struct KERATIN_API Dice {
   std::optional<Sizes> axis = {};
 
   static constexpr std::string_view keras_name = "Dice";
@@ -15,7 +14,7 @@ struct Dice {
   LossTerms call(Value y_true, Value y_pred) const;  // 1 - 2 · Σ t·p / (Σ t + Σ p + ε)
 };
 
-struct Tversky {
+struct KERATIN_API Tversky {
   double alpha = 0.5;  // weighs what is missed: Σ t · (1 - p)
   double beta = 0.5;   // weighs what is too much: Σ (1 - t) · p
   std::optional<Sizes> axis = {};
@@ -29,5 +28,3 @@ struct Tversky {
 };
 
 }  // namespace keratin::losses
-
-#pragma GCC visibility pop

@@ -1,20 +1,19 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/metric.h"
-
-#pragma GCC visibility push(default)
 
 // How often predictions equal labels.
 namespace keratin::metrics {
 
-struct AccuracyConfig {
+struct KERATIN_API AccuracyConfig {
   static constexpr std::string_view keras_name = "Accuracy";
   static constexpr Direction direction = Direction::up;
   static constexpr auto fields = field_list();
   Value call(Value y_true, Value y_pred) const;
 };
 
-struct BinaryAccuracyConfig {
+struct KERATIN_API BinaryAccuracyConfig {
   double threshold = 0.5;
 
   static constexpr std::string_view keras_name = "BinaryAccuracy";
@@ -24,14 +23,14 @@ struct BinaryAccuracyConfig {
 };
 
 // The largest prediction is that of the true class: of labels that are one-hot, or numbers.
-struct CategoricalAccuracyConfig {
+struct KERATIN_API CategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "CategoricalAccuracy";
   static constexpr Direction direction = Direction::up;
   static constexpr auto fields = field_list();
   Value call(Value y_true, Value y_pred) const;
 };
 
-struct SparseCategoricalAccuracyConfig {
+struct KERATIN_API SparseCategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "SparseCategoricalAccuracy";
   static constexpr Direction direction = Direction::up;
   static constexpr auto fields = field_list();
@@ -39,7 +38,7 @@ struct SparseCategoricalAccuracyConfig {
 };
 
 // The true class is among the k that are predicted most; of equals, all are.
-struct TopKCategoricalAccuracyConfig {
+struct KERATIN_API TopKCategoricalAccuracyConfig {
   int64_t k = 5;
 
   static constexpr std::string_view keras_name = "TopKCategoricalAccuracy";
@@ -48,7 +47,7 @@ struct TopKCategoricalAccuracyConfig {
   Value call(Value y_true, Value y_pred) const;
 };
 
-struct SparseTopKCategoricalAccuracyConfig {
+struct KERATIN_API SparseTopKCategoricalAccuracyConfig {
   int64_t k = 5;
   bool from_sorted_ids = false;  // predictions are classes, the best one first
 
@@ -69,5 +68,3 @@ using TopKCategoricalAccuracy = SharedMetric<MeanOf<TopKCategoricalAccuracyConfi
 using SparseTopKCategoricalAccuracy = SharedMetric<MeanOf<SparseTopKCategoricalAccuracyConfig>>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

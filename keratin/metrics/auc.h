@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/confusion_matrix.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::metrics {
 
-struct AUCConfig {
+struct KERATIN_API AUCConfig {
   int64_t num_thresholds = 200;
   std::string curve = "ROC";                           // or "PR", "PRGAIN"
   std::string summation_method = "interpolation";      // or "minoring", "majoring"
@@ -29,7 +28,7 @@ struct AUCConfig {
 };
 
 // The area under a curve of rates, as a sum over thresholds.
-class AUCMetric final : public MetricOf<AUCMetric, AUCConfig> {
+class KERATIN_API AUCMetric final : public MetricOf<AUCMetric, AUCConfig> {
  public:
   AUCMetric(AUCConfig config, MetricOptions options);
   void update(Tracer& tracer, const Sample& sample) override;
@@ -52,5 +51,3 @@ class AUCMetric final : public MetricOf<AUCMetric, AUCConfig> {
 using AUC = SharedMetric<AUCMetric>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

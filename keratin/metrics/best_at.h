@@ -2,9 +2,8 @@
 
 #include <limits>
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/confusion_matrix.h"
-
-#pragma GCC visibility push(default)
 
 // The best of one rate over all thresholds at which another is high enough; 0 if there is none.
 namespace keratin::metrics {
@@ -13,7 +12,7 @@ enum class Rate : uint8_t { sensitivity, specificity, precision };  // sensitivi
 
 // A config names both rates, and has the least value of one of them.
 template <class Config>
-class BestAt final : public MetricOf<BestAt<Config>, Config> {
+class KERATIN_API BestAt final : public MetricOf<BestAt<Config>, Config> {
  public:
   BestAt(Config config, MetricOptions options);
   void update(Tracer& tracer, const Sample& sample) override;
@@ -26,7 +25,7 @@ class BestAt final : public MetricOf<BestAt<Config>, Config> {
 
 inline constexpr double to_be_given = std::numeric_limits<double>::quiet_NaN();
 
-struct SensitivityAtSpecificityConfig {
+struct KERATIN_API SensitivityAtSpecificityConfig {
   double specificity = to_be_given;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
@@ -40,7 +39,7 @@ struct SensitivityAtSpecificityConfig {
                  field("class_id", &SensitivityAtSpecificityConfig::class_id));
 };
 
-struct SpecificityAtSensitivityConfig {
+struct KERATIN_API SpecificityAtSensitivityConfig {
   double sensitivity = to_be_given;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
@@ -54,7 +53,7 @@ struct SpecificityAtSensitivityConfig {
                  field("class_id", &SpecificityAtSensitivityConfig::class_id));
 };
 
-struct PrecisionAtRecallConfig {
+struct KERATIN_API PrecisionAtRecallConfig {
   double recall = to_be_given;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
@@ -68,7 +67,7 @@ struct PrecisionAtRecallConfig {
                  field("class_id", &PrecisionAtRecallConfig::class_id));
 };
 
-struct RecallAtPrecisionConfig {
+struct KERATIN_API RecallAtPrecisionConfig {
   double precision = to_be_given;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
@@ -93,5 +92,3 @@ using PrecisionAtRecall = SharedMetric<BestAt<PrecisionAtRecallConfig>>;
 using RecallAtPrecision = SharedMetric<BestAt<RecallAtPrecisionConfig>>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

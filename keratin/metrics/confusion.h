@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/confusion_matrix.h"
-
-#pragma GCC visibility push(default)
 
 // Metrics of decisions at thresholds. With one threshold the result is a number, with several it is
 // a vector.
@@ -10,7 +9,7 @@ namespace keratin::metrics {
 
 // One of the four counts.
 template <class Config>
-class ConfusionCount final : public MetricOf<ConfusionCount<Config>, Config> {
+class KERATIN_API ConfusionCount final : public MetricOf<ConfusionCount<Config>, Config> {
  public:
   ConfusionCount(Config config, MetricOptions options);
   void update(Tracer& tracer, const Sample& sample) override;
@@ -21,25 +20,25 @@ class ConfusionCount final : public MetricOf<ConfusionCount<Config>, Config> {
   ConfusionCounts counts_;
 };
 
-struct TruePositivesConfig {
+struct KERATIN_API TruePositivesConfig {
   std::optional<Numbers> thresholds = {};  // 0.5
   static constexpr std::string_view keras_name = "TruePositives";
   static constexpr auto counted = &ConfusionCounts::true_positives;
   static constexpr auto fields = field_list(field("thresholds", &TruePositivesConfig::thresholds));
 };
-struct FalsePositivesConfig {
+struct KERATIN_API FalsePositivesConfig {
   std::optional<Numbers> thresholds = {};
   static constexpr std::string_view keras_name = "FalsePositives";
   static constexpr auto counted = &ConfusionCounts::false_positives;
   static constexpr auto fields = field_list(field("thresholds", &FalsePositivesConfig::thresholds));
 };
-struct TrueNegativesConfig {
+struct KERATIN_API TrueNegativesConfig {
   std::optional<Numbers> thresholds = {};
   static constexpr std::string_view keras_name = "TrueNegatives";
   static constexpr auto counted = &ConfusionCounts::true_negatives;
   static constexpr auto fields = field_list(field("thresholds", &TrueNegativesConfig::thresholds));
 };
-struct FalseNegativesConfig {
+struct KERATIN_API FalseNegativesConfig {
   std::optional<Numbers> thresholds = {};
   static constexpr std::string_view keras_name = "FalseNegatives";
   static constexpr auto counted = &ConfusionCounts::false_negatives;
@@ -48,7 +47,7 @@ struct FalseNegativesConfig {
 
 // true positives / (true positives + others), at thresholds or among the top k.
 template <class Config>
-class RateOf final : public MetricOf<RateOf<Config>, Config> {
+class KERATIN_API RateOf final : public MetricOf<RateOf<Config>, Config> {
  public:
   RateOf(Config config, MetricOptions options);
   void update(Tracer& tracer, const Sample& sample) override;
@@ -60,7 +59,7 @@ class RateOf final : public MetricOf<RateOf<Config>, Config> {
 };
 
 // Of what was taken for positive, how much is.
-struct PrecisionConfig {
+struct KERATIN_API PrecisionConfig {
   std::optional<Numbers> thresholds = {};  // 0.5; with top_k, none
   std::optional<int64_t> top_k = {};
   std::optional<int64_t> class_id = {};
@@ -73,7 +72,7 @@ struct PrecisionConfig {
                                             field("class_id", &PrecisionConfig::class_id));
 };
 // Of what is positive, how much was taken for it.
-struct RecallConfig {
+struct KERATIN_API RecallConfig {
   std::optional<Numbers> thresholds = {};
   std::optional<int64_t> top_k = {};
   std::optional<int64_t> class_id = {};
@@ -101,5 +100,3 @@ using Precision = SharedMetric<RateOf<PrecisionConfig>>;
 using Recall = SharedMetric<RateOf<RecallConfig>>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

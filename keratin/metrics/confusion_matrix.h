@@ -1,18 +1,18 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/metric.h"
-
-#pragma GCC visibility push(default)
 
 // Counts of right and wrong decisions at thresholds: what is above one is taken for positive.
 namespace keratin::metrics {
 
 // The thresholds a user gave, all within [0, 1], or the one that is used otherwise.
-std::vector<double> parse_thresholds(const std::optional<Numbers>& given, double otherwise = 0.5);
+KERATIN_API std::vector<double> parse_thresholds(const std::optional<Numbers>& given,
+                                                 double otherwise = 0.5);
 // 0, 1 / (n - 1), …, 1
-std::vector<double> even_thresholds(int64_t count);
+KERATIN_API std::vector<double> even_thresholds(int64_t count);
 // Are they 0, 1 / (n - 1), …, 1? Then each prediction is counted once, in the interval it lies in.
-bool distributed_evenly(const std::vector<double>& thresholds);
+KERATIN_API bool distributed_evenly(const std::vector<double>& thresholds);
 
 // Where counts go: [thresholds], or [thresholds, labels]. Undefined ones are not wanted.
 struct ConfusionCounts {
@@ -29,9 +29,7 @@ struct ConfusionOptions {
 };
 
 // Adds a batch. Masks play no part, as in Keras.
-void add_confusion(Tracer& tracer, const ConfusionCounts& counts, const Sample& sample,
-                   const ConfusionOptions& options);
+KERATIN_API void add_confusion(Tracer& tracer, const ConfusionCounts& counts, const Sample& sample,
+                               const ConfusionOptions& options);
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/metric.h"
-
-#pragma GCC visibility push(default)
 
 // Weighted harmonic means of precision and recall, for [batch, classes].
 namespace keratin::metrics {
 
-struct FBetaScoreConfig {
+struct KERATIN_API FBetaScoreConfig {
   // "micro", "macro", "weighted", or nothing: one score per class.
   std::optional<std::string> average = {};
   double beta = 1;                       // recall weighs so much more
@@ -22,7 +21,7 @@ struct FBetaScoreConfig {
   const FBetaScoreConfig& settings() const { return *this; }
 };
 
-struct F1ScoreConfig {
+struct KERATIN_API F1ScoreConfig {
   std::optional<std::string> average = {};
   std::optional<double> threshold = {};
 
@@ -34,7 +33,7 @@ struct F1ScoreConfig {
 };
 
 // (1 + β²) · precision · recall / (β² · precision + recall)
-class FScoreState : public MetricState {
+class KERATIN_API FScoreState : public MetricState {
  public:
   void update(Tracer& tracer, const Sample& sample) override;
   Value result(Tracer& tracer) override;
@@ -50,7 +49,7 @@ class FScoreState : public MetricState {
 };
 
 template <class Config>
-class FScoreOf final : public MetricOf<FScoreOf<Config>, Config, FScoreState> {
+class KERATIN_API FScoreOf final : public MetricOf<FScoreOf<Config>, Config, FScoreState> {
  public:
   FScoreOf(Config config, MetricOptions options)
       : MetricOf<FScoreOf<Config>, Config, FScoreState>(std::move(config), std::move(options)) {
@@ -62,5 +61,3 @@ using FBetaScore = SharedMetric<FScoreOf<FBetaScoreConfig>>;
 using F1Score = SharedMetric<FScoreOf<F1ScoreConfig>>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/metric.h"
-
-#pragma GCC visibility push(default)
 
 // Intersection over union of classes: tp / (tp + fp + fn), averaged over those that occur. The
 // state counts pairs of classes, in integers unless asked for another dtype.
@@ -21,7 +20,7 @@ struct IoUSettings {
   std::optional<double> threshold = {};  // predictions are chances of class 1
 };
 
-class IoUState : public MetricState {
+class KERATIN_API IoUState : public MetricState {
  public:
   void update(Tracer& tracer, const Sample& sample) override;
   Value result(Tracer& tracer) override;
@@ -37,7 +36,7 @@ class IoUState : public MetricState {
 };
 
 template <class Config>
-class IoUOf final : public MetricOf<IoUOf<Config>, Config, IoUState> {
+class KERATIN_API IoUOf final : public MetricOf<IoUOf<Config>, Config, IoUState> {
  public:
   IoUOf(Config config, MetricOptions options)
       : MetricOf<IoUOf<Config>, Config, IoUState>(std::move(config), std::move(options)) {
@@ -45,7 +44,7 @@ class IoUOf final : public MetricOf<IoUOf<Config>, Config, IoUState> {
   }
 };
 
-struct IoUConfig {
+struct KERATIN_API IoUConfig {
   int64_t num_classes = 0;
   std::vector<int64_t> target_class_ids = {};
   std::optional<int64_t> ignore_class = {};
@@ -65,7 +64,7 @@ struct IoUConfig {
 };
 
 // Of two classes, told apart by a threshold.
-struct BinaryIoUConfig {
+struct KERATIN_API BinaryIoUConfig {
   std::vector<int64_t> target_class_ids = {0, 1};
   double threshold = 0.5;
 
@@ -78,7 +77,7 @@ struct BinaryIoUConfig {
 };
 
 // Of all classes.
-struct MeanIoUConfig {
+struct KERATIN_API MeanIoUConfig {
   int64_t num_classes = 0;
   std::optional<int64_t> ignore_class = {};
   bool sparse_y_true = true;
@@ -95,7 +94,7 @@ struct MeanIoUConfig {
   IoUSettings settings() const;
 };
 
-struct OneHotIoUConfig {
+struct KERATIN_API OneHotIoUConfig {
   int64_t num_classes = 0;
   std::vector<int64_t> target_class_ids = {};
   std::optional<int64_t> ignore_class = {};
@@ -113,7 +112,7 @@ struct OneHotIoUConfig {
   IoUSettings settings() const;
 };
 
-struct OneHotMeanIoUConfig {
+struct KERATIN_API OneHotMeanIoUConfig {
   int64_t num_classes = 0;
   std::optional<int64_t> ignore_class = {};
   bool sparse_y_pred = false;
@@ -136,5 +135,3 @@ using OneHotIoU = SharedMetric<IoUOf<OneHotIoUConfig>>;
 using OneHotMeanIoU = SharedMetric<IoUOf<OneHotMeanIoUConfig>>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/base/lru_cache.h"
 #include "keratin/losses/loss.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -41,7 +40,7 @@ enum class Direction : uint8_t { none, up, down };
 
 // A number about a model, or several, gathered over batches in variables of its own. Two methods
 // write programs: `update` adds a batch, `result` says what all of them give.
-class MetricState {
+class KERATIN_API MetricState {
  public:
   virtual ~MetricState() = default;
   MetricState(const MetricState&) = delete;
@@ -114,7 +113,7 @@ class MetricState {
 // `default_name`, `default_dtype` and `direction` where these are not the class in snake case, f32
 // and none; `void check() const` refuses what means nothing.
 template <class Derived, class Config, class Base = MetricState>
-class MetricOf : public Base {
+class KERATIN_API MetricOf : public Base {
  public:
   using ConfigType = Config;
 
@@ -147,7 +146,7 @@ class MetricOf : public Base {
 };
 
 // total / count
-class MeanState : public MetricState {
+class KERATIN_API MeanState : public MetricState {
  public:
   Value result(Tracer& tracer) override;
 
@@ -171,13 +170,13 @@ struct Samplewise {
   Value values;
   std::optional<Value> weight;
 };
-Samplewise samplewise(Value values, std::optional<Value> weight, const std::optional<Value>& mask,
-                      DType dtype, Reduce reduce);
+KERATIN_API Samplewise samplewise(Value values, std::optional<Value> weight,
+                                  const std::optional<Value>& mask, DType dtype, Reduce reduce);
 
 // The mean of a function of each sample. A config has `Value call(Value y_true, Value y_pred)
 // const`, or it is a loss: those fall, and they compute in floats.
 template <class Config>
-class MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanState> {
+class KERATIN_API MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanState> {
  public:
   MeanOf(Config config, MetricOptions options)
       : MetricOf<MeanOf<Config>, Config, MeanState>(std::move(config), std::move(options)) {}
@@ -198,7 +197,7 @@ class MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanState> {
 
 // A metric as users name it: by Keras's name ("accuracy", "AUC"), from one of the types in
 // metrics.h, or from a callable whose mean is wanted. Copies share the state.
-class Metric {
+class KERATIN_API Metric {
  public:
   using Function = std::function<Value(Value y_true, Value y_pred)>;
 
@@ -252,7 +251,7 @@ class Metric {
 
 // The metric a user holds: AUC({.num_thresholds = 100}).
 template <class M>
-class SharedMetric : public Metric {
+class KERATIN_API SharedMetric : public Metric {
  public:
   using Config = typename M::ConfigType;
   SharedMetric() : SharedMetric(Config{}) {}
@@ -261,5 +260,3 @@ class SharedMetric : public Metric {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

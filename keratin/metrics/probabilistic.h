@@ -1,15 +1,14 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/losses/hinge.h"
 #include "keratin/losses/probabilistic.h"
 #include "keratin/metrics/metric.h"
 
-#pragma GCC visibility push(default)
-
 // Means of losses between distributions, and of margins.
 namespace keratin::metrics {
 
-struct BinaryCrossentropyConfig {
+struct KERATIN_API BinaryCrossentropyConfig {
   bool from_logits = false;
   double label_smoothing = 0;
 
@@ -22,7 +21,7 @@ struct BinaryCrossentropyConfig {
   }
 };
 
-struct SparseCategoricalCrossentropyConfig {
+struct KERATIN_API SparseCategoricalCrossentropyConfig {
   bool from_logits = false;
   std::optional<int64_t> ignore_class = {};
   int64_t axis = -1;
@@ -48,5 +47,3 @@ using SquaredHinge = SharedMetric<MeanOf<losses::SquaredHinge>>;
 using CategoricalHinge = SharedMetric<MeanOf<losses::CategoricalHinge>>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

@@ -1,22 +1,21 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/metrics/metric.h"
-
-#pragma GCC visibility push(default)
 
 // Totals and means of what they are given.
 namespace keratin::metrics {
 
-struct MeanConfig {
+struct KERATIN_API MeanConfig {
   static constexpr std::string_view keras_name = "Mean";
   static constexpr auto fields = field_list();
 };
-struct SumConfig {
+struct KERATIN_API SumConfig {
   static constexpr std::string_view keras_name = "Sum";
   static constexpr auto fields = field_list();
 };
 
-class MeanMetric final : public MetricOf<MeanMetric, MeanConfig, MeanState> {
+class KERATIN_API MeanMetric final : public MetricOf<MeanMetric, MeanConfig, MeanState> {
  public:
   MeanMetric(MeanConfig config, MetricOptions options) : MetricOf(config, std::move(options)) {}
   void update(Tracer& tracer, const Sample& sample) override {
@@ -24,7 +23,7 @@ class MeanMetric final : public MetricOf<MeanMetric, MeanConfig, MeanState> {
   }
 };
 
-class SumMetric final : public MetricOf<SumMetric, SumConfig> {
+class KERATIN_API SumMetric final : public MetricOf<SumMetric, SumConfig> {
  public:
   SumMetric(SumConfig config, MetricOptions options);
   void update(Tracer& tracer, const Sample& sample) override;
@@ -36,7 +35,7 @@ class SumMetric final : public MetricOf<SumMetric, SumConfig> {
 
 // A metric of values alone: update_state(values, sample_weight).
 template <class M>
-class OfValues : public SharedMetric<M> {
+class KERATIN_API OfValues : public SharedMetric<M> {
  public:
   OfValues() = default;
   explicit OfValues(MetricOptions options) : SharedMetric<M>({}, std::move(options)) {}
@@ -55,7 +54,7 @@ using Mean = OfValues<MeanMetric>;
 using Sum = OfValues<SumMetric>;
 
 // The mean of any function. `config` is what Keras writes of one that it knows by name.
-class MeanOfFunction final : public MeanState {
+class KERATIN_API MeanOfFunction final : public MeanState {
  public:
   using Function = std::function<LossTerms(Value y_true, Value y_pred)>;
   MeanOfFunction(Function function, MetricOptions options, Json config = {},
@@ -75,7 +74,7 @@ class MeanOfFunction final : public MeanState {
   Direction direction_;
 };
 
-class MeanMetricWrapper : public Metric {
+class KERATIN_API MeanMetricWrapper : public Metric {
  public:
   explicit MeanMetricWrapper(MeanOfFunction::Function function, MetricOptions options = {},
                              Json config = {}, Direction direction = Direction::none)
@@ -84,5 +83,3 @@ class MeanMetricWrapper : public Metric {
 };
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/losses/regression.h"
 #include "keratin/metrics/metric.h"
-
-#pragma GCC visibility push(default)
 
 // How far numbers are from each other, or how much one tells of the other.
 namespace keratin::metrics {
 
-struct LogCoshErrorConfig {
+struct KERATIN_API LogCoshErrorConfig {
   static constexpr std::string_view keras_name = "LogCoshError";
   static constexpr std::string_view default_name = "logcosh";
   static constexpr auto fields = field_list();
@@ -18,7 +17,7 @@ struct LogCoshErrorConfig {
 };
 
 // cos of the angle: 1 where both point the same way. The loss of this name is its negative.
-struct CosineSimilarityConfig {
+struct KERATIN_API CosineSimilarityConfig {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "CosineSimilarity";
@@ -31,7 +30,7 @@ struct CosineSimilarityConfig {
 };
 
 // The correlation of t and p along an axis.
-struct PearsonCorrelationConfig {
+struct KERATIN_API PearsonCorrelationConfig {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "PearsonCorrelation";
@@ -41,7 +40,7 @@ struct PearsonCorrelationConfig {
 };
 
 // The same, less where means or variances differ. (Keras 3.15 centres t on the mean of p.)
-struct ConcordanceCorrelationConfig {
+struct KERATIN_API ConcordanceCorrelationConfig {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "ConcordanceCorrelation";
@@ -50,13 +49,13 @@ struct ConcordanceCorrelationConfig {
   Value call(Value y_true, Value y_pred) const;
 };
 
-struct RootMeanSquaredErrorConfig {
+struct KERATIN_API RootMeanSquaredErrorConfig {
   static constexpr std::string_view keras_name = "RootMeanSquaredError";
   static constexpr Direction direction = Direction::down;
   static constexpr auto fields = field_list();
 };
 // √ mean (t - p)²
-class RootMeanSquaredErrorMetric final
+class KERATIN_API RootMeanSquaredErrorMetric final
     : public MetricOf<RootMeanSquaredErrorMetric, RootMeanSquaredErrorConfig, MeanState> {
  public:
   RootMeanSquaredErrorMetric(RootMeanSquaredErrorConfig config, MetricOptions options)
@@ -65,7 +64,7 @@ class RootMeanSquaredErrorMetric final
   Value result(Tracer& tracer) override;
 };
 
-struct R2ScoreConfig {
+struct KERATIN_API R2ScoreConfig {
   // "uniform_average", "variance_weighted_average", or nothing: one score per output.
   std::optional<std::string> class_aggregation = "uniform_average";
   int64_t num_regressors = 0;  // adjusts the score for so many explaining variables
@@ -78,7 +77,7 @@ struct R2ScoreConfig {
   void check() const;
 };
 // 1 - Σ (t - p)² / Σ (t - mean t)², for [batch, outputs]
-class R2ScoreMetric final : public MetricOf<R2ScoreMetric, R2ScoreConfig> {
+class KERATIN_API R2ScoreMetric final : public MetricOf<R2ScoreMetric, R2ScoreConfig> {
  public:
   R2ScoreMetric(R2ScoreConfig config, MetricOptions options);
   void update(Tracer& tracer, const Sample& sample) override;
@@ -101,5 +100,3 @@ using RootMeanSquaredError = SharedMetric<RootMeanSquaredErrorMetric>;
 using R2Score = SharedMetric<R2ScoreMetric>;
 
 }  // namespace keratin::metrics
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/model/model.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -23,8 +22,6 @@ struct CloneOptions {
 // its config and its outputs. Names, trainable and optional flags, ties between layers and Lambdas
 // survive. The clone of a compiled model is compiled alike, with an optimizer that has made no step
 // and metrics that have seen nothing.
-Model clone_model(const Model& model, const CloneOptions& options = {});
+KERATIN_API Model clone_model(const Model& model, const CloneOptions& options = {});
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -5,15 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/tensor/tensor.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // An array of a file. Its data is read when asked for.
-struct StoredTensor {
+struct KERATIN_API StoredTensor {
   std::string name;   // its place in the file: "layers/dense/vars/0"
   std::string owner;  // the layer or optimizer it belongs to, where the file says so
   DType dtype = DType::f32;
@@ -36,8 +35,6 @@ struct FileContents {
 
 // Looks into a .keras file or folder, an HDF5 file (whole models or weights), an .npz, a
 // safetensors file, the index of shards or a JSON config, by its contents and not its suffix.
-FileContents inspect_file(const std::filesystem::path& path);
+KERATIN_API FileContents inspect_file(const std::filesystem::path& path);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,12 +2,11 @@
 
 #include <filesystem>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/sequential.h"
 #include "keratin/model/program.h"
 #include "keratin/train/callback.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -42,7 +41,7 @@ struct LoadWeightsOptions {
 
 // A model: a graph of layers, a sequence of layers, or a layer of the user's. Copies are the same
 // model. It can be called like a layer, to be part of another.
-class Model {
+class KERATIN_API Model {
  public:
   explicit Model(ModelOptions options);
   explicit Model(LayerPtr layer);
@@ -136,7 +135,7 @@ class Model {
 };
 
 // Layers in a row.
-class Sequential : public Model {
+class KERATIN_API Sequential : public Model {
  public:
   Sequential() : Sequential(std::vector<LayerPtr>{}) {}
   Sequential(std::vector<LayerPtr> layers, const std::string& name = {})  // NOLINT
@@ -154,5 +153,3 @@ class Sequential : public Model {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/model/model.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -17,12 +16,11 @@ struct PlotOptions {
 };
 
 // The graph in Graphviz's language, and as a picture laid out here.
-std::string model_to_dot(const Model& model, const PlotOptions& options = {});
-std::string model_to_svg(const Model& model, const PlotOptions& options = {});
+KERATIN_API std::string model_to_dot(const Model& model, const PlotOptions& options = {});
+KERATIN_API std::string model_to_svg(const Model& model, const PlotOptions& options = {});
 
 // Writes the file; its ending says what: .dot, .svg or, where Graphviz is installed, .png.
-void plot_model(const Model& model, const std::string& path, const PlotOptions& options = {});
+KERATIN_API void plot_model(const Model& model, const std::string& path,
+                            const PlotOptions& options = {});
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

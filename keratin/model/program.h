@@ -5,15 +5,14 @@
 #include <mutex>
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/base/lru_cache.h"
 #include "keratin/engine/compile.h"
 #include "keratin/graph/layer.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
-struct RunOptions {
+struct KERATIN_API RunOptions {
   bool training = false;
   Dialect dialect = Dialect::keras3;
   EngineOptions engine = {};
@@ -38,7 +37,7 @@ struct MaskedTensor {
 };
 
 // The outputs of a run that may still be at work on a device.
-class PendingOutputs {
+class KERATIN_API PendingOutputs {
  public:
   PendingOutputs(PendingResults results, Tree<size_t> outputs)
       : results_(std::move(results)), outputs_(std::move(outputs)) {}
@@ -52,7 +51,7 @@ class PendingOutputs {
 
 // One layer (or model) compiled for arguments of certain shapes. Immutable: any number of threads
 // may run it at once; state that the layer updates is updated in place.
-class Program {
+class KERATIN_API Program {
  public:
   Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options);
 
@@ -75,7 +74,7 @@ class Program {
 };
 
 // What an argument was compiled for.
-struct ArgumentType {
+struct KERATIN_API ArgumentType {
   DType dtype = DType::f32;
   Shape shape;
   bool masked = false;
@@ -91,7 +90,7 @@ struct ArgumentType {
 static_assert(detail::lists_every_member<ArgumentType>());
 
 // All that a program depends on.
-struct ProgramKey {
+struct KERATIN_API ProgramKey {
   size_t revision = 0;  // of the layer
   uint64_t moves = 0;   // of variables: a program holds their memory
   RunOptions options = {};
@@ -115,7 +114,7 @@ struct ProgramCacheInfo {
 
 // The programs of a model, by what they were compiled for; those not used for the longest time
 // leave. Whoever finds a program never waits for another that is being compiled.
-class ProgramCache {
+class KERATIN_API ProgramCache {
  public:
   // The layer that runs is asked for once, when the first program is made.
   explicit ProgramCache(std::function<LayerPtr()> make_layer)
@@ -148,9 +147,7 @@ class ProgramCache {
 };
 
 // Runs a layer on data once; builds it if need be.
-RunResult run_layer(Layer& layer, const Arguments<MaskedTensor>& arguments,
-                    const RunOptions& options = {});
+KERATIN_API RunResult run_layer(Layer& layer, const Arguments<MaskedTensor>& arguments,
+                                const RunOptions& options = {});
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

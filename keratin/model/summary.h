@@ -2,9 +2,8 @@
 
 #include <iosfwd>
 
+#include "keratin/base/export.h"
 #include "keratin/model/model.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -17,14 +16,13 @@ struct SummaryOptions {
 };
 
 // The table Keras prints: layers, output shapes, parameters, connections where there are branches.
-std::string summary_text(const Model& model, const SummaryOptions& options = {});
-void summary(const Model& model, const SummaryOptions& options = {});  // to standard output
+KERATIN_API std::string summary_text(const Model& model, const SummaryOptions& options = {});
+KERATIN_API void summary(const Model& model,
+                         const SummaryOptions& options = {});  // to standard output
 
 // 80.00 B, 1.27 MB
-std::string readable_size(double bytes);
+KERATIN_API std::string readable_size(double bytes);
 // 1,234,567
-std::string with_commas(int64_t number);
+KERATIN_API std::string with_commas(int64_t number);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -2,13 +2,12 @@
 
 #include <optional>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::ops {
 
-struct AttentionAttrs {
+struct KERATIN_API AttentionAttrs {
   double scale = 1;
   bool causal = false;
   bool mask = false;  // a mask follows query, key and value
@@ -29,9 +28,7 @@ struct AttentionOptions {
 // key and value [batch, S, heads, depth], the result [batch, T, heads, depth of value]. Key and
 // value may have fewer heads, each shared by as many query heads. Mask and bias broadcast to
 // [batch, heads, T, S]. A query that may see no key gets the mean of all values, as in Keras.
-Value scaled_dot_product_attention(Value query, Value key, Value value,
-                                   const AttentionOptions& options = {});
+KERATIN_API Value scaled_dot_product_attention(Value query, Value key, Value value,
+                                               const AttentionOptions& options = {});
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

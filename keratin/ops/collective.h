@@ -2,8 +2,6 @@
 
 #include "keratin/ir/node.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin::ops {
 
 // How values on several devices become one: the one place to plug in a library that does it faster.
@@ -34,5 +32,3 @@ const Collective& collective();
 void set_collective(const Collective& collective);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -2,9 +2,8 @@
 
 #include <functional>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::ops {
 
@@ -14,8 +13,7 @@ using Body = std::function<Values(const Values& inputs)>;
 // bool; both branches give values of the same types. A branch may use any value of the program
 // around it, but what it computes from those alone is computed in any case: give as inputs what
 // the work starts from.
-Values cond(Value condition, const Values& inputs, const Body& then, const Body& otherwise);
+KERATIN_API Values cond(Value condition, const Values& inputs, const Body& then,
+                        const Body& otherwise);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,30 +1,29 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 #include "keratin/tensor/tensor.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin::ops {
 
-struct ConstantAttrs {
+struct KERATIN_API ConstantAttrs {
   Tensor value;
   static constexpr auto fields = field_list(field("value", &ConstantAttrs::value));
 };
 
 // Data that is part of the program.
-Value constant(Block& block, Tensor value);
+KERATIN_API Value constant(Block& block, Tensor value);
 // One value everywhere: a scalar constant, broadcast.
-Value full(Block& block, DType dtype, const Shape& shape, double value);
-Value full_like(Value like, double value);  // the shape of `like` must be known
+KERATIN_API Value full(Block& block, DType dtype, const Shape& shape, double value);
+KERATIN_API Value full_like(Value like, double value);  // the shape of `like` must be known
 inline Value zeros_like(Value like) { return full_like(like, 0); }
 
 // The tensor if the value is a constant, else nothing.
-const Tensor* constant_value(Value value);
+KERATIN_API const Tensor* constant_value(Value value);
 // The number if the value is one number everywhere (a constant, broadcast or not).
-std::optional<double> uniform_value(Value value);
+KERATIN_API std::optional<double> uniform_value(Value value);
 
-struct IotaAttrs {
+struct KERATIN_API IotaAttrs {
   DType dtype = DType::i64;
   Dims shape;
   int64_t axis = 0;
@@ -33,8 +32,6 @@ struct IotaAttrs {
                  field("axis", &IotaAttrs::axis));
 };
 // Counts 0, 1, 2, … along one axis of the shape.
-Value iota(Block& block, DType dtype, const Shape& shape, int64_t axis);
+KERATIN_API Value iota(Block& block, DType dtype, const Shape& shape, int64_t axis);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

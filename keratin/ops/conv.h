@@ -2,16 +2,15 @@
 
 #include <optional>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 #include "keratin/ops/window.h"
-
-#pragma GCC visibility push(default)
 
 // Convolutions over 1 to 3 spatial axes. Inputs are [batch, spatial…, channels], filters are
 // [spatial…, channels / groups, outputs], as in Keras.
 namespace keratin::ops {
 
-struct ConvAttrs {
+struct KERATIN_API ConvAttrs {
   Dims strides;    // empty: 1 everywhere
   Dims dilations;  // empty: 1 everywhere
   int64_t groups = 1;
@@ -29,13 +28,13 @@ struct ConvAttrs {
 
 // y[n, o, f] = Σ_{k,c} x[n, o·stride - low + k·dilation, c] · w[k, c, f]; with groups, filter f
 // sees only the channels of its group. Channels first is done with transposes.
-Value conv(Value x, Value w, ConvAttrs attrs = {},
-           const std::string& data_format = "channels_last");
+KERATIN_API Value conv(Value x, Value w, ConvAttrs attrs = {},
+                       const std::string& data_format = "channels_last");
 // The gradients of conv, themselves closed under differentiation.
-Value conv_grad_input(Value dy, Value w, ConvAttrs attrs);
-Value conv_grad_filter(Value x, Value dy, ConvAttrs attrs);
+KERATIN_API Value conv_grad_input(Value dy, Value w, ConvAttrs attrs);
+KERATIN_API Value conv_grad_filter(Value x, Value dy, ConvAttrs attrs);
 
-struct ConvTransposeAttrs {
+struct KERATIN_API ConvTransposeAttrs {
   Dims strides;
   Dims dilations;
   std::string padding = "valid";  // "valid" or "same"
@@ -49,18 +48,19 @@ struct ConvTransposeAttrs {
 // The gradient of a convolution by its input, used forwards. The filter is
 // [spatial…, outputs, channels]; sizes follow Keras: in · stride for "same",
 // (in - 1) · stride + max(window, stride) for "valid", unless output_padding says otherwise.
-Value conv_transpose(Value x, Value w, ConvTransposeAttrs attrs = {},
-                     const std::string& data_format = "channels_last");
+KERATIN_API Value conv_transpose(Value x, Value w, ConvTransposeAttrs attrs = {},
+                                 const std::string& data_format = "channels_last");
 
 // Each channel by itself; the filter is [spatial…, channels, multiplier].
-Value depthwise_conv(Value x, Value w, ConvAttrs attrs = {},
-                     const std::string& data_format = "channels_last");
+KERATIN_API Value depthwise_conv(Value x, Value w, ConvAttrs attrs = {},
+                                 const std::string& data_format = "channels_last");
 // Depthwise, then across the channels of each position with a filter [1…, channels, outputs].
-Value separable_conv(Value x, Value depthwise, Value pointwise, const ConvAttrs& attrs = {},
-                     const std::string& data_format = "channels_last");
+KERATIN_API Value separable_conv(Value x, Value depthwise, Value pointwise,
+                                 const ConvAttrs& attrs = {},
+                                 const std::string& data_format = "channels_last");
 
 // What a backend must know of a conv, conv_grad_input or conv_grad_filter node.
-struct ConvGeometry {
+struct KERATIN_API ConvGeometry {
   int64_t batch = 0;
   int64_t channels = 0;  // of the input, all groups together
   int64_t outputs = 0;   // likewise
@@ -72,8 +72,6 @@ struct ConvGeometry {
   Shape filter() const;
   Shape output() const;
 };
-ConvGeometry conv_geometry(const Node& n);
+KERATIN_API ConvGeometry conv_geometry(const Node& n);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

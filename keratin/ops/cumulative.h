@@ -1,13 +1,12 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // Running totals along an axis. Exclusive leaves out the element itself; reverse runs from the end.
 namespace keratin::ops {
 
-struct CumulativeAttrs {
+struct KERATIN_API CumulativeAttrs {
   int64_t axis = 0;
   bool exclusive = false;
   bool reverse = false;
@@ -17,10 +16,8 @@ struct CumulativeAttrs {
 };
 
 // out[k] = Σ_{j ≤ k} x[j] along the axis; integers wrap
-Value cumsum(Value x, CumulativeAttrs attrs);
+KERATIN_API Value cumsum(Value x, CumulativeAttrs attrs);
 // out[k] = Π_{j ≤ k} x[j] along the axis
-Value cumprod(Value x, CumulativeAttrs attrs);
+KERATIN_API Value cumprod(Value x, CumulativeAttrs attrs);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::ops {
 
-struct EinsumAttrs {
+struct KERATIN_API EinsumAttrs {
   std::string equation;
   static constexpr auto fields = field_list(field("equation", &EinsumAttrs::equation));
 };
@@ -15,8 +14,6 @@ struct EinsumAttrs {
 // out[b, i, k] = Σ_j a[b, i, j] · c[b, j, k]. Letters name axes; one that is not in the result is
 // summed; a letter twice in one operand takes the diagonal; "..." stands for axes in front that are
 // broadcast; without "->" the result has the letters that occur once, in order of the alphabet.
-Value einsum(const std::string& equation, const Values& operands);
+KERATIN_API Value einsum(const std::string& equation, const Values& operands);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

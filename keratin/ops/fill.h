@@ -2,8 +2,6 @@
 
 #include "keratin/ir/node.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin::ops {
 
 struct FillAttrs {
@@ -17,5 +15,3 @@ struct FillAttrs {
 Value fill_like(Value like, double value, DType dtype);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::ops {
 
-struct GruAttrs {
+struct KERATIN_API GruAttrs {
   bool reverse = false;
   bool zero_output_for_mask = false;
   bool reset_after = true;
@@ -40,7 +39,7 @@ struct GruOutputs {
 // three parts:
 //   z = σ(a_z + s_z), r = σ(a_r + s_r), g = tanh(a_g + r·s_g),  h ← z·h + (1 - z)·g,  y = h
 // Without reset_after there is one bias, in a, and g = tanh(a_g + (r·h)·recurrent_g).
-GruOutputs gru(const GruInputs& inputs, GruOptions options = {});
+KERATIN_API GruOutputs gru(const GruInputs& inputs, GruOptions options = {});
 
 // The op `gru` takes (xw, h0, recurrent[, bias][, mask]) with xw = x·kernel + bias[0] and, with
 // reset_after, the bias [3 · units] of h. It gives (ys, h, gates, states), the last two for the
@@ -50,5 +49,3 @@ GruOutputs gru(const GruInputs& inputs, GruOptions options = {});
 // the gradient of s, with reset_after; otherwise of (s_z, s_r, a_g), which is dxw.
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,38 +1,37 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // Ops that make a larger tensor of smaller ones, or of one tensor several times.
 namespace keratin::ops {
 
 // Per axis: lo elements in front, hi behind, interior between any two. Empty means none.
-struct PadAttrs {
+struct KERATIN_API PadAttrs {
   Dims lo, hi, interior;
   double value = 0;
   static constexpr auto fields =
       field_list(field("lo", &PadAttrs::lo), field("hi", &PadAttrs::hi),
                  field("interior", &PadAttrs::interior), field("value", &PadAttrs::value));
 };
-struct ReflectPadAttrs {
+struct KERATIN_API ReflectPadAttrs {
   Dims lo, hi;
   bool symmetric = false;
   static constexpr auto fields =
       field_list(field("lo", &ReflectPadAttrs::lo), field("hi", &ReflectPadAttrs::hi),
                  field("symmetric", &ReflectPadAttrs::symmetric));
 };
-struct RollAttrs {
+struct KERATIN_API RollAttrs {
   int64_t shift = 0;
   int64_t axis = 0;
   static constexpr auto fields =
       field_list(field("shift", &RollAttrs::shift), field("axis", &RollAttrs::axis));
 };
-struct TileAttrs {
+struct KERATIN_API TileAttrs {
   Dims repeats;
   static constexpr auto fields = field_list(field("repeats", &TileAttrs::repeats));
 };
-struct RepeatAttrs {
+struct KERATIN_API RepeatAttrs {
   int64_t count = 1;
   int64_t axis = 0;
   static constexpr auto fields =
@@ -40,24 +39,22 @@ struct RepeatAttrs {
 };
 
 // out[lo + (1 + interior) · i] = x[i], and the value elsewhere.
-Value pad(Value x, PadAttrs attrs);
+KERATIN_API Value pad(Value x, PadAttrs attrs);
 // Pads with what is inside, mirrored: reflect leaves out the element at the edge (… 2 1 0 1 2 …),
 // symmetric repeats it (… 1 0 0 1 …). Reflect pads by less than the size, symmetric by at most it.
-Value pad_reflect(Value x, const Dims& lo, const Dims& hi);
-Value pad_symmetric(Value x, const Dims& lo, const Dims& hi);
+KERATIN_API Value pad_reflect(Value x, const Dims& lo, const Dims& hi);
+KERATIN_API Value pad_symmetric(Value x, const Dims& lo, const Dims& hi);
 
 // The inputs one after the other along an axis.
-Value concat(const Values& inputs, int64_t axis);
+KERATIN_API Value concat(const Values& inputs, int64_t axis);
 // The same along a new axis.
-Value stack(const Values& inputs, int64_t axis);
+KERATIN_API Value stack(const Values& inputs, int64_t axis);
 
 // out[(i + shift) mod n] = x[i]
-Value roll(Value x, int64_t shift, int64_t axis);
+KERATIN_API Value roll(Value x, int64_t shift, int64_t axis);
 // The whole tensor again and again: out[i] = x[i mod n]; one count per axis.
-Value tile(Value x, const Dims& repeats);
+KERATIN_API Value tile(Value x, const Dims& repeats);
 // Each element again and again: out[i] = x[i div count] along an axis.
-Value repeat(Value x, int64_t count, int64_t axis);
+KERATIN_API Value repeat(Value x, int64_t count, int64_t axis);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ops/recurrent.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::ops {
 
@@ -23,7 +22,7 @@ struct LstmOutputs {
 // For each step, with σ the sigmoid:
 //   i, f, o = σ(x·kernel + h·recurrent + bias), g = tanh(the same)
 //   c ← f·c + i·g,  h ← o·tanh(c),  y = h
-LstmOutputs lstm(const LstmInputs& inputs, RecurrentOptions options = {});
+KERATIN_API LstmOutputs lstm(const LstmInputs& inputs, RecurrentOptions options = {});
 
 // The op `lstm` takes (xw, h0, c0, recurrent[, mask]) with xw = x·kernel + bias and gives (ys, h,
 // c, gates, cells, states), the last three for the gradient: i, f, g, o of each step (any finite
@@ -32,5 +31,3 @@ LstmOutputs lstm(const LstmInputs& inputs, RecurrentOptions options = {});
 // dc0).
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::ops {
 
-struct MatmulAttrs {
+struct KERATIN_API MatmulAttrs {
   bool transpose_a = false;
   bool transpose_b = false;
   static constexpr auto fields = field_list(field("transpose_a", &MatmulAttrs::transpose_a),
@@ -15,8 +14,6 @@ struct MatmulAttrs {
 
 // out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]. Both have rank 2 or more; the axes in front are
 // broadcast; a transpose swaps the last two axes of its input first.
-Value matmul(Value a, Value b, MatmulAttrs attrs = {});
+KERATIN_API Value matmul(Value a, Value b, MatmulAttrs attrs = {});
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

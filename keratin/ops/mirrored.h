@@ -2,8 +2,6 @@
 
 #include "keratin/ir/node.h"
 
-#pragma GCC visibility push(default)
-
 // One value that several devices have. An op that is given one is written for each of the devices,
 // and what it gives is mirrored again: nothing is sent. Whoever needs it in one place takes the
 // copy that is there (whole_on, parts.h).
@@ -19,5 +17,3 @@ Value nearest_copy(Value mirrored, Device device);
 Value on_mirrors(const OpDef& op, const Values& inputs, const Attrs& attrs);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

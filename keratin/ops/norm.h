@@ -1,15 +1,14 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // Normalisation. Scale and offset may be undefined values: then they are 1 and 0. Statistics are
 // f64 for f64 and f32 for every other dtype, and so is the arithmetic, as in Keras.
 namespace keratin::ops {
 
 // Scale and offset follow x (and the statistics) in a node's inputs, where they are given.
-struct LayerNormAttrs {
+struct KERATIN_API LayerNormAttrs {
   Dims axes;  // sorted, not negative
   double epsilon = 1e-3;
   bool scale = false;
@@ -18,7 +17,7 @@ struct LayerNormAttrs {
       field_list(field("axes", &LayerNormAttrs::axes), field("epsilon", &LayerNormAttrs::epsilon),
                  field("scale", &LayerNormAttrs::scale), field("offset", &LayerNormAttrs::offset));
 };
-struct BatchNormAttrs {
+struct KERATIN_API BatchNormAttrs {
   int64_t axis = 0;  // of the channels, not negative
   double epsilon = 1e-3;
   bool scale = false;
@@ -27,7 +26,7 @@ struct BatchNormAttrs {
       field_list(field("axis", &BatchNormAttrs::axis), field("epsilon", &BatchNormAttrs::epsilon),
                  field("scale", &BatchNormAttrs::scale), field("offset", &BatchNormAttrs::offset));
 };
-struct GroupNormAttrs {
+struct KERATIN_API GroupNormAttrs {
   int64_t groups = 32;
   int64_t axis = 0;
   double epsilon = 1e-3;
@@ -41,13 +40,14 @@ struct GroupNormAttrs {
 
 // (x - mean) / √(variance + epsilon) · scale + offset, with the mean and variance of x over the
 // axes. Scale and offset have the sizes of the axes.
-Value layer_norm(Value x, Value scale = {}, Value offset = {}, const Dims& axes = {-1},
-                 double epsilon = 1e-3);
+KERATIN_API Value layer_norm(Value x, Value scale = {}, Value offset = {}, const Dims& axes = {-1},
+                             double epsilon = 1e-3);
 // x / √(mean of x² + epsilon) · scale
-Value rms_norm(Value x, Value scale = {}, const Dims& axes = {-1}, double epsilon = 1e-6);
+KERATIN_API Value rms_norm(Value x, Value scale = {}, const Dims& axes = {-1},
+                           double epsilon = 1e-6);
 // Layer norm over each of the groups of channels of each sample.
-Value group_norm(Value x, Value scale, Value offset, int64_t groups, int64_t axis = -1,
-                 double epsilon = 1e-3);
+KERATIN_API Value group_norm(Value x, Value scale, Value offset, int64_t groups, int64_t axis = -1,
+                             double epsilon = 1e-3);
 
 // The same with the mean and variance of each channel over the whole batch, which are results too.
 struct BatchNorm {
@@ -55,11 +55,11 @@ struct BatchNorm {
   Value mean;
   Value variance;
 };
-BatchNorm batch_norm_training(Value x, Value scale = {}, Value offset = {}, int64_t axis = -1,
-                              double epsilon = 1e-3);
+KERATIN_API BatchNorm batch_norm_training(Value x, Value scale = {}, Value offset = {},
+                                          int64_t axis = -1, double epsilon = 1e-3);
 // With statistics known before.
-Value batch_norm_inference(Value x, Value mean, Value variance, Value scale = {}, Value offset = {},
-                           int64_t axis = -1, double epsilon = 1e-3);
+KERATIN_API Value batch_norm_inference(Value x, Value mean, Value variance, Value scale = {},
+                                       Value offset = {}, int64_t axis = -1, double epsilon = 1e-3);
 
 // The dtype of the statistics of an input.
 constexpr DType statistics_dtype(DType dtype) {
@@ -67,5 +67,3 @@ constexpr DType statistics_dtype(DType dtype) {
 }
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 
 #include "keratin/ir/node.h"
 
-#pragma GCC visibility push(default)
-
 // A tensor in parts is a concat of values on several devices. An op that is given one is written
 // once for each part, on the device where that is, wherever the parts of the result follow from
 // those of the inputs:
@@ -34,5 +32,3 @@ int64_t cut_axis_of(Value in_parts);
 Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -2,8 +2,6 @@
 
 #include "keratin/ir/node.h"
 
-#pragma GCC visibility push(default)
-
 // What Keras makes of operands of different dtypes. The ops themselves take equal ones only.
 namespace keratin::ops {
 
@@ -19,5 +17,3 @@ DType promoted_to_float(DType a);
 Values promote(Values values);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,52 +1,51 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // Random numbers from a counter (Philox4x32-10): a key, i64[2] {seed, offset}, names a place in the
 // stream of 32-bit words of its seed, and everything drawn is a function of the key alone. The same
 // key gives the same numbers on every device; `advance` moves past what was drawn.
 namespace keratin::ops {
 
-struct RandomAttrs {
+struct KERATIN_API RandomAttrs {
   Dims shape;
   static constexpr auto fields = field_list(field("shape", &RandomAttrs::shape));
 };
-struct DropoutAttrs {
+struct KERATIN_API DropoutAttrs {
   double rate = 0;
   static constexpr auto fields = field_list(field("rate", &DropoutAttrs::rate));
 };
 
 // Element i is word offset + i of the stream, as i32. Sizes may be unknown until a program is
 // specialised.
-Value random_bits(Value key, const Shape& shape);
+KERATIN_API Value random_bits(Value key, const Shape& shape);
 
 // How many words a draw of this dtype takes: two for each f64, else one, in whole blocks of four.
-int64_t random_words(DType dtype, const Shape& shape);
+KERATIN_API int64_t random_words(DType dtype, const Shape& shape);
 // The key n words further on, rounded up to a whole block of four.
-Value advance(Value key, int64_t n);
+KERATIN_API Value advance(Value key, int64_t n);
 
 // In [low, high), evenly spaced with as many bits as the dtype has: 53, 24, 11 (f16), 8 (bf16).
-Value random_uniform(Value key, DType dtype, const Shape& shape, double low = 0, double high = 1);
+KERATIN_API Value random_uniform(Value key, DType dtype, const Shape& shape, double low = 0,
+                                 double high = 1);
 // mean + stddev · √2 erfinv(u), u uniform in (-1, 1).
-Value random_normal(Value key, DType dtype, const Shape& shape, double mean = 0, double stddev = 1);
+KERATIN_API Value random_normal(Value key, DType dtype, const Shape& shape, double mean = 0,
+                                double stddev = 1);
 // The same conditioned on |x - mean| < 2 stddev.
-Value truncated_normal(Value key, DType dtype, const Shape& shape, double mean = 0,
-                       double stddev = 1);
+KERATIN_API Value truncated_normal(Value key, DType dtype, const Shape& shape, double mean = 0,
+                                   double stddev = 1);
 // True with probability p, to 24 bits.
-Value bernoulli(Value key, const Shape& shape, double p);
+KERATIN_API Value bernoulli(Value key, const Shape& shape, double p);
 // In [low, high), at most 2^31 values: low + ⌊word · (high - low) / 2^32⌋.
-Value randint(Value key, DType dtype, const Shape& shape, int64_t low, int64_t high);
+KERATIN_API Value randint(Value key, DType dtype, const Shape& shape, int64_t low, int64_t high);
 
 // 0 … n - 1 in random order, as i64.
-Value permutation(Value key, int64_t n);
+KERATIN_API Value permutation(Value key, int64_t n);
 // x with its slices along an axis in random order; the size of the axis must be known.
-Value shuffle(Value x, Value key, int64_t axis = 0);
+KERATIN_API Value shuffle(Value x, Value key, int64_t axis = 0);
 
 // Zero with probability `rate`, else x / (1 - rate).
-Value dropout(Value x, Value key, double rate);
+KERATIN_API Value dropout(Value x, Value key, double rate);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

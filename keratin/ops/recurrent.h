@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // What lstm and gru share. A layer is the product of x with the kernel, for all steps at once, and
 // an op that goes step by step. Sequences are [batch, time, …], states [batch, units]; a mask is
@@ -15,7 +14,7 @@ struct RecurrentOptions {
   bool zero_output_for_mask = false;
 };
 
-struct RecurrentAttrs {
+struct KERATIN_API RecurrentAttrs {
   bool reverse = false;
   bool zero_output_for_mask = false;
   static constexpr auto fields =
@@ -24,5 +23,3 @@ struct RecurrentAttrs {
 };
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin::ops {
 
-struct ResizeAttrs {
+struct KERATIN_API ResizeAttrs {
   Dims size;  // height and width of the result
   std::string method = "bilinear";
   static constexpr auto fields =
@@ -17,8 +16,7 @@ struct ResizeAttrs {
 // pixel o of the result lies at s = (o + ½) · in / out of the input, whose pixel i spans [i, i +
 // 1]. "nearest" takes the pixel floor(s); "bilinear" mixes the two whose centres surround s, and
 // stays with the last one at the edges. Channels first is done with transposes.
-Value resize(Value x, ResizeAttrs attrs, const std::string& data_format = "channels_last");
+KERATIN_API Value resize(Value x, ResizeAttrs attrs,
+                         const std::string& data_format = "channels_last");
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

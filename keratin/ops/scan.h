@@ -2,9 +2,8 @@
 
 #include <functional>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // A loop over time that carries state.
 namespace keratin::ops {
@@ -12,7 +11,7 @@ namespace keratin::ops {
 // A node's inputs: the initial carries, the xs, then constants that every step sees. The region
 // takes (carries, one slice of each x, constants) and gives (new carries, one slice of each y).
 // The outputs are the final carries and the ys.
-struct ScanAttrs {
+struct KERATIN_API ScanAttrs {
   int64_t carries = 0;
   int64_t xs = 0;
   int64_t length = unknown;  // of time; unknown: what the xs say
@@ -37,11 +36,10 @@ struct Scanned {
 // keeps its type. The body may use any value of the program around it. Runs as a loop, however
 // long; a loop of no steps returns `init`.
 using ScanBody = std::function<Scanned(const Values& carries, const Values& xs)>;
-Scanned scan(const Values& init, const Values& xs, const ScanBody& body, ScanOptions options = {});
+KERATIN_API Scanned scan(const Values& init, const Values& xs, const ScanBody& body,
+                         ScanOptions options = {});
 
 // How many steps a scan node makes.
-int64_t scan_length(const Node& node);
+KERATIN_API int64_t scan_length(const Node& node);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

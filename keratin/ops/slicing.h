@@ -3,16 +3,15 @@
 #include <limits>
 #include <optional>
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // Ops that take a part of a tensor, or put one back.
 namespace keratin::ops {
 
 // Per axis, as Python's start:limit:step with step > 0: negative positions count from the end, and
 // what lies outside is cut off.
-struct SliceAttrs {
+struct KERATIN_API SliceAttrs {
   Dims start, limit, step;
   static constexpr auto fields =
       field_list(field("start", &SliceAttrs::start), field("limit", &SliceAttrs::limit),
@@ -24,21 +23,21 @@ inline constexpr int64_t to_end = std::numeric_limits<int64_t>::max();  // as a 
 struct SliceWindow {
   Dims start, size;
 };
-SliceWindow slice_window(const SliceAttrs& attrs, const Shape& input);
+KERATIN_API SliceWindow slice_window(const SliceAttrs& attrs, const Shape& input);
 
-struct ReverseAttrs {
+struct KERATIN_API ReverseAttrs {
   Dims axes;
   static constexpr auto fields = field_list(field("axes", &ReverseAttrs::axes));
 };
-struct DynamicSliceAttrs {
+struct KERATIN_API DynamicSliceAttrs {
   Dims sizes;  // -1: the whole axis
   static constexpr auto fields = field_list(field("sizes", &DynamicSliceAttrs::sizes));
 };
 
 // out[i] = x[start + step · i]; one entry per axis, step 1 where there is none.
-Value slice(Value x, const Dims& start, const Dims& limit, const Dims& step = {});
+KERATIN_API Value slice(Value x, const Dims& start, const Dims& limit, const Dims& step = {});
 // The same along one axis, the others whole.
-Value slice_axis(Value x, int64_t axis, int64_t start, int64_t limit, int64_t step = 1);
+KERATIN_API Value slice_axis(Value x, int64_t axis, int64_t start, int64_t limit, int64_t step = 1);
 
 // Python's start:limit:step; a negative step walks backwards.
 struct Range {
@@ -46,23 +45,22 @@ struct Range {
   int64_t step = 1;
 };
 // x[a:b:c, d:e:f, …]; axes without a range are whole.
-Value strided_slice(Value x, const std::vector<Range>& ranges);
+KERATIN_API Value strided_slice(Value x, const std::vector<Range>& ranges);
 
 // out[i] = x[n - 1 - i] along the axes; no axes means all of them.
-Value reverse(Value x, const Dims& axes = {});
+KERATIN_API Value reverse(Value x, const Dims& axes = {});
 
 // `parts` equal pieces along an axis, or pieces of these sizes (one may be -1: what is left).
-Values split(Value x, int64_t parts, int64_t axis);
-Values split_sizes(Value x, const Dims& sizes, int64_t axis);
+KERATIN_API Values split(Value x, int64_t parts, int64_t axis);
+KERATIN_API Values split_sizes(Value x, const Dims& sizes, int64_t axis);
 
 // out[i] = x[start + i] with the start computed by the program: i32 or i64, one per axis, moved
 // into [0, n - size] so that the window lies inside. A size of -1 is the whole axis.
-Value dynamic_slice(Value x, Value start, const Dims& sizes);
-Value dynamic_slice(Value x, const Values& start, const Dims& sizes);  // one scalar per axis
+KERATIN_API Value dynamic_slice(Value x, Value start, const Dims& sizes);
+KERATIN_API Value dynamic_slice(Value x, const Values& start,
+                                const Dims& sizes);  // one scalar per axis
 // x with a window replaced: out[start + i] = update[i].
-Value dynamic_update_slice(Value x, Value update, Value start);
-Value dynamic_update_slice(Value x, Value update, const Values& start);
+KERATIN_API Value dynamic_update_slice(Value x, Value update, Value start);
+KERATIN_API Value dynamic_update_slice(Value x, Value update, const Values& start);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

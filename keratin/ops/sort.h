@@ -1,35 +1,32 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/ir/node.h"
-
-#pragma GCC visibility push(default)
 
 // Ordering along an axis. Sorts are stable (equal elements stay in the order they came in, whatever
 // the direction), and NaN comes last either way.
 namespace keratin::ops {
 
-struct SortAttrs {
+struct KERATIN_API SortAttrs {
   int64_t axis = 0;
   bool descending = false;
   static constexpr auto fields =
       field_list(field("axis", &SortAttrs::axis), field("descending", &SortAttrs::descending));
 };
-struct TopKAttrs {
+struct KERATIN_API TopKAttrs {
   int64_t k = 1;
   static constexpr auto fields = field_list(field("k", &TopKAttrs::k));
 };
 
-Value sort(Value x, SortAttrs attrs);
+KERATIN_API Value sort(Value x, SortAttrs attrs);
 // Where the sorted elements are in x: sort(x) = take_along_axis(x, argsort(x)). i64.
-Value argsort(Value x, SortAttrs attrs);
+KERATIN_API Value argsort(Value x, SortAttrs attrs);
 
 struct TopK {
   Value values;
   Value indices;  // i32, as in Keras
 };
 // The k largest elements of the last axis, largest first, and where they are.
-TopK top_k(Value x, int64_t k);
+KERATIN_API TopK top_k(Value x, int64_t k);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

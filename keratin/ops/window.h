@@ -4,9 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "keratin/base/export.h"
 #include "keratin/tensor/shape.h"
-
-#pragma GCC visibility push(default)
 
 // Windows that slide over the axes in the middle of [batch, spatial…, channels]: what convolution
 // and pooling share.
@@ -45,14 +44,13 @@ struct Sliding {
 
 // Resolves the padding as Keras does and finds the output sizes, for the axes input[1 … rank - 2].
 // `window` has one size per spatial axis. Sizes may be unknown; then so are outputs and padding.
-WindowAxes slide(std::string_view who, const Shape& input, const Dims& window, const Sliding& how);
+KERATIN_API WindowAxes slide(std::string_view who, const Shape& input, const Dims& window,
+                             const Sliding& how);
 
 // [N, C, spatial…] to [N, spatial…, C], and back: the permutations for a rank.
-Dims to_channels_last(int64_t rank);
-Dims to_channels_first(int64_t rank);
+KERATIN_API Dims to_channels_last(int64_t rank);
+KERATIN_API Dims to_channels_first(int64_t rank);
 // True for "channels_first", false for "channels_last"; anything else is refused.
-bool is_channels_first(std::string_view who, std::string_view data_format);
+KERATIN_API bool is_channels_first(std::string_view who, std::string_view data_format);
 
 }  // namespace keratin::ops
-
-#pragma GCC visibility pop

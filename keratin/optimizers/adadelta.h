@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct AdadeltaConfig {
+struct KERATIN_API AdadeltaConfig {
   LearningRate learning_rate = 0.001;
   double rho = 0.95;
   double epsilon = 1e-7;
@@ -19,7 +18,7 @@ struct AdadeltaConfig {
 
 // Steps as large as steps were, per gradient as large as gradients were:
 // d = -g·rms(d) / rms(g), averages by ρ; w += rate·d.
-class AdadeltaOptimizer final : public OptimizerOf<AdadeltaOptimizer, AdadeltaConfig> {
+class KERATIN_API AdadeltaOptimizer final : public OptimizerOf<AdadeltaOptimizer, AdadeltaConfig> {
  public:
   AdadeltaOptimizer(AdadeltaConfig config, OptimizerOptions options);
 
@@ -32,5 +31,3 @@ class AdadeltaOptimizer final : public OptimizerOf<AdadeltaOptimizer, AdadeltaCo
 using Adadelta = SharedOptimizer<AdadeltaOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct AdafactorConfig {
+struct KERATIN_API AdafactorConfig {
   LearningRate learning_rate = 0.001;
   double beta_2_decay = -0.8;
   double epsilon_1 = 1e-30;
@@ -26,7 +25,8 @@ struct AdafactorConfig {
 
 // Adam in less memory: for matrices, the means of g² over rows and over columns stand for all of
 // it; steps are in proportion to the weights.
-class AdafactorOptimizer final : public OptimizerOf<AdafactorOptimizer, AdafactorConfig> {
+class KERATIN_API AdafactorOptimizer final
+    : public OptimizerOf<AdafactorOptimizer, AdafactorConfig> {
  public:
   AdafactorOptimizer(AdafactorConfig config, OptimizerOptions options);
 
@@ -40,5 +40,3 @@ class AdafactorOptimizer final : public OptimizerOf<AdafactorOptimizer, Adafacto
 using Adafactor = SharedOptimizer<AdafactorOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

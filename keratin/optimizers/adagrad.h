@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct AdagradConfig {
+struct KERATIN_API AdagradConfig {
   LearningRate learning_rate = 0.001;
   double initial_accumulator_value = 0.1;
   double epsilon = 1e-7;
@@ -19,7 +18,7 @@ struct AdagradConfig {
 };
 
 // a += g²; w -= rate·g / sqrt(a + ε).
-class AdagradOptimizer final : public OptimizerOf<AdagradOptimizer, AdagradConfig> {
+class KERATIN_API AdagradOptimizer final : public OptimizerOf<AdagradOptimizer, AdagradConfig> {
  public:
   AdagradOptimizer(AdagradConfig config, OptimizerOptions options);
 
@@ -32,5 +31,3 @@ class AdagradOptimizer final : public OptimizerOf<AdagradOptimizer, AdagradConfi
 using Adagrad = SharedOptimizer<AdagradOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct AdamConfig {
+struct KERATIN_API AdamConfig {
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.999;
@@ -21,7 +20,7 @@ struct AdamConfig {
 };
 
 // Steps scaled by moving averages of the gradient and of its square: see adam_rule.h.
-class AdamOptimizer final : public OptimizerOf<AdamOptimizer, AdamConfig> {
+class KERATIN_API AdamOptimizer final : public OptimizerOf<AdamOptimizer, AdamConfig> {
  public:
   AdamOptimizer(AdamConfig config, OptimizerOptions options);
 
@@ -34,5 +33,3 @@ class AdamOptimizer final : public OptimizerOf<AdamOptimizer, AdamConfig> {
 using Adam = SharedOptimizer<AdamOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

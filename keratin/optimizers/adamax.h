@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct AdamaxConfig {
+struct KERATIN_API AdamaxConfig {
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.999;
@@ -20,7 +19,7 @@ struct AdamaxConfig {
 
 // Adam with the largest recent gradient in place of the root of the mean square:
 // u = max(β₂·u, |g|); w -= rate·m / ((1 - β₁ᵗ)·(u + ε)).
-class AdamaxOptimizer final : public OptimizerOf<AdamaxOptimizer, AdamaxConfig> {
+class KERATIN_API AdamaxOptimizer final : public OptimizerOf<AdamaxOptimizer, AdamaxConfig> {
  public:
   AdamaxOptimizer(AdamaxConfig config, OptimizerOptions options);
 
@@ -33,5 +32,3 @@ class AdamaxOptimizer final : public OptimizerOf<AdamaxOptimizer, AdamaxConfig> 
 using Adamax = SharedOptimizer<AdamaxOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

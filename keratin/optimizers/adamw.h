@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct AdamWConfig {
+struct KERATIN_API AdamWConfig {
   LearningRate learning_rate = 0.001;
   std::optional<double> weight_decay = 0.004;
   double beta_1 = 0.9;
@@ -23,7 +22,7 @@ struct AdamWConfig {
 };
 
 // Adam that lets weights decay, see adam.h.
-class AdamWOptimizer final : public OptimizerOf<AdamWOptimizer, AdamWConfig> {
+class KERATIN_API AdamWOptimizer final : public OptimizerOf<AdamWOptimizer, AdamWConfig> {
  public:
   AdamWOptimizer(AdamWConfig config, OptimizerOptions options);
 
@@ -36,5 +35,3 @@ class AdamWOptimizer final : public OptimizerOf<AdamWOptimizer, AdamWConfig> {
 using AdamW = SharedOptimizer<AdamWOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct FtrlConfig {
+struct KERATIN_API FtrlConfig {
   LearningRate learning_rate = 0.001;
   double learning_rate_power = -0.5;
   double initial_accumulator_value = 0.1;
@@ -29,7 +28,7 @@ struct FtrlConfig {
 
 // Follow the regularized leader: z += g - (nᵖ after - nᵖ before) / rate·w, where n sums g² and p is
 // the negated learning_rate_power; w = (clip(z, ±l1) - z) / (nᵖ / rate + 2·l2).
-class FtrlOptimizer final : public OptimizerOf<FtrlOptimizer, FtrlConfig> {
+class KERATIN_API FtrlOptimizer final : public OptimizerOf<FtrlOptimizer, FtrlConfig> {
  public:
   FtrlOptimizer(FtrlConfig config, OptimizerOptions options);
 
@@ -42,5 +41,3 @@ class FtrlOptimizer final : public OptimizerOf<FtrlOptimizer, FtrlConfig> {
 using Ftrl = SharedOptimizer<FtrlOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct LambConfig {
+struct KERATIN_API LambConfig {
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.999;
@@ -20,7 +19,7 @@ struct LambConfig {
 
 // Adam whose step of each variable is as large, in proportion to it, as the rate says:
 // w -= rate·|w| / |a|·a, where a is Adam's step.
-class LambOptimizer final : public OptimizerOf<LambOptimizer, LambConfig> {
+class KERATIN_API LambOptimizer final : public OptimizerOf<LambOptimizer, LambConfig> {
  public:
   LambOptimizer(LambConfig config, OptimizerOptions options);
 
@@ -33,5 +32,3 @@ class LambOptimizer final : public OptimizerOf<LambOptimizer, LambConfig> {
 using Lamb = SharedOptimizer<LambOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct LionConfig {
+struct KERATIN_API LionConfig {
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.99;
@@ -18,7 +17,7 @@ struct LionConfig {
 };
 
 // Steps of one size: w -= rate·sign(β₁·m + (1 - β₁)·g); m = β₂·m + (1 - β₂)·g.
-class LionOptimizer final : public OptimizerOf<LionOptimizer, LionConfig> {
+class KERATIN_API LionOptimizer final : public OptimizerOf<LionOptimizer, LionConfig> {
  public:
   LionOptimizer(LionConfig config, OptimizerOptions options);
 
@@ -31,5 +30,3 @@ class LionOptimizer final : public OptimizerOf<LionOptimizer, LionConfig> {
 using Lion = SharedOptimizer<LionOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

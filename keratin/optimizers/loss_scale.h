@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct LossScaleConfig {
+struct KERATIN_API LossScaleConfig {
   Optimizer inner_optimizer = Optimizer(nullptr);
   double initial_scale = 32768;
   int64_t dynamic_growth_steps = 2000;
@@ -24,7 +23,7 @@ struct LossScaleConfig {
 // Scales the loss, so that gradients of 16 bits do not vanish, and unscales gradients for another
 // optimizer. Where they are not finite it skips the step and halves the scale; after so many finite
 // ones it doubles it.
-class LossScaleState final : public OptimizerOf<LossScaleState, LossScaleConfig> {
+class KERATIN_API LossScaleState final : public OptimizerOf<LossScaleState, LossScaleConfig> {
  public:
   LossScaleState(LossScaleConfig config, OptimizerOptions options);
 
@@ -50,8 +49,6 @@ class LossScaleState final : public OptimizerOf<LossScaleState, LossScaleConfig>
 using LossScaleOptimizer = SharedOptimizer<LossScaleState>;
 
 // What training in mixed_float16 puts around an optimizer that was not told to scale the loss.
-Optimizer with_scaled_loss(const Optimizer& inner);
+KERATIN_API Optimizer with_scaled_loss(const Optimizer& inner);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Which optimizer takes which variable: the one whose pattern, a regular expression, is the
 // variable's whole path, else the default one.
-struct OptimizerMap {
+struct KERATIN_API OptimizerMap {
   Optimizer default_optimizer = Optimizer(nullptr);
   std::vector<std::pair<std::string, Optimizer>> optimizer_map = {};
 
@@ -18,7 +17,7 @@ struct OptimizerMap {
   static OptimizerMap from_json(const Json& json);
 };
 
-struct MultiOptimizerConfig {
+struct KERATIN_API MultiOptimizerConfig {
   OptimizerMap optimizer_map = {};
 
   static constexpr std::string_view keras_name = "MultiOptimizer";
@@ -27,7 +26,8 @@ struct MultiOptimizerConfig {
 };
 
 // Gives each variable to one of several optimizers.
-class MultiOptimizerState final : public OptimizerOf<MultiOptimizerState, MultiOptimizerConfig> {
+class KERATIN_API MultiOptimizerState final
+    : public OptimizerOf<MultiOptimizerState, MultiOptimizerConfig> {
  public:
   MultiOptimizerState(MultiOptimizerConfig config, OptimizerOptions options);
 
@@ -54,5 +54,3 @@ class MultiOptimizerState final : public OptimizerOf<MultiOptimizerState, MultiO
 using MultiOptimizer = SharedOptimizer<MultiOptimizerState>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct MuonConfig {
+struct KERATIN_API MuonConfig {
   LearningRate learning_rate = 0.001;
   double adam_beta_1 = 0.9;
   double adam_beta_2 = 0.999;
@@ -42,7 +41,7 @@ struct MuonConfig {
 // Momentum made orthogonal, for matrices: w -= rate·orthogonal(g + μ·m), by Newton and Schulz's
 // iteration x = a·x + (b·A + c·A²)·x with A = x·xᵀ. Vectors, tensors of more axes and embeddings
 // follow AdamW.
-class MuonOptimizer final : public OptimizerOf<MuonOptimizer, MuonConfig> {
+class KERATIN_API MuonOptimizer final : public OptimizerOf<MuonOptimizer, MuonConfig> {
  public:
   MuonOptimizer(MuonConfig config, OptimizerOptions options);
 
@@ -58,5 +57,3 @@ class MuonOptimizer final : public OptimizerOf<MuonOptimizer, MuonConfig> {
 using Muon = SharedOptimizer<MuonOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct NadamConfig {
+struct KERATIN_API NadamConfig {
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.999;
@@ -19,7 +18,7 @@ struct NadamConfig {
 };
 
 // Adam with Nesterov momentum, whose β₁ warms up: u(t) = β₁·(1 - 0.96ᵗ / 2).
-class NadamOptimizer final : public OptimizerOf<NadamOptimizer, NadamConfig> {
+class KERATIN_API NadamOptimizer final : public OptimizerOf<NadamOptimizer, NadamConfig> {
  public:
   NadamOptimizer(NadamConfig config, OptimizerOptions options);
 
@@ -34,5 +33,3 @@ class NadamOptimizer final : public OptimizerOf<NadamOptimizer, NadamConfig> {
 using Nadam = SharedOptimizer<NadamOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 #include "keratin/optimizers/schedule.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // What every optimizer can be given beside its own config.
-struct OptimizerOptions {
+struct KERATIN_API OptimizerOptions {
   std::string name = {};
   std::optional<double> weight_decay = {};
   std::optional<double> clipnorm = {};         // of each gradient
@@ -40,7 +39,7 @@ struct OptimizerOptions {
 };
 
 // What one step of one variable sees.
-struct OptimizerStep {
+struct KERATIN_API OptimizerStep {
   Tracer& tracer;
   size_t index;  // of the variable: its slots are at the same place
   const Variable& variable;
@@ -63,7 +62,7 @@ struct OptimizerStep {
 
 // How weights follow their gradients. Its own state are variables, so one program can read and
 // update everything.
-class OptimizerState {
+class KERATIN_API OptimizerState {
  public:
   virtual ~OptimizerState() = default;
   OptimizerState(const OptimizerState&) = delete;
@@ -169,7 +168,7 @@ class OptimizerState {
 // it a default weight decay, the config has that field; the option of that name goes before it. A
 // key that is read but not written is named by `static constexpr std::string_view unwritten`.
 template <class Derived, class Config, class Base = OptimizerState>
-class OptimizerOf : public Base {
+class KERATIN_API OptimizerOf : public Base {
  public:
   using ConfigType = Config;
   std::string_view class_name() const override { return Config::keras_name; }
@@ -217,7 +216,7 @@ class OptimizerOf : public Base {
 
 // An optimizer as users name it: "adam", or one of the types in optimizers.h. Copies are the same
 // optimizer.
-class Optimizer {
+class KERATIN_API Optimizer {
  public:
   Optimizer() : Optimizer("rmsprop") {}
   Optimizer(const char* name) : Optimizer(std::string(name)) {}  // NOLINT
@@ -243,7 +242,7 @@ class Optimizer {
 
 // The optimizer a user holds: Adam({.learning_rate = 1e-3}, {.clipnorm = 1}).
 template <class O>
-class SharedOptimizer : public Optimizer {
+class KERATIN_API SharedOptimizer : public Optimizer {
  public:
   using Config = typename O::ConfigType;
   SharedOptimizer() : SharedOptimizer(Config{}) {}
@@ -252,5 +251,3 @@ class SharedOptimizer : public Optimizer {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct RMSpropConfig {
+struct KERATIN_API RMSpropConfig {
   LearningRate learning_rate = 0.001;
   double rho = 0.9;
   double momentum = 0;
@@ -22,7 +21,7 @@ struct RMSpropConfig {
 
 // v = ρ·v + (1 - ρ)·g²; w -= rate·g / sqrt(v + ε). Centered, the square of the average gradient is
 // taken from v; with momentum, steps add up.
-class RMSpropOptimizer final : public OptimizerOf<RMSpropOptimizer, RMSpropConfig> {
+class KERATIN_API RMSpropOptimizer final : public OptimizerOf<RMSpropOptimizer, RMSpropConfig> {
  public:
   RMSpropOptimizer(RMSpropConfig config, OptimizerOptions options);
 
@@ -35,5 +34,3 @@ class RMSpropOptimizer final : public OptimizerOf<RMSpropOptimizer, RMSpropConfi
 using RMSprop = SharedOptimizer<RMSpropOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -4,9 +4,8 @@
 #include <memory>
 #include <variant>
 
+#include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -20,7 +19,7 @@ concept ScheduleConfig = HasFields<T> && requires(const T& schedule, Value v) {
 };
 
 // A number, a schedule, or a function of the step.
-class LearningRate {
+class KERATIN_API LearningRate {
  public:
   using Function = std::function<Value(Value step)>;
 
@@ -52,5 +51,3 @@ class LearningRate {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct ScheduleFreeAdamWConfig {
+struct KERATIN_API ScheduleFreeAdamWConfig {
   LearningRate learning_rate = 0.0025;
   double beta_1 = 0.9;
   double beta_2 = 0.999;
@@ -24,7 +23,7 @@ struct ScheduleFreeAdamWConfig {
 
 // AdamW without a schedule: z descends, x is the mean of all z, and gradients are taken at
 // y = (1 - β₁)·z + β₁·x, the weights. The slot "momentum" is z.
-class ScheduleFreeAdamWOptimizer final
+class KERATIN_API ScheduleFreeAdamWOptimizer final
     : public OptimizerOf<ScheduleFreeAdamWOptimizer, ScheduleFreeAdamWConfig> {
  public:
   ScheduleFreeAdamWOptimizer(ScheduleFreeAdamWConfig config, OptimizerOptions options);
@@ -38,5 +37,3 @@ class ScheduleFreeAdamWOptimizer final
 using ScheduleFreeAdamW = SharedOptimizer<ScheduleFreeAdamWOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

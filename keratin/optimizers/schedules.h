@@ -1,14 +1,13 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/schedule.h"
-
-#pragma GCC visibility push(default)
 
 // Keras's learning rate schedules: Adam({.learning_rate = schedules::CosineDecay{…}}).
 namespace keratin::schedules {
 
 // initial·rate^(step / decay_steps); by stairs, the exponent is whole.
-struct ExponentialDecay {
+struct KERATIN_API ExponentialDecay {
   double initial_learning_rate = 0;
   double decay_steps = 0;
   double decay_rate = 0;
@@ -26,7 +25,7 @@ struct ExponentialDecay {
 };
 
 // initial / (1 + rate·step / decay_steps).
-struct InverseTimeDecay {
+struct KERATIN_API InverseTimeDecay {
   double initial_learning_rate = 0;
   double decay_steps = 0;
   double decay_rate = 0;
@@ -44,7 +43,7 @@ struct InverseTimeDecay {
 };
 
 // values[i] up to and including boundaries[i], then the next.
-struct PiecewiseConstantDecay {
+struct KERATIN_API PiecewiseConstantDecay {
   std::vector<double> boundaries = {};
   std::vector<double> values = {};
   std::string name = "PiecewiseConstant";
@@ -60,7 +59,7 @@ struct PiecewiseConstantDecay {
 
 // (initial - end)·(1 - step / decay_steps)^power + end. In cycles, decay_steps grow by themselves
 // whenever they are over; else the rate stays at its end.
-struct PolynomialDecay {
+struct KERATIN_API PolynomialDecay {
   double initial_learning_rate = 0;
   double decay_steps = 0;
   double end_learning_rate = 0.0001;
@@ -81,7 +80,7 @@ struct PolynomialDecay {
 
 // Half a cosine from the initial rate down to alpha times it; with a target, straight up to that
 // one first.
-struct CosineDecay {
+struct KERATIN_API CosineDecay {
   double initial_learning_rate = 0;
   double decay_steps = 0;
   double alpha = 0;
@@ -100,7 +99,7 @@ struct CosineDecay {
 };
 
 // Half cosines one after the other, each t_mul times as long and m_mul times as high as the last.
-struct CosineDecayRestarts {
+struct KERATIN_API CosineDecayRestarts {
   double initial_learning_rate = 0;
   double first_decay_steps = 0;
   double t_mul = 2;
@@ -119,5 +118,3 @@ struct CosineDecayRestarts {
 };
 
 }  // namespace keratin::schedules
-
-#pragma GCC visibility pop

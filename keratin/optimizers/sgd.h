@@ -1,12 +1,11 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/optimizers/optimizer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
-struct SGDConfig {
+struct KERATIN_API SGDConfig {
   LearningRate learning_rate = 0.01;
   double momentum = 0;
   bool nesterov = false;
@@ -18,7 +17,7 @@ struct SGDConfig {
 };
 
 // Gradient descent, with momentum: v = μ·v - rate·g; w += v, or μ·v - rate·g after Nesterov.
-class SGDOptimizer final : public OptimizerOf<SGDOptimizer, SGDConfig> {
+class KERATIN_API SGDOptimizer final : public OptimizerOf<SGDOptimizer, SGDConfig> {
  public:
   SGDOptimizer(SGDConfig config, OptimizerOptions options);
 
@@ -31,5 +30,3 @@ class SGDOptimizer final : public OptimizerOf<SGDOptimizer, SGDConfig> {
 using SGD = SharedOptimizer<SGDOptimizer>;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

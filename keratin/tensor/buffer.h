@@ -3,15 +3,14 @@
 #include <cstddef>
 #include <memory>
 
+#include "keratin/base/export.h"
 #include "keratin/tensor/device.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Shared host memory, aligned to a cache line; large blocks ask the system for huge pages. It
 // counts as the device's, see memory.h.
-class Buffer {
+class KERATIN_API Buffer {
  public:
   Buffer() = default;
   // Contents undefined; BackendError when out of memory.
@@ -29,5 +28,3 @@ class Buffer {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

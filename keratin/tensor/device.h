@@ -5,12 +5,12 @@
 #include <ostream>
 #include <string_view>
 
-#pragma GCC visibility push(default)
+#include "keratin/base/export.h"
 
 namespace keratin {
 
 // Where a value lives and its op runs: "cpu:0", "gpu:1".
-struct Device {
+struct KERATIN_API Device {
   enum class Kind : uint8_t { cpu, gpu };
   Kind kind = Kind::cpu;
   int16_t index = 0;
@@ -23,12 +23,12 @@ struct Device {
   size_t hash() const { return static_cast<size_t>(kind) * 65536 + static_cast<size_t>(index); }
 };
 
-std::optional<Device> parse_device(std::string_view text);
-std::ostream& operator<<(std::ostream& out, Device device);
+KERATIN_API std::optional<Device> parse_device(std::string_view text);
+KERATIN_API std::ostream& operator<<(std::ostream& out, Device device);
 
 // While it lives, layers and variables that this thread makes live on the device. Scopes may be
 // nested; `device_scope` of engine/devices.h makes one for a device that is there.
-class DeviceScope {
+class KERATIN_API DeviceScope {
  public:
   explicit DeviceScope(Device device);
   ~DeviceScope();
@@ -42,5 +42,3 @@ class DeviceScope {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

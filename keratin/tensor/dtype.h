@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "keratin/base/error.h"
-
-#pragma GCC visibility push(default)
+#include "keratin/base/export.h"
 
 namespace keratin {
 
@@ -22,9 +21,9 @@ inline constexpr std::array all_dtypes = {DType::f64,  DType::f32, DType::f16,
                                           DType::bf16, DType::i8,  DType::u8,
                                           DType::i32,  DType::i64, DType::boolean};
 
-std::string_view name(DType dtype);
-std::optional<DType> parse_dtype(std::string_view text);
-std::ostream& operator<<(std::ostream& out, DType dtype);
+KERATIN_API std::string_view name(DType dtype);
+KERATIN_API std::optional<DType> parse_dtype(std::string_view text);
+KERATIN_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 constexpr size_t size_of(DType dtype) {
   constexpr std::array<size_t, 9> sizes = {8, 4, 2, 2, 1, 1, 4, 8, 1};
@@ -34,8 +33,8 @@ constexpr bool is_float(DType dtype) { return dtype <= DType::bf16; }
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i8 && dtype <= DType::i64; }
 
 // Storage-only half types: arithmetic is done in float, stores round to nearest even.
-uint16_t float_to_half_bits(float value);
-float half_bits_to_float(uint16_t bits);
+KERATIN_API uint16_t float_to_half_bits(float value);
+KERATIN_API float half_bits_to_float(uint16_t bits);
 
 struct Half {
   uint16_t bits = 0;
@@ -189,5 +188,3 @@ To convert(From value) {
 }
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

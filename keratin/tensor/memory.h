@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/tensor/device.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -14,17 +13,15 @@ struct MemoryUse {
   std::optional<size_t> limit = {};
 };
 
-MemoryUse memory_use(Device device);
-void reset_memory_peak(Device device);
+KERATIN_API MemoryUse memory_use(Device device);
+KERATIN_API void reset_memory_peak(Device device);
 
 // From now on the device has so much memory; nothing takes the limit away. Asking for more is a
 // BackendError, also on a machine that has it: programs can be tried on small devices.
-void set_memory_limit(Device device, std::optional<size_t> bytes);
+KERATIN_API void set_memory_limit(Device device, std::optional<size_t> bytes);
 
 // Books an allocation, or throws BackendError; and the end of one. Buffer does both.
-void charge_memory(Device device, size_t bytes);
-void release_memory(Device device, size_t bytes) noexcept;
+KERATIN_API void charge_memory(Device device, size_t bytes);
+KERATIN_API void release_memory(Device device, size_t bytes) noexcept;
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

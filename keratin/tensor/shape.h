@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#pragma GCC visibility push(default)
+#include "keratin/base/export.h"
 
 namespace keratin {
 
@@ -18,7 +18,7 @@ inline constexpr size_t max_rank = 8;
 
 // The sizes of a tensor's dimensions; a size may be unknown until a program is specialised.
 // Stored inline: shapes are copied all over the compiler.
-class Shape {
+class KERATIN_API Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
@@ -50,19 +50,17 @@ class Shape {
   int64_t rank_ = 0;
 };
 
-std::ostream& operator<<(std::ostream& out, const Shape& shape);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 // True when some assignment of the unknown sizes makes the two equal.
-bool compatible(const Shape& a, const Shape& b);
+KERATIN_API bool compatible(const Shape& a, const Shape& b);
 
 // NumPy broadcasting of two shapes; `who` is named in the error.
-Shape broadcast(const Shape& a, const Shape& b, std::string_view who);
+KERATIN_API Shape broadcast(const Shape& a, const Shape& b, std::string_view who);
 
 // Maps an axis in [-rank, rank) to [0, rank); `who` is named in the error.
-int64_t normalize_axis(int64_t axis, int64_t rank, std::string_view who);
+KERATIN_API int64_t normalize_axis(int64_t axis, int64_t rank, std::string_view who);
 // Likewise for a list, sorted, without repeats; an empty list means every axis.
-Dims normalize_axes(const Dims& axes, int64_t rank, std::string_view who);
+KERATIN_API Dims normalize_axes(const Dims& axes, int64_t rank, std::string_view who);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -3,16 +3,15 @@
 #include <span>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/tensor/buffer.h"
 #include "keratin/tensor/dtype.h"
 #include "keratin/tensor/shape.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // Data: elements of one dtype in row-major order in host memory. Copies share the buffer.
-class Tensor {
+class KERATIN_API Tensor {
  public:
   Tensor() = default;
   Tensor(DType dtype, Shape shape);  // contents undefined
@@ -62,7 +61,7 @@ class Tensor {
 };
 
 // dtype, shape and the elements, every digit that matters: f32[2,2] {1, 2.5, nan, -inf}.
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+KERATIN_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 template <class T>
 std::span<T> Tensor::data() const {
@@ -96,5 +95,3 @@ std::vector<T> Tensor::to_vector() const {
 }
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/train/trainer.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
@@ -23,7 +22,7 @@ struct Training {
 };
 
 // Called while a model trains. Logs of an epoch may be added to; others after see it.
-class Callback {
+class KERATIN_API Callback {
  public:
   virtual ~Callback() = default;
 
@@ -49,7 +48,7 @@ class Callback {
 
 // What happened in each epoch: `fit` gives it back. It may also be among the callbacks, as
 // std::make_shared<History>(), to be looked at while the model trains.
-struct History final : Callback {
+struct KERATIN_API History final : Callback {
   std::vector<int64_t> epoch = {};
   std::map<std::string, std::vector<double>> history = {};
   bool interrupted = false;  // by Ctrl-C
@@ -62,5 +61,3 @@ struct History final : Callback {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

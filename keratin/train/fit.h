@@ -2,8 +2,6 @@
 
 #include "keratin/train/callback.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // What to train on. `train` gives the batches of all passes for a seed of shuffling.
@@ -23,5 +21,3 @@ Logs evaluate(Trainer& trainer, const Dataset& data, const EvaluateOptions& opti
 Batch with_class_weight(Batch batch, const std::map<int64_t, double>& class_weight);
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

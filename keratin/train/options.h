@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/export.h"
 #include "keratin/data/data.h"
 #include "keratin/engine/compile.h"
 #include "keratin/losses/losses.h"
@@ -13,13 +14,11 @@
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/train/per_output.h"
 
-#pragma GCC visibility push(default)
-
 namespace keratin {
 
 // The metrics of a model: a list for its only output (or one for each of several), or a list by
 // each output's name.
-class Metrics {
+class KERATIN_API Metrics {
  public:
   using List = std::vector<Metric>;
 
@@ -47,7 +46,7 @@ class Metrics {
 };
 
 // model.compile({.optimizer = Adam({.learning_rate = 1e-3}), .loss = "mse", .metrics = {"mae"}})
-struct CompileOptions {
+struct KERATIN_API CompileOptions {
   Optimizer optimizer = "rmsprop";
   PerOutput<Loss> loss = {};
   PerOutput<double> loss_weights = {};
@@ -98,5 +97,3 @@ struct BatchOptions {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -5,15 +5,14 @@
 #include <optional>
 #include <string>
 
+#include "keratin/base/export.h"
 #include "keratin/train/options.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // Keras's progress bar: 12/100 ━━━━━━━━━━━━━━━━━━━━ 3s 41ms/step - loss: 0.1234. On a terminal it
 // moves; elsewhere only its last state is written, as a plain line.
-class ProgressBar {
+class KERATIN_API ProgressBar {
  public:
   static bool on_terminal();  // is the standard output one?
 
@@ -47,5 +46,3 @@ class ProgressBar {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -1,16 +1,15 @@
 #pragma once
 
+#include "keratin/base/export.h"
 #include "keratin/base/lru_cache.h"
 #include "keratin/graph/layer.h"
 #include "keratin/train/options.h"
-
-#pragma GCC visibility push(default)
 
 namespace keratin {
 
 // A model with what it is trained by. A step over one batch is one program: forward, losses,
 // backward, clipping, optimizer, metrics; a program is made for each shape of batch.
-class Trainer {
+class KERATIN_API Trainer {
  public:
   Trainer(LayerPtr model, Dialect dialect, CompileOptions options);
 
@@ -96,5 +95,3 @@ class Trainer {
 };
 
 }  // namespace keratin
-
-#pragma GCC visibility pop

@@ -4,8 +4,8 @@ usage: check.py ROOT LIBRARY NM
 
 Reads the declarations without a body in keratin/keratin.h and the headers it reaches, and asks NM
 what LIBRARY, a shared one, exports. A function that nobody defined, or that stays hidden because
-its header lacks `#pragma GCC visibility push(default)`, is a complaint. Functions are compared by
-qualified name and number of parameters; a class template counts as exported when an instance is.
+its declaration lacks KERATIN_API, is a complaint. Functions are compared by qualified name and
+number of parameters; a class template counts as exported when an instance is.
 """
 
 import collections
@@ -65,7 +65,7 @@ def function_of(statement):
 
 def declarations(text):
     """Yields (qualified name, number of parameters) for each function declared without a body."""
-    text = NOISE.sub("", text)
+    text = NOISE.sub("", text).replace("KERATIN_API ", "")
     inlines = INLINE.findall(text)
     scopes, statement = [], ""  # a scope without a name is the body of something
     for char in text:

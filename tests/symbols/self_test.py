@@ -9,15 +9,14 @@ import check
 HEADER = """
 #pragma once
 // A comment that declares int nothing(int);
-#pragma GCC visibility push(default)
 namespace keratin {
 enum class Kind : int { one, two };
-struct Options {
+struct KERATIN_API Options {
   double scale = 1;
   std::function<int(int, int)> callback;
   void (*plain)(int) = nullptr;
 };
-class Thing {
+class KERATIN_API Thing {
  public:
   explicit Thing(int size = (2));
   Thing(const Thing&) = delete;
@@ -35,7 +34,7 @@ class Sized : public Base<Derived> {
 extern template class Sized<Thing>;
 std::ostream& operator<<(std::ostream& out, const Thing& thing);
 namespace ops {
-int twice(int a, int b = 3, const Options& options = {});
+KERATIN_API int twice(int a, int b = 3, const Options& options = {});
 int twice(Thing a, Thing b, Thing c);
 template <class T> T any(T x);
 constexpr int known(int x) { return x; }
