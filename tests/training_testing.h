@@ -42,8 +42,8 @@ inline TrainingStep make_training_step(int64_t batch = 32) {
     const Value m1 = add(m.state(w.type(), text("m", i)), 0, 0);
     const Value m2 = add(m.state(w.type(), text("v", i)), 0, 0);
     const Value n1 = m1 * 0.9 + g * 0.1, n2 = m2 * 0.999 + g * g * 0.001;
-    const Value c1 = 1.0 - ops::pow(ops::scalar_like(now, 0.9), now);
-    const Value c2 = 1.0 - ops::pow(ops::scalar_like(now, 0.999), now);
+    const Value c1 = 1.0 - ops::power(ops::scalar_like(now, 0.9), now);
+    const Value c2 = 1.0 - ops::power(ops::scalar_like(now, 0.999), now);
     m.update(m1, n1);
     m.update(m2, n2);
     m.update(w, w - n1 / c1 / (ops::sqrt(n2 / c2) + 1e-7) * 0.01);

@@ -54,7 +54,7 @@ Value cut_up(Value tensor, const std::vector<Cut>& cuts, const DeviceMesh& mesh,
     const Value part = ops::part_of(tensor, axis, begin, end, mesh.at(position));
     parts.push_back(cut_up(part, cuts, mesh, position, next + 1));
   }
-  return parts.size() == 1 ? parts[0] : ops::concat(parts, axis);
+  return parts.size() == 1 ? parts[0] : ops::concatenate(parts, axis);
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
     ++output;
     const auto join = [&](const Values& parts) {
       return options_.merge ? ops::collective().gather(parts, 0, *options_.merge)
-                            : ops::concat(parts, 0);
+                            : ops::concatenate(parts, 0);
     };
     Traced whole{join(values)};
     if (first.mask) whole.mask = join(masks);

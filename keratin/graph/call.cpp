@@ -208,7 +208,7 @@ Value Tracer::read(const Variable& variable) {
       const Placement at(*this, replicas_ ? cut->place(replica()->device, j) : part.device());
       parts.push_back(read(part));
     }
-    return cut->mirrored() ? ops::mirrored(parts) : ops::concat(parts, *cut->axis);
+    return cut->mirrored() ? ops::mirrored(parts) : ops::concatenate(parts, *cut->axis);
   }
   const Value value = current(variable);
   return place_ ? bring(value, *place_) : value;

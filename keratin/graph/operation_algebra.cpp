@@ -33,7 +33,7 @@ Value triangle(const C& c, bool lower) {
   const Value row = ops::expand_dims(ops::positions(x, -2), 1), column = ops::positions(x, -1);
   const Value limit = row + k;
   const Value inside = lower ? ops::less_equal(column, limit) : ops::greater_equal(column, limit);
-  return ops::select(inside, x, ops::scalar_like(x, 0));
+  return ops::where(inside, x, ops::scalar_like(x, 0));
 }
 
 // How many of a vector's elements satisfy `before` with each element of x.
@@ -50,8 +50,8 @@ Value length(Value x, double order, const Dims& axes, bool keepdims) {
     return ops::sum(cast_to(ops::not_equal(x, ops::scalar_like(x, 0)), x.dtype()), axes, keepdims);
   if (order == 1) return ops::sum(size, axes, keepdims);
   if (order == 2) return ops::sqrt(ops::sum(ops::square(x), axes, keepdims));
-  const Value powers = ops::sum(ops::pow(size, ops::scalar_like(x, order)), axes, keepdims);
-  return ops::pow(powers, ops::scalar_like(x, 1 / order));
+  const Value powers = ops::sum(ops::power(size, ops::scalar_like(x, order)), axes, keepdims);
+  return ops::power(powers, ops::scalar_like(x, 1 / order));
 }
 
 // The largest (or smallest) sum of sizes along one of the two axes.
@@ -101,15 +101,15 @@ bool has_wide_number(const C& c) {
 }
 
 Value numpy_dot(Value a, Value b) {
-  if (a.rank() == 0 || b.rank() == 0) return ops::mul(a, b);
+  if (a.rank() == 0 || b.rank() == 0) return ops::multiply(a, b);
   return contract(a, b, {a.rank() - 1}, {b.rank() == 1 ? 0 : b.rank() - 2});
 }
 Value inner(Value a, Value b) {
-  if (a.rank() == 0 || b.rank() == 0) return ops::mul(a, b);
+  if (a.rank() == 0 || b.rank() == 0) return ops::multiply(a, b);
   return contract(a, b, {a.rank() - 1}, {b.rank() - 1});
 }
-Value outer(Value a, Value b) { return ops::mul(ops::expand_dims(flat(a), 1), flat(b)); }
-Value vdot(Value a, Value b) { return ops::sum(ops::mul(flat(a), flat(b))); }
+Value outer(Value a, Value b) { return ops::multiply(ops::expand_dims(flat(a), 1), flat(b)); }
+Value vdot(Value a, Value b) { return ops::sum(ops::multiply(flat(a), flat(b))); }
 Results tensordot(const C& c) {
   const Values in = c.operands(0, 2);
   const Json& axes = c.option("axes");
@@ -255,7 +255,7 @@ Results layer_norm(const C& c) {
     return in.finish(c, ops::layer_norm(in.x, in.cast(gamma), in.cast(beta), in.axes, epsilon));
   if (!c.flag("rms_scaling"))
     return in.finish(c, ops::layer_norm(in.x, {}, {}, in.axes, epsilon), gamma, beta);
-  const Value inverse = ops::rsqrt(ops::variance(in.x, in.axes, true) + epsilon);
+  const Value inverse = ops::rsqrt(ops::var(in.x, in.axes, true) + epsilon);
   return in.finish(c, in.x * inverse, gamma, {});
 }
 Results rms_norm(const C& c) {
@@ -292,7 +292,7 @@ Results psnr(const C& c) {
 Results diff(const C& c) {
   Value x = c.tensor(0);
   const int64_t axis = from_front(c, c.integer("axis").value_or(-1), x.rank());
-  const auto minus = x.dtype() == DType::boolean ? ops::not_equal : ops::sub;
+  const auto minus = x.dtype() == DType::boolean ? ops::not_equal : ops::subtract;
   for (int64_t i = 0; i < c.integer("n").value_or(1); ++i)
     x = minus(ops::slice_axis(x, axis, 1, ops::to_end), ops::slice_axis(x, axis, 0, -1));
   return x;
@@ -320,8 +320,8 @@ Results in_top_k(const C& c) {
   const Value classes = ops::cast(ops::positions(x, -1), target.dtype());
   const Value chosen = ops::equal(ops::expand_dims(target, -1), classes);
   const Value zero = ops::scalar_like(x, 0);
-  const Value mine = ops::sum(ops::select(chosen, x, zero), {-1}, /*keepdims=*/true);
-  const Value better = ops::greater(x, mine) | (ops::is_nan(mine) & !ops::is_nan(x));
+  const Value mine = ops::sum(ops::where(chosen, x, zero), {-1}, /*keepdims=*/true);
+  const Value better = ops::greater(x, mine) | (ops::isnan(mine) & !ops::isnan(x));
   const Value rank = ops::sum(ops::cast(better, DType::i32), {-1});
   return (rank < c.number("k", 1)) & ops::any(chosen, {-1});
 }

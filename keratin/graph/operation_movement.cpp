@@ -52,7 +52,7 @@ Value broadcast_but(Value x, Value like, int64_t axis) {
     same = same && (i == axis || x.shape()[i] != 1 || like.shape()[i] == 1);
   if (same) return x;
   const Value ones = ops::sum(ops::fill_like(like, 1, DType::i32), {axis}, /*keepdims=*/true);
-  return ops::select(as_bool(ones), x, x);
+  return ops::where(as_bool(ones), x, x);
 }
 
 // What comes before and behind each axis: pairs, one pair for all of them, or one number for all.
@@ -135,22 +135,24 @@ Results squeeze(const C& c) {
   for (const int64_t axis : axes) x = ops::squeeze(x, axis);
   return x;
 }
-Results concatenate(const C& c) { return ops::concat(c.list(0), c.integer("axis").value_or(0)); }
+Results concatenate(const C& c) {
+  return ops::concatenate(c.list(0), c.integer("axis").value_or(0));
+}
 Results append(const C& c) {
   const Values in = c.operands(0, 2);
   const auto axis = c.integer("axis");
-  if (axis) return ops::concat(in, *axis);
-  return ops::concat({flat(in[0]), flat(in[1])}, 0);
+  if (axis) return ops::concatenate(in, *axis);
+  return ops::concatenate({flat(in[0]), flat(in[1])}, 0);
 }
 Results hstack(const C& c) {
   const Values in = c.list(0);
-  return ops::concat(in, in[0].rank() > 1 ? 1 : 0);
+  return ops::concatenate(in, in[0].rank() > 1 ? 1 : 0);
 }
 Results vstack(const C& c) {
   Values in = c.list(0);
   for (Value& x : in)
     if (x.rank() == 1) x = ops::expand_dims(x, 0);
-  return ops::concat(in, 0);
+  return ops::concatenate(in, 0);
 }
 Results dstack(const C& c) {
   Values in = c.list(0);
@@ -159,7 +161,7 @@ Results dstack(const C& c) {
     if (x.rank() == 1) x = ops::expand_dims(x, 0);
     if (x.rank() == 2) x = ops::expand_dims(x, 2);
   }
-  return ops::concat(in, 2);
+  return ops::concatenate(in, 2);
 }
 Results stack(const C& c) { return ops::stack(c.list(0), c.integer("axis").value_or(0)); }
 Results split(const C& c) { return split_along(c, c.integer("axis").value_or(0)); }
@@ -199,7 +201,7 @@ Results unstack(const C& c) {
 Results flip(const C& c) {
   const Json& axis = c.option("axis");
   if (axis.is_array() && axis.size() == 0) return c.tensor(0);
-  return ops::reverse(c.tensor(0), c.dims("axis"));
+  return ops::flip(c.tensor(0), c.dims("axis"));
 }
 Results tile(const C& c) {
   Value x = c.tensor(0);
@@ -224,7 +226,7 @@ Results repeat(const C& c) {
   for (size_t i = 0; i < counts.size(); ++i)
     rows.insert(rows.end(), static_cast<size_t>(counts[i]), static_cast<int64_t>(i));
   const Shape shape({static_cast<int64_t>(rows.size())});
-  return ops::gather(x, ops::constant(c.block(), Tensor::of(DType::i64, shape, rows)), axis);
+  return ops::take(x, ops::constant(c.block(), Tensor::of(DType::i64, shape, rows)), axis);
 }
 // A shift for each axis, or one for all; without axes, all elements in a row are shifted.
 Results roll(const C& c) {
@@ -243,7 +245,7 @@ Results roll(const C& c) {
 Results take(const C& c) {
   const auto axis = c.integer("axis");
   const Value x = c.tensor(0);
-  return ops::gather(axis ? x : flat(x), as_index(c.tensor(1)), axis.value_or(0));
+  return ops::take(axis ? x : flat(x), as_index(c.tensor(1)), axis.value_or(0));
 }
 Results one_hot(const C& c) { return one_hot_of(c); }
 Results multi_hot(const C& c) {
@@ -273,11 +275,11 @@ Results rot90(const C& c) {
   std::swap(turned[static_cast<size_t>(a)], turned[static_cast<size_t>(b)]);
   switch (((c.integer("k").value_or(1) % 4) + 4) % 4) {
     case 1:
-      return ops::transpose(ops::reverse(x, {b}), turned);
+      return ops::transpose(ops::flip(x, {b}), turned);
     case 2:
-      return ops::reverse(x, {a, b});
+      return ops::flip(x, {a, b});
     case 3:
-      return ops::reverse(ops::transpose(x, turned), {b});
+      return ops::flip(ops::transpose(x, turned), {b});
     default:
       return x;
   }
@@ -323,7 +325,7 @@ Results meshgrid(const C& c) {
   for (size_t i = 0; i < count; ++i) {
     Value grid = vectors[i];
     for (size_t j = 0; j < count; ++j)
-      if (j != i) grid = ops::select(ops::fill_like(vectors[j], 1, DType::boolean), grid, grid);
+      if (j != i) grid = ops::where(ops::fill_like(vectors[j], 1, DType::boolean), grid, grid);
     grids.push_back(grid);
   }
   return grids;

@@ -45,16 +45,16 @@ Value with_ordered_zeros(Value x) {
                                               : std::numeric_limits<float>::min();
   const Value zero = ops::scalar_like(x, 0);
   const Value negative = ops::equal(x, zero) & (ops::reciprocal(x) < 0.0);
-  return ops::select(negative, ops::scalar_like(x, -tiny), x);
+  return ops::where(negative, ops::scalar_like(x, -tiny), x);
 }
 
 // Reductions that leave out NaN.
 Value count_numbers(Value x, const Dims& axes, bool keepdims) {
-  return ops::sum(ops::cast(!ops::is_nan(x), x.dtype()), axes, keepdims);
+  return ops::sum(ops::cast(!ops::isnan(x), x.dtype()), axes, keepdims);
 }
 Value nan_where_none(Value y, Value x, const Dims& axes, bool keepdims) {
-  const Value none = ops::all(ops::is_nan(x), axes, keepdims);
-  return ops::select(none, ops::scalar_like(y, std::nan("")), y);
+  const Value none = ops::all(ops::isnan(x), axes, keepdims);
+  return ops::where(none, ops::scalar_like(y, std::nan("")), y);
 }
 constexpr double infinite = std::numeric_limits<double>::infinity();
 Value max_of_numbers(Value x, const Dims& axes, bool keepdims) {
@@ -88,7 +88,7 @@ Results position(const C& c, Value (*f)(Value, int64_t, bool)) {
 
 Value instead_of_nan(Value x, double value) {
   if (!is_float(x.dtype())) return x;
-  return ops::select(ops::is_nan(x), ops::scalar_like(x, value), x);
+  return ops::where(ops::isnan(x), ops::scalar_like(x, value), x);
 }
 Value nansum(Value x, const Dims& axes, bool keepdims) {
   return ops::sum(instead_of_nan(x, 0), axes, keepdims);
@@ -121,7 +121,7 @@ Results moments(const C& c) {
   const Value given = c.float_tensor(0);
   const auto [x, axes, keepdims] =
       reduction(c, ops::cast(given, ops::statistics_dtype(given.dtype())), "axes");
-  Values results = {ops::mean(x, axes, keepdims), ops::variance(x, axes, keepdims)};
+  Values results = {ops::mean(x, axes, keepdims), ops::var(x, axes, keepdims)};
   constexpr double largest_half = 65504;
   if (x.dtype() != given.dtype())
     for (Value& y : results)

@@ -16,30 +16,30 @@ namespace {
 using namespace rules;
 
 Value standard_deviation(Value x, const Dims& axes, bool keepdims) {
-  return ops::sqrt(ops::variance(x, axes, keepdims));
+  return ops::sqrt(ops::var(x, axes, keepdims));
 }
 Value log2(Value x) { return ops::log(x) * (1 / std::numbers::ln2); }
 Value log10(Value x) { return ops::log(x) * (1 / std::numbers::ln10); }
-Value exp2(Value x) { return ops::pow(ops::scalar_like(x, 2), x); }
+Value exp2(Value x) { return ops::power(ops::scalar_like(x, 2), x); }
 Value same_value(Value x) { return x; }
 
-Value cbrt(Value x) { return ops::sign(x) * ops::pow(ops::abs(x), ops::scalar_like(x, 1.0 / 3)); }
+Value cbrt(Value x) { return ops::sign(x) * ops::power(ops::abs(x), ops::scalar_like(x, 1.0 / 3)); }
 Value erfc(Value x) { return 1.0 - ops::erf(x); }
 Value degrees(Value x) { return x * (180 / std::numbers::pi); }
 Value radians(Value x) { return x * (std::numbers::pi / 180); }
 Value sinc(Value x) {
   const Value angle = x * std::numbers::pi, zero = ops::scalar_like(x, 0);
-  return ops::select(ops::equal(x, zero), ops::scalar_like(x, 1), ops::sin(angle) / angle);
+  return ops::where(ops::equal(x, zero), ops::scalar_like(x, 1), ops::sin(angle) / angle);
 }
-Value is_positive_infinity(Value x) { return ops::is_inf(x) & (x > 0.0); }
-Value is_negative_infinity(Value x) { return ops::is_inf(x) & (x < 0.0); }
-Value reverse_rows(Value x) { return ops::reverse(x, {0}); }
-Value reverse_columns(Value x) { return ops::reverse(x, {1}); }
+Value is_positive_infinity(Value x) { return ops::isinf(x) & (x > 0.0); }
+Value is_negative_infinity(Value x) { return ops::isinf(x) & (x < 0.0); }
+Value reverse_rows(Value x) { return ops::flip(x, {0}); }
+Value reverse_columns(Value x) { return ops::flip(x, {1}); }
 // Of -0 too.
 Value sign_bit(Value x) {
   const Value negative = x < 0.0;
   if (!is_float(x.dtype())) return negative;
-  return ops::select(ops::equal(x, ops::scalar_like(x, 0)), ops::reciprocal(x) < 0.0, negative);
+  return ops::where(ops::equal(x, ops::scalar_like(x, 0)), ops::reciprocal(x) < 0.0, negative);
 }
 
 // Only the type counts while the size is open: a graph is traced again for the sizes it runs on.
@@ -51,39 +51,39 @@ Value sparsemax(Value x, int64_t axis) {
 // The sign of the dividend.
 Value fmod(Value a, Value b) {
   const Value rest = ops::mod(ops::abs(a), ops::abs(b));
-  return ops::select(a < 0.0, -rest, rest);
+  return ops::where(a < 0.0, -rest, rest);
 }
 Value fmax(Value a, Value b) {
   if (!is_float(a.dtype())) return ops::maximum(a, b);
-  return ops::select(ops::is_nan(a), b, ops::select(ops::is_nan(b), a, ops::maximum(a, b)));
+  return ops::where(ops::isnan(a), b, ops::where(ops::isnan(b), a, ops::maximum(a, b)));
 }
 Value fmin(Value a, Value b) {
   if (!is_float(a.dtype())) return ops::minimum(a, b);
-  return ops::select(ops::is_nan(a), b, ops::select(ops::is_nan(b), a, ops::minimum(a, b)));
+  return ops::where(ops::isnan(a), b, ops::where(ops::isnan(b), a, ops::minimum(a, b)));
 }
 Value heaviside(Value x, Value at_zero) {
   const Value one = ops::scalar_like(x, 1), zero = ops::scalar_like(x, 0);
-  const Value y = ops::select(x < 0.0, zero, ops::select(ops::equal(x, zero), at_zero, one));
-  return ops::select(ops::is_nan(x), x, y);
+  const Value y = ops::where(x < 0.0, zero, ops::where(ops::equal(x, zero), at_zero, one));
+  return ops::where(ops::isnan(x), x, y);
 }
 // Scaled by the larger one, so that no square overflows.
 Value hypot(Value a, Value b) {
   const Value x = ops::abs(a), y = ops::abs(b), large = ops::maximum(x, y);
   const Value ratio = ops::minimum(x, y) / large;
-  const Value length = ops::select(ops::equal(large, ops::scalar_like(large, 0)), large,
-                                   large * ops::sqrt(ratio * ratio + 1.0));
-  const Value endless = ops::is_inf(x) | ops::is_inf(y);  // even beside NaN
-  return ops::select(endless, ops::scalar_like(x, std::numeric_limits<double>::infinity()), length);
+  const Value length = ops::where(ops::equal(large, ops::scalar_like(large, 0)), large,
+                                  large * ops::sqrt(ratio * ratio + 1.0));
+  const Value endless = ops::isinf(x) | ops::isinf(y);  // even beside NaN
+  return ops::where(endless, ops::scalar_like(x, std::numeric_limits<double>::infinity()), length);
 }
 Value divide_no_nan(Value a, Value b) {
   const Value zero = ops::scalar_like(b, 0), none = ops::equal(b, zero);
-  return ops::select(none, zero, a / ops::select(none, ops::scalar_like(b, 1), b));
+  return ops::where(none, zero, a / ops::where(none, ops::scalar_like(b, 1), b));
 }
 // log(eᵃ + eᵇ) without its overflow; equal infinities have no difference.
 Value logaddexp(Value a, Value b) {
   const Value distance = ops::abs(a - b);
-  return ops::select(ops::is_nan(distance), a + b,
-                     ops::maximum(a, b) + ops::log1p(ops::exp(-distance)));
+  return ops::where(ops::isnan(distance), a + b,
+                    ops::maximum(a, b) + ops::log1p(ops::exp(-distance)));
 }
 Value logaddexp2(Value a, Value b) {
   return logaddexp(a * std::numbers::ln2, b * std::numbers::ln2) * (1 / std::numbers::ln2);
@@ -121,8 +121,8 @@ Results filled_like(const C& c) {
 Results full_like(const C& c) {
   const Value x = c.tensor(0);
   const DType dtype = c.dtype().value_or(x.dtype());
-  return ops::select(ops::fill_like(x, 1, DType::boolean), cast_to(c.tensor(1), dtype),
-                     ops::fill_like(x, 0, dtype));
+  return ops::where(ops::fill_like(x, 1, DType::boolean), cast_to(c.tensor(1), dtype),
+                    ops::fill_like(x, 0, dtype));
 }
 Results gelu(const C& c) {
   const Json& approximate = c.option("approximate");
@@ -148,7 +148,7 @@ Results where(const C& c) {
           "alone holds are as many as the data says, and no program knows their number before it "
           "runs (neither does Keras's on JAX).");
   const Values in = c.operands(1, 2);
-  return ops::select(as_bool(c.tensor(0)), in[0], in[1]);
+  return ops::where(as_bool(c.tensor(0)), in[0], in[1]);
 }
 // A limit outside of the dtype of x is its largest or smallest number.
 Results clip(const C& c) {
@@ -204,7 +204,7 @@ Results nan_to_num(const C& c) {
   if (!is_float(x.dtype())) return x;
   const double largest = largest_number(x.dtype());
   const auto filled = [&](Value y, Value where, double value) {
-    return ops::select(where, ops::scalar_like(x, value), y);
+    return ops::where(where, ops::scalar_like(x, value), y);
   };
   Value y = instead_of_nan(x, c.number("nan", 0));
   y = filled(y, is_positive_infinity(x), c.number("posinf", largest));
@@ -230,8 +230,8 @@ Results is_close(const C& c) {
   };
   const Value near =
       ops::less_equal(ops::abs(a - b), ops::abs(b) * limit(2, 1e-5) + limit(3, 1e-8));
-  Value close = (near & ops::is_finite(b)) | ops::equal(a, b);
-  if (c.flag("equal_nan")) close = close | (ops::is_nan(a) & ops::is_nan(b));
+  Value close = (near & ops::isfinite(b)) | ops::equal(a, b);
+  if (c.flag("equal_nan")) close = close | (ops::isnan(a) & ops::isnan(b));
   return close;
 }
 // The choice of the first condition that holds.
@@ -250,8 +250,7 @@ Results select(const C& c) {
   Value y = given.is_none() ? ops::scalar_like(values[0], 0)
             : number        ? ops::constant(c.block(), tensor_from_json(given.constant(), dtype))
                             : cast_to(c.tensor(2), dtype);
-  for (size_t i = conditions.size(); i-- > 0;)
-    y = ops::select(as_bool(conditions[i]), values[i], y);
+  for (size_t i = conditions.size(); i-- > 0;) y = ops::where(as_bool(conditions[i]), values[i], y);
   return y;
 }
 Results absolute(const C& c) {
@@ -269,19 +268,19 @@ constexpr std::string_view numpy = "numpy", nn = "nn", core = "core", math = "ma
 
 constexpr OperationDef table[] = {
     {"Absolute", numpy, absolute},
-    {"Add", numpy, both_or_bools<ops::add, ops::bit_or>},
+    {"Add", numpy, both_or_bools<ops::add, ops::bitwise_or>},
     {"All", numpy, reduce_bools<ops::all>},
     {"Amax", numpy, max},
     {"Amin", numpy, min},
     {"Any", numpy, reduce_bools<ops::any>},
     {"Append", numpy, append},
-    {"Arccos", numpy, of_float<ops::acos>},
-    {"Arccosh", numpy, of_float<ops::acosh>},
-    {"Arcsin", numpy, of_float<ops::asin>},
-    {"Arcsinh", numpy, of_float<ops::asinh>},
-    {"Arctan", numpy, of_float<ops::atan>},
-    {"Arctan2", numpy, both_float_tensors<ops::atan2>},
-    {"Arctanh", numpy, of_float<ops::atanh>},
+    {"Arccos", numpy, of_float<ops::arccos>},
+    {"Arccosh", numpy, of_float<ops::arccosh>},
+    {"Arcsin", numpy, of_float<ops::arcsin>},
+    {"Arcsinh", numpy, of_float<ops::arcsinh>},
+    {"Arctan", numpy, of_float<ops::arctan>},
+    {"Arctan2", numpy, both_float_tensors<ops::arctan2>},
+    {"Arctanh", numpy, of_float<ops::arctanh>},
     {"Argmax", numpy, argmax},
     {"Argmin", numpy, argmin},
     {"Argsort", numpy, argsort},
@@ -289,13 +288,13 @@ constexpr OperationDef table[] = {
     {"ArraySplit", numpy, array_split},
     {"Average", numpy, average},
     {"BatchNorm", nn, batch_norm},
-    {"BitwiseAnd", numpy, both<ops::bit_and>},
-    {"BitwiseInvert", numpy, same<ops::bit_not>},
-    {"BitwiseLeftShift", numpy, both_numbers<ops::shift_left>},
-    {"BitwiseNot", numpy, same<ops::bit_not>},
-    {"BitwiseOr", numpy, both<ops::bit_or>},
-    {"BitwiseRightShift", numpy, both_numbers<ops::shift_right>},
-    {"BitwiseXor", numpy, both<ops::bit_xor>},
+    {"BitwiseAnd", numpy, both<ops::bitwise_and>},
+    {"BitwiseInvert", numpy, same<ops::bitwise_not>},
+    {"BitwiseLeftShift", numpy, both_numbers<ops::bitwise_left_shift>},
+    {"BitwiseNot", numpy, same<ops::bitwise_not>},
+    {"BitwiseOr", numpy, both<ops::bitwise_or>},
+    {"BitwiseRightShift", numpy, both_numbers<ops::bitwise_right_shift>},
+    {"BitwiseXor", numpy, both<ops::bitwise_xor>},
     {"BroadcastTo", numpy, broadcast_to},
     {"Cast", core, cast},
     {"Cbrt", numpy, of_wide_float<cbrt>},
@@ -315,7 +314,7 @@ constexpr OperationDef table[] = {
     {"Diagonal", numpy, diagonal},
     {"Diff", numpy, diff},
     {"Digitize", numpy, digitize},
-    {"Divide", numpy, both_floats<ops::div>},
+    {"Divide", numpy, both_floats<ops::divide>},
     {"DivideNoNan", numpy, both_floats<divide_no_nan>},
     {"Dot", numpy, product<numpy_dot>},
     {"Dsplit", numpy, dsplit},
@@ -336,9 +335,9 @@ constexpr OperationDef table[] = {
     {"Fliplr", numpy, same<reverse_columns>},
     {"Flipud", numpy, same<reverse_rows>},
     {"Floor", numpy, of_float<ops::floor>},
-    {"FloorDivide", numpy, both_numbers<ops::floor_div>},
-    {"Fmax", numpy, both_or_bools<fmax, ops::bit_or>},
-    {"Fmin", numpy, both_or_bools<fmin, ops::bit_and>},
+    {"FloorDivide", numpy, both_numbers<ops::floor_divide>},
+    {"Fmax", numpy, both_or_bools<fmax, ops::bitwise_or>},
+    {"Fmin", numpy, both_or_bools<fmin, ops::bitwise_and>},
     {"Fmod", numpy, both_numbers<fmod>},
     {"FullLike", numpy, full_like},
     {"Gelu", nn, gelu},
@@ -358,16 +357,16 @@ constexpr OperationDef table[] = {
     {"Inner", numpy, product<inner>},
     {"IsIn", numpy, is_in},
     {"Isclose", numpy, is_close},
-    {"Isfinite", numpy, of_float<ops::is_finite>},
-    {"Isinf", numpy, of_float<ops::is_inf>},
-    {"Isnan", numpy, of_float<ops::is_nan>},
+    {"Isfinite", numpy, of_float<ops::isfinite>},
+    {"Isinf", numpy, of_float<ops::isinf>},
+    {"Isnan", numpy, of_float<ops::isnan>},
     {"Isneginf", numpy, of_float<is_negative_infinity>},
     {"Isposinf", numpy, of_float<is_positive_infinity>},
     {"Isreal", numpy, everywhere_true},
     {"LayerNorm", nn, layer_norm},
     {"Ldexp", numpy, both_floats<ldexp>},
     {"LeakyRelu", nn, in_pieces<ops::leaky_relu, slope>},
-    {"LeftShift", numpy, both_numbers<ops::shift_left>},
+    {"LeftShift", numpy, both_numbers<ops::bitwise_left_shift>},
     {"Less", numpy, compare<ops::less>},
     {"LessEqual", numpy, compare<ops::less_equal>},
     {"Log", numpy, of_float<ops::log>},
@@ -378,23 +377,24 @@ constexpr OperationDef table[] = {
     {"LogSoftmax", nn, log_softmax},
     {"Logaddexp", numpy, both_float_tensors<logaddexp>},
     {"Logaddexp2", numpy, both_float_tensors<logaddexp2>},
-    {"LogicalAnd", numpy, logical<ops::bit_and>},
-    {"LogicalNot", numpy, [](const C& c) -> Results { return ops::bit_not(as_bool(c.tensor(0))); }},
-    {"LogicalOr", numpy, logical<ops::bit_or>},
-    {"LogicalXor", numpy, logical<ops::bit_xor>},
+    {"LogicalAnd", numpy, logical<ops::bitwise_and>},
+    {"LogicalNot", numpy,
+     [](const C& c) -> Results { return ops::bitwise_not(as_bool(c.tensor(0))); }},
+    {"LogicalOr", numpy, logical<ops::bitwise_or>},
+    {"LogicalXor", numpy, logical<ops::bitwise_xor>},
     {"Logsumexp", math, reduce_floats<logsumexp>},
     {"Matmul", numpy, matmul},
     {"Max", numpy, max},
-    {"Maximum", numpy, both_or_bools<ops::maximum, ops::bit_or>},
+    {"Maximum", numpy, both_or_bools<ops::maximum, ops::bitwise_or>},
     {"Mean", numpy, reduce_floats<ops::mean>},
     {"Meshgrid", numpy, meshgrid},
     {"Min", numpy, min},
-    {"Minimum", numpy, both_or_bools<ops::minimum, ops::bit_and>},
+    {"Minimum", numpy, both_or_bools<ops::minimum, ops::bitwise_and>},
     {"Mod", numpy, both_numbers<ops::mod>},
     {"Moments", nn, moments},
     {"Moveaxis", numpy, move_axis},
     {"MultiHot", nn, multi_hot},
-    {"Multiply", numpy, both_or_bools<ops::mul, ops::bit_and>},
+    {"Multiply", numpy, both_or_bools<ops::multiply, ops::bitwise_and>},
     {"NanToNum", numpy, nan_to_num},
     {"Nancumprod", numpy, cumulate<nancumprod>},
     {"Nancumsum", numpy, cumulate<nancumsum>},
@@ -405,7 +405,7 @@ constexpr OperationDef table[] = {
     {"Nanstd", numpy, reduce_floats<nanstd>},
     {"Nansum", numpy, accumulate<nansum>},
     {"Nanvar", numpy, reduce_floats<nanvar>},
-    {"Negative", numpy, same<ops::neg>},
+    {"Negative", numpy, same<ops::negative>},
     {"Norm", linalg, norm},
     {"Normalize", nn, normalize},
     {"NotEqual", numpy, compare<ops::not_equal>},
@@ -414,7 +414,7 @@ constexpr OperationDef table[] = {
     {"Outer", numpy, product<outer>},
     {"PSNR", nn, psnr},
     {"Pad", numpy, pad},
-    {"Power", numpy, both_numbers<ops::pow>},
+    {"Power", numpy, both_numbers<ops::power>},
     {"Prod", numpy, accumulate<ops::prod>},
     {"Ptp", numpy, reduce<range>},
     {"RMSNorm", nn, rms_norm},
@@ -426,7 +426,7 @@ constexpr OperationDef table[] = {
     {"Relu6", nn, in_pieces<ops::relu6>},
     {"Repeat", numpy, repeat},
     {"Reshape", numpy, reshape},
-    {"RightShift", numpy, both_numbers<ops::shift_right>},
+    {"RightShift", numpy, both_numbers<ops::bitwise_right_shift>},
     {"Roll", numpy, roll},
     {"Rot90", numpy, rot90},
     {"Round", numpy, round},
@@ -460,7 +460,7 @@ constexpr OperationDef table[] = {
     {"Stack", numpy, stack},
     {"Std", numpy, reduce_floats<standard_deviation>},
     {"StopGradient", core, same<ops::stop_gradient>},
-    {"Subtract", numpy, both<ops::sub>},
+    {"Subtract", numpy, both<ops::subtract>},
     {"Sum", numpy, accumulate<ops::sum>},
     {"Swapaxes", numpy, swap_axes},
     {"Take", numpy, take},
@@ -476,10 +476,10 @@ constexpr OperationDef table[] = {
     {"Transpose", numpy, transpose},
     {"Tril", numpy, tril},
     {"Triu", numpy, triu},
-    {"TrueDivide", numpy, both_floats<ops::div>},
+    {"TrueDivide", numpy, both_floats<ops::divide>},
     {"Trunc", numpy, whole<ops::trunc>},
     {"Unstack", core, unstack},
-    {"Var", numpy, reduce_floats<ops::variance>},
+    {"Var", numpy, reduce_floats<ops::var>},
     {"Vdot", numpy, product<vdot>},
     {"Vsplit", numpy, vsplit},
     {"Vstack", numpy, vstack},

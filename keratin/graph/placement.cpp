@@ -107,7 +107,7 @@ void Tracer::join_rows() {
     if (found == rows_.end()) continue;
     Values parts;
     for (const Value& part : found->second) parts.push_back(bring(part, variable.device()));
-    entries_.at(variable).current = parts.size() == 1 ? parts[0] : ops::concat(parts, 0);
+    entries_.at(variable).current = parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0);
   }
   rows_.clear();
 }

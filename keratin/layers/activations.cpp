@@ -128,12 +128,12 @@ Results SoftmaxLayer::call(const Call& c) const {
   require_broadcast(*mask, x);
   const Value keep = mask->dtype() == DType::boolean ? *mask : *mask > ops::scalar_like(*mask, 0.5);
   const double low = x.dtype() == DType::f16 ? -3e4 : -1e9;
-  x = ops::select(keep, x, ops::scalar_like(x, low));
+  x = ops::where(keep, x, ops::scalar_like(x, low));
   x = softmax(x, axes);
   // Where everything is masked, the shares would be equal. In Keras 2 they are, and so they were up
   // to Keras 3.9.
   if (c.dialect() == Dialect::keras2) return x;
-  return ops::select(keep, x, ops::scalar_like(x, 0));
+  return ops::where(keep, x, ops::scalar_like(x, 0));
 }
 
 }  // namespace keratin

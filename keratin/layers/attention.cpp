@@ -62,7 +62,7 @@ Results AttentionOf<Derived, Config>::call(const Call& c) const {
                          cfg.dropout)
           : weights;
   Value y = ops::matmul(kept, value);
-  if (masks[0]) y = ops::select(ops::expand_dims(as_bool(masks[0]), -1), y, ops::scalar_like(y, 0));
+  if (masks[0]) y = ops::where(ops::expand_dims(as_bool(masks[0]), -1), y, ops::scalar_like(y, 0));
   if (!c.flag("return_attention_scores", false)) return y;
   return Results::List{y, kept};
 }
@@ -72,7 +72,7 @@ Results AttentionOf<Derived, Config>::call(const Call& c) const {
 template <class Derived, class Config>
 Value AttentionOf<Derived, Config>::weights_of(const Call&, Value scores, Value mask) const {
   if (mask.defined())
-    scores = ops::select(mask, scores, scores - (scores.dtype() == DType::f16 ? 65504.0 : 1e9));
+    scores = ops::where(mask, scores, scores - (scores.dtype() == DType::f16 ? 65504.0 : 1e9));
   return ops::softmax(scores, -1);
 }
 

@@ -125,7 +125,7 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::moments(
     const Call& c, Value x, const std::optional<Value>& mask) const {
   if (mask) return masked_moments(c, x, *mask);
   const Dims others = axes_but(x.rank(), axis_);
-  if (!together(c)) return {ops::mean(x, others), ops::variance(x, others)};
+  if (!together(c)) return {ops::mean(x, others), ops::var(x, others)};
   // Of all replicas: each one's mean counts by its share of the samples.
   const double share = c.replica()->share();
   const int64_t channels = x.shape()[axis_];
@@ -151,8 +151,8 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(const C
           "': with a mask, the last dimension must be known, got shape ", keras_shape(x.shape()));
   const Value zero = ops::scalar_like(x, 0);
   const Value total = sum(ops::cast(counts, x.dtype()), others) * static_cast<double>(each) + tiny;
-  const Value mean = sum(ops::select(counts, x, zero), others) / total;
-  const Value apart = ops::select(counts, x - mean, zero);
+  const Value mean = sum(ops::where(counts, x, zero), others) / total;
+  const Value apart = ops::where(counts, x - mean, zero);
   const Value variance = sum(ops::square(apart), others) / total;
   return {ops::reshape(mean, {channels}), ops::reshape(variance, {channels})};
 }

@@ -25,7 +25,7 @@ std::string prefixed(const std::string& prefix, const std::string& name) {
 }
 
 Value merged(const std::string& mode, Value a, Value b) {
-  if (mode == "concat") return ops::concat({a, b}, -1);
+  if (mode == "concat") return ops::concatenate({a, b}, -1);
   if (mode == "sum") return a + b;
   if (mode == "ave") return (a + b) / 2.0;
   return a * b;
@@ -125,7 +125,7 @@ Results BidirectionalLayer::call(const Call& c) const {
   const RecurrentFlags flags = forward_->flags();
   const Value y = cast(forward.output);
   Value y_back = cast(backward.output);
-  if (flags.return_sequences) y_back = ops::reverse(y_back, {1});
+  if (flags.return_sequences) y_back = ops::flip(y_back, {1});
 
   Results::List results;
   if (cfg.merge_mode.is_null())

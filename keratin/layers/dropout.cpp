@@ -50,7 +50,7 @@ Value drop(const Call& c, const Variable& seed, double rate, const Shape& noise)
   if (noise == x.shape()) return ops::dropout(x, key, rate);
   if (rate == 1) return ops::fill_like(x, 0, x.dtype());
   const Value keep = ops::bernoulli(key, noise, 1 - rate);
-  return ops::select(keep, x * (1 / (1 - rate)), ops::scalar_like(x, 0));
+  return ops::where(keep, x * (1 / (1 - rate)), ops::scalar_like(x, 0));
 }
 
 Value normal_like(const Call& c, const Variable& seed, Value x, double mean, double stddev) {
@@ -114,7 +114,7 @@ Results AlphaDropoutLayer::call(const Call& c) const {
       ops::bernoulli(c.random_key(seed_, words(DType::f32, noise)), noise, 1 - cfg.rate);
   const double a = 1 / std::sqrt((1 - cfg.rate) * (1 + cfg.rate * lowest * lowest));
   const double b = -a * lowest * cfg.rate;
-  return ops::select(keep, x, ops::scalar_like(x, lowest)) * a + b;
+  return ops::where(keep, x, ops::scalar_like(x, lowest)) * a + b;
 }
 
 GaussianDropoutLayer::GaussianDropoutLayer(GaussianDropoutConfig config, LayerOptions options)

@@ -78,7 +78,7 @@ Value dropped_sequence(const Call& c, const RnnCell& cell, Value x) {
 RecurrentOutputs one_op_outputs(Value ys, Values states, Value mask, RecurrentFlags flags) {
   RecurrentOutputs out;
   if (flags.return_sequences) {
-    out.all = flags.go_backwards ? ops::reverse(ys, {1}) : ys;
+    out.all = flags.go_backwards ? ops::flip(ys, {1}) : ys;
   } else if (!mask.defined()) {
     out.last = states[0];
   } else {
@@ -86,7 +86,7 @@ RecurrentOutputs one_op_outputs(Value ys, Values states, Value mask, RecurrentFl
     const Value where = ops::constant(
         ys.block(), Tensor::of<int64_t>(DType::i64, {}, {flags.go_backwards ? 0 : -1}));
     const int64_t time = ys.shape()[1], at = flags.go_backwards ? 0 : time - 1;
-    out.last = time == unknown ? ops::gather(ys, where, 1)
+    out.last = time == unknown ? ops::take(ys, where, 1)
                                : ops::squeeze(ops::slice_axis(ys, 1, at, at + 1), 1);
   }
   out.states = std::move(states);

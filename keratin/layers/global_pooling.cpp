@@ -13,7 +13,7 @@ namespace {
 Value masked_mean(Value x, Value mask, bool channels_first, bool keepdims) {
   const int64_t steps = channels_first ? 2 : 1;
   const Value counts = ops::expand_dims(ops::cast(mask, DType::boolean), channels_first ? 1 : 2);
-  const Value kept = ops::select(counts, x, ops::scalar_like(x, 0));
+  const Value kept = ops::where(counts, x, ops::scalar_like(x, 0));
   return ops::sum(kept, {steps}, keepdims) /
          ops::sum(ops::cast(counts, x.dtype()), {steps}, keepdims);
 }

@@ -64,17 +64,17 @@ std::vector<FunctionCase> function_cases() {
   return {
       {"arithmetic", one([](Value x) { return (x + 1.0) / (ops::abs(x) + 2.0) - 3.0 * x; })},
       {"row", one([](Value x) { return x * ops::constant(x.block(), row) + x; })},
-      {"compare", one([](Value x) { return ops::select((x > 0.5) & !(x < -1.0), x, -x); })},
+      {"compare", one([](Value x) { return ops::where((x > 0.5) & !(x < -1.0), x, -x); })},
       {"choose", one([](Value x) {
-         return ops::select(x > 0, ops::scalar_like(x, 1), ops::scalar_like(x, -1));
+         return ops::where(x > 0, ops::scalar_like(x, 1), ops::scalar_like(x, -1));
        })},
       {"whole", one([](Value x) {
          const Value n = ops::cast(ops::round(x), DType::i32);
-         return Values{ops::bit_and(n, n), n, ops::cast(n, DType::f32)};
+         return Values{ops::bitwise_and(n, n), n, ops::cast(n, DType::f32)};
        })},
       {"reduce", one([](Value x) {
          return Values{ops::sum(x, {1}),        ops::mean(x, {1, 2}, true), ops::max(x, {2}),
-                       ops::min(x, {-1}, true), ops::variance(x, {1}),      ops::logsumexp(x, {2}),
+                       ops::min(x, {-1}, true), ops::var(x, {1}),           ops::logsumexp(x, {2}),
                        ops::prod(x, {1}),       ops::any(x > 0, {1}),       ops::all(x > -9, {1}),
                        ops::argmax(x, 2),       ops::argmin(x, 1, true)};
        })},
@@ -83,14 +83,14 @@ std::vector<FunctionCase> function_cases() {
                        ops::transpose(x, {0, 2, 1}),
                        ops::expand_dims(x, 1),
                        ops::squeeze(ops::slice_axis(x, 1, 0, 1), 1),
-                       ops::reverse(x, {1, 2}),
+                       ops::flip(x, {1, 2}),
                        ops::roll(x, 1, 2)};
        })},
       {"slices", one([](Value x) {
          return Values{ops::slice_axis(x, 2, 1, 4, 2), ops::slice_axis(x, 1, -2, ops::to_end)};
        })},
       {"join", one([](Value x) {
-         return Values{ops::concat({x, x * 2.0}, 2),
+         return Values{ops::concatenate({x, x * 2.0}, 2),
                        ops::pad(x, {.lo = {0, 1, 0}, .hi = {0, 0, 2}}),
                        ops::pad(x, {.lo = {0, 1, 0}, .hi = {0, 1, 0}, .value = 7}),
                        ops::pad_reflect(x, {0, 1, 0}, {0, 0, 1}),
@@ -109,7 +109,7 @@ std::vector<FunctionCase> function_cases() {
        })},
       {"take", one([](Value x) {
          const Value at = ops::constant(x.block(), Tensor::of<int32_t>(DType::i32, {2}, {2, 0}));
-         return Values{ops::gather(x, at, 1), ops::fill_like(x, 3, DType::f32)};
+         return Values{ops::take(x, at, 1), ops::fill_like(x, 3, DType::f32)};
        })},
       {"activations", one([](Value x) {
          return Values{ops::softmax(x, -1), ops::log_softmax(x, 1), ops::gelu(x, true),

@@ -63,7 +63,7 @@ const std::map<std::string, LambdaMask>& mask_functions() {
       {"mask_as_it_is", [](const Call& c) { return for_first(c, c.mask()); }},
       {"mask_reversed",
        [](const Call& c) {
-         return for_first(c, c.mask() ? std::optional(ops::reverse(*c.mask(), {1})) : std::nullopt);
+         return for_first(c, c.mask() ? std::optional(ops::flip(*c.mask(), {1})) : std::nullopt);
        }},
       {"mask_positive",
        [](const Call& c) {

@@ -36,7 +36,7 @@ Results LayerNormalizationLayer::call(const Call& c) const {
   if (!cfg.rms_scaling)
     return ops::cast(ops::layer_norm(x, weight(gamma_), weight(beta_), axes_, cfg.epsilon),
                      compute_dtype());
-  const Value inverse = ops::rsqrt(ops::variance(x, axes_, true) + cfg.epsilon);
+  const Value inverse = ops::rsqrt(ops::var(x, axes_, true) + cfg.epsilon);
   const Value gamma = ops::restore_axes(weight(gamma_), x.shape(), [&] {
     Dims others;
     for (int64_t i = 0; i < x.rank(); ++i)

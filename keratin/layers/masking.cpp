@@ -22,7 +22,7 @@ Results MaskingLayer::call(const Call& c) const {
   const Value x = c.input();
   const Value keep = ops::any(differs(x), {-1}, /*keepdims=*/true);
   if (c.dialect() == Dialect::keras2) return x * ops::cast(keep, x.dtype());
-  return ops::select(keep, x, ops::scalar_like(x, 0));
+  return ops::where(keep, x, ops::scalar_like(x, 0));
 }
 
 Masks MaskingLayer::compute_mask(const Call& c, size_t) const {

@@ -57,8 +57,8 @@ Value pick(const MergeInputs& inputs, Op op) {
   for (size_t i = 1; i < inputs.values.size(); ++i) {
     Value x = inputs.values[i];
     const std::optional<Value>& mask = inputs.masks[i];
-    if (mask) x = ops::select(*mask, x, out);
-    if (out_mask) out = ops::select(*out_mask, out, x);
+    if (mask) x = ops::where(*mask, x, out);
+    if (out_mask) out = ops::where(*out_mask, out, x);
     out_mask = mask && out_mask ? std::optional(*out_mask | *mask) : std::nullopt;
     out = op(out, x);
   }
@@ -150,12 +150,12 @@ Value MultiplyRule::merge(const MergeInputs& inputs) {
     const std::optional<Value>& mask = inputs.masks[i];
     all = all && mask;
     if (mask) {
-      x = ops::select(*mask, x, ops::scalar_like(x, 1));
+      x = ops::where(*mask, x, ops::scalar_like(x, 1));
       any = any ? *any | *mask : *mask;
     }
     out = out.defined() ? out * x : x;
   }
-  return all ? ops::select(*any, out, ops::scalar_like(out, 0)) : out;
+  return all ? ops::where(*any, out, ops::scalar_like(out, 0)) : out;
 }
 
 Value AverageRule::merge(const MergeInputs& inputs) {
@@ -193,7 +193,7 @@ void ConcatenateLayer::build(const Shapes& inputs) {
 
 Results ConcatenateLayer::call(const Call& c) const {
   require_list(c, "A `Concatenate` layer");
-  return ops::concat(ops::promote(c.inputs()), cfg.axis);
+  return ops::concatenate(ops::promote(c.inputs()), cfg.axis);
 }
 
 Masks ConcatenateLayer::compute_mask(const Call& c, size_t outputs) const {
@@ -213,7 +213,7 @@ Masks ConcatenateLayer::compute_mask(const Call& c, size_t outputs) const {
     if (lower) mask = mask | ops::fill_like(inputs[i], 0, DType::boolean);
     whole.push_back(mask);
   }
-  const Value joined = ops::concat(whole, cfg.axis);
+  const Value joined = ops::concatenate(whole, cfg.axis);
   return {c.dialect() == Dialect::keras2 ? ops::all(joined, {-1}) : ops::any(joined, {-1})};
 }
 

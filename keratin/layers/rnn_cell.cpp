@@ -55,7 +55,7 @@ Value filled_for(Value like, const Shape& shape, DType dtype, double value) {
   const Value some = ops::slice(like, Dims(limits.size(), 0), limits);
   const Value never = ops::constant(like.block(), Tensor::scalar(DType::boolean, 0));
   const Value number = ops::cast(ops::reshape(some, ones), dtype);
-  return ops::broadcast_to(ops::select(never, number, ops::scalar_like(number, value)), dims);
+  return ops::broadcast_to(ops::where(never, number, ops::scalar_like(number, value)), dims);
 }
 
 }  // namespace keratin

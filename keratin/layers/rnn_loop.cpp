@@ -19,7 +19,7 @@ Value keep(Value mask, Value a, Value b) {
   if (!mask.defined()) return a;
   Dims dims(static_cast<size_t>(a.rank()), 1);
   dims[0] = ops::keep_size;
-  return ops::select(ops::reshape(mask, dims), a, b);
+  return ops::where(ops::reshape(mask, dims), a, b);
 }
 
 Shape without_axes(const Shape& shape, size_t count) {
@@ -117,7 +117,7 @@ RecurrentOutputs CellLoop::run() {
   for (const Variable& variable : changed_) tracer.bind(variable, all.carries[next++]);
   if (!flags_.return_sequences) return out;
   out.all = swap_batch_time(all.ys[0]);
-  if (flags_.go_backwards) out.all = ops::reverse(out.all, {1});
+  if (flags_.go_backwards) out.all = ops::flip(out.all, {1});
   return out;
 }
 

@@ -51,7 +51,7 @@ class OwnCell final : public LayerOf<OwnCell, OwnConfig, RnnCell> {
   Results call(const Call& c) const override {
     const Values before = states(c);
     const Value h = ops::matmul(c.input(), c.read(kernel_)) + before[0] * 0.5;
-    return stepped(c, ops::concat({h, h}, 1), {h, before[1] + 1.0});
+    return stepped(c, ops::concatenate({h, h}, 1), {h, before[1] + 1.0});
   }
 
  private:

@@ -34,7 +34,7 @@ Results squared_difference(const C& c) {
 Results multiply_no_nan(const C& c) {
   const Values in = c.operands(0, 2);
   const Value zero = ops::scalar_like(in[1], 0);
-  return ops::select(ops::equal(in[1], zero), zero, in[0] * in[1]);
+  return ops::where(ops::equal(in[1], zero), zero, in[0] * in[1]);
 }
 // Integers are divided as float64.
 Results true_divide(const C& c) {
@@ -68,7 +68,7 @@ Results band_part(const C& c) {
   const Value row = ops::expand_dims(ops::positions(x, -2), 1), column = ops::positions(x, -1);
   const auto cut = [&](const char* key, Value distance) {
     const int64_t kept = c.option(key).as_int();
-    if (kept >= 0) x = ops::select(distance > static_cast<double>(kept), zero, x);
+    if (kept >= 0) x = ops::where(distance > static_cast<double>(kept), zero, x);
   };
   cut("num_lower", row - column);
   cut("num_upper", column - row);

@@ -220,7 +220,7 @@ Results TimeDistributedLayer::on_each_step(const Call& c, Value x, Value mask) c
 // Where sizes are unknown nothing is run: the first step says what the others are like.
 Results TimeDistributedLayer::on_unknown_steps(const Call& c, Value x, Value mask) const {
   const Value zero = ops::constant(x.block(), Tensor::of<int64_t>(DType::i64, {}, {0}));
-  const auto first = [&](Value v) { return v.defined() ? ops::gather(v, zero, 1) : v; };
+  const auto first = [&](Value v) { return v.defined() ? ops::take(v, zero, 1) : v; };
   const Results results = on(c, first(x), first(mask));
   return results.map<Value>([&](Value y) {
     Dims limits(static_cast<size_t>(x.rank()), 1), ones(static_cast<size_t>(y.rank() + 1), 1);
@@ -228,7 +228,7 @@ Results TimeDistributedLayer::on_unknown_steps(const Call& c, Value x, Value mas
     ones[0] = ones[1] = ops::keep_size;
     const Value steps = ops::reshape(ops::slice(x, Dims(limits.size(), 0), limits), ones);
     const Value never = ops::constant(x.block(), Tensor::scalar(DType::boolean, 0));
-    return ops::select(never, ops::cast(steps, y.dtype()), ops::expand_dims(y, 1));
+    return ops::where(never, ops::cast(steps, y.dtype()), ops::expand_dims(y, 1));
   });
 }
 

@@ -15,7 +15,7 @@ namespace {
 // log Σ exp over the pairs of a mask; -∞ where there are none.
 Value log_sum(Value pairs, Value scores) {
   constexpr double nothing = -std::numeric_limits<double>::infinity();
-  return ops::logsumexp(ops::select(pairs, scores, ops::scalar_like(scores, nothing)), {1});
+  return ops::logsumexp(ops::where(pairs, scores, ops::scalar_like(scores, nothing)), {1});
 }
 
 Value not_negative(Value x) { return ops::maximum(x, ops::scalar_like(x, 0)); }

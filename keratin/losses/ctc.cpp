@@ -24,7 +24,7 @@ Value log_add(Value a, Value b) {
 
 // Paths that end in a blank, one column per label before it: those that just wrote a label join.
 Value join(Value blank, Value wrote) {
-  return ops::concat(
+  return ops::concatenate(
       {ops::slice_axis(blank, 1, 0, 1), log_add(ops::slice_axis(blank, 1, 1, ops::to_end), wrote)},
       1);
 }
@@ -66,7 +66,7 @@ LossTerms CTC::call(Value y_true, Value y_pred) const {
 
   Block& block = y_pred.block();
   const Value none = ops::full(block, dtype, {batch, length}, log_of_nothing);
-  const Value start = ops::concat({ops::full(block, dtype, {batch, 1}, 0), none}, 1);
+  const Value start = ops::concatenate({ops::full(block, dtype, {batch, 1}, 0), none}, 1);
   const auto step = [&](const Values& carries, const Values& xs) -> ops::Scanned {
     const Value wrote = carries[1];
     const Value blank = join(carries[0], wrote + repeat);

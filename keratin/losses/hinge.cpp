@@ -13,7 +13,7 @@ Value violation(Value y_true, Value y_pred) {
   const Value t = cast_like(y_true, y_pred);
   const Value binary =
       ops::all(ops::equal(t, ops::scalar_like(t, 0)) | ops::equal(t, ops::scalar_like(t, 1)));
-  return not_negative(1 - ops::select(binary, 2 * t - 1, t) * y_pred);
+  return not_negative(1 - ops::where(binary, 2 * t - 1, t) * y_pred);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ Value binary_surprise(Value t, Value p) {
 // Probabilities that sum to 1.
 Value normalized(Value p, int64_t axis) { return p / ops::sum(p, {axis}, true); }
 
-Value to_power(Value x, double exponent) { return ops::pow(x, ops::scalar_like(x, exponent)); }
+Value to_power(Value x, double exponent) { return ops::power(x, ops::scalar_like(x, exponent)); }
 
 // Truth and prediction with the labels as numbers.
 Value class_labels(Value y_true, Value y_pred, int64_t axis) {
@@ -63,7 +63,7 @@ Value at_labels(Value y_pred, Value labels, int64_t axis) {
   const Value inside = ops::clip(labels, 0, static_cast<double>(classes - 1));
   const Value found =
       ops::squeeze(ops::take_along_axis(y_pred, ops::expand_dims(inside, axis), axis), axis);
-  return ops::select(ops::equal(labels, inside), found, ops::scalar_like(found, 0));
+  return ops::where(ops::equal(labels, inside), found, ops::scalar_like(found, 0));
 }
 
 // -log p[label]
@@ -74,7 +74,7 @@ Value sparse_surprise(Value y_pred, Value labels, bool from_logits, int64_t axis
   const Value p = at_labels(y_pred, labels, axis) / ops::sum(y_pred, {axis});
   const Value is_class = (labels >= 0) & (labels < static_cast<double>(y_pred.shape()[axis]));
   const Value loss = -ops::log(within_unit(p));
-  return ops::select(is_class, loss, ops::scalar_like(loss, 0));
+  return ops::where(is_class, loss, ops::scalar_like(loss, 0));
 }
 
 }  // namespace
@@ -133,10 +133,9 @@ LossTerms SparseCategoricalCrossentropy::call(Value y_true, Value y_pred) const 
   const Value valid =
       ops::not_equal(labels, ops::scalar_like(labels, static_cast<double>(*ignore_class)));
   // What is predicted for samples that do not count must not matter, be it NaN.
-  const Value p =
-      ops::select(ops::expand_dims(valid, classes), y_pred, ops::scalar_like(y_pred, 1));
+  const Value p = ops::where(ops::expand_dims(valid, classes), y_pred, ops::scalar_like(y_pred, 1));
   const Value losses = sparse_surprise(p, labels, from_logits, classes);
-  return {ops::select(valid, losses, ops::scalar_like(losses, 0)), valid};
+  return {ops::where(valid, losses, ops::scalar_like(losses, 0)), valid};
 }
 
 void CategoricalGeneralizedCrossEntropy::check() const {

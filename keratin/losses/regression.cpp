@@ -58,7 +58,7 @@ LossTerms Huber::call(Value y_true, Value y_pred) const {
   const Value error = p - t;
   const Value size = ops::abs(error);
   return ops::mean(
-      ops::select(size <= delta, 0.5 * ops::square(error), delta * size - 0.5 * delta * delta),
+      ops::where(size <= delta, 0.5 * ops::square(error), delta * size - 0.5 * delta * delta),
       {-1});
 }
 

@@ -34,9 +34,9 @@ Value cast_like(Value x, Value like) { return cast_to(x, like.dtype()); }
 
 Value divide_no_nan(Value a, Value b) {
   const Value zero = ops::equal(b, ops::scalar_like(b, 0));
-  const Value safe = ops::select(zero, ops::scalar_like(b, 1), b);
+  const Value safe = ops::where(zero, ops::scalar_like(b, 1), b);
   const Value quotient = a / safe;
-  return ops::select(zero, ops::scalar_like(quotient, 0), quotient);
+  return ops::where(zero, ops::scalar_like(quotient, 0), quotient);
 }
 
 std::optional<Value> masked_weight(std::optional<Value> weight, std::optional<Value> mask,

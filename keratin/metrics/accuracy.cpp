@@ -18,7 +18,7 @@ Value as_float(Value matches) { return ops::cast(matches, DType::f32); }
 Value in_top_k(Value labels, Value y_pred, int64_t k) {
   constexpr double least = -std::numeric_limits<double>::infinity();
   const Value own = ops::one_hot(labels, y_pred.shape().back(), DType::boolean);
-  Value score = ops::select(own & !ops::is_nan(y_pred), y_pred, ops::scalar_like(y_pred, least));
+  Value score = ops::where(own & !ops::isnan(y_pred), y_pred, ops::scalar_like(y_pred, least));
   score = ops::max(score, {-1}, true);
   const Value larger = ops::sum(ops::cast(y_pred > score, DType::i32), {-1});
   return as_float(larger < static_cast<double>(k));

@@ -111,7 +111,7 @@ Value AUCMetric::under_precision_recall(const Counts& c) const {
   const Value slope = divide_no_nan(rise, ops::maximum(run, zero_like(run)));
   const Value intercept = lower(c.tp) - slope * lower(p);
   const Value both = (upper(p) > 0) & (lower(p) > 0);
-  const Value ratio = ops::select(both, divide_no_nan(upper(p), lower(p)), ops::full_like(run, 1));
+  const Value ratio = ops::where(both, divide_no_nan(upper(p), lower(p)), ops::full_like(run, 1));
   const Value positives = lower(c.tp) + lower(c.fn);
   return divide_no_nan(slope * (rise + intercept * ops::log(ratio)),
                        ops::maximum(positives, zero_like(positives)));
@@ -131,8 +131,8 @@ Value AUCMetric::under_curve(const Counts& c) const {
     const Value odds = divide_no_nan(c.tp + c.fn, c.tn + c.fp);
     const Value none = ops::equal(c.tp, zero_like(c.tp));
     const auto gain = [&](Value wrong, double otherwise) {
-      return ops::select(none, ops::full_like(c.tp, otherwise),
-                         1 - odds * divide_no_nan(wrong, c.tp));
+      return ops::where(none, ops::full_like(c.tp, otherwise),
+                        1 - odds * divide_no_nan(wrong, c.tp));
     };
     x = gain(c.fn, 0);
     x = ops::maximum(x, zero_like(x));

@@ -57,7 +57,7 @@ Value BestAt<Config>::result(Tracer& tracer) {
   const Value best = rate(Config::best, tracer, counts_);
   const Value enough =
       rate(Config::least, tracer, counts_) >= this->cfg.*least_field<Config>().member;
-  return ops::max(ops::select(enough, best, ops::scalar_like(best, 0)));
+  return ops::max(ops::where(enough, best, ops::scalar_like(best, 0)));
 }
 
 template class BestAt<SensitivityAtSpecificityConfig>;

@@ -31,8 +31,8 @@ void add_to(Tracer& tracer, const Variable& variable, Value value) {
 
 Value one_class(Value x, int64_t class_id) {
   const int64_t last = x.rank() - 1;
-  return ops::gather(x, ops::constant(x.block(), Tensor::of<int64_t>(DType::i32, {1}, {class_id})),
-                     last);
+  return ops::take(x, ops::constant(x.block(), Tensor::of<int64_t>(DType::i32, {1}, {class_id})),
+                   last);
 }
 
 // All but the k largest are never positive.
@@ -82,7 +82,7 @@ void add_evenly(Tracer& tracer, const ConfusionCounts& counts, const Decisions& 
   // Outermost thresholds beyond 0 and 1 leave nothing below; otherwise 0 is above no threshold.
   const bool all_inside = thresholds.front() < 0 || thresholds.back() > 1;
   if (all_inside) interval = ops::relu(interval);
-  interval = ops::select(ops::is_nan(interval), ops::scalar_like(interval, 0), interval);
+  interval = ops::where(ops::isnan(interval), ops::scalar_like(interval, 0), interval);
   const Value slot = ops::cast(interval + 1, DType::i32);
 
   Dims dims = d.scores.shape().dims();
@@ -93,8 +93,8 @@ void add_evenly(Tracer& tracer, const ConfusionCounts& counts, const Decisions& 
     return ops::cumsum(ops::slice_axis(per_slot, 0, 1, ops::to_end), {.axis = 0, .reverse = true});
   };
   const Value zero = ops::scalar_like(d.weights, 0);
-  const Value of_true = ops::select(d.truth, d.weights, zero);
-  const Value of_false = ops::select(d.truth, zero, d.weights);
+  const Value of_true = ops::where(d.truth, d.weights, zero);
+  const Value of_false = ops::where(d.truth, zero, d.weights);
   const Value tp = above(of_true), fp = above(of_false);
   add_to(tracer, counts.true_positives, tp);
   add_to(tracer, counts.false_positives, fp);
@@ -114,7 +114,7 @@ void add_compared(Tracer& tracer, const ConfusionCounts& counts, const Decisions
   const Value truth = ops::expand_dims(d.truth, 0), untruth = !truth;
   const Value weights = ops::expand_dims(d.weights, 0);
   const auto total = [&](Value which) {
-    return ops::sum(ops::select(which, weights, ops::scalar_like(weights, 0)), {1});
+    return ops::sum(ops::where(which, weights, ops::scalar_like(weights, 0)), {1});
   };
   add_to(tracer, counts.true_positives, total(truth & positive));
   add_to(tracer, counts.false_positives, total(untruth & positive));

@@ -76,8 +76,8 @@ void IoUState::update(Tracer& tracer, const Sample& sample) {
     weight = ops::broadcast_to(weight, t.shape().dims());
   }
   // What does not count adds 0 to the first pair.
-  weight = ops::select(counts, weight, ops::scalar_like(weight, 0));
-  const Value pair = ops::select(counts, t * classes + p, ops::scalar_like(t, 0));
+  weight = ops::where(counts, weight, ops::scalar_like(weight, 0));
+  const Value pair = ops::where(counts, t * classes + p, ops::scalar_like(t, 0));
   const int64_t pairs = settings_.num_classes * settings_.num_classes;
   const Value empty = ops::full(t.block(), dtype(), {pairs}, 0);
   add(tracer, matrix_,
@@ -89,19 +89,19 @@ Value IoUState::result(Tracer& tracer) {
   const int64_t classes = settings_.num_classes;
   const Value row = ops::iota(matrix.block(), DType::i32, {classes, classes}, 0);
   const Value column = ops::iota(matrix.block(), DType::i32, {classes, classes}, 1);
-  const Value diagonal = ops::select(ops::equal(row, column), matrix, ops::scalar_like(matrix, 0));
+  const Value diagonal = ops::where(ops::equal(row, column), matrix, ops::scalar_like(matrix, 0));
   const Value both = ops::sum(diagonal, {0});
   const Value either = ops::sum(matrix, {0}) + ops::sum(matrix, {1}) - both;
   const auto of_targets = [&](Value x) {
     const auto count = static_cast<int64_t>(settings_.target_class_ids.size());
     const Value ids =
         ops::constant(x.block(), Tensor::of(DType::i32, {count}, settings_.target_class_ids));
-    return cast_to(ops::gather(x, ids, 0), DType::f32);
+    return cast_to(ops::take(x, ids, 0), DType::f32);
   };
   const Value total = of_targets(either);
   const Value occurs = total > 1e-9;
   const Value iou = of_targets(both) / (total + keras_epsilon);
-  return ops::sum(ops::select(occurs, iou, ops::scalar_like(iou, 0))) /
+  return ops::sum(ops::where(occurs, iou, ops::scalar_like(iou, 0))) /
          (ops::sum(cast_to(occurs, DType::f32)) + keras_epsilon);
 }
 

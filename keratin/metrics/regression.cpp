@@ -21,7 +21,7 @@ Value PearsonCorrelationConfig::call(Value y_true, Value y_pred) const {
   const auto [t, p] = to_same_rank(cast_like(y_true, y_pred), y_pred);
   const auto standard = [&](Value x) {
     x = centred(x, axis);
-    return x / ops::sqrt(ops::variance(x, {axis}, true));
+    return x / ops::sqrt(ops::var(x, {axis}, true));
   };
   return ops::mean(standard(t) * standard(p), {axis});
 }
@@ -29,8 +29,8 @@ Value PearsonCorrelationConfig::call(Value y_true, Value y_pred) const {
 Value ConcordanceCorrelationConfig::call(Value y_true, Value y_pred) const {
   const auto [t, p] = to_same_rank(cast_like(y_true, y_pred), y_pred);
   const Value mean_t = ops::mean(t, {axis}, true), mean_p = ops::mean(p, {axis}, true);
-  const Value spread = ops::variance(centred(t, axis), {axis}, true) +
-                       ops::variance(centred(p, axis), {axis}, true) + ops::square(mean_t - mean_p);
+  const Value spread = ops::var(centred(t, axis), {axis}, true) +
+                       ops::var(centred(p, axis), {axis}, true) + ops::square(mean_t - mean_p);
   return ops::mean(2 * ((t - mean_p) * (p - mean_p)) / (spread + keras_epsilon), {axis});
 }
 
@@ -92,7 +92,7 @@ Value R2ScoreMetric::result(Tracer& tracer) {
   const Value sum = tracer.read(sum_);
   const Value total = tracer.read(squared_sum_) - sum * (sum / tracer.read(count_));
   Value score = 1 - tracer.read(residual_) / total;
-  score = ops::select(ops::is_inf(score), ops::scalar_like(score, 0), score);
+  score = ops::where(ops::isinf(score), ops::scalar_like(score, 0), score);
   if (cfg.class_aggregation == "uniform_average")
     score = ops::mean(score);
   else if (cfg.class_aggregation == "variance_weighted_average")
@@ -102,7 +102,7 @@ Value R2ScoreMetric::result(Tracer& tracer) {
   const auto regressors = static_cast<double>(cfg.num_regressors);
   const Value samples = tracer.read(samples_);
   const Value adjusted = 1 - (1 - score) * (samples - 1) / (samples - regressors - 1);
-  return ops::select(samples - 1 > regressors, adjusted, score);
+  return ops::where(samples - 1 > regressors, adjusted, score);
 }
 
 }  // namespace keratin::metrics

@@ -12,7 +12,7 @@ namespace {
 template <class F>
 Value below_zero(Value x, F f) {
   const Value positive = x > 0.0;
-  return select(positive, x, f(select(positive, scalar_like(x, 0), x)));
+  return where(positive, x, f(where(positive, scalar_like(x, 0), x)));
 }
 
 struct Named {
@@ -67,7 +67,7 @@ Value relu(Value x, double negative_slope, std::optional<double> max_value, doub
 
 Value relu6(Value x) { return minimum(relu(x), scalar_like(x, 6)); }
 
-Value leaky_relu(Value x, double negative_slope) { return select(x >= 0.0, x, x * negative_slope); }
+Value leaky_relu(Value x, double negative_slope) { return where(x >= 0.0, x, x * negative_slope); }
 
 Value elu(Value x, double alpha) {
   return below_zero(x, [=](Value v) { return expm1(v) * alpha; });
@@ -106,7 +106,7 @@ Value squareplus(Value x, double b) {
 
 Value sparse_plus(Value x) {
   const Value middle = square(x + 1.0) * 0.25;
-  return select(x >= 1.0, x, select(x <= -1.0, scalar_like(x, 0), middle));
+  return where(x >= 1.0, x, where(x <= -1.0, scalar_like(x, 0), middle));
 }
 
 Value sparse_sigmoid(Value x) { return clip((x + 1.0) * 0.5, 0, 1); }
@@ -115,14 +115,14 @@ Value hard_silu(Value x) { return x * hard_sigmoid(x); }
 Value hard_tanh(Value x) { return clip(x, -1, 1); }
 Value tanh_shrink(Value x) { return x - tanh(x); }
 Value hard_shrink(Value x, double threshold) {
-  return select(abs(x) > threshold, x, scalar_like(x, 0));
+  return where(abs(x) > threshold, x, scalar_like(x, 0));
 }
 Value soft_shrink(Value x, double threshold) {
   const Value zero = scalar_like(x, 0);
-  return select(x > threshold, x - threshold, select(x < -threshold, x + threshold, zero));
+  return where(x > threshold, x - threshold, where(x < -threshold, x + threshold, zero));
 }
 Value threshold(Value x, double threshold, double default_value) {
-  return select(x > threshold, x, scalar_like(x, default_value));
+  return where(x > threshold, x, scalar_like(x, default_value));
 }
 Value exponential(Value x) { return exp(x); }
 Value linear(Value x) { return x; }

@@ -24,7 +24,7 @@ Value simplex_threshold(Value x, int64_t axis) {
   const Value sorted = sort(x, {.axis = axis, .descending = true});
   const Value total = cumsum(sorted, {.axis = axis}) - 1.0;
   const Value counts = sorted * ranks_along(x, axis) > total;
-  const Value kept = select(counts, sorted, scalar_like(x, 0));
+  const Value kept = where(counts, sorted, scalar_like(x, 0));
   return (sum(kept, {axis}, true) - 1.0) / sum(cast(counts, x.dtype()), {axis}, true);
 }
 
@@ -44,8 +44,8 @@ Value sparsemax(Value x, int64_t axis) {
   const Value stays = fixed - peak > simplex_threshold(fixed - peak, axis);
   const Value zero = scalar_like(x, 0), shifted = x - peak;
   const Value count = sum(cast(stays, x.dtype()), {axis}, true);
-  const Value threshold = (sum(select(stays, shifted, zero), {axis}, true) - 1.0) / count;
-  return select(stays, shifted - threshold, zero);
+  const Value threshold = (sum(where(stays, shifted, zero), {axis}, true) - 1.0) / count;
+  return where(stays, shifted - threshold, zero);
 }
 
 }  // namespace keratin::ops

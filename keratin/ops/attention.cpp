@@ -84,7 +84,7 @@ Value masked(Value scores, Value mask) {
   const double least = scores.dtype() == DType::f64
                            ? std::numeric_limits<double>::lowest()
                            : static_cast<double>(std::numeric_limits<float>::lowest());
-  return select(mask, scores, scalar_like(scores, 0.7 * least));
+  return where(mask, scores, scalar_like(scores, 0.7 * least));
 }
 
 // What the result is made of, [batch, heads, …] each.
@@ -135,8 +135,8 @@ Values decompose_attention_grad(const Node& n) {
   const Value dshares = cast(matmul(dy, a.value, {.transpose_b = true}), precise);
   Value dscores = emit(softmax_grad_op, {a.shares, dshares}, AxisAttrs{3});
   const Value zero = scalar_like(dscores, 0);
-  if (attrs.causal) dscores = select(causal_mask(a.scores), dscores, zero);
-  if (attrs.mask) dscores = select(n.in(3), dscores, zero);
+  if (attrs.causal) dscores = where(causal_mask(a.scores), dscores, zero);
+  if (attrs.mask) dscores = where(n.in(3), dscores, zero);
   const auto back = [&](Value x) { return cast(transpose(x, {0, 2, 1, 3}), dtype); };
   return {back(matmul(dscores, a.key) * attrs.scale),
           back(matmul(dscores, a.query, {.transpose_a = true})), back(dvalue)};

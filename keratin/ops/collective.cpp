@@ -36,7 +36,7 @@ class InProcess final : public Collective {
   Value gather(const Values& parts, int64_t axis, Device to) const override {
     Values there;
     for (const Value& part : parts) there.push_back(whole_on(part, to));
-    return there.size() == 1 ? there[0] : concat(there, axis);
+    return there.size() == 1 ? there[0] : concatenate(there, axis);
   }
 
  private:

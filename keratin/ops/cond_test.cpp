@@ -44,7 +44,7 @@ TEST(Cond, TakesEveryDtype) {
               .build = [](const Values& in) -> Values {
                 return cond(
                     in[0], {in[1], in[2]},
-                    [](const Values& v) -> Values { return {select(v[0] < v[1], v[0], v[1])}; },
+                    [](const Values& v) -> Values { return {where(v[0] < v[1], v[0], v[1])}; },
                     [](const Values& v) -> Values { return {v[1]}; });
               },
               .gradient = dtype == DType::f64});

@@ -57,7 +57,7 @@ const OpDef sparse_softmax_cross_entropy_op{
     .decompose = [](const Node& n) -> Values {
       const Value logits = n.in(0);
       const Value log_sum = logsumexp(logits, {-1}, true);
-      const Value losses = select(label_hits(n), log_sum - logits, scalar_like(logits, 0));
+      const Value losses = where(label_hits(n), log_sum - logits, scalar_like(logits, 0));
       return {sum(losses, {-1}), reshape(log_sum, n.type(1).shape.dims())};
     },
     .grad = [](const Node& n, const Values& dy) -> Values {
@@ -85,7 +85,7 @@ const OpDef sparse_softmax_cross_entropy_grad_op{
       const Value logits = n.in(0), hits = label_hits(n);
       const Value softmax = exp(logits - as_column(n.in(2)));
       const Value distance = softmax - cast(hits, logits.dtype());
-      return {select(any(hits, {-1}, true), as_column(n.in(3)) * distance, scalar_like(logits, 0))};
+      return {where(any(hits, {-1}, true), as_column(n.in(3)) * distance, scalar_like(logits, 0))};
     },
 };
 

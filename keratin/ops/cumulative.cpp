@@ -62,11 +62,12 @@ const OpDef cumsum_op{.name = "cumsum",
                       }};
 
 // Π_{j ≤ k} x[j]
-const OpDef cumprod_op{.name = "cumprod",
-                       .attrs = attrs_type<CumulativeAttrs>(),
-                       .arity = 1,
-                       .infer = infer_cumulative,
-                       .decompose = [](const Node& n) -> Values { return {doubling(n, mul, 1)}; }};
+const OpDef cumprod_op{
+    .name = "cumprod",
+    .attrs = attrs_type<CumulativeAttrs>(),
+    .arity = 1,
+    .infer = infer_cumulative,
+    .decompose = [](const Node& n) -> Values { return {doubling(n, multiply, 1)}; }};
 
 Value cumsum(Value x, CumulativeAttrs attrs) { return emit_cumulative(cumsum_op, x, attrs); }
 Value cumprod(Value x, CumulativeAttrs attrs) { return emit_cumulative(cumprod_op, x, attrs); }

@@ -114,7 +114,7 @@ Values decompose_gru(const Node& n) {
     const Value y = keep(mask, made, remember ? state[1] : scalar_like(made, 0));
     Values after{keep(mask, made, state[0])};
     if (remember) after.push_back(y);
-    return {after, {y, concat(gates, 1), state[0]}};
+    return {after, {y, concatenate(gates, 1), state[0]}};
   };
   const Scanned all = scan(start, xs, body, {.length = in.xw.shape()[1], .reverse = attrs.reverse});
   return {swap_batch_time(all.ys[0]), all.carries[0], swap_batch_time(all.ys[1]),
@@ -126,9 +126,9 @@ Value recurrent_gradient(const Node& n, Value dxw, Value ds) {
   if (n.attr<GruAttrs>().reset_after) return product_over_steps(states, ds);
   const int64_t units = states.shape()[2];
   const Value reset = slice_axis(n.out(2), 2, units, 2 * units) * states;
-  return concat({product_over_steps(states, slice_axis(dxw, 2, 0, 2 * units)),
-                 product_over_steps(reset, slice_axis(dxw, 2, 2 * units, 3 * units))},
-                1);
+  return concatenate({product_over_steps(states, slice_axis(dxw, 2, 0, 2 * units)),
+                      product_over_steps(reset, slice_axis(dxw, 2, 2 * units, 3 * units))},
+                     1);
 }
 
 Values gru_gradient(const Node& n, const Values& dy) {
@@ -167,13 +167,13 @@ Scanned gru_step_back(const Values& state, const Values& step, Value recurrent, 
   Value dxw, ds, dh_before;
   if (reset_after) {
     const Value da_r = da_g * gates[3] * r * (1.0 - r);
-    dxw = concat({da_z, da_r, da_g}, 1);
-    ds = concat({da_z, da_r, da_g * r}, 1);
+    dxw = concatenate({da_z, da_r, da_g}, 1);
+    ds = concatenate({da_z, da_r, da_g * r}, 1);
     dh_before = dh * z + times_transposed(ds, recurrent);
   } else {
     const Value p = times_transposed(da_g, candidate(recurrent));
-    const Value da_zr = concat({da_z, p * before * r * (1.0 - r)}, 1);
-    dxw = concat({da_zr, da_g}, 1);
+    const Value da_zr = concatenate({da_z, p * before * r * (1.0 - r)}, 1);
+    dxw = concatenate({da_zr, da_g}, 1);
     ds = dxw;
     dh_before = dh * z + p * r + times_transposed(da_zr, update_and_reset(recurrent));
   }

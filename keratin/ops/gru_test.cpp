@@ -290,7 +290,7 @@ TEST(Gru, GoesBackwardsAsKerasDoes) {
     expect_values(
         [&](const Values& in) -> Values {
           Values out = run_gru(in, options(c.reset_after, true));
-          out[0] = reverse(out[0], {1});
+          out[0] = flip(out[0], {1});
           return out;
         },
         keras_inputs(c.reset_after, true),

@@ -79,7 +79,7 @@ const OpDef scatter_add_op{
     .arity = 3,
     .infer = [](const Node& n) { return scattered(n, gathered_shape(n)); },
     .grad = [](const Node& n, const Values& dy) -> Values {
-      return {dy[0], Value(), gather(dy[0], n.in(1), n.attr<AxisAttrs>().axis)};
+      return {dy[0], Value(), take(dy[0], n.in(1), n.attr<AxisAttrs>().axis)};
     }};
 
 // out[a…, j, b…] = x[a…, indices[a…, j, b…], b…]
@@ -105,7 +105,7 @@ const OpDef scatter_add_along_axis_op{
       return {dy[0], Value(), take_along_axis(dy[0], n.in(1), n.attr<AxisAttrs>().axis)};
     }};
 
-Value gather(Value x, Value indices, int64_t axis) {
+Value take(Value x, Value indices, int64_t axis) {
   return emit(gather_op, {x, indices}, AxisAttrs{normalize_axis(axis, x.rank(), "gather")});
 }
 Value scatter_add(Value x, Value indices, Value updates, int64_t axis) {
@@ -131,7 +131,7 @@ Value one_hot(Value indices, int64_t depth, DType dtype, int64_t axis) {
   return cast(equal(expand_dims(indices, at), counted), dtype);
 }
 
-Value embedding(Value table, Value indices) { return gather(table, indices, 0); }
+Value embedding(Value table, Value indices) { return take(table, indices, 0); }
 
 int64_t checked_index(const Node& n, int64_t index, int64_t size) {
   require(index >= -size && index < size, n.name(), ": index ", index, " is outside axis ",

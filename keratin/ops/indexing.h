@@ -11,7 +11,7 @@ namespace keratin::ops {
 
 // out[a…, j…, b…] = x[a…, indices[j…], b…]: NumPy's take. `indices` may have any rank; its axes
 // stand where the axis was.
-KERATIN_API Value gather(Value x, Value indices, int64_t axis);
+KERATIN_API Value take(Value x, Value indices, int64_t axis);
 // x with updates of the shape that gather gives: out[a…, indices[j…], b…] += updates[a…, j…, b…].
 // Equal indices add up, in the order in which they come.
 KERATIN_API Value scatter_add(Value x, Value indices, Value updates, int64_t axis);

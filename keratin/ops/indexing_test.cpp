@@ -25,14 +25,14 @@ TEST(Gather, AnyAxisAndIndices) {
       for (DType index : {i32, i64})
         check_op({.name = text("gather ", axis, indices, index),
                   .inputs = {{f32, {3, 3, 4}}, {index, indices}},
-                  .build = [=](const Values& in) { return Values{gather(in[0], in[1], axis)}; },
+                  .build = [=](const Values& in) { return Values{take(in[0], in[1], axis)}; },
                   .low = -3,
                   .high = 3,
                   .second_order = true});
   for (DType dtype : all_dtypes)
     check_op({.name = text("gather ", dtype),
               .inputs = {{dtype, {7, 5}}, {i32, {6}}},
-              .build = [](const Values& in) { return Values{gather(in[0], in[1], 0)}; },
+              .build = [](const Values& in) { return Values{take(in[0], in[1], 0)}; },
               .low = 0,
               .high = 7,
               .gradient = false});
@@ -41,7 +41,7 @@ TEST(Gather, AnyAxisAndIndices) {
 TEST(Gather, ValuesOfNumPy) {
   // np.take(x, i, axis), with negative indices
   const Tensor x = counting(i32, {3, 4});
-  expect_values([](const Values& in) { return Values{gather(in[0], in[1], 1)}; },
+  expect_values([](const Values& in) { return Values{take(in[0], in[1], 1)}; },
                 {x, ints({2, 2}, {2, -1, 0, 2})},
                 {ints({3, 2, 2}, {2, 3, 0, 2, 6, 7, 4, 6, 10, 11, 8, 10})});
   expect_values([](const Values& in) { return Values{embedding(in[0], in[1])}; },
@@ -161,7 +161,7 @@ TEST(Gather, OutsideIsAnErrorWhenItRuns) {
       const Tensor at = ints({1}, {bad}, i64), along = ints({2, 1}, {0, bad}, i64);
       expect_user_error(
           [&] {
-            evaluate([](const Values& in) { return Values{gather(in[0], in[1], 1)}; }, {x, at},
+            evaluate([](const Values& in) { return Values{take(in[0], in[1], 1)}; }, {x, at},
                      backend);
           },
           {"gather", index, "axis 1", "size 3"});
@@ -189,7 +189,7 @@ TEST(Gather, OutsideIsAnErrorWhenItRuns) {
     }
   expect_user_error(
       [&] {
-        evaluate([](const Values& in) { return Values{gather(in[0], in[1], 0)}; },
+        evaluate([](const Values& in) { return Values{take(in[0], in[1], 0)}; },
                  {Tensor(f32, {0, 3}), ints({1}, {0})});
       },
       {"gather", "index 0", "size 0"});
@@ -199,11 +199,11 @@ TEST(Gather, RefusesWhatDoesNotFit) {
   Module m;
   const Value x = m.input({f32, {4, 6}}), i = m.input({i64, {2}}), b = m.input({boolean, {4, 6}});
   const Value real = m.input({f32, {2}}), wide = m.input({i64, {3, 6}});
-  expect_user_error([&] { gather(x, real, 0); }, {"gather", "i32 or i64", "f32[2]"});
-  expect_user_error([&] { gather(x, i, 2); }, {"gather", "axis", "got 2"});
+  expect_user_error([&] { take(x, real, 0); }, {"gather", "i32 or i64", "f32[2]"});
+  expect_user_error([&] { take(x, i, 2); }, {"gather", "axis", "got 2"});
   expect_user_error(
       [&] {
-        gather(x, m.input({i64, {1, 1, 1, 1, 1, 1, 1, 1}}), 0);
+        take(x, m.input({i64, {1, 1, 1, 1, 1, 1, 1, 1}}), 0);
       },
       {"gather", "more than 8 axes"});
   expect_user_error([&] { scatter_add(x, i, x, 0); },

@@ -59,7 +59,7 @@ Types infer_reflect_pad(const Node& n) {
 }
 
 Value mirror(Value x, int64_t axis, int64_t start, int64_t limit) {
-  return reverse(slice_axis(x, axis, start, limit), {axis});
+  return flip(slice_axis(x, axis, start, limit), {axis});
 }
 
 // Axis by axis: the mirrored start, x, the mirrored end.
@@ -74,7 +74,7 @@ Values decompose_reflect_pad(const Node& n) {
     if (lo[i] > 0) parts.push_back(mirror(x, axis, edge, edge + lo[i]));
     parts.push_back(x);
     if (hi[i] > 0) parts.push_back(mirror(x, axis, end - hi[i], end));
-    x = concat(parts, axis);
+    x = concatenate(parts, axis);
   }
   return {x};
 }
@@ -195,9 +195,9 @@ const OpDef roll_op{.name = "roll",
                       const int64_t size = n.in().shape()[axis];
                       const int64_t by = size == 0 ? 0 : ((shift % size) + size) % size;
                       if (by == 0) return {n.in()};
-                      return {concat({slice_axis(n.in(), axis, size - by, size),
-                                      slice_axis(n.in(), axis, 0, size - by)},
-                                     axis)};
+                      return {concatenate({slice_axis(n.in(), axis, size - by, size),
+                                           slice_axis(n.in(), axis, 0, size - by)},
+                                          axis)};
                     }};
 
 // out[i] = x[i mod n]
@@ -257,7 +257,7 @@ Value pad_symmetric(Value x, const Dims& lo, const Dims& hi) {
   return emit(reflect_pad_op, {x}, ReflectPadAttrs{lo, hi, true});
 }
 
-Value concat(const Values& inputs, int64_t axis) {
+Value concatenate(const Values& inputs, int64_t axis) {
   require(!inputs.empty() && inputs[0].defined(), "concat: needs at least one input");
   const int64_t at = normalize_axis(axis, inputs[0].rank(), "concat");
   return inputs.size() == 1 ? inputs[0] : emit(concat_op, inputs, AxisAttrs{at});
@@ -273,7 +273,7 @@ Value stack(const Values& inputs, int64_t axis) {
             input.defined() ? text(input.type()) : "an undefined value");
     rows.push_back(expand_dims(input, at));
   }
-  return concat(rows, at);
+  return concatenate(rows, at);
 }
 
 Value roll(Value x, int64_t shift, int64_t axis) {

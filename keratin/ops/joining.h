@@ -46,7 +46,7 @@ KERATIN_API Value pad_reflect(Value x, const Dims& lo, const Dims& hi);
 KERATIN_API Value pad_symmetric(Value x, const Dims& lo, const Dims& hi);
 
 // The inputs one after the other along an axis.
-KERATIN_API Value concat(const Values& inputs, int64_t axis);
+KERATIN_API Value concatenate(const Values& inputs, int64_t axis);
 // The same along a new axis.
 KERATIN_API Value stack(const Values& inputs, int64_t axis);
 

@@ -77,22 +77,22 @@ TEST(Concat, AlongAnyAxis) {
     }
     check_op({.name = text("concat ", axis),
               .inputs = inputs,
-              .build = [=](const Values& in) { return Values{concat(in, axis)}; },
+              .build = [=](const Values& in) { return Values{concatenate(in, axis)}; },
               .second_order = true});
   }
   for (DType dtype : all_dtypes)
     check_op({.name = text("concat ", dtype),
               .inputs = {{dtype, {3, 2}}, {dtype, {3, 5}}},
-              .build = [](const Values& in) { return Values{concat(in, 1)}; },
+              .build = [](const Values& in) { return Values{concatenate(in, 1)}; },
               .gradient = false});
   check_op({.name = "twice the same", .inputs = {{f32, {2}}}, .build = [](const Values& in) {
-              return Values{concat({in[0], in[0]}, 0)};
+              return Values{concatenate({in[0], in[0]}, 0)};
             }});
   Module m;
   const Value a = m.input({f32, {unknown, 3}}), b = m.input({f32, {2, unknown}});
-  EXPECT_EQ(text(concat({a, b}, 0).shape()), "[?,3]");
-  EXPECT_EQ(text(concat({a, b}, 1).shape()), "[2,?]");
-  EXPECT_EQ(concat({a}, 0), a);
+  EXPECT_EQ(text(concatenate({a, b}, 0).shape()), "[?,3]");
+  EXPECT_EQ(text(concatenate({a, b}, 1).shape()), "[2,?]");
+  EXPECT_EQ(concatenate({a}, 0), a);
 }
 
 TEST(Concat, Stack) {
@@ -165,11 +165,11 @@ TEST(Joining, RefusesWhatDoesNotFit) {
       },
       {"reflect_pad", "axis 1", "[2,3]", "at most 2", "got 3"});
   expect_user_error([&] { pad_symmetric(x, {0, 0}, {3, 0}); }, {"at most 2", "got 0 and 3"});
-  expect_user_error([&] { concat({}, 0); }, {"concat", "at least one"});
-  expect_user_error([&] { concat({x, y}, 0); }, {"concat", "f32[2,3]", "f32[3,2]", "axis 0"});
-  expect_user_error([&] { concat({x, i}, 0); }, {"concat", "f32[2,3]", "i32[2,3]"});
-  expect_user_error([&] { concat({x, m.input({f32, {2}})}, 0); }, {"concat", "f32[2]"});
-  expect_user_error([&] { concat({x, x}, 2); }, {"concat", "axis", "got 2"});
+  expect_user_error([&] { concatenate({}, 0); }, {"concat", "at least one"});
+  expect_user_error([&] { concatenate({x, y}, 0); }, {"concat", "f32[2,3]", "f32[3,2]", "axis 0"});
+  expect_user_error([&] { concatenate({x, i}, 0); }, {"concat", "f32[2,3]", "i32[2,3]"});
+  expect_user_error([&] { concatenate({x, m.input({f32, {2}})}, 0); }, {"concat", "f32[2]"});
+  expect_user_error([&] { concatenate({x, x}, 2); }, {"concat", "axis", "got 2"});
   expect_user_error([&] { stack({x, y}, 0); }, {"stack", "one shape", "[2,3]", "[3,2]"});
   expect_user_error([&] { roll(x, 1, 2); }, {"roll", "axis", "got 2"});
   expect_user_error([&] { tile(x, {2}); }, {"tile", "each axis", "[2,3]", "[2]"});

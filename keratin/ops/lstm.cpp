@@ -94,7 +94,7 @@ Values decompose_lstm(const Node& n) {
     const Value y = keep(mask, made, remember ? state[2] : scalar_like(made, 0));
     Values after{h, c};
     if (remember) after.push_back(y);
-    return {after, {y, concat({i, f, g, o}, 1), c, state[0]}};
+    return {after, {y, concatenate({i, f, g, o}, 1), c, state[0]}};
   };
   const Scanned all = scan(start, xs, body, {.length = in.xw.shape()[1], .reverse = attrs.reverse});
   return {swap_batch_time(all.ys[0]),
@@ -131,9 +131,9 @@ Scanned lstm_step_back(const Values& state, const Values& step, Value recurrent)
   const Value dy = remember ? step[3] + state[2] : step[3];
   const Value dh = state[0] + dy;
   const Value dc = state[1] + dh * o * (1.0 - square(tanh_c));
-  const Value dxw = concat({dc * g * i * (1.0 - i), dc * before * f * (1.0 - f),
-                            dc * i * (1.0 - square(g)), dh * tanh_c * o * (1.0 - o)},
-                           1);
+  const Value dxw = concatenate({dc * g * i * (1.0 - i), dc * before * f * (1.0 - f),
+                                 dc * i * (1.0 - square(g)), dh * tanh_c * o * (1.0 - o)},
+                                1);
   const Value dh_before = matmul(dxw, recurrent, {.transpose_b = true});
   const Value zero = scalar_like(dxw, 0);
   Values after{keep(mask, dh_before, state[0]), keep(mask, dc * f, state[1])};

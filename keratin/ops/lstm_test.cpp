@@ -175,7 +175,7 @@ TEST(Lstm, GoesBackwardsAsKerasDoes) {
   expect_values(
       [](const Values& in) -> Values {
         Values out = run_lstm(in, {.reverse = true});
-        out[0] = reverse(out[0], {1});
+        out[0] = flip(out[0], {1});
         return out;
       },
       with_mask(),

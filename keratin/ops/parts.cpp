@@ -240,7 +240,7 @@ Value follow(const Node& n, const Axes& axes, size_t leader) {
                            : whole_on(n.in(i), device));
     made.push_back(place(emit(n.op(), inputs, n.attrs()), device));
   }
-  return result ? concat(made, static_cast<int64_t>(*result)) : added(made);
+  return result ? concatenate(made, static_cast<int64_t>(*result)) : added(made);
 }
 
 // A table cut into rows: each device looks up what it has, and zeros for the rest. An index that
@@ -248,22 +248,22 @@ Value follow(const Node& n, const Axes& axes, size_t leader) {
 Value gather_rows(const Node& n, const Parts& parts) {
   if (!n.in(1).shape().known()) return {};
   const auto size = static_cast<double>(parts.edges.back());
-  const Value given = n.in(1), index = select(given < 0, given + size, given);
-  const Value stray = bit_or(index < 0, index >= size);
+  const Value given = n.in(1), index = where(given < 0, given + size, given);
+  const Value stray = bitwise_or(index < 0, index >= size);
   Values found;
   for (size_t j = 0; j < parts.count(); ++j) {
     const Device device = parts.device(j);
     const auto begin = static_cast<double>(parts.edges[j]),
                end = static_cast<double>(parts.edges[j + 1]);
-    const Value inside = bit_and(index >= begin, index < end);
-    Value local = select(inside, index - begin, zeros_like(index));
-    if (j == 0) local = select(stray, given, local);
-    const Value rows = gather(parts.values[j], whole_on(local, device), parts.axis);
+    const Value inside = bitwise_and(index >= begin, index < end);
+    Value local = where(inside, index - begin, zeros_like(index));
+    if (j == 0) local = where(stray, given, local);
+    const Value rows = take(parts.values[j], whole_on(local, device), parts.axis);
     Dims around(static_cast<size_t>(parts.axis), 1);
     around.insert(around.end(), given.shape().begin(), given.shape().end());
     around.resize(static_cast<size_t>(rows.rank()), 1);
     const Value mine = reshape(whole_on(inside, device), around);
-    found.push_back(select(mine, rows, scalar_like(rows, 0)));
+    found.push_back(where(mine, rows, scalar_like(rows, 0)));
   }
   return added(found);
 }
@@ -286,7 +286,7 @@ Value reshape_parts(const Parts& parts, const Shape& from, const Shape& to) {
     dims[static_cast<size_t>(axis)] = elements / step;
     made.push_back(reshape(parts.values[j], dims));
   }
-  return concat(made, axis);
+  return concatenate(made, axis);
 }
 
 Value broadcast_parts(const Parts& parts, const Shape& to) {
@@ -299,7 +299,7 @@ Value broadcast_parts(const Parts& parts, const Shape& to) {
     dims[static_cast<size_t>(axis)] = parts.edges[j + 1] - parts.edges[j];
     made.push_back(broadcast_to(parts.values[j], dims));
   }
-  return concat(made, axis);
+  return concatenate(made, axis);
 }
 
 // One of the parts, or a slice of each.
@@ -321,7 +321,7 @@ Value slice_parts(const Node& n, const Parts& parts) {
     if (exactly) return part;
     made.push_back(part);
   }
-  return made.empty() ? Value() : concat(made, parts.axis);
+  return made.empty() ? Value() : concatenate(made, parts.axis);
 }
 
 }  // namespace
@@ -364,7 +364,7 @@ Value by_parts(Value value, Value beside, const std::function<Value(Value, Value
   for (size_t j = 0; j < parts.count(); ++j)
     made.push_back(f(parts.values[j], part_of(beside, parts.axis, parts.edges[j],
                                               parts.edges[j + 1], parts.device(j))));
-  return concat(made, parts.axis);
+  return concatenate(made, parts.axis);
 }
 
 Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs) {

@@ -20,8 +20,8 @@ constexpr Device cpu1{Device::Kind::cpu, 1};
 // x in parts of sizes `first` and what is left, the second one elsewhere.
 Value cut(Value x, int64_t axis, int64_t first) {
   const int64_t size = x.shape()[axis];
-  return concat({slice_axis(x, axis, 0, first), transfer(slice_axis(x, axis, first, size), cpu1)},
-                axis);
+  return concatenate(
+      {slice_axis(x, axis, 0, first), transfer(slice_axis(x, axis, first, size), cpu1)}, axis);
 }
 
 struct Case {
@@ -188,19 +188,19 @@ TEST_F(PartsTest, GiveWhatTheWholeGives) {
       {"looked up, columns",
        {{5, 4}, {2, 3}},
        {1, -1},
-       [](const Values& in) { return gather(in[0], in[1], 0); },
+       [](const Values& in) { return take(in[0], in[1], 0); },
        Case::in_parts,
        {0, 4, -1, 2, 2, -5}},
       {"looked up, rows",
        {{6, 4}, {2, 3}},
        {0, -1},
-       [](const Values& in) { return gather(in[0], in[1], 0); },
+       [](const Values& in) { return take(in[0], in[1], 0); },
        Case::summed,
        {0, 5, -1, 2, 3, -6}},
       {"looked up in the middle",
        {{2, 6, 4}, {3}},
        {1, -1},
-       [](const Values& in) { return gather(in[0], in[1], 1); },
+       [](const Values& in) { return take(in[0], in[1], 1); },
        Case::summed,
        {0, 5, 3}},
   };
@@ -224,13 +224,13 @@ TEST_F(PartsTest, GiveWhatTheWholeGives) {
 TEST_F(PartsTest, AreFoundAgain) {
   Module module;
   const Value a = module.input({DType::f32, {2, 3}}), b = module.input({DType::f32, {4, 3}, cpu1});
-  const Value whole = concat({a, b}, 0);
+  const Value whole = concatenate({a, b}, 0);
   ASSERT_TRUE(in_parts(whole));
   EXPECT_EQ(slice_axis(whole, 0, 0, 2), a);
   EXPECT_EQ(slice_axis(whole, 0, 2, 6), b);
   EXPECT_FALSE(in_parts(transfer(whole, cpu1)));
   EXPECT_EQ(transfer(whole, cpu1).type().device, cpu1);
-  EXPECT_FALSE(in_parts(concat({a, a}, 0)));
+  EXPECT_FALSE(in_parts(concatenate({a, a}, 0)));
 }
 
 // A row that nobody asks for is not looked at, be it the first of a part.
@@ -238,7 +238,7 @@ TEST_F(PartsTest, RowsKeepToThemselves) {
   Module module;
   const Value table = cut(module.input({DType::f32, {4, 1}}), 0, 2);
   const Value indices = module.input({DType::i32, {3}});
-  module.output(gather(table, indices, 0));
+  module.output(take(table, indices, 0));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor got =
       compile(std::move(module))({Tensor::of(DType::f32, {4, 1}, std::vector{nan, 1.0, nan, 3.0}),
@@ -283,9 +283,9 @@ TEST_F(PartsTest, MayBeInParts) {
           module.input({DType::f32, {2, 3}, {Device::Kind::cpu, int16_t(2 * i + j)}}));
       data.push_back(testing::waves({2, 3}, 2 * i + j));
     }
-    rows.push_back(concat(columns, 1));
+    rows.push_back(concatenate(columns, 1));
   }
-  const Value y = matmul(x, concat(rows, 0));
+  const Value y = matmul(x, concatenate(rows, 0));
   module.output(y);
   int products = 0;
   for (const auto& node : module.block().nodes()) products += node->name() == "matmul" ? 1 : 0;
@@ -309,7 +309,7 @@ TEST_F(PartsTest, RefuseWhatTheWholeRefuses) {
   testing::expect_user_error([&] { parts + x; }, "add: ");
 
   const Value table = cut(module.input({DType::f32, {6, 2}}), 0, 3);
-  module.output(gather(table, module.input({DType::i32, {1}}), 0));
+  module.output(take(table, module.input({DType::i32, {1}}), 0));
   const auto program = compile(std::move(module));
   for (const double stray : {6.0, -7.0, 100.0})
     testing::expect_user_error(

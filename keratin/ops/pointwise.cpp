@@ -104,7 +104,7 @@ const OpDef mod_op{.name = "mod",
                    .infer = infer_numbers,
                    .grad =
                        [](const Node& n, const Values& dy) {
-                         return unbroadcast(n, dy[0], -(dy[0] * floor_div(n.in(0), n.in(1))));
+                         return unbroadcast(n, dy[0], -(dy[0] * floor_divide(n.in(0), n.in(1))));
                        },
                    .scalar = ScalarOp::mod};
 // floor(a / b)
@@ -150,10 +150,10 @@ const OpDef pow_op{
           const Value a = n.in(0), b = n.in(1);
           const Value positive = a > 0.0;
           const Value log_a =
-              select(positive, log(select(positive, a, scalar_like(a, 1))), scalar_like(a, 0));
+              where(positive, log(where(positive, a, scalar_like(a, 1))), scalar_like(a, 0));
           // b = 0 must give 0 even where a ^ -1 is infinite.
           const Value da =
-              select(equal(b, scalar_like(b, 0)), scalar_like(a, 0), dy[0] * b * pow(a, b - 1.0));
+              where(equal(b, scalar_like(b, 0)), scalar_like(a, 0), dy[0] * b * power(a, b - 1.0));
           return unbroadcast(n, da, dy[0] * n.out() * log_a);
         },
     .scalar = ScalarOp::pow};
@@ -251,8 +251,8 @@ const OpDef select_op{.name = "select",
                       },
                       .grad = [](const Node& n, const Values& dy) -> Values {
                         const Value zero = scalar_like(dy[0], 0);
-                        return {Value(), sum_to(select(n.in(0), dy[0], zero), n.in(1).shape()),
-                                sum_to(select(n.in(0), zero, dy[0]), n.in(2).shape())};
+                        return {Value(), sum_to(where(n.in(0), dy[0], zero), n.in(1).shape()),
+                                sum_to(where(n.in(0), zero, dy[0]), n.in(2).shape())};
                       },
                       .scalar = ScalarOp::select};
 
@@ -292,7 +292,7 @@ const OpDef relu_op{.name = "relu",
                     .arity = 1,
                     .infer = infer_numbers,
                     .grad = [](const Node& n, const Values& dy) -> Values {
-                      return {select(n.out() > 0.0, dy[0], scalar_like(dy[0], 0))};
+                      return {where(n.out() > 0.0, dy[0], scalar_like(dy[0], 0))};
                     },
                     .scalar = ScalarOp::relu};
 
@@ -304,36 +304,36 @@ const OpDef stop_gradient_op{.name = "stop_gradient",
                              .grad = no_gradient};
 
 Value add(Value a, Value b) { return emit(add_op, {a, b}); }
-Value sub(Value a, Value b) { return emit(sub_op, {a, b}); }
-Value mul(Value a, Value b) { return emit(mul_op, {a, b}); }
-Value div(Value a, Value b) { return emit(div_op, {a, b}); }
+Value subtract(Value a, Value b) { return emit(sub_op, {a, b}); }
+Value multiply(Value a, Value b) { return emit(mul_op, {a, b}); }
+Value divide(Value a, Value b) { return emit(div_op, {a, b}); }
 Value mod(Value a, Value b) { return emit(mod_op, {a, b}); }
-Value floor_div(Value a, Value b) { return emit(floor_div_op, {a, b}); }
+Value floor_divide(Value a, Value b) { return emit(floor_div_op, {a, b}); }
 Value maximum(Value a, Value b) { return emit(maximum_op, {a, b}); }
 Value minimum(Value a, Value b) { return emit(minimum_op, {a, b}); }
-Value pow(Value a, Value b) { return emit(pow_op, {a, b}); }
-Value atan2(Value a, Value b) { return emit(atan2_op, {a, b}); }
+Value power(Value a, Value b) { return emit(pow_op, {a, b}); }
+Value arctan2(Value a, Value b) { return emit(atan2_op, {a, b}); }
 Value equal(Value a, Value b) { return emit(equal_op, {a, b}); }
 Value not_equal(Value a, Value b) { return emit(not_equal_op, {a, b}); }
 Value less(Value a, Value b) { return emit(less_op, {a, b}); }
 Value less_equal(Value a, Value b) { return emit(less_equal_op, {a, b}); }
 Value greater(Value a, Value b) { return emit(greater_op, {a, b}); }
 Value greater_equal(Value a, Value b) { return emit(greater_equal_op, {a, b}); }
-Value bit_and(Value a, Value b) { return emit(bit_and_op, {a, b}); }
-Value bit_or(Value a, Value b) { return emit(bit_or_op, {a, b}); }
-Value bit_xor(Value a, Value b) { return emit(bit_xor_op, {a, b}); }
-Value bit_not(Value a) { return emit(bit_not_op, {a}); }
-Value shift_left(Value a, Value b) { return emit(shift_left_op, {a, b}); }
-Value shift_right(Value a, Value b) { return emit(shift_right_op, {a, b}); }
+Value bitwise_and(Value a, Value b) { return emit(bit_and_op, {a, b}); }
+Value bitwise_or(Value a, Value b) { return emit(bit_or_op, {a, b}); }
+Value bitwise_xor(Value a, Value b) { return emit(bit_xor_op, {a, b}); }
+Value bitwise_not(Value a) { return emit(bit_not_op, {a}); }
+Value bitwise_left_shift(Value a, Value b) { return emit(shift_left_op, {a, b}); }
+Value bitwise_right_shift(Value a, Value b) { return emit(shift_right_op, {a, b}); }
 Value shift_right_logical(Value a, Value b) { return emit(shift_right_logical_op, {a, b}); }
-Value select(Value condition, Value a, Value b) { return emit(select_op, {condition, a, b}); }
+Value where(Value condition, Value a, Value b) { return emit(select_op, {condition, a, b}); }
 Value cast(Value x, DType dtype) {
   return x.dtype() == dtype ? x : emit(cast_op, {x}, CastAttrs{dtype});
 }
 Value clip(Value x, double low, double high) {
   return minimum(maximum(x, scalar_like(x, low)), scalar_like(x, high));
 }
-Value neg(Value x) { return emit(neg_op, {x}); }
+Value negative(Value x) { return emit(neg_op, {x}); }
 Value abs(Value x) { return emit(abs_op, {x}); }
 Value sign(Value x) { return emit(sign_op, {x}); }
 Value relu(Value x) { return emit(relu_op, {x}); }
@@ -349,10 +349,10 @@ namespace keratin {
 using ops::scalar_like;
 
 Value operator+(Value a, Value b) { return ops::add(a, b); }
-Value operator-(Value a, Value b) { return ops::sub(a, b); }
-Value operator*(Value a, Value b) { return ops::mul(a, b); }
-Value operator/(Value a, Value b) { return ops::div(a, b); }
-Value operator-(Value x) { return ops::neg(x); }
+Value operator-(Value a, Value b) { return ops::subtract(a, b); }
+Value operator*(Value a, Value b) { return ops::multiply(a, b); }
+Value operator/(Value a, Value b) { return ops::divide(a, b); }
+Value operator-(Value x) { return ops::negative(x); }
 Value operator+(Value a, double b) { return a + scalar_like(a, b); }
 Value operator-(Value a, double b) { return a - scalar_like(a, b); }
 Value operator*(Value a, double b) { return a * scalar_like(a, b); }
@@ -369,9 +369,9 @@ Value operator<(Value a, double b) { return a < scalar_like(a, b); }
 Value operator<=(Value a, double b) { return a <= scalar_like(a, b); }
 Value operator>(Value a, double b) { return a > scalar_like(a, b); }
 Value operator>=(Value a, double b) { return a >= scalar_like(a, b); }
-Value operator&(Value a, Value b) { return ops::bit_and(a, b); }
-Value operator|(Value a, Value b) { return ops::bit_or(a, b); }
-Value operator^(Value a, Value b) { return ops::bit_xor(a, b); }
-Value operator!(Value x) { return ops::bit_not(x); }
+Value operator&(Value a, Value b) { return ops::bitwise_and(a, b); }
+Value operator|(Value a, Value b) { return ops::bitwise_or(a, b); }
+Value operator^(Value a, Value b) { return ops::bitwise_xor(a, b); }
+Value operator!(Value x) { return ops::bitwise_not(x); }
 
 }  // namespace keratin

@@ -7,15 +7,15 @@
 namespace keratin::ops {
 
 KERATIN_API Value add(Value a, Value b);
-KERATIN_API Value sub(Value a, Value b);
-KERATIN_API Value mul(Value a, Value b);
-KERATIN_API Value div(Value a, Value b);        // integers: truncated, x / 0 = 0
-KERATIN_API Value mod(Value a, Value b);        // the divisor's sign
-KERATIN_API Value floor_div(Value a, Value b);  // floor(a / b)
-KERATIN_API Value maximum(Value a, Value b);    // NaN wins
+KERATIN_API Value subtract(Value a, Value b);
+KERATIN_API Value multiply(Value a, Value b);
+KERATIN_API Value divide(Value a, Value b);        // integers: truncated, x / 0 = 0
+KERATIN_API Value mod(Value a, Value b);           // the divisor's sign
+KERATIN_API Value floor_divide(Value a, Value b);  // floor(a / b)
+KERATIN_API Value maximum(Value a, Value b);       // NaN wins
 KERATIN_API Value minimum(Value a, Value b);
-KERATIN_API Value pow(Value a, Value b);
-KERATIN_API Value atan2(Value a, Value b);
+KERATIN_API Value power(Value a, Value b);
+KERATIN_API Value arctan2(Value a, Value b);
 
 KERATIN_API Value equal(Value a, Value b);
 KERATIN_API Value not_equal(Value a, Value b);
@@ -25,12 +25,12 @@ KERATIN_API Value greater(Value a, Value b);
 KERATIN_API Value greater_equal(Value a, Value b);
 
 // On bool these are the logical ops, on integers the bitwise ones.
-KERATIN_API Value bit_and(Value a, Value b);
-KERATIN_API Value bit_or(Value a, Value b);
-KERATIN_API Value bit_xor(Value a, Value b);
-KERATIN_API Value bit_not(Value a);
-KERATIN_API Value shift_left(Value a, Value b);
-KERATIN_API Value shift_right(Value a, Value b);          // keeps the sign
+KERATIN_API Value bitwise_and(Value a, Value b);
+KERATIN_API Value bitwise_or(Value a, Value b);
+KERATIN_API Value bitwise_xor(Value a, Value b);
+KERATIN_API Value bitwise_not(Value a);
+KERATIN_API Value bitwise_left_shift(Value a, Value b);
+KERATIN_API Value bitwise_right_shift(Value a, Value b);  // keeps the sign
 KERATIN_API Value shift_right_logical(Value a, Value b);  // fills with zeros
 
 struct KERATIN_API CastAttrs {
@@ -38,11 +38,11 @@ struct KERATIN_API CastAttrs {
   static constexpr auto fields = field_list(field("dtype", &CastAttrs::dtype));
 };
 
-KERATIN_API Value select(Value condition, Value a, Value b);  // condition ? a : b
+KERATIN_API Value where(Value condition, Value a, Value b);  // condition ? a : b
 KERATIN_API Value cast(Value x, DType dtype);
 KERATIN_API Value clip(Value x, double low, double high);
 
-KERATIN_API Value neg(Value x);
+KERATIN_API Value negative(Value x);
 KERATIN_API Value abs(Value x);
 KERATIN_API Value sign(Value x);
 KERATIN_API Value relu(Value x);  // max(x, 0)
@@ -61,21 +61,21 @@ KERATIN_API Value log1p(Value x);
 KERATIN_API Value sin(Value x);
 KERATIN_API Value cos(Value x);
 KERATIN_API Value tan(Value x);
-KERATIN_API Value asin(Value x);
-KERATIN_API Value acos(Value x);
-KERATIN_API Value atan(Value x);
+KERATIN_API Value arcsin(Value x);
+KERATIN_API Value arccos(Value x);
+KERATIN_API Value arctan(Value x);
 KERATIN_API Value sinh(Value x);
 KERATIN_API Value cosh(Value x);
 KERATIN_API Value tanh(Value x);
-KERATIN_API Value asinh(Value x);
-KERATIN_API Value acosh(Value x);
-KERATIN_API Value atanh(Value x);
+KERATIN_API Value arcsinh(Value x);
+KERATIN_API Value arccosh(Value x);
+KERATIN_API Value arctanh(Value x);
 KERATIN_API Value erf(Value x);
 KERATIN_API Value erfinv(Value x);
 KERATIN_API Value sigmoid(Value x);  // 1 / (1 + exp(-x))
-KERATIN_API Value is_nan(Value x);
-KERATIN_API Value is_inf(Value x);
-KERATIN_API Value is_finite(Value x);
+KERATIN_API Value isnan(Value x);
+KERATIN_API Value isinf(Value x);
+KERATIN_API Value isfinite(Value x);
 
 // x itself, through which no gradient flows.
 KERATIN_API Value stop_gradient(Value x);

@@ -224,21 +224,21 @@ Value log1p(Value x) { return emit(log1p_op, {x}); }
 Value sin(Value x) { return emit(sin_op, {x}); }
 Value cos(Value x) { return emit(cos_op, {x}); }
 Value tan(Value x) { return emit(tan_op, {x}); }
-Value asin(Value x) { return emit(asin_op, {x}); }
-Value acos(Value x) { return emit(acos_op, {x}); }
-Value atan(Value x) { return emit(atan_op, {x}); }
+Value arcsin(Value x) { return emit(asin_op, {x}); }
+Value arccos(Value x) { return emit(acos_op, {x}); }
+Value arctan(Value x) { return emit(atan_op, {x}); }
 Value sinh(Value x) { return emit(sinh_op, {x}); }
 Value cosh(Value x) { return emit(cosh_op, {x}); }
 Value tanh(Value x) { return emit(tanh_op, {x}); }
-Value asinh(Value x) { return emit(asinh_op, {x}); }
-Value acosh(Value x) { return emit(acosh_op, {x}); }
-Value atanh(Value x) { return emit(atanh_op, {x}); }
+Value arcsinh(Value x) { return emit(asinh_op, {x}); }
+Value arccosh(Value x) { return emit(acosh_op, {x}); }
+Value arctanh(Value x) { return emit(atanh_op, {x}); }
 Value erf(Value x) { return emit(erf_op, {x}); }
 Value erfinv(Value x) { return emit(erfinv_op, {x}); }
 Value sigmoid(Value x) { return emit(sigmoid_op, {x}); }
-Value is_nan(Value x) { return emit(is_nan_op, {x}); }
-Value is_inf(Value x) { return emit(is_inf_op, {x}); }
-Value is_finite(Value x) { return emit(is_finite_op, {x}); }
+Value isnan(Value x) { return emit(is_nan_op, {x}); }
+Value isinf(Value x) { return emit(is_inf_op, {x}); }
+Value isfinite(Value x) { return emit(is_finite_op, {x}); }
 Value square(Value x) { return x * x; }
 Value reciprocal(Value x) { return 1.0 / x; }
 

@@ -24,7 +24,7 @@ struct Unary {
 
 TEST(Pointwise, FunctionsOfOneFloat) {
   const Unary cases[] = {
-      {"neg", neg, -2, 2},
+      {"neg", negative, -2, 2},
       {"abs", abs, -2, 2},
       {"sign", sign, -2, 2},
       {"relu", relu, -2, 2},
@@ -41,15 +41,15 @@ TEST(Pointwise, FunctionsOfOneFloat) {
       {"sin", sin, -4, 4},
       {"cos", cos, -4, 4},
       {"tan", tan, -1.2, 1.2},
-      {"asin", asin, -0.9, 0.9},
-      {"acos", acos, -0.9, 0.9},
-      {"atan", atan, -4, 4},
+      {"asin", arcsin, -0.9, 0.9},
+      {"acos", arccos, -0.9, 0.9},
+      {"atan", arctan, -4, 4},
       {"sinh", sinh, -2, 2},
       {"cosh", cosh, -2, 2},
       {"tanh", tanh, -4, 4},
-      {"asinh", asinh, -4, 4},
-      {"acosh", acosh, 1.1, 4},
-      {"atanh", atanh, -0.9, 0.9},
+      {"asinh", arcsinh, -4, 4},
+      {"acosh", arccosh, 1.1, 4},
+      {"atanh", arctanh, -0.9, 0.9},
       {"erf", erf, -3, 3},
       {"erfinv", erfinv, -0.9, 0.9},
       {"sigmoid", sigmoid, -6, 6},
@@ -76,7 +76,7 @@ TEST(Pointwise, FunctionsOfOneFloat) {
 
 TEST(Pointwise, FunctionsOfOneInteger) {
   const std::pair<const char*, Value (*)(Value)> cases[] = {
-      {"neg", neg}, {"abs", abs}, {"sign", sign}, {"square", square}, {"relu", relu}};
+      {"neg", negative}, {"abs", abs}, {"sign", sign}, {"square", square}, {"relu", relu}};
   for (const auto& [name, op] : cases)
     for (DType dtype : {i8, u8, i32, i64})
       check_op({.name = text(name, ' ', dtype),
@@ -89,10 +89,10 @@ TEST(Pointwise, FunctionsOfOneInteger) {
 
 TEST(Pointwise, FunctionsOfTwoNumbersBroadcast) {
   const std::pair<const char*, Value (*)(Value, Value)> cases[] = {
-      {"add", add},    {"sub", sub},         {"mul", mul},
-      {"div", div},    {"maximum", maximum}, {"minimum", minimum},
-      {"pow", pow},    {"mod", mod},         {"floor_div", floor_div},
-      {"atan2", atan2}};
+      {"add", add},      {"sub", subtract},    {"mul", multiply},
+      {"div", divide},   {"maximum", maximum}, {"minimum", minimum},
+      {"pow", power},    {"mod", mod},         {"floor_div", floor_divide},
+      {"atan2", arctan2}};
   for (const auto& [name, op] : cases) {
     const auto build = [op = op](const Values& in) { return Values{op(in[0], in[1])}; };
     for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{
@@ -106,7 +106,7 @@ TEST(Pointwise, FunctionsOfTwoNumbersBroadcast) {
                 .low = 0.3,
                 .high = 2.7,
                 .gradient = false});
-    if (op == static_cast<Value (*)(Value, Value)>(atan2)) continue;
+    if (op == static_cast<Value (*)(Value, Value)>(arctan2)) continue;
     for (DType dtype : {i32, i64, i8, u8})
       check_op({.name = text(name, ' ', dtype),
                 .inputs = {{dtype, {4, 5}}, {dtype, {5}}},
@@ -129,7 +129,8 @@ TEST(Pointwise, ComparisonsGiveBools) {
 }
 
 TEST(Pointwise, LogicAndBits) {
-  for (auto op : {bit_and, bit_or, bit_xor, shift_left, shift_right, shift_right_logical})
+  for (auto op : {bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift,
+                  shift_right_logical})
     for (DType dtype : {i32, i64, i8, u8, boolean})
       check_op({.name = text("bits ", dtype),
                 .inputs = {{dtype, {3, 7}}, {dtype, {7}}},
@@ -140,7 +141,7 @@ TEST(Pointwise, LogicAndBits) {
   for (DType dtype : {i32, i64, i8, u8, boolean})
     check_op({.name = text("bit_not ", dtype),
               .inputs = {{dtype, {9}}},
-              .build = [](const Values& in) { return Values{bit_not(in[0])}; },
+              .build = [](const Values& in) { return Values{bitwise_not(in[0])}; },
               .low = -3,
               .high = 90,
               .gradient = false});
@@ -150,7 +151,7 @@ TEST(Pointwise, SelectCastClip) {
   for (DType dtype : all_dtypes)
     check_op({.name = text("select ", dtype),
               .inputs = {{boolean, {3, 1}}, {dtype, {3, 4}}, {dtype, {4}}},
-              .build = [](const Values& in) { return Values{select(in[0], in[1], in[2])}; },
+              .build = [](const Values& in) { return Values{where(in[0], in[1], in[2])}; },
               .gradient = dtype == f32});
   for (DType from : all_dtypes)
     for (DType to : all_dtypes)
@@ -182,9 +183,9 @@ TEST(Pointwise, KindsOfNumbers) {
                 .data = {x},
                 .gradient = false});
     };
-    expect(is_nan, {0, 0, 0, 0, 1});
-    expect(is_inf, {0, 0, 1, 1, 0});
-    expect(is_finite, {1, 1, 0, 0, 0});
+    expect(isnan, {0, 0, 0, 0, 1});
+    expect(isinf, {0, 0, 1, 1, 0});
+    expect(isfinite, {1, 1, 0, 0, 0});
   }
 }
 
@@ -199,10 +200,10 @@ TEST(Pointwise, RefusesWhatDoesNotFit) {
   Module m;
   const Value a = m.input({f32, {2, 3}}), b = m.input({f32, {4}}), c = m.input({i32, {3}});
   expect_user_error([&] { add(a, b); }, {"add", "[2,3]", "[4]", "broadcast"});
-  expect_user_error([&] { mul(a, c); }, {"mul", "one dtype", "f32[2,3]", "i32[3]"});
+  expect_user_error([&] { multiply(a, c); }, {"mul", "one dtype", "f32[2,3]", "i32[3]"});
   expect_user_error([&] { exp(c); }, {"exp", "float", "i32[3]"});
-  expect_user_error([&] { bit_and(a, a); }, {"bit_and", "integers", "f32[2,3]"});
-  expect_user_error([&] { select(a, a, a); }, {"select", "bool"});
+  expect_user_error([&] { bitwise_and(a, a); }, {"bit_and", "integers", "f32[2,3]"});
+  expect_user_error([&] { where(a, a, a); }, {"select", "bool"});
   expect_user_error([&] { add(a, Value()); }, {"add", "undefined"});
 }
 

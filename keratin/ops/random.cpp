@@ -123,7 +123,7 @@ const OpDef dropout_op{
       if (kept == 1) return {n.in()};
       if (kept == 0) return {zeros_like(n.in())};
       const Value keep = happens(random_bits(n.in(1), n.in().shape()), kept);
-      return {select(keep, n.in() * (1 / kept), scalar_like(n.in(), 0))};
+      return {where(keep, n.in() * (1 / kept), scalar_like(n.in(), 0))};
     },
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {dropout(dy[0], n.in(1), n.attr<DropoutAttrs>().rate), Value()};
@@ -181,9 +181,10 @@ Value randint(Value key, DType dtype, const Shape& shape, int64_t low, int64_t h
   require(ends == Tensor::of<int64_t>(DType::i64, {2}, {low, high - 1}), "randint: ", low, " to ",
           high, " does not fit ", dtype);
   const Value signed_words = cast(random_bits(key, shape), DType::i64);
-  const Value words = bit_and(signed_words, integer_like(signed_words, 0xffffffff));
+  const Value words = bitwise_and(signed_words, integer_like(signed_words, 0xffffffff));
   const Value scaled = words * integer_like(words, high - low);
-  return cast(shift_right(scaled, integer_like(words, 32)) + integer_like(words, low), dtype);
+  return cast(bitwise_right_shift(scaled, integer_like(words, 32)) + integer_like(words, low),
+              dtype);
 }
 
 Value permutation(Value key, int64_t n) {
@@ -195,7 +196,7 @@ Value shuffle(Value x, Value key, int64_t axis) {
   axis = normalize_axis(axis, x.rank(), "shuffle");
   const int64_t size = x.shape()[axis];
   require(size != unknown, "shuffle: the size of axis ", axis, " must be known, got ", x.shape());
-  return gather(x, permutation(key, size), axis);
+  return take(x, permutation(key, size), axis);
 }
 
 Value dropout(Value x, Value key, double rate) {

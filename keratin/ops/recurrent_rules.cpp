@@ -91,11 +91,11 @@ Value states_before(Value first, Value after, bool reverse) {
   const int64_t time = after.shape()[1];
   if (time == 0) return after;
   const Value start = expand_dims(first, 1);
-  if (reverse) return concat({slice_axis(after, 1, 1, time), start}, 1);
-  return concat({start, slice_axis(after, 1, 0, time - 1)}, 1);
+  if (reverse) return concatenate({slice_axis(after, 1, 1, time), start}, 1);
+  return concatenate({start, slice_axis(after, 1, 0, time - 1)}, 1);
 }
 
-Value keep(Value mask, Value a, Value b) { return mask.defined() ? select(mask, a, b) : a; }
+Value keep(Value mask, Value a, Value b) { return mask.defined() ? where(mask, a, b) : a; }
 
 Values in_f32(const Node& n) {
   Values inputs;

@@ -146,12 +146,12 @@ const OpDef prod_op{.name = "prod",
                       const Value x = n.in();
                       const Value zero = scalar_like(x, 0), one = scalar_like(x, 1);
                       const Value is_zero = equal(x, zero);
-                      const Value without_zeros = select(is_zero, one, x);
+                      const Value without_zeros = where(is_zero, one, x);
                       const Value zeros = reduce_like(n, sum_op, cast(is_zero, x.dtype()), true);
                       const Value rest = reduce_like(n, prod_op, without_zeros, true);
                       const Value others =
-                          select(is_zero, select(equal(zeros, one), rest, zero),
-                                 select(equal(zeros, zero), rest / without_zeros, zero));
+                          where(is_zero, where(equal(zeros, one), rest, zero),
+                                where(equal(zeros, zero), rest / without_zeros, zero));
                       return {restored(n, dy[0]) * others};
                     }};
 const OpDef any_op{.name = "any",
@@ -209,7 +209,7 @@ const OpDef logsumexp_op{.name = "logsumexp",
                              },
                          .decompose = [](const Node& n) -> Values {
                            Value peak = stop_gradient(reduce_like(n, max_op, n.in(), true));
-                           peak = select(is_finite(peak), peak, scalar_like(peak, 0));
+                           peak = where(isfinite(peak), peak, scalar_like(peak, 0));
                            const Value total =
                                log(reduce_like(n, sum_op, exp(n.in() - peak), true)) + peak;
                            return {reshape(total, n.type().shape.dims())};
@@ -236,7 +236,7 @@ Value all(Value x, const Dims& axes, bool keepdims) {
 Value mean(Value x, const Dims& axes, bool keepdims) {
   return emit_reduce(mean_op, x, axes, keepdims);
 }
-Value variance(Value x, const Dims& axes, bool keepdims) {
+Value var(Value x, const Dims& axes, bool keepdims) {
   return emit_reduce(variance_op, x, axes, keepdims);
 }
 Value logsumexp(Value x, const Dims& axes, bool keepdims) {

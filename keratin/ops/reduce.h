@@ -27,8 +27,8 @@ KERATIN_API Value prod(Value x, const Dims& axes = {}, bool keepdims = false);
 KERATIN_API Value any(Value x, const Dims& axes = {}, bool keepdims = false);  // bool
 KERATIN_API Value all(Value x, const Dims& axes = {}, bool keepdims = false);
 KERATIN_API Value mean(Value x, const Dims& axes = {}, bool keepdims = false);
-KERATIN_API Value variance(Value x, const Dims& axes = {},
-                           bool keepdims = false);  // divides by the count
+KERATIN_API Value var(Value x, const Dims& axes = {},
+                      bool keepdims = false);  // divides by the count
 KERATIN_API Value logsumexp(Value x, const Dims& axes = {}, bool keepdims = false);
 KERATIN_API Value argmax(Value x, int64_t axis, bool keepdims = false);  // i64; the first of equals
 KERATIN_API Value argmin(Value x, int64_t axis, bool keepdims = false);

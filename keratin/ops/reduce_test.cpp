@@ -26,7 +26,7 @@ struct Named {
   Reduce op;
 };
 const Named of_numbers[] = {{"sum", sum}, {"max", max}, {"min", min}, {"prod", prod}};
-const Named of_floats[] = {{"mean", mean}, {"variance", variance}, {"logsumexp", logsumexp}};
+const Named of_floats[] = {{"mean", mean}, {"var", var}, {"logsumexp", logsumexp}};
 
 auto build(Reduce op, Dims axes, bool keepdims = false) {
   return [=](const Values& in) { return Values{op(in[0], axes, keepdims)}; };
@@ -104,8 +104,8 @@ TEST(Reduce, ValuesOfNumPy) {
   const Tensor x = Tensor::of<double>(f64, {2, 3}, {1, -2, 4, 0.5, 3, -1});
   expect_values(
       [](const Values& in) {
-        return Values{sum(in[0], {0}),  sum(in[0]),       prod(in[0], {1}),     max(in[0], {0}),
-                      min(in[0], {-1}), mean(in[0], {1}), variance(in[0], {1}), logsumexp(in[0])};
+        return Values{sum(in[0], {0}),  sum(in[0]),       prod(in[0], {1}), max(in[0], {0}),
+                      min(in[0], {-1}), mean(in[0], {1}), var(in[0], {1}),  logsumexp(in[0])};
       },
       {x},
       {Tensor::of<double>(f64, {3}, {1.5, 1, 3}), Tensor::scalar(f64, 5.5),
@@ -171,7 +171,7 @@ TEST(Reduce, MeansOfHalvesDoNotOverflow) {
   const Tensor x = Tensor::full(f16, {2, 128, 128}, 6);
   expect_values(
       [](const Values& in) {
-        return Values{mean(in[0], {1, 2}), mean(in[0], {0, 1}), mean(in[0]), variance(in[0])};
+        return Values{mean(in[0], {1, 2}), mean(in[0], {0, 1}), mean(in[0]), var(in[0])};
       },
       {x},
       {Tensor::full(f16, {2}, 6), Tensor::full(f16, {128}, 6), Tensor::scalar(f16, 6),
@@ -180,13 +180,13 @@ TEST(Reduce, MeansOfHalvesDoNotOverflow) {
   for (size_t i = 0; i < far.size(); i += 2) far[i] = -100;
   expect_values(
       [](const Values& in) {
-        return Values{variance(in[0]), mean(square(in[0]))};
+        return Values{var(in[0]), mean(square(in[0]))};
       },
       {Tensor::of(f16, {1024}, far)}, {Tensor::scalar(f16, 10000), Tensor::scalar(f16, 10000)});
   // A sum in bfloat16 would round 300 of these away.
   std::vector<double> steps(512);
   for (size_t i = 0; i < steps.size(); ++i) steps[i] = 1 + static_cast<double>(i % 2) / 128;
-  expect_values([](const Values& in) { return Values{variance(in[0])}; },
+  expect_values([](const Values& in) { return Values{var(in[0])}; },
                 {Tensor::of(bf16, {512}, steps)}, {Tensor::scalar(bf16, 0x1p-16)});
 }
 

@@ -69,7 +69,7 @@ Value resize_nearest(Value x, int64_t axis, int64_t out) {
   const int64_t in = x.shape()[axis];
   std::vector<int64_t> source;
   for (int64_t o = 0; o < out; ++o) source.push_back((2 * o + 1) * in / (2 * out));
-  return gather(x, constant(x.block(), Tensor::of(DType::i64, {out}, source)), axis);
+  return take(x, constant(x.block(), Tensor::of(DType::i64, {out}, source)), axis);
 }
 
 // low + (high - low) · weight, with s - ½ between the pixels low and high.
@@ -85,14 +85,14 @@ Value resize_bilinear(Value x, int64_t axis, int64_t out) {
     high.push_back(std::min(floor + 1, in - 1));
     weight.push_back(static_cast<double>(scaled - floor * 2 * out) / static_cast<double>(2 * out));
   }
-  const auto take = [&](const std::vector<int64_t>& source) {
-    return gather(x, constant(x.block(), Tensor::of(DType::i64, {out}, source)), axis);
+  const auto at = [&](const std::vector<int64_t>& source) {
+    return take(x, constant(x.block(), Tensor::of(DType::i64, {out}, source)), axis);
   };
   Dims along(static_cast<size_t>(x.rank() - axis), 1);
   along[0] = out;
-  const Value lower = take(low);
+  const Value lower = at(low);
   const Value mix = constant(x.block(), Tensor::of(x.dtype(), Shape(along), weight));
-  return lower + (take(high) - lower) * mix;
+  return lower + (at(high) - lower) * mix;
 }
 
 // What each pixel of the input counts in each of the result: [out, in], rows that sum to 1.

@@ -70,7 +70,7 @@ TEST(Scan, IsAnOp) {
               .inputs = {{dtype, {3}}, {dtype, {5, 3}}},
               .build = [](const Values& in) -> Values {
                 const Scanned r = scan({in[0]}, {in[1]}, [](const Values& c, const Values& x) {
-                  const Value larger = select(c[0] < x[0], x[0], c[0]);
+                  const Value larger = where(c[0] < x[0], x[0], c[0]);
                   return Scanned{{larger}, {larger}};
                 });
                 return {r.carries[0], r.ys[0]};

@@ -96,7 +96,7 @@ Value as_vector(const Values& start, std::string_view who) {
     parts.push_back(reshape(value, {1}));
   }
   require(!parts.empty(), who, ": needs one start per axis");
-  return concat(parts, 0);
+  return concatenate(parts, 0);
 }
 
 }  // namespace
@@ -200,10 +200,10 @@ Value strided_slice(Value x, const std::vector<Range>& ranges) {
     if (range.limit) limit[i] = flip ? ~*range.limit : *range.limit;
     step[i] = flip ? -range.step : range.step;
   }
-  return slice(backwards.empty() ? x : reverse(x, backwards), start, limit, step);
+  return slice(backwards.empty() ? x : flip(x, backwards), start, limit, step);
 }
 
-Value reverse(Value x, const Dims& axes) {
+Value flip(Value x, const Dims& axes) {
   return emit(reverse_op, {x}, ReverseAttrs{normalize_axes(axes, x.rank(), "reverse")});
 }
 

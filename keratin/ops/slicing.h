@@ -48,7 +48,7 @@ struct Range {
 KERATIN_API Value strided_slice(Value x, const std::vector<Range>& ranges);
 
 // out[i] = x[n - 1 - i] along the axes; no axes means all of them.
-KERATIN_API Value reverse(Value x, const Dims& axes = {});
+KERATIN_API Value flip(Value x, const Dims& axes = {});
 
 // `parts` equal pieces along an axis, or pieces of these sizes (one may be -1: what is left).
 KERATIN_API Values split(Value x, int64_t parts, int64_t axis);

@@ -115,16 +115,16 @@ TEST(Slice, Reverse) {
   for (const Dims& axes : {Dims{}, {0}, {1}, {-1}, {0, 2}})
     check_op({.name = "reverse",
               .inputs = {{f32, {3, 4, 5}}},
-              .build = [&](const Values& in) { return Values{reverse(in[0], axes)}; },
+              .build = [&](const Values& in) { return Values{flip(in[0], axes)}; },
               .second_order = true});
   for (DType dtype : all_dtypes)
     check_op({.name = text("reverse ", dtype),
               .inputs = {{dtype, {3, 7}}},
-              .build = [](const Values& in) { return Values{reverse(in[0], {1})}; },
+              .build = [](const Values& in) { return Values{flip(in[0], {1})}; },
               .gradient = false});
   expect_values(
       [](const Values& in) {
-        return Values{reverse(in[0], {1}), reverse(in[0])};
+        return Values{flip(in[0], {1}), flip(in[0])};
       },
       {counting(i32, {2, 3})},
       {ints({2, 3}, {2, 1, 0, 5, 4, 3}), ints({2, 3}, {5, 4, 3, 2, 1, 0})});
@@ -198,7 +198,7 @@ TEST(Slice, RefusesWhatDoesNotFit) {
   expect_user_error([&] { slice_axis(x, 2, 0, 1); }, {"slice", "axis", "got 2"});
   expect_user_error([&] { strided_slice(x, {{}, {}, {}}); }, {"strided_slice", "3 ranges"});
   expect_user_error([&] { strided_slice(x, {{.step = 0}}); }, {"strided_slice", "0"});
-  expect_user_error([&] { reverse(x, {0, 0}); }, {"reverse", "twice"});
+  expect_user_error([&] { flip(x, {0, 0}); }, {"reverse", "twice"});
   expect_user_error([&] { split(x, 5, 1); }, {"split", "axis 1", "[4,6]", "5 equal"});
   expect_user_error([&] { split(x, 0, 1); }, {"split", "0 equal"});
   expect_user_error([&] { split_sizes(x, {1, 2}, 0); }, {"split", "[1,2]", "add up"});

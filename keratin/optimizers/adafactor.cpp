@@ -42,7 +42,7 @@ void AdafactorOptimizer::make_slots(const std::vector<Variable>& variables) {
 
 Value AdafactorOptimizer::mean_square(const Step& s) const {
   const Value squares = ops::square(s.gradient) + cfg.epsilon_1;
-  const Value keep = 1.0 - ops::pow(s.count, s.number(cfg.beta_2_decay));
+  const Value keep = 1.0 - ops::power(s.count, s.number(cfg.beta_2_decay));
   const auto average = [&](const Variable& slot, Value target) {
     return s.assign(slot, keep * s.read(slot) + (1.0 - keep) * target);
   };

@@ -28,7 +28,7 @@ void FtrlOptimizer::make_slots(const std::vector<Variable>& variables) {
 
 void FtrlOptimizer::update(const Step& s) {
   const auto power = [&](Value x) {
-    return ops::pow(x, ops::scalar_like(x, -cfg.learning_rate_power));
+    return ops::power(x, ops::scalar_like(x, -cfg.learning_rate_power));
   };
   const Value old = s.read(sums_[s.index]), w = s.weight();
   const Value sum = s.assign(sums_[s.index], old + ops::square(s.gradient));

@@ -20,7 +20,7 @@ void LambOptimizer::update(const Step& s) {
   const auto norm = [](Value x) { return ops::sqrt(ops::sum(ops::square(x))); };
   const Value of_weight = norm(s.weight()), of_step = norm(step);
   const Value both = (of_weight > 0.0) & (of_step > 0.0);
-  s.descend(ops::select(both, of_weight / of_step, s.number(1)) * s.rate * step);
+  s.descend(ops::where(both, of_weight / of_step, s.number(1)) * s.rate * step);
 }
 
 }  // namespace keratin

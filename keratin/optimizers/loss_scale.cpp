@@ -12,7 +12,7 @@ Value all_finite(const Values& gradients) {
   Value finite;
   for (const Value g : gradients) {
     if (!g.defined()) continue;
-    const Value own = ops::all(ops::is_finite(g));
+    const Value own = ops::all(ops::isfinite(g));
     finite = finite.defined() ? finite & own : own;
   }
   return finite;
@@ -70,9 +70,9 @@ void LossScaleState::apply(Tracer& tracer, Values gradients) {
   only_if(tracer, finite, [&] { cfg.inner_optimizer->apply(tracer, gradients); });
   const auto count = [&](double n) { return ops::scalar_like(counter, n); };
   const Value due = ops::equal(counter, count(static_cast<double>(cfg.dynamic_growth_steps - 1)));
-  tracer.update(counter_, ops::select(finite & !due, counter + 1.0, count(0)));
-  const Value grown = ops::select(due, scale * 2.0, scale);
-  tracer.update(scale_, ops::select(finite, grown, scale * 0.5));
+  tracer.update(counter_, ops::where(finite & !due, counter + 1.0, count(0)));
+  const Value grown = ops::where(due, scale * 2.0, scale);
+  tracer.update(scale_, ops::where(finite, grown, scale * 0.5));
 }
 
 }  // namespace keratin

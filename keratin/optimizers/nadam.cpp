@@ -7,7 +7,7 @@ namespace {
 
 // β₁ as it warms up.
 Value warm(Value beta_1, Value count) {
-  return beta_1 * (1.0 - ops::pow(ops::scalar_like(count, 0.96), count) * 0.5);
+  return beta_1 * (1.0 - ops::power(ops::scalar_like(count, 0.96), count) * 0.5);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ Value OptimizerStep::approach(const Variable& slot, Value target, double beta) c
 
 Value OptimizerStep::number(double value) const { return ops::scalar_like(count, value); }
 
-Value OptimizerStep::power(double base) const { return ops::pow(number(base), count); }
+Value OptimizerStep::power(double base) const { return ops::power(number(base), count); }
 
 OptimizerState::OptimizerState(std::string_view class_name, LearningRate rate,
                                OptimizerOptions options)
@@ -211,7 +211,7 @@ Value OptimizerState::steps_made(Tracer& tracer) const {
   const Value batches = tracer.read(iteration_);
   const auto every = accumulation();
   if (!every) return batches;
-  return ops::floor_div(batches, ops::scalar_like(batches, static_cast<double>(*every)));
+  return ops::floor_divide(batches, ops::scalar_like(batches, static_cast<double>(*every)));
 }
 
 Values OptimizerState::clipped(Values gradients) const {
@@ -268,7 +268,7 @@ void OptimizerState::average(Tracer& tracer) {
     const Value mean = momentum * old + (1.0 - momentum) * now;
     tracer.update(averages_[i], mean);
     if (overwrites.defined())
-      tracer.update(trained_[i], ops::select(tracer.bring(overwrites, home), mean, now));
+      tracer.update(trained_[i], ops::where(tracer.bring(overwrites, home), mean, now));
   }
 }
 
@@ -280,8 +280,8 @@ void OptimizerState::accumulate(Tracer& tracer, Values gradients) {
     const Values both = ops::promote({gradients[i], tracer.read(accumulators_[i])});
     const Value sum = both[0] + both[1];
     gradients[i] = sum / static_cast<double>(every);
-    tracer.update(accumulators_[i], ops::select(tracer.bring(due, accumulators_[i].device()),
-                                                ops::zeros_like(sum), sum));
+    tracer.update(accumulators_[i], ops::where(tracer.bring(due, accumulators_[i].device()),
+                                               ops::zeros_like(sum), sum));
   }
   only_if(tracer, due, [&] { step_all(tracer, gradients); });
 }
@@ -317,8 +317,7 @@ void OptimizerState::only_if(Tracer& tracer, Value condition, const std::functio
   for (size_t i = 0; i < all.size(); ++i) {
     const Value after = tracer.read(all[i]);
     if (!(after == before[i]))
-      tracer.update(all[i],
-                    ops::select(tracer.bring(condition, all[i].device()), after, before[i]));
+      tracer.update(all[i], ops::where(tracer.bring(condition, all[i].device()), after, before[i]));
   }
 }
 

@@ -36,7 +36,7 @@ void ExponentialDecay::check() const { check_steps(decay_steps); }
 
 Value ExponentialDecay::call(Value step) const {
   const Value passed = periods(step, decay_steps, staircase);
-  return initial_learning_rate * ops::pow(number(step, decay_rate), passed);
+  return initial_learning_rate * ops::power(number(step, decay_rate), passed);
 }
 
 void InverseTimeDecay::check() const { check_steps(decay_steps); }
@@ -58,7 +58,7 @@ void PiecewiseConstantDecay::check() const {
 Value PiecewiseConstantDecay::call(Value step) const {
   Value rate = number(step, values.back());
   for (size_t i = boundaries.size(); i-- > 0;)
-    rate = ops::select(step <= std::trunc(boundaries[i]), number(step, values[i]), rate);
+    rate = ops::where(step <= std::trunc(boundaries[i]), number(step, values[i]), rate);
   return rate;
 }
 
@@ -68,12 +68,12 @@ Value PolynomialDecay::call(Value step) const {
   Value steps = number(step, decay_steps);
   if (cycle) {
     const Value started = ops::equal(step, number(step, 0));
-    steps = steps * ops::select(started, number(step, 1), ops::ceil(step / decay_steps));
+    steps = steps * ops::where(started, number(step, 1), ops::ceil(step / decay_steps));
   } else {
     step = ops::minimum(step, steps);
   }
   const Value range = number(step, initial_learning_rate) - end_learning_rate;
-  return range * ops::pow(1.0 - step / steps, number(step, power)) + end_learning_rate;
+  return range * ops::power(1.0 - step / steps, number(step, power)) + end_learning_rate;
 }
 
 void CosineDecay::check() const { check_steps(decay_steps); }
@@ -87,7 +87,7 @@ Value CosineDecay::call(Value step) const {
   const Value start = number(step, initial_learning_rate);
   const Value now = ops::minimum(step, number(step, decay_steps) + warmup_steps);
   const Value warming = (*warmup_target - start) * (now / warmup_steps) + start;
-  return ops::select(now < warmup_steps, warming, decayed(now - warmup_steps, *warmup_target));
+  return ops::where(now < warmup_steps, warming, decayed(now - warmup_steps, *warmup_target));
 }
 
 void CosineDecayRestarts::check() const { check_steps(first_decay_steps, "first_decay_steps"); }
@@ -100,10 +100,10 @@ Value CosineDecayRestarts::call(Value step) const {
   } else {
     const Value t = number(step, t_mul);
     restarts = ops::floor(ops::log(1.0 - done * (1.0 - t)) / ops::log(t));
-    const Value longer = ops::pow(t, restarts);
+    const Value longer = ops::power(t, restarts);
     done = (done - (1.0 - longer) / (1.0 - t)) / longer;
   }
-  const Value height = ops::pow(number(step, m_mul), restarts);
+  const Value height = ops::power(number(step, m_mul), restarts);
   const Value wave = 0.5 * height * (1.0 + ops::cos(done * std::numbers::pi));
   return initial_learning_rate * ((1.0 - number(step, alpha)) * wave + alpha);
 }

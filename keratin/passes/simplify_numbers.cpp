@@ -120,7 +120,7 @@ Value select(const Node& n) {
   const Value condition = n.in(0), a = n.in(1), b = n.in(2);
   if (const auto known = ops::uniform_value(condition)) return spread(n, *known != 0 ? a : b);
   if (a == b) return spread(n, a);
-  if (is(condition, ops::bit_not_op)) return ops::select(condition.node().in(), b, a);
+  if (is(condition, ops::bit_not_op)) return ops::where(condition.node().in(), b, a);
   return {};
 }
 
@@ -147,7 +147,7 @@ Value bit_xor(const Node& n) {
   const Value a = n.in(0), b = n.in(1);
   if (a == b) return full(n, 0);
   if (is_number(b, 0)) return spread(n, a);
-  return is_all_ones(b) ? spread(n, ops::bit_not(a)) : Value();
+  return is_all_ones(b) ? spread(n, ops::bitwise_not(a)) : Value();
 }
 
 Value bit_not(const Node& n) { return is(n.in(), ops::bit_not_op) ? n.in().node().in() : Value(); }

@@ -36,7 +36,7 @@ Value select_after_unpool(const Node& n) {
   if (back.shape() != n.type().shape || n.in(2).shape().count() != 1) return {};
   if (compare.in(1).shape().count() != 1) return {};
   const Value chosen = ops::emit(compare.op(), {pool->out(0), compare.in(1)}, compare.attrs());
-  return ops::max_unpool(ops::select(chosen, back.node().in(0), n.in(2)), back.node().in(1),
+  return ops::max_unpool(ops::where(chosen, back.node().in(0), n.in(2)), back.node().in(1),
                          back.node().attr<ops::PoolAttrs>());
 }
 

@@ -114,7 +114,7 @@ LambdaMask golden_mask(const std::string& name) {
   if (name == "mask_as_it_is" || name == "mask_of_first")
     return [](const Call& c) -> Masks { return {c.mask()}; };
   if (name == "mask_reversed")
-    return [](const Call& c) -> Masks { return {ops::reverse(*c.mask(), {1})}; };
+    return [](const Call& c) -> Masks { return {ops::flip(*c.mask(), {1})}; };
   if (name == "mask_positive")
     return [](const Call& c) -> Masks { return {first_feature_positive(c.input())}; };
   if (name == "masks_for_both")

@@ -27,7 +27,7 @@ class Collector {
     if (cut == nullptr) return *next_++;
     const Values parts = take_parts(*cut);
     if (parts.empty()) return {};
-    if (!cut->mirrored()) return ops::concat(parts, *cut->axis);
+    if (!cut->mirrored()) return ops::concatenate(parts, *cut->axis);
     mirrors_.push_back({parts, where_});
     return {};
   }

@@ -149,7 +149,7 @@ Model lambdas() {
   const Lambda mixed(
       [](const Values& v) {
         const Value top = ops::squeeze(ops::slice_axis(v[0], 1, 0, 1), 1);
-        return Values{ops::maximum(top, v[1]), ops::select(top > v[1], top, v[1] * v[1])};
+        return Values{ops::maximum(top, v[1]), ops::where(top > v[1], top, v[1] * v[1])};
       },
       "mixed");
   const Symbols both = mixed({x, y});
@@ -170,7 +170,7 @@ Model lambda_functions() {
   const Lambda reduced(
       [](Value v) {
         return Values{ops::sum(v, {1}),       ops::mean(v, {1, 2}, true),
-                      ops::max(v, {2}),       ops::variance(v, {1}),
+                      ops::max(v, {2}),       ops::var(v, {1}),
                       ops::logsumexp(v, {2}), ops::prod(v, {1}),
                       ops::any(v > 0, {1}),   ops::argmax(v, 2),
                       ops::min(v, {2}, true), ops::cumsum(v, {.axis = 1})};
@@ -180,10 +180,10 @@ Model lambda_functions() {
       [](Value v) {
         return Values{ops::reshape(v, {ops::keep_size, 12}),
                       ops::transpose(v, {0, 2, 1}),
-                      ops::reverse(v, {1, 2}),
+                      ops::flip(v, {1, 2}),
                       ops::roll(v, 1, 2),
                       ops::slice_axis(v, 2, 1, 4, 2),
-                      ops::concat({v, v * 2.0}, 2),
+                      ops::concatenate({v, v * 2.0}, 2),
                       ops::pad(v, {.lo = {0, 1, 0}, .hi = {0, 0, 2}, .value = 7}),
                       ops::pad_reflect(v, {0, 1, 0}, {0, 0, 1}),
                       ops::tile(v, {1, 2, 1}),
@@ -197,7 +197,7 @@ Model lambda_functions() {
         const Value row =
             ops::constant(v.block(), Tensor::of<float>(DType::f32, {4}, {1, -2, 3, 4}));
         const ops::TopK best = ops::top_k(v, 2);
-        return Values{ops::gather(v, at, 1),
+        return Values{ops::take(v, at, 1),
                       v * row,
                       ops::sort(v, {.axis = 2}),
                       best.values,
@@ -207,8 +207,8 @@ Model lambda_functions() {
                       ops::log_softmax(v, 1),
                       ops::gelu(v, true),
                       ops::cast(ops::round(v), i32),
-                      ops::select(v > 0, ops::scalar_like(v, 1), ops::scalar_like(v, -1)),
-                      ops::bit_or(v > 1.0, !(v > -1.0))};
+                      ops::where(v > 0, ops::scalar_like(v, 1), ops::scalar_like(v, -1)),
+                      ops::bitwise_or(v > 1.0, !(v > -1.0))};
       },
       "found");
   return Model({.inputs = x, .outputs = {reduced(x), moved(x), found(x)}});

@@ -44,7 +44,7 @@ TEST_F(BitsOnGpu, OfSumsAndScatters) {
   expect_same_bits(
       {numbers({3, 700000}), numbers({700000, 3}), numbers({50, 64}), indices({20000}, 50)},
       [](const Values& v) {
-        const Value rows = ops::gather(v[2], v[3], 0);
+        const Value rows = ops::take(v[2], v[3], 0);
         return Values{ops::sum(v[0], {1}), ops::sum(v[1], {0}),
                       ops::scatter_add(v[2], v[3], ops::tanh(rows), 0)};
       },

@@ -11,9 +11,7 @@ class Kernels : public OnGpu {};
 TEST_F(Kernels, Loops) {
   expect_as_reference(
       {numbers({7, 30}), numbers({30}), numbers({7, 1}), flags({7, 30})},
-      [](const Values& v) {
-        return Values{ops::select(v[3], ops::tanh(v[0] * v[1] + v[2]), v[0])};
-      },
+      [](const Values& v) { return Values{ops::where(v[3], ops::tanh(v[0] * v[1] + v[2]), v[0])}; },
       "loop", "mul");
 }
 
@@ -108,7 +106,7 @@ TEST_F(Kernels, GatherAndScatter) {
   for (const int64_t count : {6, 300}) {
     expect_as_reference(
         {numbers({3, 40, 7}), indices({count}, 40)},
-        with_gradients([](const Values& v) { return Values{ops::gather(v[0], v[1], 1)}; }),
+        with_gradients([](const Values& v) { return Values{ops::take(v[0], v[1], 1)}; }),
         text("gather of ", count), "cuda scatter_add", 1e-4);
     expect_as_reference(
         {numbers({3, 40, 7}), indices({3, count, 7}, 40, DType::i64)},
@@ -151,14 +149,14 @@ TEST_F(Kernels, Movement) {
     check("cuda transpose", [](Value v) { return ops::transpose(v, {0, 2, 1}); });
     check("cuda transpose", [](Value v) { return ops::transpose(v, {2, 0, 1}); });
     check("cuda slice", [](Value v) { return ops::slice(v, {1, 0, 3}, {4, 33, 40}, {1, 2, 3}); });
-    check("cuda reverse", [](Value v) { return ops::reverse(v, {0, 2}); });
+    check("cuda reverse", [](Value v) { return ops::flip(v, {0, 2}); });
     check("cuda pad", [](Value v) {
       return ops::pad(v, {.lo = {0, 1, 0}, .hi = {0, 2, 0}, .interior = {0, 1, 0}, .value = 3});
     });
     check("cuda pad", [](Value v) {
       return ops::pad(v, {.lo = {1, 0, 3}, .hi = {0, 2, 1}, .interior = {0, 0, 0}, .value = 3});
     });
-    check("cuda concat", [](Value v) { return ops::concat({v, v, v}, 1); });
+    check("cuda concat", [](Value v) { return ops::concatenate({v, v, v}, 1); });
   }
 }
 

@@ -15,7 +15,7 @@ TEST_F(LargeLoops, OperandsOfAllShapes) {
       expect_as_reference(
           {numbers(shape, dtype), numbers(other, dtype)},
           [](const Values& v) {
-            return Values{v[0] + v[1], ops::mul(v[1], v[0])};
+            return Values{v[0] + v[1], ops::multiply(v[1], v[0])};
           },
           text(dtype, shape, " and ", other));
 }
@@ -26,7 +26,7 @@ TEST_F(LargeLoops, MixedSizesOfNumbers) {
       {numbers(shape), numbers(shape, DType::bf16), flags(shape), numbers({400})},
       [](const Values& v) {
         const Value sum = v[0] + ops::cast(v[1], DType::f32) + v[3];
-        return Values{ops::select(v[2], sum, v[0]), ops::cast(sum, DType::bf16),
+        return Values{ops::where(v[2], sum, v[0]), ops::cast(sum, DType::bf16),
                       ops::greater(sum, v[0])};
       },
       "mixed");
@@ -63,8 +63,8 @@ TEST_F(LargeLoops, SumsDoNotOverwriteWhatOthersRead) {
   expect_as_reference(
       {numbers({n, n}), numbers({n})},
       [](const Values& v) {
-        const Value vector = ops::reverse(v[1]);
-        return Values{ops::reverse(ops::sum(v[0] * vector, {1}))};
+        const Value vector = ops::flip(v[1]);
+        return Values{ops::flip(ops::sum(v[0] * vector, {1}))};
       },
       "sums beside a vector", " sum", 1e-3);
 }

@@ -22,7 +22,7 @@ Module gated(const Sizes& s, DType dtype) {
   const Value a = m.input({dtype, {s.rows, s.depth}}), b = m.input({dtype, {s.columns, s.depth}}),
               y = m.input({dtype, {s.rows, s.columns}});
   const Value dx =
-      ops::select(y > 0.0, ops::matmul(a, ops::transpose(b, {1, 0})), ops::zeros_like(y));
+      ops::where(y > 0.0, ops::matmul(a, ops::transpose(b, {1, 0})), ops::zeros_like(y));
   m.output(dx);
   m.output(ops::sum(dx, {0}));
   return m;

@@ -63,7 +63,7 @@ class BatchNormInParts final : public Layer {
       c.update(mean_, c.read(mean_) * 0.99 + mean * 0.01);
       c.update(variance_, c.read(variance_) * 0.99 + variance * 0.01);
     }
-    return out.size() == 1 ? out[0] : ops::concat(out, 0);
+    return out.size() == 1 ? out[0] : ops::concatenate(out, 0);
   }
 
  private:

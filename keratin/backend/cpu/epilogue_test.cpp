@@ -69,7 +69,7 @@ TEST(Epilogue, ResidualOfAMatmul) {
 TEST(Epilogue, AnOperandIsNotOverwritten) {
   const std::function<Value(Value, Value)> tails[] = {
       [](Value x, Value y) { return x + y; },
-      [](Value x, Value y) { return ops::select(x > 0.0, y, ops::scalar_like(y, 0)); },
+      [](Value x, Value y) { return ops::where(x > 0.0, y, ops::scalar_like(y, 0)); },
   };
   for (const auto& tail : tails)
     check_fused({.name = "twice",
@@ -92,12 +92,12 @@ TEST(Epilogue, TilesGateAndScale) {
   };
   const std::string gated = plan([](const Values& in) {
     const Value y = ops::matmul(in[0], in[1]) * 0.5;
-    return ops::select(in[2] > 0.0, y, ops::scalar_like(y, 0));
+    return ops::where(in[2] > 0.0, y, ops::scalar_like(y, 0));
   });
   EXPECT_NE(gated.find("+ epilogue tiles"), std::string::npos) << gated;
   const std::string other = plan([](const Values& in) {
     const Value y = ops::matmul(in[0], in[1]);
-    return ops::select(in[2] > 1.0, y, ops::scalar_like(y, 0));
+    return ops::where(in[2] > 1.0, y, ops::scalar_like(y, 0));
   });
   EXPECT_NE(other.find("+ epilogue and loop tiles"), std::string::npos) << other;
 }
@@ -126,12 +126,12 @@ TEST(Epilogue, OtherOps) {
       },
       [](const Values& in) {
         const Value y = ops::matmul(in[0], in[1]) + in[2];
-        return ops::select(in[3] > 0.0, y, ops::scalar_like(y, 0));
+        return ops::where(in[3] > 0.0, y, ops::scalar_like(y, 0));
       },
       [](const Values& in) { return (ops::matmul(in[0], in[1]) + in[2]) * 0.25 + in[3]; },
       [](const Values& in) {
         const Value y = ops::matmul(in[0], in[1]) * 0.5 * in[3];
-        return ops::select(in[3] > 0.5, y * 3.0, ops::scalar_like(y, 0));
+        return ops::where(in[3] > 0.5, y * 3.0, ops::scalar_like(y, 0));
       },
   };
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {

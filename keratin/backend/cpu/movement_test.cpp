@@ -40,8 +40,8 @@ TEST(Movement, Broadcast) {
 TEST(Movement, SliceAndReverse) {
   check_move("slice", {9, 11}, [](Value x) { return ops::slice(x, {1, 2}, {8, 11}, {2, 3}); });
   check_move("slice", {9, 11}, [](Value x) { return ops::slice(x, {4, 2}, {4, 11}, {1, 1}); });
-  check_move("reverse", {9, 11, 2}, [](Value x) { return ops::reverse(x, {0, 2}); });
-  check_move("reverse", {3, 0}, [](Value x) { return ops::reverse(x, {0, 1}); });
+  check_move("reverse", {9, 11, 2}, [](Value x) { return ops::flip(x, {0, 2}); });
+  check_move("reverse", {3, 0}, [](Value x) { return ops::flip(x, {0, 1}); });
 }
 
 TEST(Movement, PadAndConcat) {
@@ -50,7 +50,7 @@ TEST(Movement, PadAndConcat) {
   });
   check_move("pad", {0, 5}, [](Value x) { return ops::pad(x, {.lo = {2, 1}, .hi = {0, 0}}); });
   check_move("concat", {3, 4, 5}, [](Value x) {
-    return ops::concat({x, ops::slice_axis(x, 1, 0, 2), x}, 1);
+    return ops::concatenate({x, ops::slice_axis(x, 1, 0, 2), x}, 1);
   });
 }
 

@@ -25,7 +25,7 @@ Module pointwise(DType dtype) {
       // Not an op of this dtype.
     }
   }
-  m.output(ops::select(c, a, ops::broadcast_to(b, {4, 6})));
+  m.output(ops::where(c, a, ops::broadcast_to(b, {4, 6})));
   for (DType to : all_dtypes) m.output(ops::cast(a, to));
   return m;
 }
@@ -52,7 +52,7 @@ TEST_F(CudaTexts, PacksOfNeighbours) {
     const Value x = m.input({dtype, {64, 96, 64}});
     for (const Shape& other : {Shape{64}, Shape{96, 1}, Shape{64, 1, 64}, Shape{}, Shape{64, 1, 1}})
       m.output(ops::add(x, m.input({dtype, other})));
-    m.output(ops::select(m.input({DType::boolean, {64, 96, 64}}), x, x));
+    m.output(ops::where(m.input({DType::boolean, {64, 96, 64}}), x, x));
     m.output(ops::add(m.input({dtype, {1024, 1028}}), m.input({dtype, {1024, 1}})));
     m.output(ops::add(m.input({dtype, {8, 12001, 7}}), m.input({dtype, {7}})));
     m.output(ops::sum(x, {0, 1}));
@@ -85,11 +85,11 @@ TEST_F(CudaTexts, Movement) {
   m.output(ops::transpose(x, {2, 0, 1}));
   m.output(ops::broadcast_to(m.input({DType::i8, {4, 1}}), {3, 4, 5}));
   m.output(ops::slice(x, {0, 1, 0}, {3, 4, 5}, {1, 2, 1}));
-  m.output(ops::reverse(x, {0, 2}));
+  m.output(ops::flip(x, {0, 2}));
   m.output(ops::dynamic_slice(x, at, {1, 2, 3}));
   m.output(ops::dynamic_update_slice(x, m.input({DType::f16, {2, 2, 2}}), at));
   m.output(ops::pad(x, {.lo = {1, 0, 3}, .hi = {0, 2, 0}, .interior = {0, 1, 0}, .value = 2}));
-  m.output(ops::concat({x, x, m.input({DType::f16, {3, 0, 5}})}, 1));
+  m.output(ops::concatenate({x, x, m.input({DType::f16, {3, 0, 5}})}, 1));
   m.output(ops::iota(m.block(), DType::f32, {3, 4}, 1));
   m.output(ops::random_bits(m.input({DType::i64, {2}}), {7}));
   expect_compiles(m);
@@ -99,7 +99,7 @@ TEST_F(CudaTexts, IndexingAndLines) {
   Module m;
   const Value x = m.input({DType::f32, {3, 4, 5}}), at = m.input({DType::i64, {2, 2}});
   const Value along = m.input({DType::i32, {3, 2, 5}});
-  m.output(ops::gather(x, at, 1));
+  m.output(ops::take(x, at, 1));
   m.output(ops::scatter_add(x, at, m.input({DType::f32, {3, 2, 2, 5}}), 1));
   m.output(ops::take_along_axis(x, along, 1));
   m.output(ops::scatter_add_along_axis(x, along, m.input({DType::f32, {3, 2, 5}}), 1));
