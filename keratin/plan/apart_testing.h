@@ -82,7 +82,7 @@ class ApartBackend : public Backend {
  public:
   std::string_view name() const override { return "apart"; }
   bool claims(const Node& node) const override { return reference_backend().claims(node); }
-  Offer make(const Node& node, const KernelOptions& options) const override {
+  Choice make(const Node& node, const KernelOptions& options) const override {
     return reference_backend().make(node, options);
   }
   std::unique_ptr<DeviceQueue> open(Device) const override {

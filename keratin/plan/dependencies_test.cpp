@@ -32,8 +32,8 @@ class PlanningBackend final : public Backend {
  public:
   std::string_view name() const override { return "planning"; }
   bool claims(const Node&) const override { return true; }
-  Offer make(const Node& node, const KernelOptions&) const override {
-    return {.kernel = std::make_unique<PlannedKernel>(node), .refusal = {}};
+  Choice make(const Node& node, const KernelOptions&) const override {
+    return {.kernel = std::make_unique<PlannedKernel>(node)};
   }
 };
 

@@ -58,9 +58,8 @@ class PreparedMul final : public PreparedKernel {
 
 class PreparingBackend final : public ApartBackend {
  public:
-  Offer make(const Node& node, const KernelOptions& options) const override {
-    if (node.name() == "mul")
-      return {.kernel = std::make_unique<PreparedMul>(node, prepared), .refusal = {}};
+  Choice make(const Node& node, const KernelOptions& options) const override {
+    if (node.name() == "mul") return {.kernel = std::make_unique<PreparedMul>(node, prepared)};
     return ApartBackend::make(node, options);
   }
   mutable int prepared = 0;

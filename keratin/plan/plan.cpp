@@ -163,7 +163,7 @@ class Planner {
   void make_steps() {
     if (is_on_one_apart_device()) {
       lasting_.emplace(plan_.module);
-      kernel_options_.lasts = [this](const Value& value) { return (*lasting_)[value]; };
+      kernel_options_.is_stable = [this](const Value& value) { return (*lasting_)[value]; };
     }
     for (const auto& parameter : plan_.module.block().parameters())
       require(parameter->type().shape.known(), "plan: all sizes must be known, the parameter '",
@@ -173,8 +173,8 @@ class Planner {
         require(type.shape.known(), "plan: all sizes must be known, '", node->name(), "' gives ",
                 type);
       if (is_name(*node) || &node->op() == &ops::constant_op) continue;
-      auto kernel = make_kernel(*node);
-      if (const auto* prepared = dynamic_cast<const PreparedKernel*>(kernel.get()))
+      Choice choice = choose_kernel(*node);
+      if (const auto* prepared = dynamic_cast<const PreparedKernel*>(choice.kernel.get()))
         if (auto preparation = prepared->preparation()) {
           const Preparation* known = preparation.get();
           plan_.steps.push_back({.node = node.get(),
@@ -183,7 +183,10 @@ class Planner {
                                  .device = node->device(),
                                  .preparation = known});
         }
-      plan_.steps.push_back({node.get(), std::move(kernel), {}, node->device()});
+      plan_.steps.push_back({.node = node.get(),
+                             .kernel = std::move(choice.kernel),
+                             .refused = std::move(choice.refused),
+                             .device = node->device()});
     }
   }
 
@@ -214,19 +217,26 @@ class Planner {
       if (steps[i].preparation == nullptr) step_of_[*steps[i].node] = i;
   }
 
-  std::unique_ptr<Kernel> make_kernel(const Node& node) const {
-    if (auto kernel = make_control_flow(node, options_)) return kernel;
-    std::string refusals;
+  Choice choose_kernel(const Node& node) const {
+    if (auto kernel = make_control_flow(node, options_)) return {.kernel = std::move(kernel)};
+    std::vector<Refusal> refused;
     // Between two devices, the one that may have its own memory knows how.
     const bool leaves_gpu =
         &node.op() == &ops::transfer_op && node.in().type().device.kind == Device::Kind::gpu;
     for (const Backend* backend :
          options_.of(leaves_gpu ? node.in().type().device : node.device())) {
-      Offer offer = backend->make(node, kernel_options_);
-      if (offer.kernel) return std::move(offer.kernel);
-      refusals += text("; ", backend->name(), ": ", offer.refusal);
+      Choice choice = backend->make(node, kernel_options_);
+      for (Refusal& refusal : choice.refused)
+        refused.push_back({text(backend->name(), ": ", refusal.kernel), std::move(refusal.reason)});
+      if (choice.kernel) {
+        choice.refused = std::move(refused);
+        return choice;
+      }
     }
-    throw BackendError(text("plan: no backend runs '", node.name(), "'", refusals));
+    std::string reasons;
+    for (const Refusal& refusal : refused)
+      reasons += text("; ", refusal.kernel, ": ", refusal.reason);
+    throw BackendError(text("plan: no backend runs '", node.name(), "'", reasons));
   }
 
   void find_last_uses() {
@@ -423,11 +433,10 @@ class Planner {
   }
 
   void append_copy(Slot from, Slot to, Value value) {
-    plan_.steps.push_back({nullptr,
-                           std::make_unique<CopyKernel>(*options_.of(value.type().device).front(),
-                                                        bytes_of(value.type())),
-                           {from, to, Slot{}},
-                           value.type().device});
+    const Backend& backend = *options_.of(value.type().device).front();
+    plan_.steps.push_back({.kernel = std::make_unique<CopyKernel>(backend, bytes_of(value.type())),
+                           .slots = {from, to, Slot{}},
+                           .device = value.type().device});
   }
 
   const PlanOptions& options_;

@@ -36,7 +36,9 @@ struct Wait {
 struct PlanStep {
   const Node* node = nullptr;  // nullptr for a copy made by the planner
   std::unique_ptr<Kernel> kernel;
-  std::vector<Slot> slots;  // inputs, outputs, scratch; then what was prepared, if anything was
+  std::vector<Refusal> refused = {};  // better kernels, and why they do not run the node
+  std::vector<Slot> slots =
+      {};  // inputs, outputs, scratch; then what was prepared, if anything was
   Device device;
   std::vector<Wait> waits = {};              // before it starts
   bool signals = false;                      // does a wait end with it?

@@ -296,8 +296,8 @@ class AlwaysInPlace final : public Backend {
   };
   std::string_view name() const override { return "always in place"; }
   bool claims(const Node&) const override { return true; }
-  Offer make(const Node&, const KernelOptions&) const override {
-    return {std::make_unique<Nothing>(), ""};
+  Choice make(const Node&, const KernelOptions&) const override {
+    return {.kernel = std::make_unique<Nothing>()};
   }
 };
 

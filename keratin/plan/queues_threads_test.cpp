@@ -83,9 +83,9 @@ class Together final : public Backend {
   bool claims(const Node& node) const override {
     return &node.op() == &ops::all_reduce_op || reference_backend().claims(node);
   }
-  Offer make(const Node& node, const KernelOptions& options) const override {
+  Choice make(const Node& node, const KernelOptions& options) const override {
     if (&node.op() != &ops::all_reduce_op) return reference_backend().make(node, options);
-    return {.kernel = std::make_unique<Sum>(node), .refusal = {}};
+    return {.kernel = std::make_unique<Sum>(node)};
   }
 
  private:
@@ -149,12 +149,12 @@ class Troubled final : public Backend {
   explicit Troubled(Trouble trouble) : trouble_(std::move(trouble)) {}
   std::string_view name() const override { return "troubled"; }
   bool claims(const Node& node) const override { return reference_backend().claims(node); }
-  Offer make(const Node& node, const KernelOptions& options) const override {
-    Offer offer = reference_backend().make(node, options);
+  Choice make(const Node& node, const KernelOptions& options) const override {
+    Choice choice = reference_backend().make(node, options);
     if (node.name() == "neg")
-      offer.kernel = std::make_unique<Neg>(std::move(offer.kernel),
-                                           [this, device = node.device()] { trouble_(device); });
-    return offer;
+      choice.kernel = std::make_unique<Neg>(std::move(choice.kernel),
+                                            [this, device = node.device()] { trouble_(device); });
+    return choice;
   }
 
  private:

@@ -15,16 +15,19 @@ class CpuBackend final : public Backend {
     return entry != nullptr && (entry->claims == nullptr || entry->claims(node));
   }
 
-  Offer make(const Node& node, const KernelOptions& options) const override {
+  Choice make(const Node& node, const KernelOptions& options) const override {
     const cpu::KernelEntry* entry = cpu::find_kernels(node.op());
-    if (entry == nullptr) return cpu::refuse("no kernel");
-    std::string reasons;
+    if (entry == nullptr) return {};
+    Choice choice;
     for (const cpu::Maker maker : entry->makers) {
       Offer offer = maker(node, options);
-      if (offer.kernel) return offer;
-      reasons += (reasons.empty() ? "" : ", ") + offer.refusal;
+      if (offer.kernel) {
+        choice.kernel = std::move(offer.kernel);
+        return choice;
+      }
+      choice.refused.push_back({std::string(node.name()), std::move(offer.refusal)});
     }
-    return cpu::refuse(reasons);
+    return choice;
   }
 };
 

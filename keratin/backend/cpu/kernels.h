@@ -23,10 +23,4 @@ struct KernelEntry {
 // nullptr when nothing here runs the op.
 const KernelEntry* find_kernels(const OpDef& op);
 
-// For makers: Offer{.refusal = …} with the reason as text.
-template <class... Parts>
-Offer refuse(const Parts&... parts) {
-  return {.kernel = nullptr, .refusal = text(parts...)};
-}
-
 }  // namespace keratin::cpu

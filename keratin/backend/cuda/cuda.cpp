@@ -55,24 +55,19 @@ class CudaBackend final : public Backend {
            claims_all_reduce(node);
   }
 
-  Offer make(const Node& node, const KernelOptions& options) const override {
-    if (&node.op() == &ops::transfer_op)
-      return {.kernel = std::make_unique<TransferStep>(node), .refusal = {}};
+  Choice make(const Node& node, const KernelOptions& options) const override {
+    if (&node.op() == &ops::transfer_op) return {.kernel = std::make_unique<TransferStep>(node)};
     if (&node.op() == &ops::matmul_op)
-      if (auto kernel = make_matmul(node, options))
-        return {.kernel = std::move(kernel), .refusal = {}};
-    if (auto kernel = make_epilogue(node, options))
-      return {.kernel = std::move(kernel), .refusal = {}};
-    if (auto kernel = make_summed(node, options))
-      return {.kernel = std::move(kernel), .refusal = {}};
-    if (auto kernel = make_conv_step(node, options))
-      return {.kernel = std::move(kernel), .refusal = {}};
-    if (auto kernel = make_all_reduce(node)) return {.kernel = std::move(kernel), .refusal = {}};
+      if (auto kernel = make_matmul(node, options)) return {.kernel = std::move(kernel)};
+    if (auto kernel = make_epilogue(node, options)) return {.kernel = std::move(kernel)};
+    if (auto kernel = make_summed(node, options)) return {.kernel = std::move(kernel)};
+    if (auto kernel = make_conv_step(node, options)) return {.kernel = std::move(kernel)};
+    if (auto kernel = make_all_reduce(node)) return {.kernel = std::move(kernel)};
     const TextMaker maker = find_text(node);
     if (maker == make_attention)
-      return {.kernel = make_step(node, attention_text(node, options.tf32)), .refusal = {}};
-    if (maker != nullptr) return {.kernel = make_step(node, maker(node)), .refusal = {}};
-    return {.kernel = nullptr, .refusal = "no kernel"};
+      return {.kernel = make_step(node, attention_text(node, options.tf32))};
+    if (maker != nullptr) return {.kernel = make_step(node, maker(node))};
+    return {};
   }
 
   std::unique_ptr<DeviceQueue> open(Device device) const override {

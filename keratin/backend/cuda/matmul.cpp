@@ -140,8 +140,8 @@ bool may_turn_b(const Node& node, const Product& product, const KernelOptions& o
   const GemmShape& s = product.shape;
   constexpr int64_t least_weights = int64_t{1} << 16;
   return options.tf32 && node.type().dtype == DType::f32 && !s.transpose_b && s.batch == 1 &&
-         !product.gate && s.rows > 1 && s.depth * s.columns >= least_weights && options.lasts &&
-         options.lasts(node.in(product.b));
+         !product.gate && s.rows > 1 && s.depth * s.columns >= least_weights && options.is_stable &&
+         options.is_stable(node.in(product.b));
 }
 
 // The ways to make a product, the library's first.

@@ -56,10 +56,10 @@ class ReferenceBackend final : public Backend {
 
   std::string_view name() const override { return "reference"; }
   bool claims(const Node& node) const override { return find(node) != nullptr; }
-  Offer make(const Node& node, const KernelOptions&) const override {
+  Choice make(const Node& node, const KernelOptions&) const override {
     if (const Loop loop = find(node))
-      return {.kernel = std::make_unique<ReferenceKernel>(node, loop), .refusal = {}};
-    return {.kernel = nullptr, .refusal = "not a primitive"};
+      return {.kernel = std::make_unique<ReferenceKernel>(node, loop)};
+    return {.refused = {{"reference", "not a primitive"}}};
   }
 
  private:

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "keratin/ir/node.h"
+
+namespace keratin {
+
+// Reads the operands of a node in order: its inputs, then its outputs.
+//
+// An op names its operands once, in a struct template, and everybody uses these names:
+//
+//   template <class T>
+//   struct GruOperands {
+//     T xw, h0, recurrent, bias, mask;  // inputs; bias and mask may be absent
+//     T ys, h, gates, states;           // outputs
+//
+//     static GruOperands read(OperandReader<T> r) {
+//       const bool reset_after = r.node().template attr<GruAttrs>().reset_after;
+//       return {.xw = r.input(), .h0 = r.input(), .recurrent = r.input(),
+//               .bias = r.input_if(reset_after), .mask = r.optional_input(),
+//               .ys = r.output(), .h = r.output(), .gates = r.output(), .states = r.output()};
+//     }
+//   };
+//
+// `operands<GruOperands>(node)` has the node's values, for shape rules, decompositions and
+// gradients. Kernels get views of memory (plan/view.h).
+template <class T>
+class OperandReader;
+
+template <>
+class OperandReader<Value> {
+ public:
+  explicit OperandReader(const Node& node) : node_(node) {}
+
+  const Node& node() const { return node_; }
+  Value input() { return node_.in(input_++); }
+  Value input_if(bool present) { return present ? input() : Value(); }
+  Value optional_input() { return input_if(input_ < node_.input_count()); }
+  Value output() { return node_.out(output_++); }
+  Value output_if(bool present) { return present ? output() : Value(); }
+
+ private:
+  const Node& node_;
+  size_t input_ = 0, output_ = 0;
+};
+
+template <template <class> class Operands>
+Operands<Value> operands(const Node& node) {
+  return Operands<Value>::read(OperandReader<Value>(node));
+}
+
+}  // namespace keratin
