@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "gpu_testing.h"
-#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/driver/gpu.h"
 #include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"

@@ -1,7 +1,7 @@
-#include "keratin/backend/cuda/nccl.h"
+#include "keratin/backend/cuda/collective/nccl.h"
 
 #include "gpu_testing.h"
-#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/driver/gpu.h"
 #include "keratin/engine/compile.h"
 #include "keratin/ops/registry.h"
 #include "keratin/testing/check_op.h"

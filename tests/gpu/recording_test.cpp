@@ -1,7 +1,7 @@
 #include <stdexcept>
 
 #include "gpu_testing.h"
-#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/driver/gpu.h"
 
 // Steps that are recorded as a graph.
 namespace keratin::testing {

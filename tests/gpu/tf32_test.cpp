@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "gpu_testing.h"
-#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/driver/gpu.h"
 #include "keratin/base/text.h"
 
 // What a product may be off when it is made from 11 significant bits, as is the default.

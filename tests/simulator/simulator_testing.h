@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "keratin/backend/cuda/driver.h"
-#include "keratin/backend/cuda/nvrtc.h"
+#include "keratin/backend/cuda/driver/driver.h"
+#include "keratin/backend/cuda/driver/nvrtc.h"
 
 namespace keratin::cuda {
 

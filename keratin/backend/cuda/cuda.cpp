@@ -2,13 +2,13 @@
 
 #include <unordered_map>
 
-#include "keratin/backend/cuda/all_reduce.h"
-#include "keratin/backend/cuda/attention.h"
-#include "keratin/backend/cuda/conv.h"
+#include "keratin/backend/cuda/attention/attention.h"
+#include "keratin/backend/cuda/collective/all_reduce.h"
+#include "keratin/backend/cuda/conv/conv.h"
+#include "keratin/backend/cuda/driver/gpu.h"
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/gpu.h"
 #include "keratin/backend/cuda/kernels.h"
-#include "keratin/backend/cuda/matmul.h"
+#include "keratin/backend/cuda/matmul/matmul.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/records.h"

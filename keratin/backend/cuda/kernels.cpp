@@ -1,8 +1,8 @@
 #include "keratin/backend/cuda/kernels.h"
 
-#include "keratin/backend/cuda/attention.h"
+#include "keratin/backend/cuda/attention/attention.h"
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/loop.h"
+#include "keratin/backend/cuda/loops/loop.h"
 #include "keratin/ops/norm_rules.h"
 #include "keratin/ops/records.h"
 

@@ -1,6 +1,6 @@
 #include "keratin/backend/cuda/step.h"
 
-#include "keratin/backend/cuda/gpu.h"
+#include "keratin/backend/cuda/driver/gpu.h"
 
 namespace keratin::cuda {
 

@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/conv_cudnn.h"
+#include "keratin/backend/cuda/conv/conv_cudnn.h"
 #include "keratin/backend/cuda/texts_testing.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/norm_rules.h"

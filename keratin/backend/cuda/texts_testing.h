@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "keratin/backend/cuda/driver/nvrtc.h"
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/kernels.h"
-#include "keratin/backend/cuda/nvrtc.h"
 #include "keratin/ir/module.h"
 
 // The kernels' text, compiled for two chips wherever there is an NVRTC: no GPU is needed.

@@ -1,0 +1,122 @@
+#include "keratin/backend/cuda/collective/all_reduce.h"
+
+#include <set>
+
+#include "keratin/backend/cuda/collective/nccl.h"
+#include "keratin/backend/cuda/cuda.h"
+#include "keratin/backend/cuda/driver/gpu.h"
+#include "keratin/base/text.h"
+#include "keratin/ops/all_reduce.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+// GPUs that NCCL has connected, and a stream on each but the first, which is busy with a queue.
+class Connected {
+ public:
+  explicit Connected(std::vector<Gpu*> gpus)
+      : gpus_(std::move(gpus)), clique_(*nccl(), numbers()), streams_(gpus_.size()) {
+    for (size_t i = 1; i < gpus_.size(); ++i) {
+      gpus_[i]->enter();
+      check(driver().create_stream(&streams_[i], Driver::stream_non_blocking), "cuStreamCreate");
+    }
+  }
+
+  // After what the calling queue, that of the first GPU, has launched; other queues have finished
+  // the parts that they made. All sums are there when it returns. They take turns: two that met on
+  // their GPUs in different orders could wait for each other.
+  void sum(std::span<const Clique::Part> parts) {
+    static std::mutex lock;
+    const std::lock_guard guard(lock);
+    streams_[0] = current_queue().stream();
+    clique_.all_reduce(parts, streams_);
+    Result result = 0;
+    for (size_t i = gpus_.size(); i-- > 0;) {  // the queue's own GPU is the last to be entered
+      gpus_[i]->enter();
+      if (const Result here = driver().synchronize(streams_[i])) result = here;
+    }
+    check(result, "all_reduce");
+  }
+
+ private:
+  std::vector<int> numbers() const {
+    std::vector<int> all;
+    for (const Gpu* gpu : gpus_) all.push_back(gpu->ordinal());
+    return all;
+  }
+
+  const std::vector<Gpu*> gpus_;
+  const Clique clique_;
+  std::vector<StreamHandle> streams_;
+};
+
+// nullptr when NCCL cannot connect the devices, which takes it long to find out.
+Connected* connected(const std::vector<Device>& devices) {
+  static std::mutex lock;
+  static auto* known = new std::map<std::vector<Gpu*>, std::unique_ptr<Connected>>();
+  std::vector<Gpu*> gpus;
+  for (const Device device : devices) gpus.push_back(&gpu(device));
+  const std::lock_guard guard(lock);
+  const auto [found, is_new] = known->try_emplace(gpus);
+  try {
+    if (is_new) found->second = std::make_unique<Connected>(gpus);
+  } catch (const BackendError&) {
+    // Transfers do it.
+  }
+  return found->second.get();
+}
+
+// NCCL wants one GPU per part.
+bool are_apart(const std::vector<Device>& devices) {
+  std::set<const Gpu*> gpus;
+  for (const Device device : devices) gpus.insert(&gpu(device));
+  return gpus.size() == devices.size() && gpus.size() > 1;
+}
+
+const std::vector<Device>& devices_of(const Node& node) {
+  return node.attr<ops::AllReduceAttrs>().devices;
+}
+
+class AllReduceStep final : public Kernel {
+ public:
+  explicit AllReduceStep(const Node& node)
+      : node_(node), connected_(*connected(devices_of(node))) {}
+  std::string describe() const override {
+    return text("cuda NCCL all_reduce, ", node_.input_count() / devices_of(node_).size(),
+                " tensors on ", devices_of(node_).size(), " GPUs");
+  }
+  Launch bind(Pointers p) const override {
+    std::vector<Clique::Part> parts;
+    for (const Value& input : node_.inputs())
+      parts.push_back(
+          {.count = static_cast<size_t>(input.shape().count()), .dtype = input.dtype()});
+    return [this, p, parts]() mutable {
+      for (size_t i = 0; i < parts.size(); ++i) {
+        parts[i].from = p[i];
+        parts[i].to = p[parts.size() + i];
+        ensure(parts[i].to != nullptr, "cuda: a sum over GPUs that one of them does not use");
+      }
+      connected_.sum(parts);
+    };
+  }
+
+ private:
+  const Node& node_;
+  Connected& connected_;
+};
+
+}  // namespace
+
+bool claims_all_reduce(const Node& node) {
+  if (&node.op() != &ops::all_reduce_op || device_count() < 2 || nccl() == nullptr) return false;
+  for (const Type& type : node.types())
+    if (!Clique::sums(type.dtype) || type.device.kind != Device::Kind::gpu) return false;
+  return are_apart(devices_of(node)) && connected(devices_of(node)) != nullptr;
+}
+
+std::unique_ptr<Kernel> make_all_reduce(const Node& node) {
+  return claims_all_reduce(node) ? std::make_unique<AllReduceStep>(node) : nullptr;
+}
+
+}  // namespace keratin::cuda

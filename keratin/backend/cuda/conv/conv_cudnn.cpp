@@ -1,0 +1,181 @@
+#include "keratin/backend/cuda/conv/conv_cudnn.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "keratin/backend/cuda/conv/cudnn_conv.h"
+#include "keratin/backend/cuda/driver/trial.h"
+#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/step.h"
+#include "keratin/base/text.h"
+#include "keratin/plan/preparation.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+constexpr size_t most_compiled = 3;
+
+// The filter as cuDNN wants it, with the scale of an epilogue in it, and the shift.
+class FilterPreparation final : public Preparation {
+ public:
+  FilterPreparation(const ConvJob& job, const Source& source)
+      : job_(job), step_(make_step(job.node, source)) {}
+
+  std::string describe() const override { return text("cuda ", job_.conv.name(), ", its filter"); }
+  size_t scratch_bytes() const override { return step_->scratch_bytes(); }
+  Launch bind(Pointers p) const override { return step_->bind(p); }
+  bool reads(size_t input) const override {
+    return input == job_.w || (job_.epilogue && input != job_.x && input != job_.epilogue->added);
+  }
+
+ private:
+  const ConvJob job_;
+  const std::unique_ptr<Kernel> step_;
+};
+
+class CudnnStep final : public PreparedKernel {
+ public:
+  CudnnStep(const ConvJob& job, CudnnConv conv, std::shared_ptr<const ConvTexts> texts,
+            std::string name)
+      : job_(job),
+        conv_(std::move(conv)),
+        name_(std::move(name)),
+        texts_(std::move(texts)),
+        before_(make_step(job.node, texts_->before)),
+        after_(make_step(job.node, texts_->after)) {}
+
+  std::string describe() const override {
+    return text("cuda ", job_.conv.name(), job_.epilogue ? ", epilogue, " : ", ", name_);
+  }
+  size_t scratch_bytes() const override {
+    return texts_->filter_grad + texts_->image + conv_.workspace_bytes();
+  }
+  std::unique_ptr<Preparation> preparation() const override {
+    if (texts_->prepare.passes.empty()) return nullptr;
+    return std::make_unique<FilterPreparation>(job_, texts_->prepare);
+  }
+
+  Launch bind(Pointers p) const override {
+    return [this, p, before = before_->bind(p), after = after_->bind(p)] {
+      before();
+      launch(p);
+      after();
+    };
+  }
+
+ private:
+  void launch(Pointers p) const {
+    auto* const filter_grad = static_cast<std::byte*>(p[job_.scratch()]);
+    std::byte* const image = filter_grad + texts_->filter_grad;
+    const bool prepared = !texts_->prepare.passes.empty();
+    auto* const filter = prepared ? static_cast<std::byte*>(p[job_.scratch() + 1]) : filter_grad;
+    conv_.run({.x = texts_->image > 0 ? image : p[job_.x],
+               .w = filter,
+               .y = p[job_.y],
+               .shift = filter + texts_->prepared_filter,
+               .added = job_.epilogue && job_.epilogue->added ? p[*job_.epilogue->added] : nullptr,
+               .workspace = image + texts_->image});
+  }
+
+  const ConvJob job_;
+  const CudnnConv conv_;
+  const std::string name_;
+  const std::shared_ptr<const ConvTexts> texts_;
+  const std::unique_ptr<Kernel> before_, after_;
+};
+
+// Is relu of no number no number? Not all engines think so. One input is none, and so must be the
+// output that sees it; all else may be anything.
+bool lets_nan_through(const ConvJob& job, const Kernel& kernel) {
+  const auto seen = first_seen(ops::conv_geometry(job.conv));
+  if (!seen) return true;  // outputs of padding alone are numbers
+  const auto at = [&](void* tensor, int64_t element) {
+    return static_cast<std::byte*>(tensor) + static_cast<size_t>(element) * size_of(job.dtype());
+  };
+  Trial trial(job.node);
+  const std::array<uint8_t, 4> nan = {0xff, 0xff, 0xff, 0xff};
+  trial.queue().upload(at(trial.at(job.x), seen->input), nan.data(), size_of(job.dtype()));
+  trial.bind(kernel)();
+  Tensor found(job.dtype(), {1});
+  trial.queue().download(found.raw(), at(trial.at(job.y), seen->output), found.bytes());
+  trial.queue().finish();
+  return std::isnan(found.at(0));
+}
+
+void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
+              const CudnnShape& shape, const std::string& variant, bool fused) {
+  const auto alignment = [&](size_t place) {
+    return std::min<int64_t>(alignment_of(job.type_of(place)), 16);
+  };
+  ConvProblem problem{.kind = job.kind,
+                      .dtype = job.dtype(),
+                      .tf32 = options.tf32,
+                      .g = shape.g,
+                      .alignment_x = alignment(job.x),
+                      .alignment_y = alignment(job.y)};
+  if (fused)
+    problem.epilogue = {
+        .there = true, .added = job.epilogue->added.has_value(), .relu = job.epilogue->relu};
+  const auto found = std::make_shared<CudnnConvWays>(problem);
+  const auto texts = std::make_shared<ConvTexts>(conv_texts(job, shape, fused));
+  to.key += text_of(problem) + '\n';
+  std::vector<Way> compiled;
+  for (size_t way = 0; way < found->count(); ++way) {
+    const std::string name = text("cudnn ", way, variant, fused ? " fused" : "");
+    const auto make = [job, found, texts, way, name, fused]() -> std::unique_ptr<Kernel> {
+      gpu(job.node.device()).enter();
+      try {
+        std::optional<CudnnConv> conv = found->make(way);
+        if (!conv) return nullptr;
+        auto step = std::make_unique<CudnnStep>(job, *std::move(conv), texts, name);
+        if (fused && job.epilogue->relu && !lets_nan_through(job, *step)) return nullptr;
+        return step;
+      } catch (const BackendError&) {
+        return nullptr;  // it can be described, but not done
+      }
+    };
+    (found->compiles(way) ? compiled : to.ways).push_back({name, make});
+  }
+  // Those take long to make.
+  compiled.resize(std::min(compiled.size(), most_compiled));
+  to.ways.insert(to.ways.end(), compiled.begin(), compiled.end());
+}
+
+}  // namespace
+
+std::optional<SeenInput> first_seen(const ops::ConvGeometry& g) {
+  SeenInput seen;
+  for (const ops::WindowAxis& axis : g.axes) {
+    std::optional<SeenInput> here;
+    for (int64_t o = 0; o < axis.output && !here; ++o)
+      for (int64_t k = 0; k < axis.window && !here; ++k)
+        if (const int64_t i = axis.source(o, k); axis.inside(i)) here = {i, o};
+    if (!here) return std::nullopt;
+    seen = {seen.input * axis.input + here->input, seen.output * axis.output + here->output};
+  }
+  return SeenInput{seen.input * g.channels, seen.output * g.outputs};
+}
+
+CudnnWays cudnn_ways(const ConvJob& job, const KernelOptions& options) {
+  CudnnWays found;
+  if (job.dtype() == DType::f64 || !cudnn::available()) return found;
+  gpu(job.node.device()).enter();
+  const std::pair<Channels, const char*> variants[] = {{Channels::as_they_are, ""},
+                                                       {Channels::more, " with more channels"},
+                                                       {Channels::folded, " with strides folded"}};
+  for (const bool fused : {true, false})
+    for (const auto& [channels, variant] : variants) {
+      const auto shape = cudnn_shape(ops::conv_geometry(job.conv), job.dtype(), channels);
+      if (!shape || (fused && !job.epilogue)) continue;
+      try {
+        add_ways(found, job, options, *shape, variant, fused);
+      } catch (const BackendError&) {
+        // A convolution that the library cannot even describe.
+      }
+    }
+  return found;
+}
+
+}  // namespace keratin::cuda

@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include "keratin/backend/cuda/conv/conv.h"
+#include "keratin/backend/cuda/source.h"
+#include "keratin/base/text.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/fused.h"
+#include "keratin/ops/records.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+std::optional<ConvKind> kind_of(const Node& node) {
+  if (&node.op() == &ops::conv_op) return ConvKind::forward;
+  if (&node.op() == &ops::conv_grad_input_op) return ConvKind::grad_input;
+  if (&node.op() == &ops::conv_grad_filter_op) return ConvKind::grad_filter;
+  return std::nullopt;
+}
+
+// Reads a region as a chain of ops that begins with a convolution.
+class Reader {
+ public:
+  Reader(const Node& node, const Node& conv)
+      : node_(node), conv_(conv), value_(conv.out()), shape_(conv.type().shape) {}
+
+  std::optional<ConvEpilogue> read() {
+    for (const auto& inner : node_.region().nodes())
+      if (inner.get() != &conv_ && &inner->op() != &ops::constant_op && !take(*inner))
+        return std::nullopt;
+    const Values& results = node_.region().results;
+    if (results.size() != 1 || results[0] != value_) return std::nullopt;
+    return std::move(found_);
+  }
+
+ private:
+  bool take(const Node& inner) {
+    if (found_.relu && &inner.op() != &ops::cast_op) return false;
+    if (inner.in(0) != value_ && (inner.input_count() < 2 || inner.in(1) != value_)) return false;
+    const bool first = inner.in(0) == value_;
+    value_ = inner.out();
+    if (&inner.op() == &ops::cast_op) return is_float(inner.type().dtype);
+    if (&inner.op() == &ops::relu_op) return found_.relu = true;
+    if (inner.input_count() != 2) return false;
+    const Value other = inner.in(first ? 1 : 0);
+    const std::string number = channel(other);
+    if (&inner.op() == &ops::add_op) return number.empty() ? add_image(other) : add(number);
+    if (&inner.op() == &ops::sub_op && first && !number.empty()) return add("-" + number);
+    return &inner.op() == &ops::mul_op && !number.empty() && multiply(number);
+  }
+
+  bool add(const std::string& number) {
+    found_.shift = found_.shift.empty() ? number : text("(", found_.shift, " + ", number, ")");
+    return true;
+  }
+  bool multiply(const std::string& number) {
+    if (found_.added) return false;
+    found_.scale = found_.scale.empty() ? number : text(found_.scale, " * ", number);
+    if (!found_.shift.empty()) found_.shift = text(found_.shift, " * ", number);
+    return true;
+  }
+  bool add_image(Value other) {
+    const auto place = place_of(other);
+    if (found_.added || !place || other.shape() != shape_) return false;
+    found_.added = place;
+    return other.dtype() == node_.type().dtype;
+  }
+
+  std::optional<size_t> place_of(Value value) const {
+    const Values parameters = node_.region().parameter_values();
+    const auto found = std::find(parameters.begin(), parameters.end(), value);
+    if (found == parameters.end()) return std::nullopt;
+    return static_cast<size_t>(found - parameters.begin());
+  }
+
+  // What channel o is given, as text; empty for what is no number per channel.
+  std::string channel(Value value) const {
+    if (const Tensor* constant = ops::constant_value(value); constant && constant->count() == 1)
+      return literal(DType::f32, constant->at(0));
+    const auto place = place_of(value);
+    if (!place) return "";
+    if (value.shape().count() == 1) return text("load(p", *place, "[0])");
+    const bool by_channel = value.shape().count() == shape_.back() && value.shape().rank() > 0 &&
+                            value.shape().back() == shape_.back();
+    return by_channel ? text("load(p", *place, "[o])") : "";
+  }
+
+  const Node& node_;
+  const Node& conv_;
+  Value value_;
+  const Shape shape_;
+  ConvEpilogue found_;
+};
+
+}  // namespace
+
+std::optional<ConvJob> conv_job(const Node& node) {
+  if (const auto kind = kind_of(node)) {
+    switch (*kind) {
+      case ConvKind::forward:
+        return ConvJob{node, node, *kind, 0, 1, 2};
+      case ConvKind::grad_input:
+        return ConvJob{node, node, *kind, 2, 1, 0};
+      default:
+        return ConvJob{node, node, *kind, 0, 2, 1};
+    }
+  }
+  if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};
+  const auto& nodes = node.region().nodes();
+  const auto conv = std::find_if(nodes.begin(), nodes.end(),
+                                 [](const auto& inner) { return &inner->op() == &ops::conv_op; });
+  if (conv == nodes.end()) return {};
+  const Values parameters = node.region().parameter_values();
+  const auto place = [&](size_t input) {
+    return static_cast<size_t>(std::find(parameters.begin(), parameters.end(), (*conv)->in(input)) -
+                               parameters.begin());
+  };
+  if (place(0) == parameters.size() || place(1) == parameters.size()) return {};
+  auto epilogue = Reader(node, **conv).read();
+  if (!epilogue || node.type().dtype != (*conv)->type().dtype) return {};
+  return ConvJob{
+      node, **conv, ConvKind::forward, place(0), place(1), node.input_count(), std::move(epilogue)};
+}
+
+}  // namespace keratin::cuda

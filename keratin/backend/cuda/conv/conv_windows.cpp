@@ -1,0 +1,171 @@
+#include <algorithm>
+
+#include "keratin/backend/cuda/conv/conv.h"
+#include "keratin/backend/cuda/conv/conv_cudnn.h"
+#include "keratin/backend/cuda/conv/window_text.h"
+#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/step.h"
+#include "keratin/base/text.h"
+#include "keratin/ops/conv.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+constexpr int64_t most_elements = int64_t{1} << 30;
+
+// The matrix of windows: a row for each place of the output, in it the inputs under the window.
+struct Windows {
+  ops::ConvGeometry g;
+  int64_t places, width;  // rows, columns
+
+  explicit Windows(const ops::ConvGeometry& geometry)
+      : g(geometry), places(g.batch * outputs_of(g.axes)), width(window_of(g.axes) * g.channels) {}
+
+  int64_t count() const { return places * width; }
+};
+
+std::string matrix(const ConvJob& job, const char* qualifier) {
+  return text("reinterpret_cast<", qualifier, storage_type(job.dtype()), "*>(p", job.scratch(),
+              ")");
+}
+
+// The matrix from the input, as many channels at a time as 16 bytes hold.
+Source gather_windows(const ConvJob& job, const Windows& w) {
+  const auto together = static_cast<int64_t>(16 / size_of(job.dtype()));
+  const bool fits = w.g.channels % together == 0 && alignment_of(job.type_of(job.x)) >= 16;
+  const int64_t width = fits ? together : 1, channels = w.g.channels / width;
+  const std::string pack = text("Pack<", storage_type(job.dtype()), ", ", width, ">");
+  return element_kernel(
+      job.node, w.count() / width,
+      text("    const Index c = i % Index(", channels, "), k = i / Index(", channels, ") % Index(",
+           window_of(w.g.axes), "), place = i / Index(", w.width / width, "), o = place % Index(",
+           outputs_of(w.g.axes), "), n = place / Index(", outputs_of(w.g.axes), ");\n",
+           find_input(w.g.axes), "    ", pack, " under = {};\n    if (inside) under = ",
+           "*reinterpret_cast<const ", pack, "*>(p", job.x, " + ((n * Index(", inputs_of(w.g.axes),
+           ") + x) * Index(", channels, ") + c) * Index(", width, "));\n    *reinterpret_cast<",
+           pack, "*>(", matrix(job, ""), " + i * Index(", width, ")) = under;\n"));
+}
+
+// The gradient of the input from that of the matrix: each input adds up where it was.
+Source scatter_windows(const ConvJob& job, const Windows& w) {
+  const DType dtype = job.dtype();
+  return element_kernel(
+      job.node, text("    const Index c = i % Index(", w.g.channels, "), x = i / Index(",
+                     w.g.channels, ") % Index(", inputs_of(w.g.axes), "), n = i / Index(",
+                     w.g.channels * inputs_of(w.g.axes), ");\n    ", compute_type(dtype),
+                     " total = 0;\n    for (Index k = 0; k < ", window_of(w.g.axes), "; ++k) {\n",
+                     find_output(w.g.axes), "      if (inside) total += load(",
+                     matrix(job, "const "), "[((n * Index(", outputs_of(w.g.axes),
+                     ") + o) * Index(", window_of(w.g.axes), ") + k) * Index(", w.g.channels,
+                     ") + c]);\n    }\n    p", job.x, "[i] = ", storage_type(dtype), "(total);\n"));
+}
+
+class WindowsStep final : public Kernel {
+ public:
+  WindowsStep(const ConvJob& job, const Windows& w, bool tf32)
+      : job_(job),
+        plain_(reads_input_in_order(w.g)),
+        matrix_bytes_(plain_ ? 0 : aligned(static_cast<size_t>(w.count()) * size_of(job.dtype()))),
+        gemm_(job.node.device(), shape(w), job.dtype(), tf32) {
+    if (!plain_) windows_ = make_step(job.node, windows_text(job));
+    if (!job.epilogue) return;
+    Source after;
+    after.name = job.node.name();
+    after.text = "using Index = long long;\n";
+    add_epilogue(after, job, true);
+    after_ = make_step(job.node, after);
+  }
+
+  std::string describe() const override {
+    return text("cuda ", job_.conv.name(), plain_ ? "" : " of windows", ", cublasLt",
+                after_ ? ", epilogue" : "");
+  }
+  size_t scratch_bytes() const override { return matrix_bytes_ + gemm_.scratch_bytes(); }
+
+  Launch bind(Pointers p) const override {
+    const auto bound = [&](const std::unique_ptr<Kernel>& part) {
+      return part ? part->bind(p) : Launch([] {});
+    };
+    return [this, p, windows = bound(windows_), after = bound(after_)] {
+      if (job_.kind != ConvKind::grad_input) windows();
+      multiply(p);
+      if (job_.kind == ConvKind::grad_input) windows();
+      after();
+    };
+  }
+
+ private:
+  static size_t aligned(size_t bytes) {
+    return (bytes + cublas::alignment - 1) / cublas::alignment * cublas::alignment;
+  }
+
+  GemmShape shape(const Windows& w) const {
+    GemmShape s;
+    const auto of = [&](size_t place) { return alignment_of(job_.type_of(place)); };
+    const uint32_t windows = plain_ ? of(job_.x) : 64;
+    switch (job_.kind) {
+      case ConvKind::forward:
+        s = {.rows = w.places, .columns = w.g.outputs, .depth = w.width};
+        s.alignment_a = windows;
+        s.alignment_b = of(job_.w);
+        s.alignment_out = of(job_.y);
+        break;
+      case ConvKind::grad_input:
+        s = {.rows = w.places, .columns = w.width, .depth = w.g.outputs, .transpose_b = true};
+        s.alignment_a = of(job_.y);
+        s.alignment_b = of(job_.w);
+        s.alignment_out = windows;
+        break;
+      case ConvKind::grad_filter:
+        s = {.rows = w.width, .columns = w.g.outputs, .depth = w.places, .transpose_a = true};
+        s.alignment_a = windows;
+        s.alignment_b = of(job_.y);
+        s.alignment_out = of(job_.w);
+        break;
+    }
+    return s;
+  }
+
+  void multiply(Pointers p) const {
+    void* const scratch = p[job_.scratch()];
+    void* const x = plain_ ? p[job_.x] : scratch;
+    void* const w = p[job_.w];
+    void* const y = p[job_.y];
+    void* const workspace = static_cast<std::byte*>(scratch) + matrix_bytes_;
+    if (job_.kind == ConvKind::forward) gemm_.run(x, w, y, workspace);
+    if (job_.kind == ConvKind::grad_input) gemm_.run(y, w, x, workspace);
+    if (job_.kind == ConvKind::grad_filter) gemm_.run(x, y, w, workspace);
+  }
+
+  const ConvJob job_;
+  const bool plain_;
+  const size_t matrix_bytes_;
+  const Gemm gemm_;
+  std::unique_ptr<Kernel> windows_, after_;
+};
+
+}  // namespace
+
+bool reads_input_in_order(const ops::ConvGeometry& g) {
+  return std::all_of(g.axes.begin(), g.axes.end(), [](const ops::WindowAxis& a) {
+    return a.window == 1 && a.stride == 1 && a.low == 0 && a.input == a.output;
+  });
+}
+
+bool fits_windows(const ops::ConvGeometry& g) {
+  return g.groups == 1 && Windows(g).count() < most_elements && cublas::available();
+}
+
+Source windows_text(const ConvJob& job) {
+  const Windows w(ops::conv_geometry(job.conv));
+  return job.kind == ConvKind::grad_input ? scatter_windows(job, w) : gather_windows(job, w);
+}
+
+std::unique_ptr<Kernel> make_conv_of_windows(const ConvJob& job, const KernelOptions& options) {
+  const ops::ConvGeometry g = ops::conv_geometry(job.conv);
+  if (!fits_windows(g)) return nullptr;
+  return std::make_unique<WindowsStep>(job, Windows(g), options.tf32);
+}
+
+}  // namespace keratin::cuda

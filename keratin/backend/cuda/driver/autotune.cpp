@@ -1,0 +1,130 @@
+#include "keratin/backend/cuda/driver/autotune.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "keratin/backend/cuda/driver/kernel_cache.h"
+#include "keratin/backend/cuda/driver/trial.h"
+#include "keratin/base/text.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+constexpr size_t rounds = 3, runs_per_round = 4;
+
+// Times the ways to run one step.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const Node& node) : trial_(node), queue_(trial_.queue()) {}
+
+  // In ms, without what is prepared, which others do not wait for; infinite for one that fails.
+  double time(const Kernel& kernel) {
+    double best = std::numeric_limits<double>::infinity();
+    try {
+      const Launch launch = trial_.bind(kernel);
+      launch();
+      queue_.finish();
+      const std::vector<Launch> runs(runs_per_round, launch);
+      for (size_t round = 0; round <= rounds; ++round) {
+        const auto before = std::chrono::steady_clock::now();
+        run(runs, round == 0);
+        queue_.finish();
+        const std::chrono::duration<double, std::milli> ms =
+            std::chrono::steady_clock::now() - before;
+        if (round > 0) best = std::min(best, ms.count());
+      }
+    } catch (const BackendError&) {
+      return std::numeric_limits<double>::infinity();
+    }
+    return best;
+  }
+
+ private:
+  // As a session does it, recorded: what the host does for a launch does not count.
+  void run(const std::vector<Launch>& runs, bool first) {
+    if (first) {
+      Dependencies one_by_one(runs.size());
+      for (size_t i = 1; i < runs.size(); ++i) one_by_one[i] = {i - 1};
+      recorded_ = queue_.record(runs, one_by_one);
+    }
+    if (recorded_) return queue_.replay();
+    for (const Launch& launch : runs) launch();
+  }
+
+  Trial trial_;
+  Queue& queue_;
+  bool recorded_ = false;
+};
+
+struct Winner {
+  std::string name;
+  std::unique_ptr<Kernel> kernel;
+};
+
+Winner find_fastest(const Node& node, const std::vector<Way>& ways) {
+  Winner winner;
+  Stopwatch watch(node);
+  double best = std::numeric_limits<double>::infinity();
+  for (const Way& way : ways) {
+    auto kernel = way.make();
+    const double ms = kernel == nullptr ? best : watch.time(*kernel);
+    if (ms >= best) continue;
+    best = ms;
+    winner = {way.name, std::move(kernel)};
+  }
+  if (winner.kernel == nullptr) throw BackendError("cuda: no way to run a step could be timed");
+  return winner;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> first_possible(const std::vector<Way>& ways) {
+  for (const Way& way : ways)
+    if (auto kernel = way.make()) return kernel;
+  return nullptr;
+}
+
+namespace {
+
+// Its kernel only where it was made for this.
+Winner find_winner(const Node& node, const std::string& key, const std::vector<Way>& ways) {
+  if (!KernelCache::of_user().keeps()) return {ways.front().name, nullptr};
+  static std::mutex lock;
+  static std::map<std::string, std::string> known;
+  const std::lock_guard guard(lock);
+  std::string full = text("way 2\n", gpu(node.device()).chip(), '\n', key);
+  for (const Way& way : ways) full += '\n' + way.name;
+  if (const auto found = known.find(full); found != known.end()) return {found->second, nullptr};
+  Winner winner{ways.front().name, nullptr};
+  try {
+    winner.name = KernelCache::of_user().find(full, [&] {
+      winner = find_fastest(node, ways);
+      return winner.name;
+    });
+  } catch (const BackendError&) {
+    return winner;  // no room to try them, this time: the first is as good as any
+  }
+  known[full] = winner.name;
+  return winner;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
+                                const std::vector<Way>& ways) {
+  Winner winner = find_winner(node, key, ways);
+  if (winner.kernel != nullptr) return std::move(winner.kernel);
+  for (const Way& way : ways)
+    if (way.name == winner.name)
+      if (auto kernel = way.make()) return kernel;
+  return first_possible(ways);
+}
+
+std::string name_of_fastest(const Node& node, const std::string& key,
+                            const std::vector<Way>& ways) {
+  return find_winner(node, key, ways).name;
+}
+
+}  // namespace keratin::cuda

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "keratin/backend/cuda/collective/peers.h"
+#include "keratin/backend/cuda/driver/driver.h"
+#include "keratin/backend/cuda/driver/memory_pool.h"
+#include "keratin/backend/cuda/source.h"
+#include "keratin/plan/device_queue.h"
+
+namespace keratin::cuda {
+
+// One GPU of the machine: its context, what it can do, and the kernels loaded into it.
+class Gpu {
+ public:
+  explicit Gpu(int ordinal);
+
+  void enter() const { check(driver().set_context(context_), "cuCtxSetCurrent"); }
+  bool try_to_enter() const { return driver().set_context(context_) == 0; }
+  Peer peer() const { return {device_, context_}; }
+  int ordinal() const { return ordinal_; }
+  const std::string& chip() const { return chip_; }
+  // Memory that threads of a block can share, for a kernel that asks for it.
+  int64_t shared_bytes() const { return shared_bytes_; }
+  // Can a kernel wait for those that it follows? See `wait_for_others` in prelude.h.
+  bool kernels_wait() const { return major_ >= 9; }
+  // Can the blocks of a cluster see each other's shared memory?
+  bool has_clusters() const { return major_ >= 9; }
+
+  // What is outside a program's own plan: of the GPU, and of the host, which the GPU reads and
+  // writes by itself. The caller has entered.
+  Pool& memory() { return memory_; }
+  Pool& host_memory() { return host_memory_; }
+
+  // The functions of a text, one per pass: compiled when it is new.
+  std::vector<FunctionHandle> functions(const Source& source);
+
+ private:
+  const int ordinal_;  // among the machine's
+  int device_ = 0;
+  ContextHandle context_ = nullptr;
+  std::string chip_;  // "sm_90"
+  int64_t shared_bytes_ = 0;
+  int major_ = 0;  // of its capability
+  Pool memory_, host_memory_;
+  std::mutex lock_;
+  std::map<std::string, ModuleHandle> modules_;  // by text
+};
+
+// Between any two memories; done when it returns. The caller has entered a GPU.
+void copy_now(void* to, const void* from, size_t bytes);
+
+// The GPU that a device is: logical devices share those of the machine.
+Gpu& gpu(Device device);
+
+// Memory of a device, booked to it and given back with the last owner, who has waited for all work
+// on it. BackendError when there is too little.
+std::shared_ptr<void> allocate(Device device, size_t bytes);
+
+// One session's stream of work on a GPU.
+class Queue final : public DeviceQueue {
+ public:
+  explicit Queue(Device device);
+  ~Queue() override;
+
+  std::byte* allocate(size_t bytes) override;
+  std::byte* allocate_host(size_t bytes) override;
+  void enter() override;
+  void upload(void* to, const void* from, size_t bytes) override;
+  void download(void* to, const void* from, size_t bytes) override;
+  void feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) override;
+  void wait_fed() override;
+  void take_fed() override;
+  void wait() override;
+  void complain() override;
+  bool record(std::span<const Launch> steps, const Dependencies& after) override;
+  void replay() override;
+
+  StreamHandle stream() const { return stream_; }
+  // Where kernels write what they complain of: the node, an index, the size it is outside of.
+  long long* const& fault() const { return fault_; }
+
+ private:
+  std::byte* own(std::shared_ptr<void> memory);
+  void capture(std::span<const Launch> steps, const Dependencies& after);
+
+  const Device device_;
+  Gpu& gpu_;
+  StreamHandle stream_ = nullptr;
+  long long* fault_ = nullptr;                 // of the host, seen by the device
+  std::vector<std::shared_ptr<void>> memory_;  // of the device and of the host
+  GraphExecHandle graph_ = nullptr;
+
+  // What is fed comes to `landing_` while launches run, and from there in their order to `fed_to_`.
+  StreamHandle feed_stream_ = nullptr;
+  EventHandle landed_ = nullptr, taken_ = nullptr;
+  std::byte* landing_ = nullptr;
+  void* fed_to_ = nullptr;
+  size_t fed_bytes_ = 0;
+};
+
+// The queue that the calling thread launches into.
+Queue& current_queue();
+
+}  // namespace keratin::cuda

@@ -1,0 +1,151 @@
+#include "keratin/backend/cuda/driver/nvrtc.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "keratin/backend/cuda/driver/library.h"
+#include "keratin/backend/cuda/texts.h"
+#include "keratin/base/text.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+struct Program_;
+using Program = Program_*;
+
+// NVRTC's functions, as they are called.
+struct Nvrtc {
+  int (*create)(Program*, const char* source, const char* name, int headers,
+                const char* const* texts, const char* const* names);
+  int (*destroy)(Program*);
+  int (*compile)(Program, int count, const char* const* options);
+  int (*log_size)(Program, size_t*);
+  int (*log)(Program, char*);
+  int (*code_size)(Program, size_t*);
+  int (*code)(Program, char*);
+  const char* (*error_string)(int);
+  int (*version)(int* major, int* minor);
+};
+
+Nvrtc open() {
+  const Library library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+  Nvrtc n{};
+  library.find(n.create, "nvrtcCreateProgram");
+  library.find(n.destroy, "nvrtcDestroyProgram");
+  library.find(n.compile, "nvrtcCompileProgram");
+  library.find(n.log_size, "nvrtcGetProgramLogSize");
+  library.find(n.log, "nvrtcGetProgramLog");
+  library.find(n.code_size, "nvrtcGetCUBINSize");
+  library.find(n.code, "nvrtcGetCUBIN");
+  library.find(n.error_string, "nvrtcGetErrorString");
+  library.find(n.version, "nvrtcVersion");
+  return n;
+}
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc table = open();
+  return table;
+}
+
+void check(int result, const char* what) {
+  if (result != 0) throw BackendError(text("cuda: ", what, ": ", nvrtc().error_string(result)));
+}
+
+// What NVRTC finds when a header of ours includes something. The standard library's part is in
+// front of everything already.
+constexpr std::pair<const char*, const char*> no_more(const char* name) { return {name, ""}; }
+std::vector<std::pair<const char*, const char*>> headers() {
+  return {{"keratin/ops/scalar.h", texts::scalar},
+          {"keratin/ops/philox.h", texts::philox},
+          {"keratin/backend/cuda/kernels/attention.h", texts::attention},
+          {"keratin/backend/cuda/kernels/gru.h", texts::gru},
+          {"keratin/backend/cuda/kernels/lstm.h", texts::lstm},
+          {"keratin/backend/cuda/kernels/norm.h", texts::norm},
+          {"keratin/backend/cuda/kernels/product.h", texts::product},
+          {"keratin/backend/cuda/kernels/recurrent.h", texts::recurrent},
+          {"keratin/backend/cuda/kernels/rows.h", texts::rows},
+          {"keratin/backend/cuda/kernels/scatter.h", texts::scatter},
+          {"keratin/backend/cuda/kernels/sort.h", texts::sort},
+          {"keratin/backend/cuda/kernels/tiles.h", texts::tiles},
+          no_more("cmath"),
+          no_more("cstdint"),
+          no_more("limits"),
+          no_more("type_traits"),
+          no_more("keratin/ir/op.h")};
+}
+
+std::string whole(const std::string& source) {
+  return text(texts::standard, texts::prelude, source);
+}
+
+// A text with the headers that it includes behind it, and those that these include.
+std::string with_headers(std::string all) {
+  auto left = headers();
+  const auto is_named = [&](const auto& header) {
+    return all.find(header.first) != std::string::npos;
+  };
+  auto next = left.begin();
+  while ((next = std::find_if(left.begin(), left.end(), is_named)) != left.end()) {
+    all += text(next->first, "\n", next->second);
+    left.erase(next);
+  }
+  return all;
+}
+
+// No fused multiply-add across operations: sums and products round as on the CPU.
+std::vector<std::string> options(const std::string& chip) {
+  return {"--gpu-architecture=" + chip, "--std=c++20", "-default-device", "--fmad=false"};
+}
+
+}  // namespace
+
+bool can_compile(std::string* reason) {
+  try {
+    nvrtc();
+    return true;
+  } catch (const BackendError& error) {
+    if (reason != nullptr) *reason = error.what();
+    return false;
+  }
+}
+
+std::string compiler_input(const std::string& source, const std::string& chip) {
+  int major = 0, minor = 0;
+  check(nvrtc().version(&major, &minor), "nvrtcVersion");
+  std::string all = text("NVRTC ", major, ".", minor, "\n");
+  for (const std::string& option : options(chip)) all += option + "\n";
+  return all + with_headers(whole(source));
+}
+
+std::string compile(const std::string& source, const std::string& chip) {
+  std::vector<const char*> names, bodies;
+  for (const auto& [name, body] : headers()) {
+    names.push_back(name);
+    bodies.push_back(body);
+  }
+  Program program = nullptr;
+  check(nvrtc().create(&program, whole(source).c_str(), "kernel.cu", static_cast<int>(names.size()),
+                       bodies.data(), names.data()),
+        "nvrtcCreateProgram");
+  const std::vector<std::string> chosen = options(chip);
+  std::vector<const char*> arguments;
+  for (const std::string& option : chosen) arguments.push_back(option.c_str());
+  const int result = nvrtc().compile(program, static_cast<int>(arguments.size()), arguments.data());
+  std::string output;
+  size_t size = 0;
+  if (result != 0) {
+    check(nvrtc().log_size(program, &size), "nvrtcGetProgramLogSize");
+    output.resize(size);
+    check(nvrtc().log(program, output.data()), "nvrtcGetProgramLog");
+    nvrtc().destroy(&program);
+    throw BackendError(text("cuda: a kernel does not compile:\n", output, "\n", source));
+  }
+  check(nvrtc().code_size(program, &size), "nvrtcGetCUBINSize");
+  output.resize(size);
+  check(nvrtc().code(program, output.data()), "nvrtcGetCUBIN");
+  nvrtc().destroy(&program);
+  return output;
+}
+
+}  // namespace keratin::cuda

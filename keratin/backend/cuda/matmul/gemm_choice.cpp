@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "keratin/backend/cuda/driver/gpu.h"
+#include "keratin/backend/cuda/driver/graph.h"
+#include "keratin/backend/cuda/driver/kernel_cache.h"
+#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/matmul/gemm_sums.h"
+#include "keratin/base/text.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+// What fills a device is done well by the library's first few; of less, how it is cut into parts
+// matters more, and trying takes less.
+constexpr int64_t much_work = int64_t{1} << 31;
+constexpr size_t choices_for_much = 8;
+// Another one than the library's first must be that much faster, or noise would decide.
+constexpr double clearly = 0.96;
+constexpr int repeats = 10, rounds = 3;
+
+using MaybeChoice = std::optional<cublas::Choice>;
+static_assert(std::is_trivially_copyable_v<cublas::Choice>);
+
+// Only what was found is kept in a file.
+std::string as_text(const MaybeChoice& choice) {
+  if (!choice) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
+  return {reinterpret_cast<const char*>(&*choice), sizeof *choice};
+}
+
+MaybeChoice as_choice(const std::string& text) {
+  if (text.size() != sizeof(cublas::Choice)) return {};
+  cublas::Choice choice;
+  std::memcpy(&choice, text.data(), sizeof choice);
+  return choice;
+}
+
+// What was found once in this program. A failure is forgotten: memory to try with may be short only
+// now.
+using Choices = std::map<std::string, MaybeChoice>;
+template <class Find>
+MaybeChoice once(Choices& known, const std::string& key, const Find& find) {
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  try {
+    return known.try_emplace(key, find()).first->second;
+  } catch (const BackendError&) {
+    return {};
+  }
+}
+
+// The seconds that `launch` takes, one of many in a row.
+template <class Launches>
+double seconds_of(const Launches& launch, StreamHandle stream) {
+  using Clock = std::chrono::steady_clock;
+  const Driver& d = driver();
+  launch();  // loads it
+  GraphExecHandle exec = record_graph(stream, [&] {
+    for (int i = 0; i < repeats; ++i) launch();
+  });
+  if (exec == nullptr) throw BackendError("cuda: a product cannot be recorded");
+  const std::shared_ptr<void> owner(exec, [&](void*) { d.destroy_graph_exec(exec); });
+  double best = 1e9;
+  for (int i = 0; i <= rounds; ++i) {
+    const auto before = Clock::now();
+    check(d.launch_graph(exec, stream), "cuGraphLaunch");
+    check(d.synchronize(stream), "cuStreamSynchronize");
+    const std::chrono::duration<double> took = Clock::now() - before;
+    if (i > 0) best = std::min(best, took.count() / repeats);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string text_of(const GemmShape& s, DType dtype, bool tf32) {
+  // Choices are kept: what was once chosen among others has another name.
+  return text("cuBLASLt ", cublas::version(), " rounding once ", dtype, tf32 ? " tf32 " : " ",
+              s.batch, 'x', s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b,
+              ' ', s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
+              s.alignment_out, ' ', s.bias, s.addend, s.relu, s.relu_grad,
+              s.sum == GemmSum::none ? "" : text(" sum ", static_cast<int>(s.sum)));
+}
+
+// Memory to try algorithms on.
+class Gemm::Trial {
+ public:
+  Trial(const Gemm& gemm, const std::vector<cublas::Choice>& choices) : gemm_(gemm) {
+    const GemmShape& s = gemm.shape_;
+    const auto memory = [&](int64_t elements) {
+      return allocate(gemm.device_, static_cast<size_t>(elements) * size_of(gemm.dtype_));
+    };
+    a_elements_ = std::max(s.stride_a * s.batch, s.rows * s.depth);
+    a_ = memory(a_elements_);
+    b_ = memory(std::max(s.stride_b * s.batch, s.depth * s.columns));
+    out_ = memory(s.batch * s.rows * s.columns);
+    bias_ = memory(s.columns);
+    sums_ = memory(s.sums());
+    if (s.relu_grad)
+      bits_ = allocate(gemm.device_, static_cast<size_t>(s.rows * s.bits_of_row() / 8));
+    size_t workspace = 0;
+    for (const cublas::Choice& choice : choices)
+      workspace = std::max(workspace, choice.workspace_bytes + cublas::alignment);
+    scratch_ = allocate(gemm.device_, workspace);
+    check(driver().create_stream(&stream_, Driver::stream_non_blocking), "cuStreamCreate");
+  }
+  ~Trial() {
+    driver().synchronize(stream_);  // memory is let go of: one that failed may be at work
+    driver().destroy_stream(stream_);
+  }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  // Without end when it does not run.
+  double seconds(const cublas::Choice& choice) const {
+    try {
+      return seconds_of([&] { run(choice); }, stream_);
+    } catch (const BackendError&) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+
+  // Is relu of no number no number? Not all think so.
+  bool keeps_nan(const cublas::Choice& choice) const {
+    return holds([&] { return try_nan(choice); });
+  }
+
+  // Are all sums made, once, of all that they should be made of?
+  void keep_right_sums(std::vector<cublas::Choice>& choices) const {
+    const SumTrial known = known_sums(gemm_.shape_, gemm_.dtype_);
+    load(known);
+    std::erase_if(choices, [&](const cublas::Choice& choice) {
+      return !holds([&] { return are_close(sums_of(choice), known.sums); });
+    });
+  }
+
+  // Are sums that depend on the order made in the same one each time?
+  void keep_same_sums(std::vector<cublas::Choice>& choices) const {
+    load(uneven_sums(gemm_.shape_, gemm_.dtype_));
+    std::erase_if(choices, [&](const cublas::Choice& choice) {
+      return !holds([&] {
+        const Tensor first = sums_of(choice);
+        for (int i = 1; i < rounds; ++i)
+          if (!(sums_of(choice) == first)) return false;
+        return true;
+      });
+    });
+  }
+
+ private:
+  template <class Test>
+  static bool holds(const Test& test) {
+    try {
+      return test();
+    } catch (const BackendError&) {
+      return false;  // it does not even run
+    }
+  }
+
+  void load(const SumTrial& numbers) const {
+    copy_now(a_.get(), numbers.a.raw(), numbers.a.bytes());
+    copy_now(b_.get(), numbers.b.raw(), numbers.b.bytes());
+    if (bits_ != nullptr) copy_now(bits_.get(), numbers.bits.raw(), numbers.bits.bytes());
+  }
+
+  Tensor sums_of(const cublas::Choice& choice) const {
+    const Tensor sums = Tensor::full(gemm_.dtype_, {gemm_.shape_.sums()}, std::nan(""));
+    copy_now(sums_.get(), sums.raw(), sums.bytes());
+    run(choice);
+    check(driver().synchronize(stream_), "cuStreamSynchronize");
+    copy_now(sums.raw(), sums_.get(), sums.bytes());
+    return sums;
+  }
+
+  bool try_nan(const cublas::Choice& choice) const {
+    const std::vector<std::byte> ones(static_cast<size_t>(a_elements_) * size_of(gemm_.dtype_),
+                                      std::byte{0xff});
+    copy_now(a_.get(), ones.data(), ones.size());
+    run(choice);
+    check(driver().synchronize(stream_), "cuStreamSynchronize");
+    const Tensor row(gemm_.dtype_, {gemm_.shape_.columns});
+    copy_now(row.raw(), out_.get(), row.bytes());
+    for (int64_t i = 0; i < row.count(); ++i)
+      if (row.at(i) == row.at(i)) return false;
+    return true;
+  }
+
+  void run(const cublas::Choice& choice) const {
+    gemm_.multiply(gemm_.operation_,
+                   {.a = a_.get(),
+                    .b = b_.get(),
+                    .out = out_.get(),
+                    .scratch = scratch_.get(),
+                    .bias = bias_.get(),
+                    .addend = out_.get(),
+                    .bits = bits_.get(),
+                    .sums = sums_.get()},
+                   choice, stream_);
+  }
+
+  const Gemm& gemm_;
+  int64_t a_elements_ = 0;
+  std::shared_ptr<void> a_, b_, out_, bias_, bits_, sums_, scratch_;
+  StreamHandle stream_ = nullptr;
+};
+
+MaybeChoice Gemm::choose(bool for_speed) const {
+  const KernelCache& cache = KernelCache::of_user();
+  // Without a folder to remember it in, the next program might choose another one, and get other
+  // bits: then the library's first is taken.
+  for_speed = for_speed && shape_.is_worth_timing() && cache.keeps();
+  static std::mutex lock;
+  static Choices fastest, first;
+  const std::lock_guard guard(lock);
+  const std::string key = gpu(device_).chip() + ' ' + text_of(shape_, dtype_, tf32_);
+  if (for_speed) {
+    const auto kept = [&] { return cache.find(key, [&] { return as_text(search(true)); }); };
+    if (const auto found = once(fastest, key, [&] { return as_choice(kept()); })) return found;
+  }
+  return once(first, key, [&] { return search(false); });
+}
+
+MaybeChoice Gemm::search(bool for_speed) const {
+  const bool sums = shape_.sum != GemmSum::none;
+  if (shape_.bias || sums)  // as if there were one
+    operation_.bias(reinterpret_cast<const void*>(cublas::alignment));
+  if (shape_.relu_grad) operation_.bits(reinterpret_cast<const void*>(cublas::alignment));
+  std::vector<cublas::Choice> all = cublas::choices(
+      operation_, b_, a_, out_, {shape_.alignment_b, shape_.alignment_a, shape_.alignment_out});
+  if (all.empty() || (!for_speed && !shape_.relu && !sums))
+    return all.empty() ? MaybeChoice() : all[0];
+  const int64_t products = shape_.batch * shape_.rows * shape_.columns;
+  if (products >= much_work / shape_.depth) all.resize(std::min(all.size(), choices_for_much));
+  const Trial trial(*this, all);
+  if (shape_.relu)
+    std::erase_if(all, [&](const cublas::Choice& choice) { return !trial.keeps_nan(choice); });
+  if (sums) {
+    trial.keep_right_sums(all);
+    trial.keep_same_sums(all);
+  }
+  if (all.empty() || !for_speed) return all.empty() ? MaybeChoice() : all[0];
+  size_t best = 0;
+  double best_seconds = clearly * trial.seconds(all[0]);
+  for (size_t i = 1; i < all.size(); ++i)
+    if (const double seconds = trial.seconds(all[i]); seconds < best_seconds) {
+      best = i;
+      best_seconds = seconds;
+    }
+  return std::isinf(best_seconds) ? MaybeChoice() : all[best];
+}
+
+}  // namespace keratin::cuda

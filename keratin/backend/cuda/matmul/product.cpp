@@ -1,0 +1,218 @@
+#include "keratin/backend/cuda/matmul/product.h"
+
+#include <algorithm>
+
+#include "keratin/ir/module.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/fused.h"
+#include "keratin/ops/matmul.h"
+#include "keratin/ops/records.h"
+#include "keratin/ops/reduce.h"
+#include "keratin/ops/scalar.h"
+
+namespace keratin::cuda {
+
+MatmulSizes::MatmulSizes(const Node& node) {
+  const auto& attrs = node.attr<ops::MatmulAttrs>();
+  ta = attrs.transpose_a;
+  tb = attrs.transpose_b;
+  const Shape &a = node.in(0).shape(), &b = node.in(1).shape(), &out = node.type().shape;
+  rows = out[out.rank() - 2];
+  columns = out[out.rank() - 1];
+  depth = a[a.rank() - (ta ? 2 : 1)];
+  const auto front = [](const Shape& s) { return Shape(std::span(s.begin(), s.end() - 2)); };
+  batch_shape = front(out);
+  batch_a = front(a);
+  batch_b = front(b);
+  batch = batch_shape.count();
+}
+
+std::optional<Product> read_product(const Node& node) {
+  const MatmulSizes p(node);
+  const auto whole = [&](const Shape& batch) {
+    return batch.count() == 1 || batch.count() == p.batch;
+  };
+  if (!is_float(node.type().dtype) || !whole(p.batch_a) || !whole(p.batch_b)) return {};
+  if (p.batch == 0 || p.rows == 0 || p.columns == 0 || p.depth == 0) return {};
+  GemmShape shape{.rows = p.rows,
+                  .columns = p.columns,
+                  .depth = p.depth,
+                  .transpose_a = p.ta,
+                  .transpose_b = p.tb,
+                  .batch = p.batch,
+                  .stride_a = p.batch_a.count() == 1 ? 0 : p.rows * p.depth,
+                  .stride_b = p.batch_b.count() == 1 ? 0 : p.depth * p.columns,
+                  .alignment_a = alignment_of(node.in(0).type()),
+                  .alignment_b = alignment_of(node.in(1).type()),
+                  .alignment_out = alignment_of(node.type())};
+  // Many matrices by one are one with many rows.
+  if (shape.stride_b == 0 && shape.stride_a != 0 && !p.ta) {
+    shape.rows *= shape.batch;
+    shape.batch = 1;
+    shape.stride_a = 0;
+  }
+  return Product{shape};
+}
+
+namespace {
+
+// What cuBLASLt reads several numbers of at once. Memory of our own is aligned; a slice that the
+// caller of a loop's body gives may not be.
+bool reads_fast(const Value& value) {
+  const Node* node = &value.node();
+  while (node->op().view) node = &node->in().node();
+  const bool given = is_parameter(*node) && !node->attr<ParameterAttrs>().state;
+  return !given || bytes_of(value.type()) % 16 == 0;
+}
+
+class EpilogueReader {
+ public:
+  explicit EpilogueReader(const Node& fused) : fused_(fused), region_(fused.region()) {}
+
+  std::optional<Product> read() {
+    if (region_.results.size() != 1 || !read_all({})) return {};
+    return found_;
+  }
+
+  // Whatever the pointwise ops do; what these read is as fuse_epilogue says.
+  std::optional<Product> read_product_alone() {
+    for (const auto& node : region_.nodes())
+      if (&node->op() != &ops::constant_op && !node->op().scalar &&
+          (begun_ || !take_product(*node)))
+        return {};
+    if (!begun_) return {};
+    found_.goes_on = true;
+    return found_;
+  }
+
+  // With a second result, which is a sum of rows.
+  std::optional<Product> read_with_sum() {
+    if (region_.results.size() != 2) return {};
+    const Node& sum = region_.results[1].node();
+    if (&sum.op() != &ops::sum_op || !read_all(&sum) || found_.shape.batch != 1) return {};
+    found_.shape.sum = sum_of(sum);
+    if (found_.shape.sum == GemmSum::none) return {};
+    return found_;
+  }
+
+ private:
+  bool read_all(const Node* apart) {
+    for (const auto& node : region_.nodes())
+      if (&node->op() != &ops::constant_op && node.get() != apart && !take_gate(*node) &&
+          !(begun_ ? take_next(*node) : take_product(*node)))
+        return false;
+    const bool gated = gate_.defined() == found_.gate.has_value();
+    return begun_ && gated && region_.results[0] == value_;
+  }
+
+  // What cuBLASLt sums: a factor over the depth, beside a product with nothing after it but what is
+  // added, or the gradient of relu, over all rows.
+  GemmSum sum_of(const Node& sum) const {
+    const GemmShape& s = found_.shape;
+    const Value summed = sum.in();
+    const Dims& axes = sum.attr<ops::ReduceAttrs>().axes;
+    const bool over_rows = !axes.empty() && axes.back() == summed.rank() - 2 &&
+                           static_cast<int64_t>(axes.size()) == summed.rank() - 1;
+    if (!over_rows) return GemmSum::none;
+    if (summed == value_) return s.relu_grad && !s.addend ? GemmSum::of_result : GemmSum::none;
+    if (s.bias || s.relu || s.relu_grad) return GemmSum::none;
+    const auto input = parameter(summed);
+    if (input == found_.b && !s.transpose_b) return GemmSum::of_b;
+    if (input == found_.a && s.transpose_a) return GemmSum::of_a;
+    return GemmSum::none;
+  }
+
+  std::optional<size_t> parameter(const Value& value) const {
+    const Values all = region_.parameter_values();
+    const auto found = std::find(all.begin(), all.end(), value);
+    if (found == all.end()) return {};
+    return static_cast<size_t>(found - all.begin());
+  }
+
+  bool take_product(const Node& node) {
+    if (&node.op() != &ops::matmul_op) return false;
+    const auto a = parameter(node.in(0)), b = parameter(node.in(1));
+    const auto product = read_product(node);
+    if (!a || !b || !product || node.type().dtype == DType::f64) return false;
+    found_.shape = product->shape;
+    found_.a = *a;
+    found_.b = *b;
+    value_ = node.out();
+    return begun_ = true;
+  }
+
+  // greater(y, 0), by which a gradient may be chosen later.
+  bool take_gate(const Node& node) {
+    if (gate_.defined() || &node.op() != &ops::greater_op || ops::uniform_value(node.in(1)) != 0.0)
+      return false;
+    gate_input_ = parameter(node.in(0));
+    if (!gate_input_) return false;
+    gate_ = node.out();
+    return true;
+  }
+
+  bool take_choice(const Node& node) {
+    if (&node.op() != &ops::select_op || !gate_.defined() || node.in(0) != gate_ ||
+        node.in(1) != value_ || ops::uniform_value(node.in(2)) != 0.0)
+      return false;
+    const bool whole = gate_.shape() == value_.shape() && node.type() == value_.type();
+    if (!whole || found_.shape.batch != 1 || found_.shape.bias) return false;
+    found_.gate = gate_input_;
+    return found_.shape.relu_grad = true;
+  }
+
+  bool take_next(const Node& node) {
+    const bool taken = !found_.shape.relu && !found_.shape.relu_grad &&
+                       (take_relu(node) || take_choice(node) || take_sum(node));
+    if (taken) value_ = node.out();
+    return taken;
+  }
+
+  bool take_relu(const Node& node) {
+    if (node.op().scalar != ScalarOp::relu || node.in() != value_) return false;
+    return found_.shape.relu = true;
+  }
+
+  bool take_sum(const Node& node) {
+    if (&node.op() != &ops::add_op) return false;
+    const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
+    if (other == value_ || (node.in(0) != value_ && node.in(1) != value_)) return false;
+    const auto input = parameter(other);
+    if (!input || other.dtype() != value_.dtype() || node.type() != value_.type()) return false;
+    if (other.shape() == value_.shape() && !found_.shape.addend) {
+      found_.addend = input;
+      return found_.shape.addend = true;
+    }
+    const bool is_row = other.shape().rank() > 0 && other.shape().count() == found_.shape.columns &&
+                        other.shape().back() == found_.shape.columns;
+    if (!is_row || found_.shape.bias || !reads_fast(fused_.in(*input))) return false;
+    found_.bias = input;
+    return found_.shape.bias = true;
+  }
+
+  const Node& fused_;
+  const Block& region_;
+  Product found_;
+  bool begun_ = false;
+  Value value_, gate_;
+  std::optional<size_t> gate_input_;
+};
+
+}  // namespace
+
+std::optional<Product> read_epilogue(const Node& node) {
+  if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};
+  return EpilogueReader(node).read();
+}
+
+std::optional<Product> read_any_epilogue(const Node& node) {
+  if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};
+  return EpilogueReader(node).read_product_alone();
+}
+
+std::optional<Product> read_summed(const Node& node) {
+  if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "summed") return {};
+  return EpilogueReader(node).read_with_sum();
+}
+
+}  // namespace keratin::cuda

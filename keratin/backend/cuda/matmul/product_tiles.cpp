@@ -1,0 +1,134 @@
+#include <map>
+
+#include "keratin/backend/cuda/loops/pointwise.h"
+#include "keratin/backend/cuda/matmul/product.h"
+#include "keratin/base/text.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/fused.h"
+#include "keratin/ops/records.h"
+
+// Products of some size that are too small for the tiles of libraries to fill a GPU, as those of a
+// few words or samples by large weights. What follows a product is part of its kernel here,
+// whatever it is.
+namespace keratin::cuda {
+
+namespace {
+
+constexpr int64_t step = 32, stages = 4, side = 32;  // as in kernels/product.h
+constexpr int64_t pack = 4;                          // numbers of 16 bytes
+
+// The numbers of one stage, see Stage in kernels/product.h.
+int64_t size_of_stage(int64_t across, bool along) {
+  return along ? across * (step + 4) : step * (across + 8);
+}
+
+int64_t tiles_of(const GemmShape& s, const Tiling& tiling) {
+  return ((s.rows + tiling.rows - 1) / tiling.rows) *
+         ((s.columns + tiling.columns - 1) / tiling.columns);
+}
+
+// What the ops of a fused node make of `product`, its element i, in column c: an expression, after
+// statements.
+std::string write_epilogue(const Node& node, const std::string& product, std::string& statements) {
+  if (&node.op() != &ops::fused_op) return product;
+  const Block& region = node.region();
+  std::map<std::pair<const Node*, size_t>, std::string> names;
+  const Shape& shape = node.type().shape;
+  for (size_t p = 0; p < region.parameters().size(); ++p) {
+    const Value value = region.parameter_values()[p];
+    const char* at = value.shape().count() == 1 ? "0" : value.shape() == shape ? "i" : "c";
+    names[{&value.node(), value.index()}] = text("load(p", p, "[", at, "])");
+  }
+  const auto name_of = [&](const Value& value) { return names.at({&value.node(), value.index()}); };
+  size_t count = 0;
+  for (const auto& inner : region.nodes()) {
+    const auto in = [&](size_t i) { return name_of(inner->in(i)); };
+    std::string& name = names[{inner.get(), 0}];
+    if (&inner->op() == &ops::matmul_op) {
+      name = product;
+    } else if (&inner->op() == &ops::constant_op) {
+      name = literal_of(inner->attr<ops::ConstantAttrs>().value);
+    } else if (inner->op().scalar) {  // the rest is a sum, made by others
+      name = text("v", count++);
+      statements += text("    const ", compute_type(inner->type().dtype), " ", name, " = ",
+                         expression_of(*inner, in), ";\n");
+    }
+  }
+  return name_of(region.results[0]);
+}
+
+}  // namespace
+
+bool fits_tiles(const Product& product, DType dtype) {
+  const GemmShape& s = product.shape;
+  constexpr int64_t most_numbers = int64_t{1} << 19, least_work = int64_t{1} << 22;
+  const bool in_packs = (s.transpose_a ? s.rows : s.depth) % pack == 0 &&
+                        (s.transpose_b ? s.depth : s.columns) % pack == 0 && s.alignment_a >= 16 &&
+                        s.alignment_b >= 16;
+  return dtype == DType::f32 && s.batch == 1 && in_packs && s.depth >= 2 * step &&
+         s.columns >= step && s.rows * s.columns <= most_numbers &&
+         s.rows * s.columns * s.depth >= least_work;
+}
+
+std::vector<Tiling> tilings_of(const Product& product, bool clusters) {
+  const GemmShape& s = product.shape;
+  constexpr int64_t most_parts = 8, least_steps = 3;  // of a part
+  std::vector<Tiling> all;
+  for (const int64_t blocks : {96, 192}) {  // about one for each processor of a large GPU, or two
+    Tiling tiling{.rows = 64, .columns = 64};
+    while (clusters && tiles_of(s, tiling) * tiling.parts < blocks && tiling.parts < most_parts &&
+           s.depth >= 2 * least_steps * step * tiling.parts)
+      tiling.parts *= 2;
+    if (all.empty() || all.back() != tiling) all.push_back(tiling);
+  }
+  return all;
+}
+
+std::string name_of(const Tiling& tiling) {
+  return text("tiles ", tiling.rows, " x ", tiling.columns, " by ", tiling.parts);
+}
+
+Source make_tiled_product(const Node& node, const Product& product, const Tiling& tiling) {
+  const GemmShape& s = product.shape;
+  const auto flag = [](bool on) { return on ? "true" : "false"; };
+  Source source;
+  source.name = text(name_of(tiling), ", product ", s.rows, " x ", s.depth, " x ", s.columns);
+  const auto threads = static_cast<unsigned>(tiling.rows / side * (tiling.columns / side) * 32);
+  std::string statements;
+  const std::string result = write_epilogue(node, "total", statements);
+  source.text = text("#include \"keratin/backend/cuda/kernels/product.h\"\nusing Index = int;\n",
+                     "constexpr product::Sizes sizes = {", s.rows, ", ", s.columns, ", ", s.depth,
+                     ", ", flag(s.transpose_a), ", ", flag(s.transpose_b),
+                     "};\nconstexpr product::Tiling tiling = {", tiling.rows, ", ", tiling.columns,
+                     ", ", tiling.parts, "};\nextern __shared__ float4 memory[];\n");
+  source.text += function(
+      node, source, "kernel",
+      text("  const product::Product<sizes, tiling> product{",
+           "reinterpret_cast<float*>(memory)};\n  product.run(p", product.a, ", p", product.b,
+           ", [&](int r, int c, float total) {\n    const int i = r * ", s.columns, " + c;\n",
+           statements, "    p", node.input_count(), "[i] = ", result, ";\n  });\n"),
+      {.most_threads = threads, .cluster = static_cast<unsigned>(tiling.parts)});
+  source.passes = {
+      {.function = "kernel",
+       .blocks = static_cast<unsigned>(tiles_of(s, tiling) * tiling.parts),
+       .threads = threads,
+       .shared_bytes = static_cast<unsigned>(4 * stages *
+                                             (size_of_stage(tiling.rows, !s.transpose_a) +
+                                              size_of_stage(tiling.columns, s.transpose_b)))}};
+  return source;
+}
+
+// What is left of an epilogue that the library's product knows nothing of.
+Source make_loop_after(const Node& node) {
+  const int64_t columns = node.type().shape.back();
+  std::string statements;
+  const std::string out = text("p", node.input_count(), "[i]"),
+                    result = write_epilogue(node, text("load(", out, ")"), statements);
+  Source source = element_kernel(
+      node, text("    const Index c = i % Index(", columns, ");\n", statements, "    ", out, " = ",
+                 storage_type(node.type().dtype), "(", result, ");\n"));
+  source.name = "what follows a product";
+  return source;
+}
+
+}  // namespace keratin::cuda

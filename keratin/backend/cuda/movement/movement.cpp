@@ -1,0 +1,167 @@
+#include "keratin/ops/movement.h"
+
+#include <algorithm>
+
+#include "keratin/backend/cuda/families.h"
+#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/base/text.h"
+#include "keratin/ops/constant.h"
+#include "keratin/ops/joining.h"
+#include "keratin/ops/slicing.h"
+
+namespace keratin::cuda {
+
+namespace {
+
+// How many elements can be moved as one, 16 bytes at most: those that stay neighbours.
+int64_t pack_of(const Node& node, const Dims& strides, int64_t base) {
+  const Dims& dims = node.type().shape.dims();
+  if (dims.empty() || strides.back() != 1) return 1;
+  const uint32_t alignment =
+      std::min({16U, alignment_of(node.in().type()), alignment_of(node.type())});
+  int64_t pack = std::max<int64_t>(alignment / static_cast<int64_t>(size_of(node.type().dtype)), 1);
+  const auto splits = [&] {
+    return std::any_of(strides.begin(), strides.end() - 1,
+                       [&](int64_t stride) { return stride % pack != 0; });
+  };
+  while (dims.back() % pack != 0 || base % pack != 0 || splits()) pack /= 2;
+  return pack;
+}
+
+// out[i] = in[base + Σ coordinate · stride]
+Source move(const Node& node, Dims strides, int64_t base = 0) {
+  Dims dims = node.type().shape.dims();
+  const int64_t pack = pack_of(node, strides, base);
+  if (pack == 1)
+    return element_kernel(node, text("    p1[i] = p0[", affine(dims, strides, base, "i"), "];\n"));
+  dims.back() /= pack;
+  for (size_t axis = 0; axis + 1 < strides.size(); ++axis) strides[axis] /= pack;
+  const std::string type = text("Pack<", storage_type(node.type().dtype), ", ", pack, ">");
+  return element_kernel(node, node.type().shape.count() / pack,
+                        text("    reinterpret_cast<", type, "*>(p1)[i] = reinterpret_cast<const ",
+                             type, "*>(p0)[", affine(dims, strides, base / pack, "i"), "];\n"));
+}
+
+// The start of a window along an axis, moved so that the window lies inside.
+std::string start_of(size_t input, size_t axis, int64_t room) {
+  return text("min(max((long long)p", input, "[", axis, "], 0LL), ", room, "LL)");
+}
+
+}  // namespace
+
+Source make_transpose(const Node& node) {
+  const Dims& permutation = node.attr<ops::TransposeAttrs>().permutation;
+  const Dims own = node.in().shape().strides();
+  Dims strides;
+  for (int64_t axis : permutation) strides.push_back(own[static_cast<size_t>(axis)]);
+  return move(node, strides);
+}
+
+Source make_slice(const Node& node) {
+  const auto& attrs = node.attr<ops::SliceAttrs>();
+  const Shape& shape = node.in().shape();
+  const Dims start = ops::slice_window(attrs, shape).start;
+  Dims strides = shape.strides();
+  int64_t base = 0;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    base += start[axis] * strides[axis];
+    strides[axis] *= attrs.step[axis];
+  }
+  return move(node, strides, base);
+}
+
+Source make_reverse(const Node& node) {
+  const Shape& shape = node.in().shape();
+  Dims strides = shape.strides();
+  int64_t base = 0;
+  for (int64_t axis : node.attr<ops::ReverseAttrs>().axes) {
+    int64_t& stride = strides[static_cast<size_t>(axis)];
+    base += (shape[axis] - 1) * stride;
+    stride = -stride;
+  }
+  return move(node, strides, base);
+}
+
+Source make_dynamic_slice(const Node& node) {
+  const Shape &shape = node.in().shape(), &size = node.type().shape;
+  const Dims strides = shape.strides();
+  std::string position = affine(size.dims(), strides, 0, "i");
+  for (int64_t axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] != size[axis])
+      position +=
+          text(" + Index(", start_of(1, static_cast<size_t>(axis), shape[axis] - size[axis]),
+               ") * Index(", strides[static_cast<size_t>(axis)], ")");
+  return element_kernel(node, text("    p2[i] = p0[", position, "];\n"));
+}
+
+Source make_dynamic_update_slice(const Node& node) {
+  const Shape &shape = node.type().shape, &size = node.in(1).shape();
+  const Dims strides = size.strides();
+  std::string body = "    bool inside = true;\n    Index from = 0;\n";
+  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
+    const auto a = static_cast<size_t>(axis);
+    body += text("    { const Index c = ", coordinate(shape.dims(), a, "i"), " - Index(",
+                 start_of(2, a, shape[axis] - size[axis]), ");\n",
+                 "      inside = inside && c >= 0 && c < Index(", size[axis], ");\n",
+                 "      from += c * Index(", strides[a], "); }\n");
+  }
+  Source source = element_kernel(node, body + "    p3[i] = inside ? p1[from] : p0[i];\n");
+  source.in_place.elementwise = node.type().shape;
+  return source;
+}
+
+Source make_pad(const Node& node) {
+  const auto& attrs = node.attr<ops::PadAttrs>();
+  const Shape& shape = node.in().shape();
+  const DType dtype = node.type().dtype;
+  // What stays together along the last axis is moved as one.
+  const bool whole = shape.rank() > 0 && shape.back() == node.type().shape.back() &&
+                     attrs.lo.back() == 0 && attrs.interior.back() == 0;
+  const int64_t pack = whole ? pack_of(node, shape.strides(), 0) : 1;
+  Dims from = shape.dims(), to = node.type().shape.dims();
+  if (pack > 1) from.back() /= pack, to.back() /= pack;
+  const Dims strides = Shape(from).strides();
+  std::string body = "    bool inside = true;\n    Index from = 0;\n";
+  for (size_t a = 0; a < from.size(); ++a) {
+    const int64_t step = 1 + attrs.interior[a];
+    body += text("    { const Index c = ", coordinate(to, a, "i"), " - Index(", attrs.lo[a],
+                 ");\n      inside = inside && c >= 0 && c % Index(", step, ") == 0 && c / Index(",
+                 step, ") < Index(", from[a], ");\n", "      from += c / Index(", step,
+                 ") * Index(", strides[a], "); }\n");
+  }
+  const std::string type = text("Pack<", storage_type(dtype), ", ", pack, ">");
+  return element_kernel(
+      node, node.type().shape.count() / pack,
+      text(body, "    ", type, " one;\n    for (int e = 0; e < ", pack,
+           "; ++e) one.items[e] = convert<", storage_type(dtype), ">(",
+           literal(DType::f64, attrs.value), ");\n    reinterpret_cast<", type,
+           "*>(p1)[i] = inside ? reinterpret_cast<const ", type, "*>(p0)[from] : one;\n"));
+}
+
+// Each output element finds the input whose stretch of the axis it lies in.
+Source make_concat(const Node& node) {
+  const auto axis = node.attr<ops::AxisAttrs>().axis;
+  const Shape& shape = node.type().shape;
+  const int64_t inner = shape.count(axis + 1, shape.rank()), row = shape[axis] * inner;
+  std::string body = text("    const Index o = i / Index(", std::max<int64_t>(row, 1),
+                          "), c = i % Index(", std::max<int64_t>(row, 1), ");\n    ");
+  int64_t start = 0;
+  const size_t out = node.input_count();
+  for (size_t k = 0; k < node.input_count(); ++k) {
+    const int64_t size = node.in(k).shape()[axis] * inner;
+    if (size == 0) continue;
+    body += text("if (c < Index(", start + size, ")) p", out, "[i] = p", k, "[o * Index(", size,
+                 ") + c - Index(", start, ")];\n    else ");
+    start += size;
+  }
+  return element_kernel(node, body + ";\n");
+}
+
+Source make_iota(const Node& node) {
+  const auto axis = static_cast<size_t>(node.attr<ops::IotaAttrs>().axis);
+  return element_kernel(
+      node, text("    p0[i] = convert<", storage_type(node.type().dtype), ">((long long)",
+                 coordinate(node.type().shape.dims(), axis, "i"), ");\n"));
+}
+
+}  // namespace keratin::cuda
