@@ -7,9 +7,9 @@
 #include "keratin/base/text.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/constant.h"
-#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/shards.h"
 
 namespace keratin {
 

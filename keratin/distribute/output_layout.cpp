@@ -5,7 +5,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/ops/joining.h"
-#include "keratin/ops/parts.h"
+#include "keratin/ops/shards.h"
 
 namespace keratin::distribute {
 namespace {
@@ -51,7 +51,7 @@ Value cut_up(Value tensor, const std::vector<Cut>& cuts, const DeviceMesh& mesh,
     const int64_t begin = size * j / count, end = size * (j + 1) / count;
     if (begin == end && (size > 0 || j > 0)) continue;
     position[mesh_axis] = j;
-    const Value part = ops::part_of(tensor, axis, begin, end, mesh.at(position));
+    const Value part = ops::slice_on(tensor, axis, begin, end, mesh.at(position));
     parts.push_back(cut_up(part, cuts, mesh, position, next + 1));
   }
   return parts.size() == 1 ? parts[0] : ops::concatenate(parts, axis);

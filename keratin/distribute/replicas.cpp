@@ -8,14 +8,14 @@
 #include "keratin/layers/identity.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/joining.h"
-#include "keratin/ops/parts.h"
+#include "keratin/ops/shards.h"
 
 namespace keratin {
 namespace {
 
 // A replica's rows of the batch, on its device.
 Value rows(Value value, const Replica& replica) {
-  return ops::part_of(value, 0, replica.begin, replica.end, replica.device);
+  return ops::slice_on(value, 0, replica.begin, replica.end, replica.device);
 }
 
 int64_t batch_of(const Arguments<Traced>& arguments, const std::string& name) {

@@ -9,9 +9,9 @@
 #include "keratin/graph/variable_parts.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/mirrored.h"
-#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/random.h"
+#include "keratin/ops/shards.h"
 #include "keratin/ops/slicing.h"
 
 namespace keratin {

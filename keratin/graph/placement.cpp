@@ -5,8 +5,8 @@
 #include "keratin/ops/collective.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/mirrored.h"
-#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/shards.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/transfer.h"
 
@@ -138,7 +138,7 @@ Value Tracer::sum_over_replicas(Value local) {
   if (replicas_ == nullptr || replicas_->size() == 1) return local;
   require(local.block().depth() == 0, "a sum over replicas cannot be made inside a loop over time");
   const Device device = (*replicas_)[at_].device;
-  if (ops::in_parts(local)) local = ops::whole_on(local, device);
+  if (ops::is_sharded(local)) local = ops::whole_on(local, device);
   const Value sum = ops::transfer(local, device);
   if (next_sum_ == sums_.size()) sums_.emplace_back();
   sums_[next_sum_++].push_back({local, sum});

@@ -6,12 +6,12 @@
 #include "keratin/base/text.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/emit.h"
-#include "keratin/ops/parts.h"
+#include "keratin/ops/shards.h"
 
 namespace keratin::ops {
 namespace {
 
-std::vector<Values> in_rows(const Values& all, size_t columns) {
+std::vector<Values> split_rows(const Values& all, size_t columns) {
   std::vector<Values> rows;
   for (size_t i = 0; i < all.size(); i += columns)
     rows.emplace_back(all.begin() + static_cast<ptrdiff_t>(i),
@@ -19,26 +19,26 @@ std::vector<Values> in_rows(const Values& all, size_t columns) {
   return rows;
 }
 
-Values in_a_row(const std::vector<Values>& rows) {
+Values joined_rows(const std::vector<Values>& rows) {
   Values all;
   for (const Values& row : rows) all.insert(all.end(), row.begin(), row.end());
   return all;
 }
 
-// The parts on the devices; they are there, unless a part is a constant that has no place yet.
-std::vector<Values> parts_of(const Node& n) {
+// The addends on their devices. Only a constant may still be elsewhere.
+std::vector<Values> addends_of(const Node& n) {
   const std::vector<Device>& devices = n.attr<AllReduceAttrs>().devices;
-  Values parts;
+  Values addends;
   for (size_t i = 0; i < n.input_count(); ++i)
-    parts.push_back(whole_on(n.in(i), devices[i % devices.size()]));
-  return in_rows(parts, devices.size());
+    addends.push_back(whole_on(n.in(i), devices[i % devices.size()]));
+  return split_rows(addends, devices.size());
 }
 
 Types infer(const Node& n) {
   const std::vector<Device>& devices = n.attr<AllReduceAttrs>().devices;
   const size_t count = devices.size();
   require(count > 0 && n.input_count() > 0 && n.input_count() % count == 0,
-          "all_reduce: ", n.input_count(), " parts cannot be on ", count, " devices");
+          "all_reduce: ", n.input_count(), " inputs are not a multiple of ", count, " devices");
   for (const Device device : devices)
     require(std::count(devices.begin(), devices.end(), device) == 1, "all_reduce: ", device,
             " is named twice");
@@ -46,7 +46,7 @@ Types infer(const Node& n) {
   for (size_t i = 0; i < n.input_count(); ++i) {
     const Type &type = n.in(i).type(), &first = n.in(i - i % count).type();
     require(type.dtype == first.dtype && type.shape == first.shape,
-            "all_reduce: the parts of a tensor must be alike, got ", first, " and ", type);
+            "all_reduce: the addends of a sum must have one type, got ", first, " and ", type);
     types.push_back({type.dtype, type.shape, devices[i % count]});
   }
   return types;
@@ -59,15 +59,16 @@ const OpDef all_reduce_op{
     .name = "all_reduce",
     .attrs = attrs_type<AllReduceAttrs>(),
     .infer = infer,
-    .decompose = [](const Node& n) { return in_a_row(all_reduce_by_transfers(parts_of(n))); },
+    .decompose = [](const Node& n) { return joined_rows(all_reduce_by_transfers(addends_of(n))); },
     .places = true,
 };
 
 std::vector<Values> all_reduce(const std::vector<Values>& bucket) {
   AllReduceAttrs attrs;
-  for (const Value& part : bucket[0]) attrs.devices.push_back(part.type().device);
+  for (const Value& addend : bucket[0]) attrs.devices.push_back(addend.type().device);
   const size_t devices = attrs.devices.size();
-  return in_rows(emit_node(all_reduce_op, in_a_row(bucket), std::move(attrs)).outputs(), devices);
+  return split_rows(emit_node(all_reduce_op, joined_rows(bucket), std::move(attrs)).outputs(),
+                    devices);
 }
 
 std::vector<Values> all_reduce_by_transfers(const std::vector<Values>& bucket) {
@@ -81,10 +82,10 @@ std::vector<Values> all_reduce_by_transfers(const std::vector<Values>& bucket) {
   for (const size_t k : largest_first) {
     const auto least = std::min_element(load.begin(), load.end());
     *least += bucket[k][0].shape().count();
-    const Values& parts = bucket[k];
-    const Device home = parts[static_cast<size_t>(least - load.begin())].type().device;
-    const Value total = in_process_collective().reduce(parts, home);
-    for (const Value& part : parts) all[k].push_back(whole_on(total, part.type().device));
+    const Values& addends = bucket[k];
+    const Device device = addends[static_cast<size_t>(least - load.begin())].type().device;
+    const Value total = in_process_collective().reduce(addends, device);
+    for (const Value& addend : addends) all[k].push_back(whole_on(total, addend.type().device));
   }
   return all;
 }

@@ -9,15 +9,15 @@ struct AllReduceAttrs {
   static constexpr auto fields = field_list(field("devices", &AllReduceAttrs::devices));
 };
 
-// One node for what devices do together: each has a part of every tensor of a bucket, and gets the
-// sum of all its parts. Inputs and outputs are the parts of the first tensor in the order of the
-// devices, then those of the next. It runs on the first device; a backend may have a library for
-// it, others take it apart.
+// One node for the sums of a bucket: each device has one addend of every sum, and gets all the
+// sums. Inputs are the addends of the first sum in the order of the devices, then those of the
+// next; outputs are the sums in the same order. The node runs on the first device. A backend may
+// have a library for it; elsewhere it is decomposed.
 extern const OpDef all_reduce_op;
 std::vector<Values> all_reduce(const std::vector<Values>& bucket);
 
-// The same by transfers and additions: each device makes its share of the sums, and sends them to
-// the others.
+// The same by transfers and additions: each device computes some of the sums, and sends them to the
+// others.
 std::vector<Values> all_reduce_by_transfers(const std::vector<Values>& bucket);
 
 }  // namespace keratin::ops

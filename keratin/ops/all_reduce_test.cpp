@@ -21,10 +21,10 @@ constexpr Device gpu0{Device::Kind::gpu, 0}, gpu1{Device::Kind::gpu, 1};
 class AllReduceTest : public ::testing::Test {
  protected:
   AllReduceTest() { set_logical_devices("gpu", 2); }
-  ~AllReduceTest() override { set_logical_devices("gpu", there_); }
+  ~AllReduceTest() override { set_logical_devices("gpu", device_count_); }
 
  private:
-  const int there_ = static_cast<int>(devices(Device::Kind::gpu).size());
+  const int device_count_ = static_cast<int>(devices(Device::Kind::gpu).size());
 };
 
 TEST_F(AllReduceTest, EachDeviceGetsTheSums) {
@@ -50,9 +50,9 @@ TEST_F(AllReduceTest, EachDeviceGetsTheSums) {
   }
 }
 
-// One node for a bucket on GPUs, so that a backend may do it as one; elsewhere transfers.
-TEST_F(AllReduceTest, IsWhatTheCollectiveWritesForGpus) {
-  const auto written = [](Device first, Device second) {
+// On GPUs a bucket is one node, which a backend may run as one step; elsewhere it is transfers.
+TEST_F(AllReduceTest, IsEmittedByTheCollectiveForGpus) {
+  const auto emitted = [](Device first, Device second) {
     Module m;
     const Value x = m.input({DType::f32, {2}, first}), y = m.input({DType::f32, {2}, second});
     in_process_collective().all_reduce(std::vector<Values>{{x, y}, {x, y}});
@@ -61,17 +61,17 @@ TEST_F(AllReduceTest, IsWhatTheCollectiveWritesForGpus) {
     return names;
   };
   using Names = std::vector<std::string>;
-  EXPECT_EQ(written(gpu0, gpu1), Names{"all_reduce"});
-  const Names apart{"transfer", "add", "transfer", "transfer", "add", "transfer"};
-  EXPECT_EQ(written({}, {Device::Kind::cpu, 1}), apart);
-  EXPECT_EQ(written(gpu0, {}), apart);
+  EXPECT_EQ(emitted(gpu0, gpu1), Names{"all_reduce"});
+  const Names transfers{"transfer", "add", "transfer", "transfer", "add", "transfer"};
+  EXPECT_EQ(emitted({}, {Device::Kind::cpu, 1}), transfers);
+  EXPECT_EQ(emitted(gpu0, {}), transfers);
 }
 
-TEST_F(AllReduceTest, TakenApartItIsTransfersAndAdditions) {
-  const auto take_apart = [](Module m) {
+TEST_F(AllReduceTest, DecomposesIntoTransfersAndAdditions) {
+  const auto decompose = [](Module m) {
     return eliminate_dead(decompose_unclaimed(std::move(m), [](const Node&) { return false; }));
   };
-  testing::check_pass(take_apart,
+  testing::check_pass(decompose,
                       R"(module(%x: f32[3]@gpu:0, %y: f32[3]@gpu:1) {
       %a, %b, %c, %d = all_reduce(%x, %y, %x, %y) {devices = [gpu:0, gpu:1]}
       return %a, %b, %d
@@ -86,18 +86,19 @@ TEST_F(AllReduceTest, TakenApartItIsTransfersAndAdditions) {
     })");
 }
 
-TEST_F(AllReduceTest, RefusesWhatIsNoBucket) {
-  const auto refused = [](const std::string& line, const std::string& part) {
+TEST_F(AllReduceTest, RejectsInputsThatAreNoBucket) {
+  const auto refused = [](const std::string& line, const std::string& message) {
     testing::expect_user_error(
         [&] {
           parse(text("module(%x: f32[3]@gpu:0, %y: f32[3]@gpu:1, %z: f32[2]@gpu:1) {", line,
                      " return %a }"));
         },
-        part);
+        message);
   };
-  refused("%a = all_reduce(%x) {devices = [gpu:0, gpu:1]}", "1 parts cannot be on 2 devices");
-  refused("%a = all_reduce(%x) {devices = []}", "1 parts cannot be on 0 devices");
-  refused("%a, %b = all_reduce(%x, %z) {devices = [gpu:0, gpu:1]}", "must be alike");
+  refused("%a = all_reduce(%x) {devices = [gpu:0, gpu:1]}",
+          "1 inputs are not a multiple of 2 devices");
+  refused("%a = all_reduce(%x) {devices = []}", "1 inputs are not a multiple of 0 devices");
+  refused("%a, %b = all_reduce(%x, %z) {devices = [gpu:0, gpu:1]}", "must have one type");
   refused("%a, %b = all_reduce(%x, %y) {devices = [gpu:0, gpu:0]}", "gpu:0 is named twice");
 }
 

@@ -5,26 +5,26 @@
 
 #include "keratin/ops/all_reduce.h"
 #include "keratin/ops/joining.h"
-#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/shards.h"
 
 namespace keratin::ops {
 namespace {
 
 class InProcess final : public Collective {
  public:
-  Value send(Value part, Device to) const override { return whole_on(part, to); }
+  Value send(Value addend, Device to) const override { return whole_on(addend, to); }
 
-  Value reduce(const Values& parts, Device to) const override {
-    Value total = whole_on(parts[0], to);
-    for (size_t i = 1; i < parts.size(); ++i) total = total + whole_on(parts[i], to);
+  Value reduce(const Values& addends, Device to) const override {
+    Value total = whole_on(addends[0], to);
+    for (size_t i = 1; i < addends.size(); ++i) total = total + whole_on(addends[i], to);
     return total;
   }
 
-  Values all_reduce(const Values& parts) const override {
-    const Value total = reduce(parts, parts[0].type().device);
+  Values all_reduce(const Values& addends) const override {
+    const Value total = reduce(addends, addends[0].type().device);
     Values all;
-    for (const Value& part : parts) all.push_back(whole_on(total, part.type().device));
+    for (const Value& addend : addends) all.push_back(whole_on(total, addend.type().device));
     return all;
   }
 
@@ -33,16 +33,16 @@ class InProcess final : public Collective {
     return are_gpus(bucket[0]) ? ops::all_reduce(bucket) : all_reduce_by_transfers(bucket);
   }
 
-  Value gather(const Values& parts, int64_t axis, Device to) const override {
+  Value gather(const Values& shards, int64_t axis, Device to) const override {
     Values there;
-    for (const Value& part : parts) there.push_back(whole_on(part, to));
+    for (const Value& shard : shards) there.push_back(whole_on(shard, to));
     return there.size() == 1 ? there[0] : concatenate(there, axis);
   }
 
  private:
-  static bool are_gpus(const Values& parts) {
-    return std::all_of(parts.begin(), parts.end(), [](const Value& part) {
-      return part.type().device.kind == Device::Kind::gpu;
+  static bool are_gpus(const Values& addends) {
+    return std::all_of(addends.begin(), addends.end(), [](const Value& addend) {
+      return addend.type().device.kind == Device::Kind::gpu;
     });
   }
 };

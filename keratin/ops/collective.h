@@ -4,30 +4,31 @@
 
 namespace keratin::ops {
 
-// How values on several devices become one: the one place to plug in a library that does it faster.
-// Each function writes what it takes into the program of its values.
+// How devices combine their values. A library that does this faster is plugged in here. Each
+// function appends nodes to the block of its values. The addends of a sum, like the shards of a
+// tensor, are one value per device.
 class Collective {
  public:
   virtual ~Collective() = default;
-  // What a later sum on a device will be given for a part, which is there now: it may leave at
-  // once.
-  virtual Value send(Value part, Device to) const = 0;
-  // Σ parts on a device.
-  virtual Value reduce(const Values& parts, Device to) const = 0;
-  // The same on the device of each part.
-  virtual Values all_reduce(const Values& parts) const = 0;
-  // The same of several at once, which are on the same devices: a bucket of gradients.
+  // An addend of a later `reduce` on the device `to`: its transfer may start at once.
+  virtual Value send(Value addend, Device to) const = 0;
+  // Σ addends, on the device `to`.
+  virtual Value reduce(const Values& addends, Device to) const = 0;
+  // Σ addends, on the device of each addend.
+  virtual Values all_reduce(const Values& addends) const = 0;
+  // The same for several sums at once, all over the same devices: a bucket of gradients.
   virtual std::vector<Values> all_reduce(const std::vector<Values>& bucket) const = 0;
-  // How much a bucket should hold: enough that what a message costs does not count.
+  // The size of a bucket at which the fixed cost of a message no longer counts.
   virtual int64_t bucket_bytes() const { return int64_t{1} << 20; }
-  // The parts side by side along an axis, on a device.
-  virtual Value gather(const Values& parts, int64_t axis, Device to) const = 0;
+  // The shards concatenated along an axis, on the device `to`.
+  virtual Value gather(const Values& shards, int64_t axis, Device to) const = 0;
 };
 
-// Transfers and additions in the order of the parts, so that all bits are reproducible.
+// Transfers and additions, in the order of the addends, so that all bits are reproducible.
 const Collective& in_process_collective();
 
-// The one that is used; the above unless told otherwise. To be set before programs are written.
+// The collective that is used; in_process_collective by default. To be set before programs are
+// built.
 const Collective& collective();
 void set_collective(const Collective& collective);
 

@@ -2,11 +2,11 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
-#include "keratin/ops/parts.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/shards.h"
 #include "keratin/ops/softmax.h"
 
 namespace keratin::ops {
@@ -91,8 +91,8 @@ const OpDef sparse_softmax_cross_entropy_grad_op{
 
 Value sparse_softmax_cross_entropy(Value logits, Value labels) {
   // It has two outputs, which the rules for parts do not know; rows are losses by themselves.
-  if (in_parts(logits) && cut_axis_of(logits) + 1 < logits.rank())
-    return by_parts(logits, labels, sparse_softmax_cross_entropy);
+  if (is_sharded(logits) && sharded_axis(logits) + 1 < logits.rank())
+    return map_shards(logits, labels, sparse_softmax_cross_entropy);
   return emit(sparse_softmax_cross_entropy_op, {logits, labels});
 }
 

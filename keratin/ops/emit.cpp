@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "keratin/base/text.h"
-#include "keratin/ops/parts.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/shards.h"
 
 namespace keratin::ops {
 namespace {
@@ -19,26 +19,28 @@ Block& block_of(const OpDef& op, const Values& inputs) {
   return innermost.block();
 }
 
-// These are what values on several devices are made with.
-bool any_on_several(const OpDef& op, const Values& inputs) {
+// True unless the op is one that distributed values are made with.
+bool any_distributed(const OpDef& op, const Values& inputs) {
   return &op != &concat_op && &op != &mirrored_op &&
-         std::any_of(inputs.begin(), inputs.end(), on_several_devices);
+         std::any_of(inputs.begin(), inputs.end(), is_distributed);
 }
 
 }  // namespace
 
-// An op on parts is done in parts if it can be, or else on the whole, put together first.
+// An op with distributed inputs is emitted once per shard or copy if that is possible, or else once
+// on the gathered inputs.
 Node& emit_node(const OpDef& op, const Values& inputs, Attrs attrs,
                 std::vector<std::unique_ptr<Block>> regions) {
   Block& block = block_of(op, inputs);
-  if (!any_on_several(op, inputs))
+  if (!any_distributed(op, inputs))
     return block.append(op, inputs, std::move(attrs), std::move(regions));
   if (block.depth() == 0 && regions.empty())
-    if (const Value made = on_parts(op, inputs, attrs); made.defined() && made.index() == 0)
-      return made.node();
+    if (const Value result = emit_distributed(op, inputs, attrs);
+        result.defined() && result.index() == 0)
+      return result.node();
   Values whole;
   for (const Value& input : inputs)
-    whole.push_back(on_several_devices(input) ? whole_on(input, input.type().device) : input);
+    whole.push_back(is_distributed(input) ? whole_on(input, input.type().device) : input);
   return block.append(op, whole, std::move(attrs), std::move(regions));
 }
 

@@ -4,8 +4,8 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
-#include "keratin/ops/parts.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/shards.h"
 
 namespace keratin::ops {
 
@@ -15,7 +15,7 @@ const OpDef mirrored_op{
     .infer = [](const Node& n) -> Types {
       for (const Value& copy : n.inputs())
         require(copy.dtype() == n.in().dtype() && copy.shape() == n.in().shape(),
-                "mirrored: copies must be equal, got ", n.in().type(), " and ", copy.type());
+                "mirrored: copies must have one type, got ", n.in().type(), " and ", copy.type());
       return {n.in().type()};
     },
     .decompose = [](const Node& n) -> Values { return {n.in()}; },
@@ -39,17 +39,17 @@ Value nearest_copy(Value mirrored, Device device) {
   return found == copies.end() ? copies[0] : *found;
 }
 
-Value on_mirrors(const OpDef& op, const Values& inputs, const Attrs& attrs) {
-  const Value leader = *std::find_if(inputs.begin(), inputs.end(), is_mirrored);
-  Values made;
-  for (const Value& copy : leader.node().inputs()) {
+Value emit_mirrored(const OpDef& op, const Values& inputs, const Attrs& attrs) {
+  const Value first = *std::find_if(inputs.begin(), inputs.end(), is_mirrored);
+  Values results;
+  for (const Value& copy : first.node().inputs()) {
     const Device device = copy.type().device;
     Values here;
     for (const Value& input : inputs) here.push_back(whole_on(input, device));
-    made.push_back(emit(op, here, attrs));
-    made.back().node().place(device);
+    results.push_back(emit(op, here, attrs));
+    results.back().node().place(device);
   }
-  return mirrored(made);
+  return mirrored(results);
 }
 
 }  // namespace keratin::ops

@@ -2,18 +2,18 @@
 
 #include "keratin/ir/node.h"
 
-// One value that several devices have. An op that is given one is written for each of the devices,
-// and what it gives is mirrored again: nothing is sent. Whoever needs it in one place takes the
-// copy that is there (whole_on, parts.h).
+// A mirrored value has a copy on each of several devices. An op with a mirrored input is emitted
+// once per copy, on the copy's device, and its result is mirrored too: nothing is transferred. Who
+// needs the value on one device takes the copy there (whole_on, shards.h).
 namespace keratin::ops {
 
-// The copies, equal and on devices of their own. A gradient goes to the first.
+// From copies with the same elements on different devices. A gradient goes to the first copy.
 Value mirrored(const Values& copies);
 bool is_mirrored(Value value);
-// The copy on a device; the first one where that has none.
+// The copy on a device; the first copy if the device has none.
 Value nearest_copy(Value mirrored, Device device);
 
-// What the op gives, on each device that has all of a mirrored input.
-Value on_mirrors(const OpDef& op, const Values& inputs, const Attrs& attrs);
+// The result of an op with a mirrored input, emitted once per copy.
+Value emit_mirrored(const OpDef& op, const Values& inputs, const Attrs& attrs);
 
 }  // namespace keratin::ops

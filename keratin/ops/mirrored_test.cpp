@@ -6,7 +6,7 @@
 #include "keratin/engine/compile.h"
 #include "keratin/engine/devices.h"
 #include "keratin/ops/ops.h"
-#include "keratin/ops/parts.h"
+#include "keratin/ops/shards.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
 
@@ -34,43 +34,43 @@ class MirroredTest : public ::testing::Test {
   Value x, there, both;
 };
 
-TEST_F(MirroredTest, OpsAreDoneOnEachDevice) {
+TEST_F(MirroredTest, EmitsOpsOncePerCopy) {
   const Value y = sum(square(both) * 2.0, {1});
   ASSERT_TRUE(is_mirrored(y));
   const Values& copies = y.node().inputs();
   ASSERT_EQ(copies.size(), 2U);
   EXPECT_EQ(copies[0].type().device, cpu0);
   EXPECT_EQ(copies[1].type().device, cpu1);
-  EXPECT_EQ(transfers(), 1U);  // that of the copy itself: nothing more was sent
+  EXPECT_EQ(transfers(), 1U);  // that of the copy itself
 
-  // A constant, which is anywhere, does not say where.
+  // A constant has no device of its own: the op is where the copy is.
   EXPECT_EQ((1.0 - both).node().in(1).type().device, cpu1);
 
-  // What is not mirrored is brought to each; the result is.
+  // An input that is not mirrored is transferred to each device; the result is mirrored.
   const Value w = module.input({DType::f32, {2}}, "w");
   EXPECT_TRUE(is_mirrored(y + w));
   EXPECT_EQ(transfers(), 2U);
 }
 
-TEST_F(MirroredTest, TheCopyThatIsThereIsTaken) {
+TEST_F(MirroredTest, WholeOnTakesTheCopyOnThatDevice) {
   EXPECT_EQ(whole_on(both, cpu0), x);
   EXPECT_EQ(whole_on(both, cpu1), there);
   const Value sent = whole_on(both, cpu2);
   EXPECT_EQ(sent.node().name(), "transfer");
   EXPECT_EQ(sent.node().in(), x);
   EXPECT_EQ(transfer(both, cpu1), there);
-  EXPECT_TRUE(on_several_devices(both));
-  EXPECT_FALSE(in_parts(both));
+  EXPECT_TRUE(is_distributed(both));
+  EXPECT_FALSE(is_sharded(both));
   EXPECT_EQ(mirrored({x}), x);
 }
 
-// Ops with several outputs, or insides, get the first copy.
-TEST_F(MirroredTest, OtherOpsTakeTheFirst) {
+// Ops with several outputs or regions get the first copy.
+TEST_F(MirroredTest, OtherOpsTakeTheFirstCopy) {
   const auto top = top_k(both, 2);
   EXPECT_EQ(top.values.node().in(), x);
 }
 
-TEST_F(MirroredTest, OneValueHasOneGradient) {
+TEST_F(MirroredTest, GradientIsThatOfOneValue) {
   const Value y = sum(both * both);
   module.output(y);
   for (const Value& g : gradients(y, {x})) module.output(g);
@@ -86,8 +86,12 @@ TEST_F(MirroredTest, OneValueHasOneGradient) {
   }
 }
 
-TEST_F(MirroredTest, CopiesAreAlike) {
-  testing::expect_user_error([&] { mirrored({x, sum(there)}); }, "mirrored: copies must be equal");
+TEST_F(MirroredTest, RejectsCopiesOfDifferentTypes) {
+  testing::expect_user_error(
+      [&] {
+        mirrored({x, sum(there)});
+      },
+      "mirrored: copies must have one type");
 }
 
 }  // namespace

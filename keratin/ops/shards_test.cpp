@@ -1,4 +1,4 @@
-#include "keratin/ops/parts.h"
+#include "keratin/ops/shards.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ namespace {
 
 constexpr Device cpu1{Device::Kind::cpu, 1};
 
-// x in parts of sizes `first` and what is left, the second one elsewhere.
-Value cut(Value x, int64_t axis, int64_t first) {
+// x in two shards, the first of size `first`, the second on another device.
+Value shard(Value x, int64_t axis, int64_t first) {
   const int64_t size = x.shape()[axis];
   return concatenate(
       {slice_axis(x, axis, 0, first), transfer(slice_axis(x, axis, first, size), cpu1)}, axis);
@@ -27,30 +27,30 @@ Value cut(Value x, int64_t axis, int64_t first) {
 struct Case {
   std::string name;
   std::vector<Shape> shapes;
-  std::vector<int64_t> axes;  // along which inputs are cut; -1: whole
+  std::vector<int64_t> axes;  // along which inputs are sharded; -1: not at all
   std::function<Value(const Values&)> build;
-  enum { in_parts, summed, whole } result = in_parts;
+  enum { sharded, summed, whole } result = sharded;
   std::vector<double> indices = {};  // in place of the last input, if any
 };
 
 // The result, then the gradients of Σ sin(3 i) · result[i] by the floats among the inputs.
-std::vector<Tensor> run(const Case& c, const std::vector<Tensor>& data, bool cuts) {
+std::vector<Tensor> run(const Case& c, const std::vector<Tensor>& data, bool shards) {
   Module module;
   Values inputs, given, wrt;
   for (const Tensor& t : data) inputs.push_back(module.input({t.dtype(), t.shape()}));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const int64_t axis = c.axes[i];
-    given.push_back(cuts && axis >= 0 ? cut(inputs[i], axis, inputs[i].shape()[axis] / 2)
-                                      : inputs[i]);
+    given.push_back(shards && axis >= 0 ? shard(inputs[i], axis, inputs[i].shape()[axis] / 2)
+                                        : inputs[i]);
     if (is_float(inputs[i].dtype())) wrt.push_back(inputs[i]);
   }
   const Value y = c.build(given);
-  if (cuts) {
-    EXPECT_EQ(in_parts(y), c.result == Case::in_parts);
-    bool far = false;  // does the other device work?
+  if (shards) {
+    EXPECT_EQ(is_sharded(y), c.result == Case::sharded);
+    bool on_both = false;  // does the second device compute anything?
     for (const auto& node : module.block().nodes())
-      far = far || (node->device() == cpu1 && node->name() != "transfer");
-    EXPECT_EQ(far, c.result != Case::whole);
+      on_both = on_both || (node->device() == cpu1 && node->name() != "transfer");
+    EXPECT_EQ(on_both, c.result != Case::whole);
   }
   module.output(y);
   const Value dy = constant(module.block(), testing::waves(y.shape(), 0.3, 3));
@@ -58,27 +58,27 @@ std::vector<Tensor> run(const Case& c, const std::vector<Tensor>& data, bool cut
   return compile(std::move(module))(data);
 }
 
-class PartsTest : public ::testing::Test {
+class ShardsTest : public ::testing::Test {
  protected:
-  PartsTest() { set_logical_devices("cpu", 2); }
-  ~PartsTest() override { set_logical_devices("cpu", 1); }
+  ShardsTest() { set_logical_devices("cpu", 2); }
+  ~ShardsTest() override { set_logical_devices("cpu", 1); }
 };
 
-TEST_F(PartsTest, GiveWhatTheWholeGives) {
-  const auto product = [](bool ta, bool tb) {
+TEST_F(ShardsTest, ComputeTheSameAsTheWhole) {
+  const auto matmul_of = [](bool ta, bool tb) {
     return [=](const Values& in) { return matmul(in[0], in[1], {ta, tb}); };
   };
   const std::vector<Case> cases = {
-      {"columns of a product", {{3, 4}, {4, 6}}, {-1, 1}, product(false, false)},
-      {"columns, transposed", {{4, 3}, {6, 4}}, {-1, 0}, product(true, true)},
-      {"rows of a product", {{4, 3}, {3, 6}}, {0, -1}, product(false, false)},
-      {"depth", {{3, 4}, {4, 6}}, {-1, 0}, product(false, false), Case::summed},
-      {"depth of both", {{3, 4}, {4, 6}}, {1, 0}, product(false, false), Case::summed},
-      {"depth of the first alone", {{3, 4}, {4, 6}}, {1, -1}, product(false, false), Case::whole},
-      {"depth against columns", {{3, 4}, {4, 6}}, {1, 1}, product(false, false)},
-      {"many rows", {{2, 3, 4}, {4, 6}}, {-1, 1}, product(false, false)},
-      {"batches", {{4, 3, 2}, {4, 2, 5}}, {0, 0}, product(false, false)},
-      {"batches of one", {{4, 3, 2}, {1, 2, 5}}, {0, -1}, product(false, false)},
+      {"columns of a matmul", {{3, 4}, {4, 6}}, {-1, 1}, matmul_of(false, false)},
+      {"columns, transposed", {{4, 3}, {6, 4}}, {-1, 0}, matmul_of(true, true)},
+      {"rows of a matmul", {{4, 3}, {3, 6}}, {0, -1}, matmul_of(false, false)},
+      {"depth", {{3, 4}, {4, 6}}, {-1, 0}, matmul_of(false, false), Case::summed},
+      {"depth of both", {{3, 4}, {4, 6}}, {1, 0}, matmul_of(false, false), Case::summed},
+      {"depth of the first alone", {{3, 4}, {4, 6}}, {1, -1}, matmul_of(false, false), Case::whole},
+      {"depth against columns", {{3, 4}, {4, 6}}, {1, 1}, matmul_of(false, false)},
+      {"many rows", {{2, 3, 4}, {4, 6}}, {-1, 1}, matmul_of(false, false)},
+      {"batches", {{4, 3, 2}, {4, 2, 5}}, {0, 0}, matmul_of(false, false)},
+      {"batches of one", {{4, 3, 2}, {1, 2, 5}}, {0, -1}, matmul_of(false, false)},
       {"einsum, heads",
        {{2, 3, 4}, {4, 2, 5}},
        {-1, 1},
@@ -108,7 +108,7 @@ TEST_F(PartsTest, GiveWhatTheWholeGives) {
        Case::whole},
       {"bias", {{2, 3, 4}, {4}}, {2, 0}, [](const Values& in) { return in[0] + in[1]; }},
       {"bias, whole", {{2, 3, 4}, {4}}, {2, -1}, [](const Values& in) { return in[0] * in[1]; }},
-      {"one of another axis",
+      {"sharded along different axes",
        {{4, 4}, {4, 4}},
        {0, 1},
        [](const Values& in) { return in[0] * in[1]; }},
@@ -126,7 +126,7 @@ TEST_F(PartsTest, GiveWhatTheWholeGives) {
        [](const Values& in) {
          return reshape(in[0], {3, 20});
        }},
-      {"parted axes",
+      {"split axes",
        {{3, 8}},
        {1},
        [](const Values& in) {
@@ -147,31 +147,34 @@ TEST_F(PartsTest, GiveWhatTheWholeGives) {
        [](const Values& in) {
          return broadcast_to(in[0], {2, 4, 3});
        }},
-      {"sum over the cut",
+      {"sum over the sharded axis",
        {{3, 4}},
        {1},
        [](const Values& in) { return sum(in[0], {1}, true); },
        Case::summed},
-      {"sum beside it", {{3, 4}}, {1}, [](const Values& in) { return sum(in[0], {0}); }},
-      {"mean over the cut",
+      {"sum over another axis", {{3, 4}}, {1}, [](const Values& in) { return sum(in[0], {0}); }},
+      {"mean over the sharded axis",
        {{3, 4}},
        {1},
        [](const Values& in) { return mean(in[0], {1}); },
        Case::whole},
-      {"mean beside it", {{3, 4}}, {1}, [](const Values& in) { return mean(in[0], {0}, true); }},
-      {"softmax beside it", {{4, 3}}, {0}, [](const Values& in) { return softmax(in[0]); }},
-      {"softmax over it",
+      {"mean over another axis",
+       {{3, 4}},
+       {1},
+       [](const Values& in) { return mean(in[0], {0}, true); }},
+      {"softmax over another axis", {{4, 3}}, {0}, [](const Values& in) { return softmax(in[0]); }},
+      {"softmax over the sharded axis",
        {{3, 4}},
        {1},
        [](const Values& in) { return softmax(in[0]); },
        Case::whole},
-      {"all of the cut axis",
+      {"slice with all of the sharded axis",
        {{6, 4}},
        {1},
        [](const Values& in) {
          return slice(in[0], {1, 0}, {6, 4}, {2, 1});
        }},
-      {"across the cut",
+      {"slice across two shards",
        {{6}},
        {0},
        [](const Values& in) { return slice_axis(in[0], 0, 1, 5); },
@@ -185,19 +188,19 @@ TEST_F(PartsTest, GiveWhatTheWholeGives) {
        {0},
        [](const Values& in) { return cumsum(in[0], {.axis = 0}); },
        Case::whole},
-      {"looked up, columns",
+      {"take, columns",
        {{5, 4}, {2, 3}},
        {1, -1},
        [](const Values& in) { return take(in[0], in[1], 0); },
-       Case::in_parts,
+       Case::sharded,
        {0, 4, -1, 2, 2, -5}},
-      {"looked up, rows",
+      {"take, rows",
        {{6, 4}, {2, 3}},
        {0, -1},
        [](const Values& in) { return take(in[0], in[1], 0); },
        Case::summed,
        {0, 5, -1, 2, 3, -6}},
-      {"looked up in the middle",
+      {"take from a middle axis",
        {{2, 6, 4}, {3}},
        {1, -1},
        [](const Values& in) { return take(in[0], in[1], 1); },
@@ -221,22 +224,22 @@ TEST_F(PartsTest, GiveWhatTheWholeGives) {
   }
 }
 
-TEST_F(PartsTest, AreFoundAgain) {
+TEST_F(ShardsTest, SliceOfAShardIsTheShard) {
   Module module;
   const Value a = module.input({DType::f32, {2, 3}}), b = module.input({DType::f32, {4, 3}, cpu1});
   const Value whole = concatenate({a, b}, 0);
-  ASSERT_TRUE(in_parts(whole));
+  ASSERT_TRUE(is_sharded(whole));
   EXPECT_EQ(slice_axis(whole, 0, 0, 2), a);
   EXPECT_EQ(slice_axis(whole, 0, 2, 6), b);
-  EXPECT_FALSE(in_parts(transfer(whole, cpu1)));
+  EXPECT_FALSE(is_sharded(transfer(whole, cpu1)));
   EXPECT_EQ(transfer(whole, cpu1).type().device, cpu1);
-  EXPECT_FALSE(in_parts(concatenate({a, a}, 0)));
+  EXPECT_FALSE(is_sharded(concatenate({a, a}, 0)));
 }
 
-// A row that nobody asks for is not looked at, be it the first of a part.
-TEST_F(PartsTest, RowsKeepToThemselves) {
+// A row that no index names is not read, even if it is the first of a shard.
+TEST_F(ShardsTest, TakeReadsOnlyTheRowsOfItsIndices) {
   Module module;
-  const Value table = cut(module.input({DType::f32, {4, 1}}), 0, 2);
+  const Value table = shard(module.input({DType::f32, {4, 1}}), 0, 2);
   const Value indices = module.input({DType::i32, {3}});
   module.output(take(table, indices, 0));
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -246,31 +249,31 @@ TEST_F(PartsTest, RowsKeepToThemselves) {
   EXPECT_EQ(got.to_vector(), (std::vector{1.0, 3.0, 3.0}));
 }
 
-// Each device takes its part itself where it can; a GPU is sent what it needs.
-TEST_F(PartsTest, AreTakenWhereTheyAreNeeded) {
+// A CPU reads the slice from the other's memory; a GPU is sent the slice.
+TEST_F(ShardsTest, SliceOnSendsOnlyTheSlice) {
   Module module;
   const Value x = module.input({DType::f32, {4, 6}});
-  const Value here = part_of(x, 0, 1, 3, cpu1);
+  const Value here = slice_on(x, 0, 1, 3, cpu1);
   EXPECT_EQ(here.node().name(), "slice");
   EXPECT_EQ(here.type().device, cpu1);
-  const Value sent = part_of(x, 0, 1, 3, Device("gpu:0"));
+  const Value sent = slice_on(x, 0, 1, 3, Device("gpu:0"));
   EXPECT_EQ(sent.node().name(), "transfer");
   EXPECT_EQ(sent.shape(), (Shape{2, 6}));
   EXPECT_EQ(sent.node().in().node().name(), "slice");
-  EXPECT_EQ(part_of(cut(x, 0, 1), 0, 1, 4, cpu1).node().name(),
-            "transfer");  // the part that is there
+  EXPECT_EQ(slice_on(shard(x, 0, 1), 0, 1, 4, cpu1).node().name(),
+            "transfer");  // the second shard itself
 }
 
-// A size that is not known yet may be that of the cut: nothing is done in parts.
-TEST_F(PartsTest, WaitForSizes) {
+// An unknown size may be 1 or that of the sharded axis, so such an op is not sharded.
+TEST_F(ShardsTest, UnknownSizesAreNotSharded) {
   Module module;
-  const Value parts = cut(module.input({DType::f32, {4, 6}}), 0, 2);
-  EXPECT_FALSE(in_parts(parts * module.input({DType::f32, {unknown, 6}})));
-  EXPECT_TRUE(in_parts(parts * module.input({DType::f32, {1, unknown}})));
+  const Value sharded = shard(module.input({DType::f32, {4, 6}}), 0, 2);
+  EXPECT_FALSE(is_sharded(sharded * module.input({DType::f32, {unknown, 6}})));
+  EXPECT_TRUE(is_sharded(sharded * module.input({DType::f32, {1, unknown}})));
 }
 
-// A split of a split: the parts of parts are worked with where they are.
-TEST_F(PartsTest, MayBeInParts) {
+// Shards that are sharded themselves: each piece is computed with on its own device.
+TEST_F(ShardsTest, MayBeShardedThemselves) {
   set_logical_devices("cpu", 4);
   Module module;
   Values rows;
@@ -287,9 +290,9 @@ TEST_F(PartsTest, MayBeInParts) {
   }
   const Value y = matmul(x, concatenate(rows, 0));
   module.output(y);
-  int products = 0;
-  for (const auto& node : module.block().nodes()) products += node->name() == "matmul" ? 1 : 0;
-  EXPECT_EQ(products, 4);
+  int matmuls = 0;
+  for (const auto& node : module.block().nodes()) matmuls += node->name() == "matmul" ? 1 : 0;
+  EXPECT_EQ(matmuls, 4);
   const Tensor got = compile(std::move(module))(data)[0];
   for (int64_t m = 0; m < 3; ++m)
     for (int64_t n = 0; n < 6; ++n) {
@@ -301,14 +304,14 @@ TEST_F(PartsTest, MayBeInParts) {
     }
 }
 
-TEST_F(PartsTest, RefuseWhatTheWholeRefuses) {
+TEST_F(ShardsTest, RejectWhatTheWholeRejects) {
   Module module;
   const Value x = module.input({DType::f32, {2, 3}});
-  const Value parts = cut(module.input({DType::f32, {4, 6}}), 1, 3);
-  testing::expect_user_error([&] { matmul(x, parts); }, "matmul: the inner sizes of");
-  testing::expect_user_error([&] { parts + x; }, "add: ");
+  const Value sharded = shard(module.input({DType::f32, {4, 6}}), 1, 3);
+  testing::expect_user_error([&] { matmul(x, sharded); }, "matmul: the inner sizes of");
+  testing::expect_user_error([&] { sharded + x; }, "add: ");
 
-  const Value table = cut(module.input({DType::f32, {6, 2}}), 0, 3);
+  const Value table = shard(module.input({DType::f32, {6, 2}}), 0, 3);
   module.output(take(table, module.input({DType::i32, {1}}), 0));
   const auto program = compile(std::move(module));
   for (const double stray : {6.0, -7.0, 100.0})
@@ -320,14 +323,14 @@ TEST_F(PartsTest, RefuseWhatTheWholeRefuses) {
         text("index ", stray, " is outside axis 0"));
 }
 
-// Rows are losses by themselves, wherever they are; classes are not.
-TEST_F(PartsTest, CrossEntropyOfRowsInParts) {
+// Each row has a loss of its own, so rows may be sharded; classes may not.
+TEST_F(ShardsTest, CrossEntropyOfShardedRows) {
   for (const int64_t axis : {0, 1}) {
     Module module;
     const Value logits = module.input({DType::f32, {4, 6}}),
                 labels = module.input({DType::i32, {4}});
-    const Value loss = sparse_softmax_cross_entropy(cut(logits, axis, 2), labels);
-    EXPECT_EQ(in_parts(loss), axis == 0);
+    const Value loss = sparse_softmax_cross_entropy(shard(logits, axis, 2), labels);
+    EXPECT_EQ(is_sharded(loss), axis == 0);
     EXPECT_EQ(loss.shape(), (Shape{4}));
     const Value whole = sparse_softmax_cross_entropy(logits, labels);
     module.output(loss);

@@ -1,4 +1,4 @@
-#include "keratin/ops/parts.h"
+#include "keratin/ops/shards.h"
 
 #include <algorithm>
 
@@ -23,20 +23,20 @@
 namespace keratin::ops {
 namespace {
 
-// Constants are made wherever they are needed.
-bool is_anywhere(Value value) {
+// Constants have no device: they are made wherever they are needed.
+bool has_no_device(Value value) {
   return value.node().input_count() == 0 && !is_parameter(value.node());
 }
 
-struct Parts {
+struct Shards {
   int64_t axis = 0;
   Values values;
-  Dims edges = {0};  // part j reaches from edges[j] to edges[j + 1]
+  Dims edges = {0};  // shard j reaches from edges[j] to edges[j + 1]
 
-  explicit Parts(Value value) : axis(value.node().attr<AxisAttrs>().axis) {
-    for (const Value& part : value.node().inputs()) {
-      values.push_back(part);
-      edges.push_back(edges.back() + part.shape()[axis]);
+  explicit Shards(Value value) : axis(value.node().attr<AxisAttrs>().axis) {
+    for (const Value& shard : value.node().inputs()) {
+      values.push_back(shard);
+      edges.push_back(edges.back() + shard.shape()[axis]);
     }
   }
   size_t count() const { return values.size(); }
@@ -48,10 +48,12 @@ Value place(Value value, Device device) {
   return value;
 }
 
-Value added(const Values& parts) { return collective().reduce(parts, parts[0].type().device); }
+Value sum_of(const Values& addends) {
+  return collective().reduce(addends, addends[0].type().device);
+}
 
-// The axes of an op's inputs and of its result, named as in einsum: equal numbers are one axis. An
-// axis that the result does not have is summed over. Those that are fixed cannot be cut.
+// The axes of an op's inputs and of its result, named as in einsum: axes with equal names are
+// one axis. An axis that the result does not have is summed over. Fixed axes cannot be sharded.
 using Names = std::vector<int>;
 struct Axes {
   std::vector<Names> inputs;
@@ -59,7 +61,7 @@ struct Axes {
   Names fixed = {};
 };
 
-constexpr int nobody = -1;  // an axis that no other is the same as
+constexpr int unrelated = -1;  // the name of an axis that is no other's
 
 Names numbers(int64_t first, int64_t count) {
   Names names;
@@ -129,20 +131,20 @@ Axes reduce_axes(const Node& n) {
   Axes axes{{numbers(0, n.in().rank())}, {}};
   for (const int name : axes.inputs[0]) {
     const bool stays = std::find(reduced.begin(), reduced.end(), name) == reduced.end();
-    if (stays || keepdims) axes.result.push_back(stays ? name : nobody);
+    if (stays || keepdims) axes.result.push_back(stays ? name : unrelated);
     if (!stays && &n.op() != &sum_op) axes.fixed.push_back(name);
   }
   return axes;
 }
 
-// One axis is treated as a whole, the others one by one.
+// The op needs all of one axis at once; along the others its slices are independent.
 Axes along_axes(const Node& n) {
   Axes axes{{}, numbers(0, n.in().rank()), {static_cast<int>(n.attr<AxisAttrs>().axis)}};
   axes.inputs.assign(n.input_count(), axes.result);
   return axes;
 }
 
-// Heads and samples attend by themselves.
+// Heads and samples are independent.
 Axes attention_axes(const Node& n) {
   enum : int { batch, queries, heads, depth, keys, features };
   Axes axes{
@@ -159,17 +161,17 @@ Axes attention_axes(const Node& n) {
 
 Axes gather_axes(const Node& n) {
   const int64_t axis = n.attr<AxisAttrs>().axis;
-  const Names table = numbers(0, n.in(0).rank()), places = numbers(100, n.in(1).rank());
-  Axes axes{{table, places}, {table.begin(), table.begin() + axis}, {static_cast<int>(axis)}};
-  axes.result.insert(axes.result.end(), places.begin(), places.end());
+  const Names table = numbers(0, n.in(0).rank()), indices = numbers(100, n.in(1).rank());
+  Axes axes{{table, indices}, {table.begin(), table.begin() + axis}, {static_cast<int>(axis)}};
+  axes.result.insert(axes.result.end(), indices.begin(), indices.end());
   axes.result.insert(axes.result.end(), table.begin() + axis + 1, table.end());
   return axes;
 }
 
-// An axis of size 1 more, or less.
+// These add or remove an axis of size 1.
 Axes expand_axes(const Node& n) {
   Axes axes{{numbers(0, n.in().rank())}, numbers(0, n.in().rank())};
-  axes.result.insert(axes.result.begin() + n.attr<AxisAttrs>().axis, nobody);
+  axes.result.insert(axes.result.begin() + n.attr<AxisAttrs>().axis, unrelated);
   return axes;
 }
 Axes squeeze_axes(const Node& n) {
@@ -208,103 +210,103 @@ std::optional<Axes> axes_of(const Node& n, const Shape& result) {
   return std::nullopt;
 }
 
-// The axis of an input that is cut with the others; nothing where the input is used whole.
-std::optional<int64_t> cut_axis(const Names& names, int name, const Shape& shape, int64_t size) {
+// The axis along which an input is sliced for each shard; nothing where it is used whole.
+std::optional<int64_t> sliced_axis(const Names& names, int name, const Shape& shape, int64_t size) {
   const auto at = find(names, name);
   if (!at || shape[static_cast<int64_t>(*at)] != size) return std::nullopt;
   return static_cast<int64_t>(*at);
 }
 
-// The op for each part of the input `leader`; undefined where its axis is fixed, or where another
-// input would have to be cut only to be summed over: bringing the parts together is less.
-Value follow(const Node& n, const Axes& axes, size_t leader) {
-  const Parts parts(n.in(leader));
-  const int name = axes.inputs[leader][static_cast<size_t>(parts.axis)];
-  if (name == nobody || find(axes.fixed, name)) return {};
-  const int64_t size = parts.edges.back();
+// The op once per shard of the input `leader`. Undefined where the sharded axis is fixed, or where
+// another input would have to be sliced only to be summed over: gathering is cheaper.
+Value emit_per_shard(const Node& n, const Axes& axes, size_t leader) {
+  const Shards shards(n.in(leader));
+  const int name = axes.inputs[leader][static_cast<size_t>(shards.axis)];
+  if (name == unrelated || find(axes.fixed, name)) return {};
+  const int64_t size = shards.edges.back();
   const auto result = find(axes.result, name);
-  std::vector<std::optional<int64_t>> cuts;
+  std::vector<std::optional<int64_t>> slices;
   for (size_t i = 0; i < n.input_count(); ++i) {
     const auto at = find(axes.inputs[i], name);
     if (at && n.in(i).shape()[static_cast<int64_t>(*at)] == unknown) return {};
-    cuts.push_back(cut_axis(axes.inputs[i], name, n.in(i).shape(), size));
-    if (!result && i > leader && cuts[i] && !in_parts(n.in(i))) return {};
+    slices.push_back(sliced_axis(axes.inputs[i], name, n.in(i).shape(), size));
+    if (!result && i > leader && slices[i] && !is_sharded(n.in(i))) return {};
   }
-  Values made;
-  for (size_t j = 0; j < parts.count(); ++j) {
-    const Device device = parts.device(j);
+  Values results;
+  for (size_t j = 0; j < shards.count(); ++j) {
+    const Device device = shards.device(j);
     Values inputs;
     for (size_t i = 0; i < n.input_count(); ++i)
-      inputs.push_back(cuts[i]
-                           ? part_of(n.in(i), *cuts[i], parts.edges[j], parts.edges[j + 1], device)
-                           : whole_on(n.in(i), device));
-    made.push_back(place(emit(n.op(), inputs, n.attrs()), device));
+      inputs.push_back(
+          slices[i] ? slice_on(n.in(i), *slices[i], shards.edges[j], shards.edges[j + 1], device)
+                    : whole_on(n.in(i), device));
+    results.push_back(place(emit(n.op(), inputs, n.attrs()), device));
   }
-  return result ? concatenate(made, static_cast<int64_t>(*result)) : added(made);
+  return result ? concatenate(results, static_cast<int64_t>(*result)) : sum_of(results);
 }
 
-// A table cut into rows: each device looks up what it has, and zeros for the rest. An index that
-// nobody has is left to the first, which refuses it.
-Value gather_rows(const Node& n, const Parts& parts) {
+// A table whose rows are sharded: each device looks up its own rows, and gives zeros for the
+// others. An index that is out of range goes to the first shard, which reports it.
+Value gather_rows(const Node& n, const Shards& shards) {
   if (!n.in(1).shape().known()) return {};
-  const auto size = static_cast<double>(parts.edges.back());
+  const auto size = static_cast<double>(shards.edges.back());
   const Value given = n.in(1), index = where(given < 0, given + size, given);
   const Value stray = bitwise_or(index < 0, index >= size);
   Values found;
-  for (size_t j = 0; j < parts.count(); ++j) {
-    const Device device = parts.device(j);
-    const auto begin = static_cast<double>(parts.edges[j]),
-               end = static_cast<double>(parts.edges[j + 1]);
+  for (size_t j = 0; j < shards.count(); ++j) {
+    const Device device = shards.device(j);
+    const auto begin = static_cast<double>(shards.edges[j]),
+               end = static_cast<double>(shards.edges[j + 1]);
     const Value inside = bitwise_and(index >= begin, index < end);
     Value local = where(inside, index - begin, zeros_like(index));
     if (j == 0) local = where(stray, given, local);
-    const Value rows = take(parts.values[j], whole_on(local, device), parts.axis);
-    Dims around(static_cast<size_t>(parts.axis), 1);
+    const Value rows = take(shards.values[j], whole_on(local, device), shards.axis);
+    Dims around(static_cast<size_t>(shards.axis), 1);
     around.insert(around.end(), given.shape().begin(), given.shape().end());
     around.resize(static_cast<size_t>(rows.rank()), 1);
     const Value mine = reshape(whole_on(inside, device), around);
     found.push_back(where(mine, rows, scalar_like(rows, 0)));
   }
-  return added(found);
+  return sum_of(found);
 }
 
-// Where each part keeps its elements: the same ones come before it, and whole steps of an axis of
-// the result are inside.
-Value reshape_parts(const Parts& parts, const Shape& from, const Shape& to) {
+// Each shard can be reshaped by itself if an axis of the result has the same number of elements
+// before it as the sharded axis, and each shard fills whole steps of that axis.
+Value reshape_shards(const Shards& shards, const Shape& from, const Shape& to) {
   if (!from.known() || !to.known()) return {};
-  const int64_t before = from.count(0, parts.axis);
+  const int64_t before = from.count(0, shards.axis);
   int64_t axis = 0;
   while (axis < to.rank() && (to.count(0, axis) != before || to[axis] == 1)) ++axis;
   if (axis == to.rank()) return {};
-  const int64_t inner = from.count(parts.axis + 1, from.rank()),
+  const int64_t inner = from.count(shards.axis + 1, from.rank()),
                 step = to.count(axis + 1, to.rank());
-  Values made;
-  for (size_t j = 0; j < parts.count(); ++j) {
-    const int64_t elements = (parts.edges[j + 1] - parts.edges[j]) * inner;
+  Values results;
+  for (size_t j = 0; j < shards.count(); ++j) {
+    const int64_t elements = (shards.edges[j + 1] - shards.edges[j]) * inner;
     if (step == 0 || elements % step != 0) return {};
     Dims dims = to.dims();
     dims[static_cast<size_t>(axis)] = elements / step;
-    made.push_back(reshape(parts.values[j], dims));
+    results.push_back(reshape(shards.values[j], dims));
   }
-  return concatenate(made, axis);
+  return concatenate(results, axis);
 }
 
-Value broadcast_parts(const Parts& parts, const Shape& to) {
-  const int64_t axis = parts.axis + to.rank() - parts.values[0].rank();
-  if (to[axis] != parts.edges.back()) return {};
-  Values made;
-  for (size_t j = 0; j < parts.count(); ++j) {
+Value broadcast_shards(const Shards& shards, const Shape& to) {
+  const int64_t axis = shards.axis + to.rank() - shards.values[0].rank();
+  if (to[axis] != shards.edges.back()) return {};
+  Values results;
+  for (size_t j = 0; j < shards.count(); ++j) {
     Dims dims = to.dims();
     for (int64_t& size : dims) size = size == unknown ? -1 : size;
-    dims[static_cast<size_t>(axis)] = parts.edges[j + 1] - parts.edges[j];
-    made.push_back(broadcast_to(parts.values[j], dims));
+    dims[static_cast<size_t>(axis)] = shards.edges[j + 1] - shards.edges[j];
+    results.push_back(broadcast_to(shards.values[j], dims));
   }
-  return concatenate(made, axis);
+  return concatenate(results, axis);
 }
 
-// One of the parts, or a slice of each.
-Value slice_parts(const Node& n, const Parts& parts) {
-  const auto at = static_cast<size_t>(parts.axis);
+// A slice of one whole shard, or of every shard.
+Value slice_shards(const Node& n, const Shards& shards) {
+  const auto at = static_cast<size_t>(shards.axis);
   SliceAttrs attrs = n.attr<SliceAttrs>();
   const Shape& shape = n.in().shape();
   if (!shape.known() || attrs.step[at] != 1) return {};
@@ -312,82 +314,83 @@ Value slice_parts(const Node& n, const Parts& parts) {
   attrs.start[at] = 0;
   attrs.limit[at] = to_end;
   const int64_t begin = window.start[at], end = begin + window.size[at];
-  Values made;
-  for (size_t j = 0; j < parts.count(); ++j) {
-    const bool exactly = begin == parts.edges[j] && end == parts.edges[j + 1];
-    const bool all = begin == 0 && end == parts.edges.back();
+  Values results;
+  for (size_t j = 0; j < shards.count(); ++j) {
+    const bool exactly = begin == shards.edges[j] && end == shards.edges[j + 1];
+    const bool all = begin == 0 && end == shards.edges.back();
     if (!exactly && !all) continue;
-    const Value part = slice(parts.values[j], attrs.start, attrs.limit, attrs.step);
-    if (exactly) return part;
-    made.push_back(part);
+    const Value shard = slice(shards.values[j], attrs.start, attrs.limit, attrs.step);
+    if (exactly) return shard;
+    results.push_back(shard);
   }
-  return made.empty() ? Value() : concatenate(made, parts.axis);
+  return results.empty() ? Value() : concatenate(results, shards.axis);
 }
 
 }  // namespace
 
-bool in_parts(Value value) {
+bool is_sharded(Value value) {
   const Node& node = value.node();
   if (&node.op() != &concat_op || node.block().depth() > 0) return false;
   std::optional<Device> first;
-  for (const Value& part : node.inputs()) {
-    if (is_anywhere(part)) continue;
-    if (first.value_or(part.type().device) != part.type().device) return true;
-    first = part.type().device;
+  for (const Value& shard : node.inputs()) {
+    if (has_no_device(shard)) continue;
+    if (first.value_or(shard.type().device) != shard.type().device) return true;
+    first = shard.type().device;
   }
   return false;
 }
 
-bool on_several_devices(Value value) { return is_mirrored(value) || in_parts(value); }
+bool is_distributed(Value value) { return is_mirrored(value) || is_sharded(value); }
 
 Value whole_on(Value value, Device device) {
   if (is_mirrored(value)) return whole_on(nearest_copy(value, device), device);
-  if (in_parts(value)) {
-    const Parts parts(value);
-    return collective().gather(parts.values, parts.axis, device);
+  if (is_sharded(value)) {
+    const Shards shards(value);
+    return collective().gather(shards.values, shards.axis, device);
   }
-  return value.type().device == device || is_anywhere(value) ? value : transfer(value, device);
+  return value.type().device == device || has_no_device(value) ? value : transfer(value, device);
 }
 
-Value part_of(Value value, int64_t axis, int64_t begin, int64_t end, Device device) {
-  const bool at_hand = !on_several_devices(value) && device.kind == Device::Kind::cpu &&
-                       value.type().device.kind == Device::Kind::cpu;
-  const Value part = slice_axis(at_hand ? whole_on(value, device) : value, axis, begin, end);
-  return part.type().device == device ? part : whole_on(part, device);
+Value slice_on(Value value, int64_t axis, int64_t begin, int64_t end, Device device) {
+  const bool readable = !is_distributed(value) && device.kind == Device::Kind::cpu &&
+                        value.type().device.kind == Device::Kind::cpu;
+  const Value shard = slice_axis(readable ? whole_on(value, device) : value, axis, begin, end);
+  return shard.type().device == device ? shard : whole_on(shard, device);
 }
 
-int64_t cut_axis_of(Value in_parts) { return Parts(in_parts).axis; }
+int64_t sharded_axis(Value sharded) { return Shards(sharded).axis; }
 
-Value by_parts(Value value, Value beside, const std::function<Value(Value, Value)>& f) {
-  const Parts parts(value);
-  Values made;
-  for (size_t j = 0; j < parts.count(); ++j)
-    made.push_back(f(parts.values[j], part_of(beside, parts.axis, parts.edges[j],
-                                              parts.edges[j + 1], parts.device(j))));
-  return concatenate(made, parts.axis);
+Value map_shards(Value sharded, Value other, const std::function<Value(Value, Value)>& f) {
+  const Shards shards(sharded);
+  Values results;
+  for (size_t j = 0; j < shards.count(); ++j)
+    results.push_back(f(shards.values[j], slice_on(other, shards.axis, shards.edges[j],
+                                                   shards.edges[j + 1], shards.device(j))));
+  return concatenate(results, shards.axis);
 }
 
-Value on_parts(const OpDef& op, const Values& inputs, const Attrs& attrs) {
+Value emit_distributed(const OpDef& op, const Values& inputs, const Attrs& attrs) {
   const Node n(inputs[0].block(), op, inputs, attrs);
   const Types types = infer_types(n);
   if (&op == &transfer_op) return whole_on(inputs[0], attrs.get<TransferAttrs>().device);
-  // Attention's second result is for its gradient, which is made from each part's own node.
+  // Attention's second output is for its gradient, which is emitted from each shard's own node.
   if (types.size() != 1 && &op != &scaled_dot_product_attention_op) return {};
-  if (std::any_of(inputs.begin(), inputs.end(), is_mirrored)) return on_mirrors(op, inputs, attrs);
+  if (std::any_of(inputs.begin(), inputs.end(), is_mirrored))
+    return emit_mirrored(op, inputs, attrs);
   const Shape& result = types[0].shape;
-  if (in_parts(inputs[0])) {
-    const Parts parts(inputs[0]);
-    if (&op == &slice_op) return slice_parts(n, parts);
-    if (&op == &reshape_op) return reshape_parts(parts, inputs[0].shape(), result);
-    if (&op == &broadcast_to_op) return broadcast_parts(parts, result);
-    if (&op == &gather_op && parts.axis == attrs.get<AxisAttrs>().axis)
-      return gather_rows(n, parts);
+  if (is_sharded(inputs[0])) {
+    const Shards shards(inputs[0]);
+    if (&op == &slice_op) return slice_shards(n, shards);
+    if (&op == &reshape_op) return reshape_shards(shards, inputs[0].shape(), result);
+    if (&op == &broadcast_to_op) return broadcast_shards(shards, result);
+    if (&op == &gather_op && shards.axis == attrs.get<AxisAttrs>().axis)
+      return gather_rows(n, shards);
   }
   const auto axes = axes_of(n, result);
   if (!axes) return {};
   for (size_t i = inputs.size(); i-- > 0;)
-    if (in_parts(inputs[i]))
-      if (const Value made = follow(n, *axes, i); made.defined()) return made;
+    if (is_sharded(inputs[i]))
+      if (const Value result = emit_per_shard(n, *axes, i); result.defined()) return result;
   return {};
 }
 
