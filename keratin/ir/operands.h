@@ -35,12 +35,33 @@ class OperandReader<Value> {
   Value input() { return node_.in(input_++); }
   Value input_if(bool present) { return present ? input() : Value(); }
   Value optional_input() { return input_if(input_ < node_.input_count()); }
+  Values other_inputs() {
+    Values rest;
+    while (input_ < node_.input_count()) rest.push_back(input());
+    return rest;
+  }
   Value output() { return node_.out(output_++); }
   Value output_if(bool present) { return present ? output() : Value(); }
 
  private:
   const Node& node_;
   size_t input_ = 0, output_ = 0;
+};
+
+// For the many ops with one input and one output, or with two inputs and one output.
+template <class T>
+struct UnaryOperands {
+  T x, y;
+
+  static UnaryOperands read(OperandReader<T> r) { return {.x = r.input(), .y = r.output()}; }
+};
+template <class T>
+struct BinaryOperands {
+  T a, b, y;
+
+  static BinaryOperands read(OperandReader<T> r) {
+    return {.a = r.input(), .b = r.input(), .y = r.output()};
+  }
 };
 
 template <template <class> class Operands>

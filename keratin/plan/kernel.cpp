@@ -5,14 +5,15 @@ namespace keratin {
 KernelList::KernelList(std::span<const KernelDef* const> kernels) {
   // An op's kernels and those for any op stay in the order of the list.
   for (const KernelDef* kernel : kernels)
-    if (kernel->op != nullptr) by_op_[kernel->op];
+    for (const OpDef* op : kernel->ops)
+      if (op != nullptr) by_op_[op];
   for (const KernelDef* kernel : kernels) {
-    if (kernel->op != nullptr) {
-      by_op_[kernel->op].push_back(kernel);
-      continue;
+    if (kernel->ops[0] == nullptr) {
+      for_any_op_.push_back(kernel);
+      for (auto& [op, candidates] : by_op_) candidates.push_back(kernel);
     }
-    for_any_op_.push_back(kernel);
-    for (auto& [op, candidates] : by_op_) candidates.push_back(kernel);
+    for (const OpDef* op : kernel->ops)
+      if (op != nullptr) by_op_[op].push_back(kernel);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -51,11 +52,12 @@ struct Offer {
   std::string refusal = {};
 };
 
-// One way to run the nodes of an op. A backend is an ordered list of these records; the choice of a
-// kernel, what a backend claims, and `keratin plan --explain` derive from the list.
+// A kernel for the nodes of some ops. A backend is an ordered list of these records; the choice of
+// a kernel, what a backend claims, and `keratin plan --explain` derive from the list.
 struct KernelDef {
-  std::string_view name;      // "softmax rows": for people
-  const OpDef* op = nullptr;  // nullptr: nodes of any op, but for those that `refuses` names
+  std::string_view name;  // "softmax rows": for people, unique in its backend
+  // The ops whose nodes it runs; none means nodes of any op that `refuses` does not refuse.
+  std::array<const OpDef*, 8> ops = {};
   // The reason why it does not run the node, or nothing. Cheap: asked of every node before
   // decompositions are chosen.
   std::optional<std::string> (*refuses)(const Node&) = nullptr;
