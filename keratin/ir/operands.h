@@ -41,6 +41,11 @@ class OperandReader<Value> {
     return rest;
   }
   Value output() { return node_.out(output_++); }
+  Values other_outputs() {
+    Values rest;
+    while (output_ < node_.output_count()) rest.push_back(output());
+    return rest;
+  }
   Value output_if(bool present) { return present ? output() : Value(); }
 
  private:
@@ -48,19 +53,52 @@ class OperandReader<Value> {
   size_t input_ = 0, output_ = 0;
 };
 
-// For the many ops with one input and one output, or with two inputs and one output.
+// One input and one output.
 template <class T>
 struct UnaryOperands {
   T x, y;
 
   static UnaryOperands read(OperandReader<T> r) { return {.x = r.input(), .y = r.output()}; }
 };
+
+// Two inputs and one output, as matmul and most pointwise ops have.
 template <class T>
 struct BinaryOperands {
   T a, b, y;
 
   static BinaryOperands read(OperandReader<T> r) {
     return {.a = r.input(), .b = r.input(), .y = r.output()};
+  }
+};
+
+// The operands of select: a where the condition holds, b elsewhere.
+template <class T>
+struct SelectOperands {
+  T condition, a, b, y;
+
+  static SelectOperands read(OperandReader<T> r) {
+    return {.condition = r.input(), .a = r.input(), .b = r.input(), .y = r.output()};
+  }
+};
+
+// Any number of inputs and one output, as concat has.
+template <class T>
+struct JoinOperands {
+  std::vector<T> inputs;
+  T y;
+
+  static JoinOperands read(OperandReader<T> r) {
+    return {.inputs = r.other_inputs(), .y = r.output()};
+  }
+};
+
+// Any number of both: fused regions, and all_reduce.
+template <class T>
+struct ListOperands {
+  std::vector<T> inputs, outputs;
+
+  static ListOperands read(OperandReader<T> r) {
+    return {.inputs = r.other_inputs(), .outputs = r.other_outputs()};
   }
 };
 

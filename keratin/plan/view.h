@@ -53,6 +53,11 @@ class OperandReader<View> {
     const size_t i = output_++;
     return {pointers_ + node_.input_count() + i, node_.type(i)};
   }
+  std::vector<View> other_outputs() {
+    std::vector<View> rest;
+    while (output_ < node_.output_count()) rest.push_back(output());
+    return rest;
+  }
   View output_if(bool present) { return present ? output() : View(); }
 
  private:
