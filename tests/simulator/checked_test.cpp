@@ -94,7 +94,7 @@ class CheckedCluster : public CheckedGpu {
                 "kept[i] = i; const int other = 1 - int(blockIdx.x);" +
                 body,
             .before =
-                "#include \"keratin/backend/cuda/kernels/product.h\"\n"
+                "#include \"keratin/backend/cuda/kernels/matmul.cu\"\n"
                 "extern __shared__ float4 memory[];\n",
             .traits = "__cluster_dims__(2) ",
             .blocks = 2,

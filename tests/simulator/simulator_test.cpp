@@ -69,7 +69,7 @@ constexpr const char* fetched = R"(
   out[threadIdx.x] = kept[4 * threadIdx.x];
   product::wait_for_fetches<0>();)";
 constexpr const char* before_fetched = R"(
-#include "keratin/backend/cuda/kernels/product.h"
+#include "keratin/backend/cuda/kernels/matmul.cu"
 extern __shared__ float4 memory[];
 alignas(16) const float from[256] = {8, 8, 8, 8, 9, 9, 9, 9};
 )";

@@ -257,7 +257,7 @@ TEST_F(CudaTexts, TheCompilersInputHasWhatIsIncluded) {
   const auto holds = [](const std::string& text, const char* part) {
     return compiler_input(text, "sm_90").find(part) != std::string::npos;
   };
-  const std::string lstm = "#include \"keratin/backend/cuda/kernels/lstm.h\"\n";
+  const std::string lstm = "#include \"keratin/backend/cuda/kernels/lstm.cu\"\n";
   for (const std::string& text : {std::string(), lstm}) {
     EXPECT_TRUE(holds(text, "struct Sigmoid"));  // ops/scalar.h
     EXPECT_EQ(holds(text, "lstm_forward"), text == lstm);

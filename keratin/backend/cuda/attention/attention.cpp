@@ -13,7 +13,7 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t rows = 64, backward_width = 32;  // as in kernels/attention.h
+constexpr int64_t rows = 64, backward_width = 32;  // as in kernels/attention.cu
 constexpr unsigned threads = 128;
 constexpr int64_t few_rows = 16;
 constexpr int64_t few_blocks = 66;  // half of a large GPU
@@ -60,7 +60,7 @@ std::string written(const Node& node, const Layout& l) {
   if (attrs.mask)
     mask = broadcast_strides(node.in(3).shape(), Shape{l.batch, l.heads, l.queries, l.keys});
   const auto flag = [](bool on) { return on ? "true" : "false"; };
-  return text("#include \"keratin/backend/cuda/kernels/attention.h\"\n",
+  return text("#include \"keratin/backend/cuda/kernels/attention.cu\"\n",
               "constexpr attention::Layout layout = {", l.queries, ", ", l.keys, ", ", l.heads,
               ", ", l.key_heads, ", ", l.depth, ", ", flag(attrs.causal), ", ", flag(attrs.mask),
               ", ", mask[0], ", ", mask[1], ", ", mask[2], ", ", mask[3], ", ",

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "keratin/backend/cuda/device_sources.h"
 #include "keratin/backend/cuda/driver/library.h"
-#include "keratin/backend/cuda/texts.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cuda {
@@ -52,42 +52,36 @@ void check(int result, const char* what) {
   if (result != 0) throw BackendError(text("cuda: ", what, ": ", nvrtc().error_string(result)));
 }
 
-// What NVRTC finds when a header of ours includes something. The standard library's part is in
-// front of everything already.
-constexpr std::pair<const char*, const char*> no_more(const char* name) { return {name, ""}; }
-std::vector<std::pair<const char*, const char*>> headers() {
-  return {{"keratin/ops/scalar.h", texts::scalar},
-          {"keratin/ops/philox.h", texts::philox},
-          {"keratin/backend/cuda/kernels/attention.h", texts::attention},
-          {"keratin/backend/cuda/kernels/gru.h", texts::gru},
-          {"keratin/backend/cuda/kernels/lstm.h", texts::lstm},
-          {"keratin/backend/cuda/kernels/norm.h", texts::norm},
-          {"keratin/backend/cuda/kernels/product.h", texts::product},
-          {"keratin/backend/cuda/kernels/recurrent.h", texts::recurrent},
-          {"keratin/backend/cuda/kernels/rows.h", texts::rows},
-          {"keratin/backend/cuda/kernels/scatter.h", texts::scatter},
-          {"keratin/backend/cuda/kernels/sort.h", texts::sort},
-          {"keratin/backend/cuda/kernels/tiles.h", texts::tiles},
-          no_more("cmath"),
-          no_more("cstdint"),
-          no_more("limits"),
-          no_more("type_traits"),
-          no_more("keratin/ir/op.h")};
+// What NVRTC finds when device code includes something. The standard library's part stands in front
+// of everything already, and the types of ops are not needed.
+std::vector<DeviceSource> headers() {
+  const auto files = device_sources();
+  std::vector<DeviceSource> all(files.begin(), files.end());
+  for (const char* path : {"cmath", "cstdint", "limits", "type_traits", "keratin/ir/op.h"})
+    all.push_back({path, ""});
+  return all;
+}
+
+const char* device_source(std::string_view path) {
+  for (const DeviceSource& file : device_sources())
+    if (file.path == path) return file.code;
+  throw InternalError(text("cuda: no device code is called ", path));
 }
 
 std::string whole(const std::string& source) {
-  return text(texts::standard, texts::prelude, source);
+  return text(device_source("keratin/backend/cuda/kernels/standard.cu"),
+              device_source("keratin/backend/cuda/kernels/prelude.cu"), source);
 }
 
 // A text with the headers that it includes behind it, and those that these include.
 std::string with_headers(std::string all) {
   auto left = headers();
   const auto is_named = [&](const auto& header) {
-    return all.find(header.first) != std::string::npos;
+    return all.find(header.path) != std::string::npos;
   };
   auto next = left.begin();
   while ((next = std::find_if(left.begin(), left.end(), is_named)) != left.end()) {
-    all += text(next->first, "\n", next->second);
+    all += text(next->path, "\n", next->code);
     left.erase(next);
   }
   return all;
@@ -120,9 +114,9 @@ std::string compiler_input(const std::string& source, const std::string& chip) {
 
 std::string compile(const std::string& source, const std::string& chip) {
   std::vector<const char*> names, bodies;
-  for (const auto& [name, body] : headers()) {
-    names.push_back(name);
-    bodies.push_back(body);
+  for (const DeviceSource& header : headers()) {
+    names.push_back(header.path);
+    bodies.push_back(header.code);
   }
   Program program = nullptr;
   check(nvrtc().create(&program, whole(source).c_str(), "kernel.cu", static_cast<int>(names.size()),

@@ -14,10 +14,10 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t step = 32, stages = 4, side = 32;  // as in kernels/product.h
+constexpr int64_t step = 32, stages = 4, side = 32;  // as in kernels/matmul.cu
 constexpr int64_t pack = 4;                          // numbers of 16 bytes
 
-// The numbers of one stage, see Stage in kernels/product.h.
+// The numbers of one stage, see Stage in kernels/matmul.cu.
 int64_t size_of_stage(int64_t across, bool along) {
   return along ? across * (step + 4) : step * (across + 8);
 }
@@ -96,7 +96,7 @@ Source make_tiled_product(const Node& node, const Product& product, const Tiling
   const auto threads = static_cast<unsigned>(tiling.rows / side * (tiling.columns / side) * 32);
   std::string statements;
   const std::string result = write_epilogue(node, "total", statements);
-  source.text = text("#include \"keratin/backend/cuda/kernels/product.h\"\nusing Index = int;\n",
+  source.text = text("#include \"keratin/backend/cuda/kernels/matmul.cu\"\nusing Index = int;\n",
                      "constexpr product::Sizes sizes = {", s.rows, ", ", s.columns, ", ", s.depth,
                      ", ", flag(s.transpose_a), ", ", flag(s.transpose_b),
                      "};\nconstexpr product::Tiling tiling = {", tiling.rows, ", ", tiling.columns,

@@ -11,7 +11,7 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t chunk = 64;  // as in kernels/scatter.h
+constexpr int64_t chunk = 64;  // as in kernels/scatter.cu
 
 // Every element looks for what is added to it, in the order of the indices: best for few of them.
 Source look_for_updates(const Node& node, const Places& p, bool along) {
@@ -49,7 +49,7 @@ class SortedUpdates {
     // The table comes first, unless it is there already.
     source_ = element_kernel(node_, "    if (p3 != p0) p3[i] = p0[i];\n", true);
     sort_.write(node_, source_);
-    source_.text += "#include \"keratin/backend/cuda/kernels/scatter.h\"\n";
+    source_.text += "#include \"keratin/backend/cuda/kernels/scatter.cu\"\n";
     const int64_t columns = p_.outer * p_.inner, chunks = (p_.count + chunk - 1) / chunk;
     const size_t partial = source_.scratch_bytes;
     source_.scratch_bytes += static_cast<size_t>(chunks * 2 * columns) * 8;

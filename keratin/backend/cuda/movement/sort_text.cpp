@@ -5,7 +5,7 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t bins = 256, tile = 2048;  // as in kernels/sort.h
+constexpr int64_t bins = 256, tile = 2048;  // as in kernels/sort.cu
 
 // Room in the scratch memory, as an expression for a pointer of this type.
 std::string reserve(const Node& node, Source& source, std::string_view type, int64_t bytes) {
@@ -27,7 +27,7 @@ void SortText::write(const Node& node, Source& source) {
   keys = reserve(node, source, type, key_bytes);
   order = reserve(node, source, "unsigned", item_bytes);
 
-  source.text += "#include \"keratin/backend/cuda/kernels/sort.h\"\n";
+  source.text += "#include \"keratin/backend/cuda/kernels/sort.cu\"\n";
   const std::string mine = text("blockIdx.y * Index(", items, ")");
   std::string key_at = text("[&](unsigned i) { return ", type, "(", key, "); }"), item_at = "i";
   for (int shift = 0; shift < std::max(bits, 1); shift += 8) {

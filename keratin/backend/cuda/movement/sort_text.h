@@ -4,7 +4,7 @@
 
 namespace keratin::cuda {
 
-// A stable sort, by the kernels of kernels/sort.h; what it leaves lies in the node's scratch
+// A stable sort, by the kernels of kernels/sort.cu; what it leaves lies in the node's scratch
 // memory.
 struct SortText {
   int64_t items = 0;       // of one line, fewer than 2^31

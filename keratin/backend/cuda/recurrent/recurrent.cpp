@@ -7,7 +7,7 @@
 #include "keratin/ops/gru.h"
 #include "keratin/ops/lstm.h"
 
-// LSTM and GRU: all steps in one kernel, see kernels/recurrent.h. The products that need no state,
+// LSTM and GRU: all steps in one kernel, see kernels/recurrent.cu. The products that need no state,
 // those of x and of the weights' gradients, are other nodes.
 namespace keratin::cuda {
 
@@ -105,7 +105,7 @@ Source write(const Node& node, const Layout& l, const std::string& name,
   Source source;
   source.name = text(node.name(), " ", l.batch, " x ", l.time, " x ", l.units);
   source.text =
-      text("#include \"keratin/backend/cuda/kernels/", name, ".h\"\n",
+      text("#include \"keratin/backend/cuda/kernels/", name, ".cu\"\n",
            "constexpr recurrent::Layout layout = {", l.batch, ", ", l.time, ", ", l.units, ", ",
            l.rows(), ", ", l.threads(), ", ", l.groups(), ", ", l.in_registers(), ", ", in_shared,
            ", ", flag(l.reverse), ", ", flag(l.masked), ", ", flag(l.zero_output), "};\n") +

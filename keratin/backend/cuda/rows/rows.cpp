@@ -8,7 +8,7 @@
 #include "keratin/ops/norm.h"
 #include "keratin/ops/records.h"
 
-// Softmax, the losses made of it, and normalisations of rows: see kernels/rows.h and norm.h.
+// Softmax, the losses made of it, and normalisations of rows: see kernels/rows.cu and norm.h.
 namespace keratin::cuda {
 
 namespace {
@@ -87,7 +87,7 @@ Source make_rows(const Node& node) {
   Source source;
   source.name = text(node.name(), " ", l.rows, " x ", l.columns);
   source.text =
-      "#include \"keratin/backend/cuda/kernels/rows.h\"\n" +
+      "#include \"keratin/backend/cuda/kernels/rows.cu\"\n" +
       function(node, source, "kernel",
                text("  rows::", node.name(), "<", l.type(), ">(", l.rows, arguments, ");\n"),
                {.most_threads = l.threads()});
@@ -122,7 +122,7 @@ Source norm(const Node& node, bool centred) {
   const size_t out = node.input_count();
   Source source;
   source.name = text(node.name(), " ", l.rows, " x ", l.columns);
-  source.text = "#include \"keratin/backend/cuda/kernels/norm.h\"\n" +
+  source.text = "#include \"keratin/backend/cuda/kernels/norm.cu\"\n" +
                 function(node, source, "kernel",
                          text("  rows::norm<", l.type(), ", ", centred ? "true" : "false", ", ",
                               storage_type(dtype), ">(", l.rows, ", ",
@@ -148,7 +148,7 @@ Source norm_grad(const Node& node, bool centred) {
   source.name = text(node.name(), " ", l.rows, " x ", l.columns);
   source.scratch_bytes = size_t{2} * blocks * static_cast<size_t>(l.columns) * 8;
   source.text =
-      "#include \"keratin/backend/cuda/kernels/norm.h\"\n" +
+      "#include \"keratin/backend/cuda/kernels/norm.cu\"\n" +
       function(node, source, "kernel",
                text("  rows::norm_grad<", l.type(), ", ", centred ? "true" : "false", ", ",
                     storage_type(dtype), ">(", l.rows, ", p0, ", centred ? "p1" : "nullptr", ", p",

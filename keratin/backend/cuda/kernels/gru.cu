@@ -1,7 +1,7 @@
 // The steps of a GRU with reset_after and of its gradient; ops/gru.h says what is computed.
 #pragma once
 
-#include "keratin/backend/cuda/kernels/recurrent.h"
+#include "keratin/backend/cuda/kernels/recurrent.cu"
 
 namespace keratin::recurrent {
 

@@ -3,7 +3,7 @@
 // other's shared memory, in order.
 #pragma once
 
-#include "keratin/backend/cuda/kernels/tiles.h"
+#include "keratin/backend/cuda/kernels/tiles.cu"
 
 namespace keratin::product {
 

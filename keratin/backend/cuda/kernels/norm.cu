@@ -1,7 +1,7 @@
 // Normalisation of rows and its gradient; ops/norm.h says what is computed.
 #pragma once
 
-#include "keratin/backend/cuda/kernels/rows.h"
+#include "keratin/backend/cuda/kernels/rows.cu"
 
 namespace keratin::rows {
 

@@ -3,7 +3,7 @@
 // softmax are kept as powers of two.
 #pragma once
 
-#include "keratin/backend/cuda/kernels/tiles.h"
+#include "keratin/backend/cuda/kernels/tiles.cu"
 
 namespace keratin::attention {
 

@@ -1,7 +1,7 @@
 // The steps of an LSTM and of its gradient; ops/lstm.h says what is computed.
 #pragma once
 
-#include "keratin/backend/cuda/kernels/recurrent.h"
+#include "keratin/backend/cuda/kernels/recurrent.cu"
 
 namespace keratin::recurrent {
 
