@@ -2,7 +2,7 @@
 
 #include "keratin/autodiff/gradients.h"
 #include "keratin/backend/cuda/kernels.h"
-#include "keratin/backend/cuda/matmul/product.h"
+#include "keratin/backend/cuda/matmul/fused_matmul.h"
 #include "keratin/ops/ops.h"
 #include "keratin/passes/decompose_unclaimed.h"
 #include "keratin/passes/eliminate_common.h"

@@ -48,7 +48,7 @@ Source make_layer_norm(const Node& node);
 Source make_layer_norm_grad(const Node& node);
 Source make_rms_norm(const Node& node);
 Source make_rms_norm_grad(const Node& node);
-// window.cpp
+// window_kernels.cpp
 Source make_conv(const Node& node);
 Source make_conv_grad_input(const Node& node);
 Source make_conv_grad_filter(const Node& node);

@@ -40,7 +40,7 @@ bool claims_conv_epilogue(const Node& node);
 // nullptr for other nodes, and where neither can do it.
 std::unique_ptr<Kernel> make_conv_step(const Node& node, const KernelOptions& options);
 
-// conv_windows.cpp: the inputs under each window gathered into a matrix, and a product; nullptr
+// im2col.cpp: the inputs under each window gathered into a matrix, and a product; nullptr
 // where there are groups or the matrix is too large.
 bool fits_windows(const ops::ConvGeometry& g);
 Source windows_text(const ConvJob& job);  // from the input, or to it

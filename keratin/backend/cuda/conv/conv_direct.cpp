@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "keratin/backend/cuda/conv/conv.h"
-#include "keratin/backend/cuda/conv/window_text.h"
+#include "keratin/backend/cuda/conv/window_source.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/base/text.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "keratin/backend/cuda/driver/kernel_cache.h"
-#include "keratin/backend/cuda/driver/trial.h"
+#include "keratin/backend/cuda/driver/standalone_step.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cuda {

@@ -7,7 +7,7 @@
 
 namespace keratin::product {
 
-// Written by product_tiles.cpp.
+// Written by matmul/tiled_matmul.cpp.
 struct Sizes {
   int rows, columns, depth;
   bool transpose_a, transpose_b;

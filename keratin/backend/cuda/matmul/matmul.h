@@ -1,6 +1,6 @@
 #pragma once
 
-#include "keratin/backend/cuda/matmul/product.h"
+#include "keratin/backend/cuda/matmul/fused_matmul.h"
 #include "keratin/plan/backend.h"
 
 namespace keratin::cuda {
@@ -19,7 +19,7 @@ std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
                                      const KernelOptions& options);
 std::unique_ptr<Kernel> make_cublas(const Node& node, const Product& product, bool tf32);
 
-// product_sum.cpp: a product and the sum of what it reads or makes.
+// matmul_sum.cpp: a product and the sum of what it reads or makes.
 bool claims_summed(const Node& node);
 std::unique_ptr<Kernel> make_summed(const Node& node, const KernelOptions& options);
 

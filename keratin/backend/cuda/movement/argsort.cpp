@@ -1,6 +1,6 @@
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/movement/line.h"
-#include "keratin/backend/cuda/movement/sort_text.h"
+#include "keratin/backend/cuda/movement/sort_source.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/sort.h"
 

@@ -1,7 +1,7 @@
 #include "keratin/ops/indexing.h"
 
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/movement/places.h"
+#include "keratin/backend/cuda/movement/index_layout.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cuda {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/joining.h"

@@ -2,8 +2,8 @@
 #include <bit>
 
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/movement/places.h"
-#include "keratin/backend/cuda/movement/sort_text.h"
+#include "keratin/backend/cuda/movement/index_layout.h"
+#include "keratin/backend/cuda/movement/sort_source.h"
 #include "keratin/base/text.h"
 
 // Additions to places that indices name: no atomics, so a sum is always the same.

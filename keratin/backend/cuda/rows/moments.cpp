@@ -1,7 +1,7 @@
 #include <bit>
 
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cuda {

@@ -1,5 +1,5 @@
-#include "keratin/backend/cuda/conv/conv_cudnn.h"
-#include "keratin/backend/cuda/texts_testing.h"
+#include "keratin/backend/cuda/conv/cudnn_step.h"
+#include "keratin/backend/cuda/sources_testing.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/norm_rules.h"
 #include "keratin/ops/ops.h"

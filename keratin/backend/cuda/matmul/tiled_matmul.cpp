@@ -1,7 +1,7 @@
 #include <map>
 
 #include "keratin/backend/cuda/loops/pointwise.h"
-#include "keratin/backend/cuda/matmul/product.h"
+#include "keratin/backend/cuda/matmul/fused_matmul.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"

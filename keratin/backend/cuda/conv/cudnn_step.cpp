@@ -1,12 +1,12 @@
-#include "keratin/backend/cuda/conv/conv_cudnn.h"
+#include "keratin/backend/cuda/conv/cudnn_step.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "keratin/backend/cuda/conv/cudnn_conv.h"
-#include "keratin/backend/cuda/driver/trial.h"
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/conv/cudnn_engines.h"
+#include "keratin/backend/cuda/driver/standalone_step.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/base/text.h"
 #include "keratin/plan/preparation.h"

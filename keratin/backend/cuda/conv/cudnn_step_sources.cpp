@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "keratin/backend/cuda/conv/conv.h"
-#include "keratin/backend/cuda/conv/conv_cudnn.h"
-#include "keratin/backend/cuda/conv/window_text.h"
+#include "keratin/backend/cuda/conv/cudnn_step.h"
+#include "keratin/backend/cuda/conv/window_source.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cuda {

@@ -1,6 +1,6 @@
-#include "keratin/backend/cuda/conv/window_text.h"
+#include "keratin/backend/cuda/conv/window_source.h"
 #include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/pool.h"

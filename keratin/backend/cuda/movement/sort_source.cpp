@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/movement/sort_text.h"
+#include "keratin/backend/cuda/movement/sort_source.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cuda {

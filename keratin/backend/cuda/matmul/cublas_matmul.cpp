@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 
 #include "keratin/backend/cuda/driver/gpu.h"
 

@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/matmul/product.h"
+#include "keratin/backend/cuda/matmul/fused_matmul.h"
 
 #include <algorithm>
 

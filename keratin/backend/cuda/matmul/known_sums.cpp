@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/matmul/gemm_sums.h"
+#include "keratin/backend/cuda/matmul/known_sums.h"
 
 #include <algorithm>
 #include <bit>

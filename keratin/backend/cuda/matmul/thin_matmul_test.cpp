@@ -5,10 +5,10 @@
 
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/driver/nvrtc.h"
-#include "keratin/backend/cuda/driver/trial_testing.h"
+#include "keratin/backend/cuda/driver/standalone_step_testing.h"
+#include "keratin/backend/cuda/matmul/fused_matmul.h"
+#include "keratin/backend/cuda/matmul/fused_matmul_testing.h"
 #include "keratin/backend/cuda/matmul/matmul.h"
-#include "keratin/backend/cuda/matmul/product.h"
-#include "keratin/backend/cuda/matmul/product_testing.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/testing/backends.h"
 

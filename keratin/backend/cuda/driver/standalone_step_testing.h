@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "keratin/backend/cuda/driver/trial.h"
+#include "keratin/backend/cuda/driver/standalone_step.h"
 
 namespace keratin::cuda {
 

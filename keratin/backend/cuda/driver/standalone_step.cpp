@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/driver/trial.h"
+#include "keratin/backend/cuda/driver/standalone_step.h"
 
 #include "keratin/plan/preparation.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "keratin/backend/cuda/matmul/product.h"
+#include "keratin/backend/cuda/matmul/fused_matmul.h"
 #include "keratin/base/text.h"
 
 // Products of which one side is short, as the last layer of a classifier has them: tiles of

@@ -1,5 +1,5 @@
 #include "keratin/backend/cuda/attention/attention.h"
-#include "keratin/backend/cuda/texts_testing.h"
+#include "keratin/backend/cuda/sources_testing.h"
 #include "keratin/ops/ops.h"
 
 // The text of what layers over sequences are made of: recurrent steps, attention, and rows that are

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 #include "keratin/backend/cuda/source.h"
 
 namespace keratin::cuda {
@@ -49,11 +49,11 @@ std::optional<Product> read_any_epilogue(const Node& node);
 // or of a gradient of relu.
 std::optional<Product> read_summed(const Node& node);
 
-// product_thin.cpp: a kernel of our own, where one side of a product is short.
+// thin_matmul.cpp: a kernel of our own, where one side of a product is short.
 bool is_thin(const Product& product, DType dtype);
 Source make_thin_product(const Node& node, const Product& product);
 
-// product_tiles.cpp: kernels of our own, with all that follows, where the result is small and what
+// tiled_matmul.cpp: kernels of our own, with all that follows, where the result is small and what
 // is added up is not. Tiles of so many rows and columns, each by several blocks of a cluster.
 struct Tiling {
   int64_t rows = 0, columns = 0, parts = 1;

@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/conv/cudnn_conv.h"
+#include "keratin/backend/cuda/conv/cudnn_engines.h"
 
 #include <algorithm>
 

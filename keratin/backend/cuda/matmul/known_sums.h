@@ -1,6 +1,6 @@
 #pragma once
 
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 #include "keratin/tensor/tensor.h"
 
 // Numbers to try out on whether an algorithm makes the sums beside a product as it should.

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "keratin/backend/cuda/cuda.h"
-#include "keratin/backend/cuda/driver/trial_testing.h"
+#include "keratin/backend/cuda/driver/standalone_step_testing.h"
 #include "keratin/backend/cuda/matmul/matmul.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/registry.h"

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "keratin/backend/cuda/conv/conv.h"
-#include "keratin/backend/cuda/conv/conv_cudnn.h"
-#include "keratin/backend/cuda/conv/window_text.h"
-#include "keratin/backend/cuda/matmul/gemm.h"
+#include "keratin/backend/cuda/conv/cudnn_step.h"
+#include "keratin/backend/cuda/conv/window_source.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
 #include "keratin/backend/cuda/step.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/conv.h"

@@ -9,8 +9,8 @@
 #include "keratin/backend/cuda/driver/gpu.h"
 #include "keratin/backend/cuda/driver/graph.h"
 #include "keratin/backend/cuda/driver/kernel_cache.h"
-#include "keratin/backend/cuda/matmul/gemm.h"
-#include "keratin/backend/cuda/matmul/gemm_sums.h"
+#include "keratin/backend/cuda/matmul/cublas_matmul.h"
+#include "keratin/backend/cuda/matmul/known_sums.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cuda {

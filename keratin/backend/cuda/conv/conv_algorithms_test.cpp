@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "keratin/backend/cuda/conv/conv_cudnn.h"
 #include "keratin/backend/cuda/conv/cudnn.h"
+#include "keratin/backend/cuda/conv/cudnn_step.h"
 #include "keratin/backend/cuda/cuda.h"
-#include "keratin/backend/cuda/driver/trial_testing.h"
+#include "keratin/backend/cuda/driver/standalone_step_testing.h"
 #include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/step.h"
