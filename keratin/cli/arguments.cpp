@@ -56,18 +56,17 @@ void check_number(const Option& option, const std::string& value) {
   std::string_view what;
   if (option.kind == Kind::integer) {
     what = "a whole number";
-    good = at_least<int64_t>(value, option.least);
+    good = at_least<int64_t>(value, option.min);
   } else if (option.kind == Kind::integers) {
     what = "whole numbers";
     for (const std::string& word : split(value, ','))
-      good = good && at_least<int64_t>(word, option.least);
+      good = good && at_least<int64_t>(word, option.min);
   } else if (option.kind == Kind::number) {
     what = "a number";
-    good = at_least<double>(value, option.least);
+    good = at_least<double>(value, option.min);
   }
   if (!good)
-    misused("--", option.name, " takes ", what, " of at least ", option.least, ", got '", value,
-            "'");
+    misused("--", option.name, " takes ", what, " of at least ", option.min, ", got '", value, "'");
 }
 
 }  // namespace
@@ -181,7 +180,7 @@ const Option& Arguments::option(std::string_view name) const {
 
 std::string Arguments::text(std::string_view name) const {
   const auto found = values_.find(name);
-  return found == values_.end() ? option(name).otherwise : found->second.back();
+  return found == values_.end() ? option(name).fallback : found->second.back();
 }
 
 const std::vector<std::string>& Arguments::all(std::string_view name) const {

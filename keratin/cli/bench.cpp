@@ -4,8 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "keratin/cli/commands.h"
-#include "keratin/cli/data.h"
+#include "keratin/cli/made_up_data.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
 
@@ -16,29 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-// Numbers that look like data: small ones, and for integers only 0 and 1, which any table has.
-Tensor invented(const Slot& slot, int64_t batch, int64_t open_size, bool fixed) {
-  Dims dims = slot.shape.dims();
-  if (fixed && !dims.empty()) dims[0] = unknown;
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] == unknown) dims[i] = i == 0 ? batch : open_size;
-  const DType dtype = slot.dtype.value_or(DType::f32);
-  Tensor out(dtype, dims);
-  for (int64_t i = 0; i < out.count(); ++i)
-    out.set(i, is_float(dtype) ? std::sin(static_cast<double>(i)) : static_cast<double>(i % 2));
-  return out;
-}
-
-Tree<Tensor> invented_inputs(const Model& model, int64_t batch, int64_t open_size) {
-  require(model.functional() != nullptr, "the model '", model.name(),
-          "' does not say the shape of its input, so that no data can be made for it");
-  std::vector<Tensor> tensors;
-  const bool fixed = fixed_batch(model).has_value();
-  for (const Slot& slot : input_slots(model))
-    tensors.push_back(invented(slot, batch, open_size, fixed));
-  return packed_inputs(model, tensors);
 }
 
 struct Measured {
@@ -66,7 +42,7 @@ constexpr std::pair<const char*, double> percentiles[] = {
 Measured measured(const Model& model, int64_t batch, const Arguments& arguments) {
   const PredictOptions options{
       .engine = {.threads = static_cast<int>(arguments.integer("threads"))}};
-  const Tree<Tensor> x = invented_inputs(model, batch, arguments.integer("open-size"));
+  const Tree<Tensor> x = made_up_inputs(model, batch, arguments.integer("open-size"));
   Measured out{.batch = batch};
   const auto start = Clock::now();
   const auto program = model.program(x, options);
@@ -124,7 +100,7 @@ void print_steps(const Measured& m) {
   std::printf("%12.2f in all\n", total * 1e3);
 }
 
-Status run(const Arguments& arguments) {
+Status run_bench(const Arguments& arguments) {
   const Model model = open_model(arguments.file("MODEL"), {.compile = false});
   std::vector<int64_t> sizes = arguments.integers("batch-size");
   if (const auto fixed = fixed_batch(model); fixed && !arguments.given("batch-size"))
@@ -159,30 +135,25 @@ Command bench_command() {
                    .value = "N,...",
                    .help = "samples at a time, with commas",
                    .letter = 'b',
-                   .otherwise = "1,32",
+                   .fallback = "1,32",
                    .kind = Kind::integers,
-                   .least = 1},
+                   .min = 1},
                   {.name = "runs",
                    .value = "N",
                    .help = "how often to run each",
                    .letter = 'n',
-                   .otherwise = "100",
+                   .fallback = "100",
                    .kind = Kind::integer,
-                   .least = 1},
+                   .min = 1},
                   {.name = "threads",
                    .value = "N",
                    .help = "how many to use; 0 for what the machine has",
-                   .otherwise = "0",
+                   .fallback = "0",
                    .kind = Kind::integer},
-                  {.name = "open-size",
-                   .value = "N",
-                   .help = "the size of open axes",
-                   .otherwise = "32",
-                   .kind = Kind::integer,
-                   .least = 1},
+                  open_size_option(),
                   json_option()},
       .examples = {"keratin bench model.keras", "keratin bench model.keras -b 1,8,64 --threads 1"},
-      .run = run,
+      .run = run_bench,
   };
 }
 

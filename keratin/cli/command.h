@@ -43,9 +43,9 @@ struct Option {
   bool repeats = false;                 // may be given several times
   bool required = false;                // must be given
   std::vector<std::string> words = {};  // all that its value may be, where that is a few words
-  std::string otherwise = {};           // its value when it is not given
+  std::string fallback = {};            // its value when it is not given
   Kind kind = Kind::text;
-  double least = 0;  // of numbers
+  double min = 0;  // of numbers
 };
 
 struct Positional {

@@ -1,12 +1,28 @@
-#include "keratin/cli/commands.h"
+#include "keratin/cli/command.h"
 
 namespace keratin::cli {
 
+// Each command is in a file of its own.
+Command summary_command();
+Command inspect_command();
+Command plot_command();
+Command predict_command();
+Command evaluate_command();
+Command train_command();
+Command convert_command();
+Command diff_command();
+Command verify_command();
+Command plan_command();
+Command bench_command();
+Command completion_command();
+Command manual_command();
+
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      summary_command(),  inspect_command(), plot_command(),       predict_command(),
-      evaluate_command(), train_command(),   convert_command(),    diff_command(),
-      verify_command(),   bench_command(),   completion_command(), manual_command(),
+      summary_command(),  inspect_command(), plot_command(),    predict_command(),
+      evaluate_command(), train_command(),   convert_command(), diff_command(),
+      verify_command(),   plan_command(),    bench_command(),   completion_command(),
+      manual_command(),
   };
   return all;
 }

@@ -1,3 +1,6 @@
+#include <iostream>
+
+#include "keratin/cli/arguments.h"
 #include "keratin/cli/help.h"
 #include "keratin/cli/text.h"
 
@@ -50,7 +53,7 @@ std::string bash_case(const Command& command) {
   return out + "      ;;\n";
 }
 
-std::string bash() {
+std::string bash_completion() {
   std::string out = R"(# bash completion for keratin, made by `keratin completion bash`
 _keratin() {
   local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" flags='' words=''
@@ -79,9 +82,11 @@ complete -o filenames -F _keratin keratin
 }
 
 // zsh runs what is made for bash.
-std::string zsh() { return "autoload -Uz bashcompinit && bashcompinit\n" + bash(); }
+std::string zsh_completion() {
+  return "autoload -Uz bashcompinit && bashcompinit\n" + bash_completion();
+}
 
-std::string fish() {
+std::string fish_completion() {
   std::string out = "# fish completion for keratin, made by `keratin completion fish`\n";
   for (const Command& command : commands()) {
     out += text("complete -c keratin -n __fish_use_subcommand -f -a ", command.name, " -d ",
@@ -104,7 +109,24 @@ std::string fish() {
 }  // namespace
 
 std::string completion(std::string_view shell) {
-  return shell == "bash" ? bash() : shell == "zsh" ? zsh() : fish();
+  return shell == "bash"  ? bash_completion()
+         : shell == "zsh" ? zsh_completion()
+                          : fish_completion();
+}
+
+Command completion_command() {
+  return {
+      .name = "completion",
+      .summary = "print completion for a shell",
+      .description = "Prints what makes a shell complete commands, options and files.",
+      .positionals = {{.name = "SHELL", .help = "whose", .words = shells}},
+      .examples = {"source <(keratin completion bash)", "keratin completion fish | source"},
+      .run =
+          [](const Arguments& arguments) {
+            std::cout << completion(arguments.file("SHELL"));
+            return success;
+          },
+  };
 }
 
 }  // namespace keratin::cli

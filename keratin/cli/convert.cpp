@@ -1,7 +1,6 @@
 #include <iostream>
 
 #include "keratin/cli/arguments.h"
-#include "keratin/cli/commands.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
 
@@ -33,7 +32,7 @@ Model opened(const Arguments& arguments) {
   return model;
 }
 
-Status run(const Arguments& arguments) {
+Status run_convert(const Arguments& arguments) {
   const std::string& output = arguments.file("OUTPUT");
   check_model_output(output);
   if (arguments.flag("no-overwrite"))
@@ -67,7 +66,7 @@ Command convert_command() {
       .examples = {"keratin convert old.h5 new.keras",
                    "keratin convert model.keras weights.safetensors",
                    "keratin convert weights.npz model.keras --model config.json"},
-      .run = run,
+      .run = run_convert,
   };
 }
 

@@ -262,9 +262,9 @@ std::vector<Option> input_options() {
           {.name = "scale",
            .value = "FACTOR",
            .help = "what pixels of images, from 0 to 255, are multiplied by",
-           .otherwise = "1",
+           .fallback = "1",
            .kind = Kind::number,
-           .least = std::numeric_limits<double>::lowest()}};
+           .min = std::numeric_limits<double>::lowest()}};
 }
 
 std::vector<Option> target_options() {

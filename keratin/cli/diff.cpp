@@ -3,7 +3,6 @@
 #include <set>
 
 #include "keratin/cli/arguments.h"
-#include "keratin/cli/commands.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
 
@@ -30,11 +29,7 @@ struct Difference {
   std::optional<double> max_abs = {};
 };
 
-const Json* member(const Json& json, std::string_view key) {
-  return json.is_object() ? json.find(key) : nullptr;
-}
-
-std::string name_of(const Json& layer) {
+std::string layer_name(const Json& layer) {
   const Json* config = member(layer, "config");
   for (const Json* holder : {config, &layer})
     if (const Json* name = holder != nullptr ? member(*holder, "name") : nullptr)
@@ -64,7 +59,7 @@ void add_layers(View& view, const Json& envelope, const std::string& path) {
   view.layers.insert_or_assign(path.empty() ? "the model" : "layer '" + path + "'", entry);
   if (inner == nullptr) return;
   for (const Json& layer : inner->as_array())
-    add_layers(view, layer, path.empty() ? name_of(layer) : path + '/' + name_of(layer));
+    add_layers(view, layer, path.empty() ? layer_name(layer) : path + '/' + layer_name(layer));
 }
 
 // By their paths, without the name of the model, which is compared by itself.
@@ -166,7 +161,7 @@ void compare_configs(const View& a, const View& b, std::vector<Difference>& out)
   });
 }
 
-std::string described(const Array& array) {
+std::string type_of(const Array& array) {
   return text(array.dtype, ' ', keras_shape(Shape(array.dims)));
 }
 
@@ -191,7 +186,7 @@ void compare_weights(const View& a, const View& b, double tolerance, std::vector
           return;
         }
         if (left->dims != right->dims || left->dtype != right->dtype)
-          out.push_back({"weights", place, described(*left) + ", " + described(*right)});
+          out.push_back({"weights", place, type_of(*left) + ", " + type_of(*right)});
         if (left->dims != right->dims) return;
         const double most = max_difference(left->read(), right->read());
         if (most > tolerance)
@@ -199,7 +194,7 @@ void compare_weights(const View& a, const View& b, double tolerance, std::vector
       });
 }
 
-std::vector<Difference> compared(const View& a, const View& b, const Arguments& arguments) {
+std::vector<Difference> differences(const View& a, const View& b, const Arguments& arguments) {
   std::set<std::string> ignored(arguments.all("ignore").begin(), arguments.all("ignore").end());
   std::vector<Difference> out;
   if (!ignored.contains("config")) compare_configs(a, b, out);
@@ -224,12 +219,12 @@ Json differences_json(const std::vector<Difference>& all) {
   return Json::Object{{"same", all.empty()}, {"differences", list}};
 }
 
-Status run(const Arguments& arguments) {
+Status run_diff(const Arguments& arguments) {
   const std::string &first = arguments.file("FIRST"), &second = arguments.file("SECOND");
   const bool raw =
       arguments.flag("raw") || (holds_weights_alone(first) && holds_weights_alone(second));
   const View a = view_of_file(first, second, raw);
-  const std::vector<Difference> all = compared(a, view_of_file(second, first, raw), arguments);
+  const std::vector<Difference> all = differences(a, view_of_file(second, first, raw), arguments);
   if (arguments.flag("json"))
     std::cout << differences_json(all).dump(2) << '\n';
   else
@@ -255,7 +250,7 @@ Command diff_command() {
       .options = {{.name = "tolerance",
                    .value = "ATOL",
                    .help = "how far apart numbers may be",
-                   .otherwise = "0",
+                   .fallback = "0",
                    .kind = Kind::number},
                   {.name = "ignore",
                    .value = "WORD",
@@ -268,7 +263,7 @@ Command diff_command() {
                   json_option()},
       .examples = {"keratin diff before.keras after.keras", "keratin diff model.h5 model.keras",
                    "keratin diff a.keras b.keras --ignore training --tolerance 1e-6"},
-      .run = run,
+      .run = run_diff,
   };
 }
 

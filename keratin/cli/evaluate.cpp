@@ -1,6 +1,5 @@
 #include <iostream>
 
-#include "keratin/cli/commands.h"
 #include "keratin/cli/data.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/training.h"
@@ -8,7 +7,7 @@
 namespace keratin::cli {
 namespace {
 
-Status run(const Arguments& arguments) {
+Status run_evaluate(const Arguments& arguments) {
   Model model = open_model(arguments.file("MODEL"));
   compile_for(model, arguments);
   const Logs logs =
@@ -38,7 +37,7 @@ Command evaluate_command() {
       .options = input_options(),
       .examples = {"keratin evaluate model.keras test.npz",
                    "keratin evaluate model.h5 test.csv --labels price --loss mse --metric mae"},
-      .run = run,
+      .run = run_evaluate,
   };
   for (const std::vector<Option>& more :
        {target_options(), loss_options(), {batch_size_option(), json_option()}})

@@ -81,7 +81,7 @@ std::string explained(const Option& option) {
     for (size_t i = 0; i < option.words.size(); ++i) out += (i == 0 ? "" : ", ") + option.words[i];
   }
   if (option.required) out += " (required)";
-  if (!option.otherwise.empty()) out += " (default: " + option.otherwise + ")";
+  if (!option.fallback.empty()) out += " (default: " + option.fallback + ")";
   if (option.repeats) out += "; may be repeated";
   return out;
 }

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "keratin/cli/arguments.h"
-#include "keratin/cli/commands.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
 
@@ -49,10 +48,6 @@ uint64_t total_bytes(const std::vector<StoredTensor>& tensors, bool of_optimizer
   for (const StoredTensor& tensor : tensors)
     if (tensor.of_optimizer == of_optimizer) sum += tensor.bytes();
   return sum;
-}
-
-const Json* member(const Json& json, std::string_view key) {
-  return json.is_object() ? json.find(key) : nullptr;
 }
 
 std::string word(const Json& json, std::string_view key) {
@@ -113,11 +108,11 @@ Json contents_json(const std::string& path, const FileContents& contents, const 
   return out;
 }
 
-void line(std::string_view key, const std::string& value) {
+void print_field(std::string_view key, const std::string& value) {
   if (!value.empty()) std::cout << std::left << std::setw(14) << key << value << '\n';
 }
 
-std::string described(const StoredTensor& tensor, size_t width) {
+std::string tensor_line(const StoredTensor& tensor, size_t width) {
   std::ostringstream out;
   out << "  " << std::left << std::setw(static_cast<int>(width)) << tensor.name << "  "
       << std::setw(5) << tensor.dtype << ' ' << Shape(tensor.dims);
@@ -139,7 +134,7 @@ void print_tensors(const FileContents& contents, bool of_optimizer, std::string_
             << readable_size(static_cast<double>(total_bytes(contents.tensors, of_optimizer)))
             << '\n';
   for (const StoredTensor& tensor : contents.tensors)
-    if (tensor.of_optimizer == of_optimizer) std::cout << described(tensor, width) << '\n';
+    if (tensor.of_optimizer == of_optimizer) std::cout << tensor_line(tensor, width) << '\n';
 }
 
 void print_layers(const Json& config) {
@@ -155,29 +150,30 @@ void print_layers(const Json& config) {
 }
 
 void print_contents(const std::string& path, const FileContents& contents, const Opening& opening) {
-  line("file", path);
-  line("format", contents.format);
-  line("keras version", contents.keras_version);
-  line("saved", contents.date_saved);
-  line("backend", contents.backend);
+  print_field("file", path);
+  print_field("format", contents.format);
+  print_field("keras version", contents.keras_version);
+  print_field("saved", contents.date_saved);
+  print_field("backend", contents.backend);
   if (!contents.config.is_null()) {
     const Json* inner = member(contents.config, "config");
     const std::string name = inner != nullptr ? word(*inner, "name") : "";
-    line("model", word(contents.config, "class_name") + (name.empty() ? "" : " '" + name + "'"));
-    line("opens", !opening.error.empty() ? "no: " + opening.error
-                  : !opening.training_error.empty()
-                      ? "without its training: " + opening.training_error
-                      : "yes");
+    print_field("model",
+                word(contents.config, "class_name") + (name.empty() ? "" : " '" + name + "'"));
+    print_field("opens", !opening.error.empty() ? "no: " + opening.error
+                         : !opening.training_error.empty()
+                             ? "without its training: " + opening.training_error
+                             : "yes");
   }
-  line("optimizer", optimizer_of(contents.training));
-  for (const std::string& warning : opening.warnings) line("warning", warning);
-  for (const std::string& other : contents.others) line("other part", other);
+  print_field("optimizer", optimizer_of(contents.training));
+  for (const std::string& warning : opening.warnings) print_field("warning", warning);
+  for (const std::string& other : contents.others) print_field("other part", other);
   print_layers(contents.config);
   print_tensors(contents, false, "weights");
   print_tensors(contents, true, "state of the optimizer");
 }
 
-Status run(const Arguments& arguments) {
+Status run_inspect(const Arguments& arguments) {
   const std::string& path = arguments.file("FILE");
   const FileContents contents = inspect_file(path);
   if (arguments.flag("config")) {
@@ -211,7 +207,7 @@ Command inspect_command() {
       .options = {{.name = "config", .help = "print the whole config, as JSON"}, json_option()},
       .examples = {"keratin inspect model.keras",
                    "keratin inspect --json model.weights.h5 | jq '.weights[].name'"},
-      .run = run,
+      .run = run_inspect,
   };
 }
 

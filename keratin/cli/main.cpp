@@ -32,7 +32,7 @@ Status run_command(const Command& command, const std::vector<std::string>& words
   return success;
 }
 
-Status run(std::vector<std::string> words) {
+Status run_program(std::vector<std::string> words) {
   if (words.empty()) {
     std::cerr << program_help();
     return bad_usage;
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   using namespace keratin;
   set_warning_handler(
       [](const std::string& message) { std::cerr << "keratin: warning: " << message << '\n'; });
-  const cli::Status status = cli::run({argv + 1, argv + argc});
+  const cli::Status status = cli::run_program({argv + 1, argv + argc});
   std::cout.flush();
   if (!std::cout.good() && status.code == cli::success.code) {
     std::cerr << "keratin: the output could not be written\n";

@@ -1,3 +1,6 @@
+#include <iostream>
+
+#include "keratin/cli/arguments.h"
 #include "keratin/cli/help.h"
 #include "keratin/cli/text.h"
 
@@ -48,6 +51,20 @@ std::string manual_page() {
   for (const Status& status : all_statuses)
     out += entry(std::to_string(status.code), status.meaning);
   return out;
+}
+
+Command manual_command() {
+  return {
+      .name = "manual",
+      .summary = "print the manual page, for man",
+      .description = "Prints the manual page in troff, as it is installed.",
+      .examples = {"keratin manual | man -l -"},
+      .run =
+          [](const Arguments&) {
+            std::cout << manual_page();
+            return success;
+          },
+  };
 }
 
 }  // namespace keratin::cli

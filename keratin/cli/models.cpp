@@ -31,9 +31,9 @@ Option batch_size_option() {
           .value = "N",
           .help = "samples at a time",
           .letter = 'b',
-          .otherwise = "32",
+          .fallback = "32",
           .kind = Kind::integer,
-          .least = 1};
+          .min = 1};
 }
 
 bool is_weights_file(const std::filesystem::path& path) {
@@ -109,6 +109,10 @@ void save_as(const Model& model, const std::filesystem::path& path) {
     write_text(path, model.to_json(2) + '\n');
   else
     model.save(path);
+}
+
+const Json* member(const Json& json, std::string_view key) {
+  return json.is_object() ? json.find(key) : nullptr;
 }
 
 Json finite_json(double value) {

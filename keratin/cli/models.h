@@ -31,6 +31,8 @@ void save_as(const Model& model, const std::filesystem::path& path);
 // such folder: said before the work begins.
 void check_model_output(const std::filesystem::path& path);
 
+// The value of a key; nullptr where it is missing, or where there is no object.
+const Json* member(const Json& json, std::string_view key);
 // A number in JSON, which has no NaN: that and the infinities are words.
 Json finite_json(double value);
 

@@ -1,14 +1,13 @@
 #include <iostream>
 
 #include "keratin/cli/arguments.h"
-#include "keratin/cli/commands.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {
 
-Status run(const Arguments& arguments) {
+Status run_plot(const Arguments& arguments) {
   const std::string output = arguments.text("output");
   const std::string suffix = std::filesystem::path(output).extension().string();
   if (suffix != ".svg" && suffix != ".png" && suffix != ".dot")
@@ -48,9 +47,9 @@ Command plot_command() {
                    .value = "WORD",
                    .help = "from top to bottom, or from left to right",
                    .words = {"TB", "LR"},
-                   .otherwise = "TB"}},
+                   .fallback = "TB"}},
       .examples = {"keratin plot model.keras -o model.svg --shapes"},
-      .run = run,
+      .run = run_plot,
   };
 }
 

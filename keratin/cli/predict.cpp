@@ -2,7 +2,6 @@
 
 #include <iostream>
 
-#include "keratin/cli/commands.h"
 #include "keratin/cli/data.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/tables.h"
@@ -20,7 +19,7 @@ Tree<Tensor> predicted(const Model& model, const Tree<Tensor>& x, int64_t batch_
   });
 }
 
-Status run(const Arguments& arguments) {
+Status run_predict(const Arguments& arguments) {
   const std::string output = arguments.text("output");
   const TableFormat format = table_format(output, arguments.flag("json"));
   const Model model = open_model(arguments.file("MODEL"), {.compile = false});
@@ -54,7 +53,7 @@ Command predict_command() {
       .examples = {"keratin predict model.keras x.npy -o y.npy",
                    "keratin predict --json model.keras cat.jpg dog.png",
                    "keratin predict model.keras -i words=words.npy -i facts=facts.csv -o y.npz"},
-      .run = run,
+      .run = run_predict,
   };
 }
 

@@ -1,7 +1,6 @@
 #include <iostream>
 
 #include "keratin/cli/arguments.h"
-#include "keratin/cli/commands.h"
 #include "keratin/cli/models.h"
 
 namespace keratin::cli {
@@ -46,7 +45,7 @@ Json summary_json(const Model& model) {
   return out;
 }
 
-Status run(const Arguments& arguments) {
+Status run_summary(const Arguments& arguments) {
   const Model model = open_model(arguments.file("MODEL"), {.compile = false});
   if (arguments.flag("json")) {
     std::cout << summary_json(model).dump(2) << '\n';
@@ -73,11 +72,11 @@ Command summary_command() {
                   {.name = "width",
                    .value = "COLUMNS",
                    .help = "the length of a line; 0 for what fits",
-                   .otherwise = "0",
+                   .fallback = "0",
                    .kind = Kind::integer},
                   json_option()},
       .examples = {"keratin summary model.keras", "keratin summary --json model.keras"},
-      .run = run,
+      .run = run_summary,
   };
 }
 

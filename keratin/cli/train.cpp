@@ -1,6 +1,5 @@
 #include <iostream>
 
-#include "keratin/cli/commands.h"
 #include "keratin/cli/data.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
@@ -33,7 +32,7 @@ Json history_json(const History& history, const std::string& output) {
                       {"output", output}};
 }
 
-Status run(const Arguments& arguments) {
+Status run_train(const Arguments& arguments) {
   const std::string output = arguments.text("output");
   check_model_output(output);
   if (arguments.given("seed")) set_random_seed(static_cast<uint64_t>(arguments.integer("seed")));
@@ -75,13 +74,13 @@ Command train_command() {
                    .value = "N",
                    .help = "passes over the data",
                    .letter = 'e',
-                   .otherwise = "1",
+                   .fallback = "1",
                    .kind = Kind::integer,
-                   .least = 1},
+                   .min = 1},
                   {.name = "validation-split",
                    .value = "PART",
                    .help = "the last part of the samples, from 0 to 1, is kept to measure on",
-                   .otherwise = "0",
+                   .fallback = "0",
                    .kind = Kind::number},
                   {.name = "no-shuffle", .help = "keep the samples in order"},
                   {.name = "seed",
@@ -91,7 +90,7 @@ Command train_command() {
                   {.name = "quiet", .help = "show no progress", .letter = 'q'}},
       .examples = {"keratin train model.keras train.npz -o trained.keras --epochs 5",
                    "keratin train config.json data.csv -o m.keras --loss mse --optimizer adam"},
-      .run = run,
+      .run = run_train,
   };
   for (const std::vector<Option>& more : {optimizer_options(),
                                           loss_options(),

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <iostream>
 
-#include "keratin/cli/commands.h"
 #include "keratin/cli/data.h"
 #include "keratin/cli/models.h"
 #include "keratin/cli/tables.h"
@@ -27,8 +26,8 @@ struct Tolerance {
   double allowed(double want) const { return atol + rtol * std::abs(want); }
 };
 
-Deviation compared(const std::string& name, const Tensor& want, const Tensor& got,
-                   const Tolerance& tolerance) {
+Deviation deviation(const std::string& name, const Tensor& want, const Tensor& got,
+                    const Tolerance& tolerance) {
   Deviation out{.output = name, .count = want.count(), .want = want, .got = got};
   if (want.shape() != got.shape()) {
     out.error =
@@ -75,7 +74,7 @@ Json deviation_json(const Deviation& d) {
   return out;
 }
 
-void print(const Deviation& d) {
+void print_deviation(const Deviation& d) {
   std::cout << (d.good() ? "ok    " : "WRONG ") << d.output << ": ";
   if (!d.error.empty()) {
     std::cout << d.error << '\n';
@@ -100,7 +99,7 @@ Tree<Tensor> golden_inputs(const Model& model, const Arrays& arrays, const std::
   return packed_inputs(model, inputs);
 }
 
-Status run(const Arguments& arguments) {
+Status run_verify(const Arguments& arguments) {
   const Tolerance tolerance{arguments.number("rtol"), arguments.number("atol")};
   const Model model = open_model(arguments.file("MODEL"), {.compile = false});
   const std::string& path = arguments.file("GOLDEN");
@@ -111,7 +110,7 @@ Status run(const Arguments& arguments) {
   std::vector<Deviation> all;
   for (size_t i = 0; i < slots.size(); ++i)
     if (const Tensor* want = find_array(arrays, slots, i, 'y'))
-      all.push_back(compared(slots[i].name, *want, outputs[i], tolerance));
+      all.push_back(deviation(slots[i].name, *want, outputs[i], tolerance));
   require(!all.empty(), path, ": no array for an output of the model, such as '", slots[0].name,
           "'");
   bool good = true;
@@ -119,7 +118,7 @@ Status run(const Arguments& arguments) {
   for (const Deviation& d : all) {
     good = good && d.good();
     list.push_back(deviation_json(d));
-    if (!arguments.flag("json")) print(d);
+    if (!arguments.flag("json")) print_deviation(d);
   }
   if (arguments.flag("json"))
     std::cout << Json(Json::Object{{"ok", good}, {"outputs", list}}).dump(2) << '\n';
@@ -143,18 +142,18 @@ Command verify_command() {
       .options = {{.name = "rtol",
                    .value = "RTOL",
                    .help = "relative tolerance",
-                   .otherwise = "1e-5",
+                   .fallback = "1e-5",
                    .kind = Kind::number},
                   {.name = "atol",
                    .value = "ATOL",
                    .help = "absolute tolerance",
-                   .otherwise = "1e-6",
+                   .fallback = "1e-6",
                    .kind = Kind::number},
                   batch_size_option(),
                   json_option()},
       .examples = {"keratin verify model.keras golden.npz",
                    "keratin verify model.keras golden.npz --rtol 1e-3 --json"},
-      .run = run,
+      .run = run_verify,
   };
 }
 

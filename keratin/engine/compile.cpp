@@ -59,7 +59,7 @@ PlanOptions plan_options(const EngineOptions& options) {
 }
 
 // Runs one node on constants, as a program of its own on the reference backend.
-std::vector<Tensor> evaluate(const Node& node) {
+std::vector<Tensor> run_on_constants(const Node& node) {
   Module module;
   std::vector<Tensor> inputs;
   for (const Value& input : node.inputs()) {
@@ -126,7 +126,7 @@ Executable compile(Module module, const EngineOptions& options) {
   const auto decompose = [&](Module m) { return decompose_unclaimed(std::move(m), claimed); };
   // The reference backend runs what was written: the optimised program is tested against it.
   const bool optimize = options.backend != "reference";
-  const auto fold = [](Module m) { return fold_constants(std::move(m), evaluate); };
+  const auto fold = [](Module m) { return fold_constants(std::move(m), run_on_constants); };
   const auto tidy_up = [&](Pipeline& p) {
     p.run("canonicalize", canonicalize)
         .run("fold_constants", fold)

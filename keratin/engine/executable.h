@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "keratin/base/export.h"
+#include "keratin/tensor/device.h"
 #include "keratin/tensor/tensor.h"
 
 namespace keratin {
@@ -56,6 +57,25 @@ class KERATIN_API Executable {
   // The same into tensors that exist: nothing is allocated once as many sessions exist as threads
   // call at the same time.
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
+
+  // What each step does, what it costs, and why no better kernel runs it.
+  struct StepInfo {
+    std::string kernel;            // its name, after that of its backend: "cpu: softmax rows"
+    std::string description;       // how it was configured: "matmul + relu, tiles 14x32"
+    std::string layer;             // whose call it is part of; "" where none is known
+    std::vector<std::string> ops;  // what it computes; several where ops were fused
+    Device device;
+    size_t output_bytes = 0;
+    size_t scratch_bytes = 0;
+    double bytes = 0;  // read and written, scratch memory left out
+    double flops = 0;
+    bool stable = false;  // skipped while the state that the program only reads stays the same
+    struct Refusal {
+      std::string kernel, reason;
+    };
+    std::vector<Refusal> refused;  // better kernels, best first
+  };
+  std::vector<StepInfo> explain() const;
 
   // Where the time goes: runs like `run`, `runs` times, and says what each step took.
   struct StepTime {

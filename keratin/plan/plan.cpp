@@ -179,12 +179,13 @@ class Planner {
           const Preparation* known = preparation.get();
           plan_.steps.push_back({.node = node.get(),
                                  .kernel = std::move(preparation),
-                                 .slots = {},
+                                 .name = text(choice.name, ", preparation"),
                                  .device = node->device(),
                                  .preparation = known});
         }
       plan_.steps.push_back({.node = node.get(),
                              .kernel = std::move(choice.kernel),
+                             .name = std::move(choice.name),
                              .refused = std::move(choice.refused),
                              .device = node->device()});
     }
@@ -218,7 +219,8 @@ class Planner {
   }
 
   Choice choose_kernel(const Node& node) const {
-    if (auto kernel = make_control_flow(node, options_)) return {.kernel = std::move(kernel)};
+    if (auto kernel = make_control_flow(node, options_))
+      return {.kernel = std::move(kernel), .name = text("plan: ", node.name())};
     std::vector<Refusal> refused;
     // Between two devices, the one that may have its own memory knows how.
     const bool leaves_gpu =
@@ -229,6 +231,8 @@ class Planner {
       for (Refusal& refusal : choice.refused)
         refused.push_back({text(backend->name(), ": ", refusal.kernel), std::move(refusal.reason)});
       if (choice.kernel) {
+        choice.name = text(backend->name(), ": ",
+                           choice.name.empty() ? std::string(node.name()) : choice.name);
         choice.refused = std::move(refused);
         return choice;
       }
@@ -435,6 +439,7 @@ class Planner {
   void append_copy(Slot from, Slot to, Value value) {
     const Backend& backend = *options_.of(value.type().device).front();
     plan_.steps.push_back({.kernel = std::make_unique<CopyKernel>(backend, bytes_of(value.type())),
+                           .name = "plan: copy",
                            .slots = {from, to, Slot{}},
                            .device = value.type().device});
   }

@@ -36,9 +36,10 @@ struct Wait {
 struct PlanStep {
   const Node* node = nullptr;  // nullptr for a copy made by the planner
   std::unique_ptr<Kernel> kernel;
+  std::string name = {};              // of the kernel: "cpu: softmax rows"
   std::vector<Refusal> refused = {};  // better kernels, and why they do not run the node
-  std::vector<Slot> slots =
-      {};  // inputs, outputs, scratch; then what was prepared, if anything was
+  // Inputs, outputs, scratch; then what was prepared, if anything was.
+  std::vector<Slot> slots = {};
   Device device;
   std::vector<Wait> waits = {};              // before it starts
   bool signals = false;                      // does a wait end with it?

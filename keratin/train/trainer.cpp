@@ -355,6 +355,8 @@ std::vector<Executable::StepTime> Trainer::profile(const Batch& batch, int runs)
   return step.executable->profile(step.inputs, step.results, runs);
 }
 
+Executable Trainer::program(const Batch& batch) { return *find(batch, true).executable; }
+
 void Trainer::train(const Batch& batch) { run(batch, true); }
 void Trainer::test(const Batch& batch) { run(batch, false); }
 void Trainer::build(const Batch& batch) { find(batch, true); }

@@ -22,6 +22,8 @@ class KERATIN_API Trainer {
   void test(const Batch& batch);
   // Trains on a batch several times, and says where the time went, step by step of the plan.
   std::vector<Executable::StepTime> profile(const Batch& batch, int runs = 10);
+  // What trains on such a batch: its plan and costs. Made when first asked for.
+  Executable program(const Batch& batch);
   Logs logs() const;
   void reset_metrics();
 

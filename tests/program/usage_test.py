@@ -5,8 +5,9 @@ import subprocess
 import program
 from program import MODELS, USAGE, ProgramTest
 
-COMMANDS = ["summary", "inspect", "plot", "predict", "evaluate", "train", "convert", "diff",
-            "verify", "bench", "completion", "manual"]
+DOCS = (program.GOLDEN.parents[1] / "docs/program.md").read_text(encoding="utf-8")
+# Those of the examples in the docs, in their order.
+COMMANDS = list(dict.fromkeys(re.findall(r"(?m)^(?:.*<\()?keratin ([a-z]+)", DOCS)))
 
 
 class Usage(ProgramTest):
