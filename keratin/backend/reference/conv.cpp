@@ -1,8 +1,8 @@
 #include "keratin/ops/conv.h"
 
-#include "keratin/backend/reference/families.h"
 #include "keratin/backend/reference/windows.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/window_operands.h"
 
 namespace keratin::reference {
 
@@ -30,47 +30,57 @@ void for_each_product(const ConvGeometry& g, F&& f) {
     });
 }
 
-// Sums products of the inputs into the output, in double; `pick` orders (x, w, y) as
-// (input 0, input 1, output).
+// out += a · b for every three elements that meet, summed in double; `pick` orders their positions
+// (x, w, y) as (a, b, out).
 template <class Pick>
-void convolve(const Call& call, Pick pick) {
-  dispatch(call.node.type().dtype, [&](auto tag) {
+void convolve(const Node& node, const View& a, const View& b, const View& out, Pick pick) {
+  dispatch(out.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<compute_t<S>>) {
-      std::vector<double> totals(static_cast<size_t>(call.node.type().shape.count()), 0);
-      const auto read = [&](size_t input, int64_t position) {
-        return static_cast<double>(static_cast<compute_t<S>>(call.in<S>(input)[position]));
+      std::vector<double> totals(static_cast<size_t>(out.shape().count()), 0);
+      const auto read = [](const S& element) {
+        return static_cast<double>(static_cast<compute_t<S>>(element));
       };
-      for_each_product(ops::conv_geometry(call.node), [&](int64_t x, int64_t w, int64_t y) {
-        const auto [a, b, out] = pick(x, w, y);
-        totals[static_cast<size_t>(out)] += read(0, a) * read(1, b);
+      const S *left = a.as<S>(), *right = b.as<S>();
+      for_each_product(ops::conv_geometry(node), [&](int64_t x, int64_t w, int64_t y) {
+        const auto [i, j, k] = pick(x, w, y);
+        totals[static_cast<size_t>(k)] += read(left[i]) * read(right[j]);
       });
       for (size_t i = 0; i < totals.size(); ++i)
-        call.out<S>()[i] = static_cast<S>(static_cast<compute_t<S>>(totals[i]));
+        out.as<S>()[i] = static_cast<S>(static_cast<compute_t<S>>(totals[i]));
     }
   });
 }
 
 using Positions = std::array<int64_t, 3>;
 
-void conv(const Call& call) {
-  convolve(call, [](int64_t x, int64_t w, int64_t y) { return Positions{x, w, y}; });
+void conv(const Node& node, const ops::ConvOperands<View>& v) {
+  convolve(node, v.x, v.filter, v.y, [](int64_t x, int64_t w, int64_t y) {
+    return Positions{x, w, y};
+  });
 }
-void conv_grad_input(const Call& call) {
-  convolve(call, [](int64_t x, int64_t w, int64_t y) { return Positions{y, w, x}; });
+void conv_grad_input(const Node& node, const ops::ConvGradInputOperands<View>& v) {
+  convolve(node, v.dy, v.filter, v.dx, [](int64_t x, int64_t w, int64_t y) {
+    return Positions{y, w, x};
+  });
 }
-void conv_grad_filter(const Call& call) {
-  convolve(call, [](int64_t x, int64_t w, int64_t y) { return Positions{x, y, w}; });
+void conv_grad_filter(const Node& node, const ops::ConvGradFilterOperands<View>& v) {
+  convolve(node, v.x, v.dy, v.dfilter, [](int64_t x, int64_t w, int64_t y) {
+    return Positions{x, y, w};
+  });
 }
-
-constexpr Entry table[] = {
-    {&ops::conv_op, conv},
-    {&ops::conv_grad_input_op, conv_grad_input},
-    {&ops::conv_grad_filter_op, conv_grad_filter},
-};
 
 }  // namespace
 
-std::span<const Entry> conv_loops() { return table; }
+extern const KernelDef conv_loop{
+    .name = "conv", .ops = {&ops::conv_op}, .make = make_loop<ops::ConvOperands, conv>};
+extern const KernelDef conv_grad_input_loop{
+    .name = "conv_grad_input",
+    .ops = {&ops::conv_grad_input_op},
+    .make = make_loop<ops::ConvGradInputOperands, conv_grad_input>};
+extern const KernelDef conv_grad_filter_loop{
+    .name = "conv_grad_filter",
+    .ops = {&ops::conv_grad_filter_op},
+    .make = make_loop<ops::ConvGradFilterOperands, conv_grad_filter>};
 
 }  // namespace keratin::reference

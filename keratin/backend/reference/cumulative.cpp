@@ -1,6 +1,6 @@
 #include "keratin/ops/cumulative.h"
 
-#include "keratin/backend/reference/families.h"
+#include "keratin/backend/reference/loops.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/scalar.h"
 
@@ -10,25 +10,26 @@ namespace {
 
 // Runs along the axis with the total so far, floats in double.
 template <class Combine>
-void cumulate(const Call& call, int start) {
-  const auto& attrs = call.node.attr<ops::CumulativeAttrs>();
-  const Shape& shape = call.node.type().shape;
+void cumulate(const Node& node, const UnaryOperands<View>& v, int start) {
+  const auto& attrs = node.attr<ops::CumulativeAttrs>();
+  const Shape& shape = v.y.shape();
   const int64_t outer = shape.count(0, attrs.axis), size = shape[attrs.axis];
   const int64_t inner = shape.count(attrs.axis + 1, shape.rank());
-  dispatch(call.node.type().dtype, [&](auto tag) {
+  dispatch(v.y.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     using A = std::conditional_t<std::is_integral_v<S>, S, double>;
     if constexpr (!std::is_same_v<S, bool>) {
+      const S* in = v.x.as<S>();
+      S* out = v.y.as<S>();
       for (int64_t o = 0; o < outer; ++o)
         for (int64_t i = 0; i < inner; ++i) {
           A total = static_cast<A>(start);
           for (int64_t step = 0; step < size; ++step) {
             const int64_t k = attrs.reverse ? size - 1 - step : step;
             const int64_t at = (o * size + k) * inner + i;
-            const A x = static_cast<A>(static_cast<compute_t<S>>(call.in<S>(0)[at]));
+            const A x = static_cast<A>(static_cast<compute_t<S>>(in[at]));
             const A next = Combine{}(total, x);
-            call.out<S>()[at] =
-                static_cast<S>(static_cast<compute_t<S>>(attrs.exclusive ? total : next));
+            out[at] = static_cast<S>(static_cast<compute_t<S>>(attrs.exclusive ? total : next));
             total = next;
           }
         }
@@ -36,16 +37,14 @@ void cumulate(const Call& call, int start) {
   });
 }
 
-void cumsum(const Call& call) { cumulate<scalar::Add>(call, 0); }
-void cumprod(const Call& call) { cumulate<scalar::Mul>(call, 1); }
-
-constexpr Entry table[] = {
-    {&ops::cumsum_op, cumsum},
-    {&ops::cumprod_op, cumprod},
-};
+void cumsum(const Node& node, const UnaryOperands<View>& v) { cumulate<scalar::Add>(node, v, 0); }
+void cumprod(const Node& node, const UnaryOperands<View>& v) { cumulate<scalar::Mul>(node, v, 1); }
 
 }  // namespace
 
-std::span<const Entry> cumulative_loops() { return table; }
+extern const KernelDef cumsum_loop{
+    .name = "cumsum", .ops = {&ops::cumsum_op}, .make = make_loop<UnaryOperands, cumsum>};
+extern const KernelDef cumprod_loop{
+    .name = "cumprod", .ops = {&ops::cumprod_op}, .make = make_loop<UnaryOperands, cumprod>};
 
 }  // namespace keratin::reference

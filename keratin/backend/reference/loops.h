@@ -2,34 +2,51 @@
 
 #include <cstring>
 
-#include "keratin/plan/backend.h"
+#include "keratin/plan/view.h"
 
 // What the loops of this backend share.
 namespace keratin::reference {
 
-// A node and the addresses of its inputs and outputs.
-struct Call {
-  const Node& node;
-  Pointers pointers;
+// A kernel that is one function over the operands of a node in memory.
+template <template <class> class Operands>
+class LoopKernel final : public Kernel {
+ public:
+  using Loop = void (*)(const Node&, const Operands<View>&);
+  // Element by element, each read before it is written: outputs may be written over inputs.
+  enum class Order { any, elementwise };
 
-  template <class T>
-  const T* in(size_t i) const {
-    return static_cast<const T*>(pointers[i]);
+  LoopKernel(const Node& node, Loop loop, Order order) : node_(node), loop_(loop), order_(order) {}
+  std::string describe() const override { return text("reference ", node_.name()); }
+  bool in_place(size_t input, size_t) const override {
+    return order_ == Order::elementwise && node_.in(input).shape() == node_.type().shape &&
+           size_of(node_.in(input).dtype()) == size_of(node_.type().dtype);
   }
-  // nullptr when nobody uses the output.
-  template <class T>
-  T* out(size_t i = 0) const {
-    return static_cast<T*>(pointers[node.input_count() + i]);
+  Launch bind(Pointers pointers) const override {
+    return [this, views = operands<Operands>(node_, pointers)] { loop_(node_, views); };
   }
+
+ private:
+  const Node& node_;
+  const Loop loop_;
+  const Order order_;
 };
 
-using Loop = void (*)(const Call&);
+// The `make` of a record whose kernel is this loop.
+template <template <class> class Operands, auto loop>
+Offer make_loop(const Node& node, const KernelOptions&) {
+  using Kernel = LoopKernel<Operands>;
+  return {.kernel = std::make_unique<Kernel>(node, loop, Kernel::Order::any)};
+}
+template <template <class> class Operands, auto loop>
+Offer make_elementwise_loop(const Node& node, const KernelOptions&) {
+  using Kernel = LoopKernel<Operands>;
+  return {.kernel = std::make_unique<Kernel>(node, loop, Kernel::Order::elementwise)};
+}
 
-// One line per op, by family; reference.cpp gathers the families.
-struct Entry {
-  const OpDef* op;
-  Loop loop;
-};
+// An integer of a vector of i32 or i64.
+inline int64_t integer_at(const View& view, int64_t position) {
+  return view.dtype() == DType::i32 ? view.as<int32_t>()[position] : view.as<int64_t>()[position];
+}
 
 // Calls f(index) for each index of the shape in row-major order; index has shape.rank() entries.
 template <class F>
@@ -64,18 +81,19 @@ inline int64_t position_of(const Dims& index, const Shape& shape) {
   return position;
 }
 
-// out[index] = in[source(index)], whatever the element is: moving needs only its size.
-template <class Source>
-void move_elements(const Call& call, Source source) {
-  const size_t size = size_of(call.node.type().dtype);
-  auto* out = call.out<std::byte>();
-  const auto* in = call.in<std::byte>(0);
-  for_each_index(call.node.type().shape, [&](const Dims& index) {
-    std::memcpy(out, in + static_cast<size_t>(source(index)) * size, size);
-    out += size;
-  });
+// Copies element `from` of x to element `to` of y, whatever the elements are.
+inline void copy_element(const View& y, int64_t to, const View& x, int64_t from) {
+  const size_t size = size_of(y.dtype());
+  std::memcpy(static_cast<std::byte*>(y.data()) + static_cast<size_t>(to) * size,
+              static_cast<const std::byte*>(x.data()) + static_cast<size_t>(from) * size, size);
 }
 
-void pointwise(const Call& call);  // any op with a scalar function
+// y[index] = x[source(index)]
+template <class Source>
+void move_elements(const View& x, const View& y, Source source) {
+  int64_t position = 0;
+  for_each_index(y.shape(),
+                 [&](const Dims& index) { copy_element(y, position++, x, source(index)); });
+}
 
 }  // namespace keratin::reference

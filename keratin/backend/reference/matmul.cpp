@@ -1,6 +1,6 @@
 #include "keratin/ops/matmul.h"
 
-#include "keratin/backend/reference/families.h"
+#include "keratin/backend/reference/loops.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/scalar.h"
 
@@ -9,22 +9,21 @@ namespace keratin::reference {
 namespace {
 
 // out[batch, m, n] = Σ_k a[batch, m, k] · b[batch, k, n], summed in double.
-void matmul(const Call& call) {
-  const auto& attrs = call.node.attr<ops::MatmulAttrs>();
+void matmul(const Node& node, const BinaryOperands<View>& v) {
+  const auto& attrs = node.attr<ops::MatmulAttrs>();
   const bool ta = attrs.transpose_a, tb = attrs.transpose_b;
-  const Shape &a = call.node.in(0).shape(), &b = call.node.in(1).shape();
-  const Shape& out = call.node.type().shape;
+  const Shape &a = v.a.shape(), &b = v.b.shape(), &out = v.y.shape();
   const int64_t rows = out[out.rank() - 2], columns = out[out.rank() - 1];
   const int64_t depth = a[a.rank() - (ta ? 2 : 1)];
   const auto batch = [](const Shape& s) { return Shape(std::span(s.begin(), s.end() - 2)); };
-  dispatch(call.node.type().dtype, [&](auto tag) {
+  dispatch(v.y.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     using A = std::conditional_t<std::is_integral_v<S>, S, double>;
     if constexpr (!std::is_same_v<S, bool>) {
-      S* result = call.out<S>();
+      S* result = v.y.as<S>();
       for_each_index(batch(out), [&](const Dims& index) {
-        const S* left = call.in<S>(0) + broadcast_position(index, batch(a)) * rows * depth;
-        const S* right = call.in<S>(1) + broadcast_position(index, batch(b)) * depth * columns;
+        const S* left = v.a.as<S>() + broadcast_position(index, batch(a)) * rows * depth;
+        const S* right = v.b.as<S>() + broadcast_position(index, batch(b)) * depth * columns;
         for (int64_t m = 0; m < rows; ++m)
           for (int64_t n = 0; n < columns; ++n) {
             A total = 0;
@@ -42,10 +41,9 @@ void matmul(const Call& call) {
   });
 }
 
-constexpr Entry table[] = {{&ops::matmul_op, matmul}};
-
 }  // namespace
 
-std::span<const Entry> matmul_loops() { return table; }
+extern const KernelDef matmul_loop{
+    .name = "matmul", .ops = {&ops::matmul_op}, .make = make_loop<BinaryOperands, matmul>};
 
 }  // namespace keratin::reference

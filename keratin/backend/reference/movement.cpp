@@ -1,6 +1,6 @@
 #include "keratin/ops/movement.h"
 
-#include "keratin/backend/reference/families.h"
+#include "keratin/backend/reference/loops.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/records.h"
 
@@ -8,10 +8,10 @@ namespace keratin::reference {
 
 namespace {
 
-void transpose(const Call& call) {
-  const Dims& permutation = call.node.attr<ops::TransposeAttrs>().permutation;
-  const Dims strides = call.node.in().shape().strides();
-  move_elements(call, [&](const Dims& index) {
+void transpose(const Node& node, const UnaryOperands<View>& v) {
+  const Dims& permutation = node.attr<ops::TransposeAttrs>().permutation;
+  const Dims strides = v.x.shape().strides();
+  move_elements(v.x, v.y, [&](const Dims& index) {
     int64_t position = 0;
     for (size_t i = 0; i < index.size(); ++i)
       position += index[i] * strides[static_cast<size_t>(permutation[i])];
@@ -19,34 +19,34 @@ void transpose(const Call& call) {
   });
 }
 
-void broadcast_to(const Call& call) {
-  move_elements(
-      call, [&](const Dims& index) { return broadcast_position(index, call.node.in().shape()); });
+void broadcast_to(const Node&, const UnaryOperands<View>& v) {
+  move_elements(v.x, v.y,
+                [&](const Dims& index) { return broadcast_position(index, v.x.shape()); });
 }
 
-void iota(const Call& call) {
-  const auto axis = static_cast<size_t>(call.node.attr<ops::IotaAttrs>().axis);
-  dispatch(call.node.type().dtype, [&](auto tag) {
+void iota(const Node& node, const JoinOperands<View>& v) {
+  const auto axis = static_cast<size_t>(node.attr<ops::IotaAttrs>().axis);
+  dispatch(v.y.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
-    auto* out = call.out<S>();
-    for_each_index(call.node.type().shape,
-                   [&](const Dims& index) { *out++ = convert<S>(index[axis]); });
+    auto* out = v.y.as<S>();
+    for_each_index(v.y.shape(), [&](const Dims& index) { *out++ = convert<S>(index[axis]); });
   });
 }
 
-void transfer(const Call& call) {
-  std::memcpy(call.out<std::byte>(), call.in<std::byte>(0), bytes_of(call.node.type()));
+void transfer(const Node&, const UnaryOperands<View>& v) {
+  std::memcpy(v.y.data(), v.x.data(), bytes_of(v.y.type()));
 }
-
-constexpr Entry table[] = {
-    {&ops::transpose_op, transpose},
-    {&ops::broadcast_to_op, broadcast_to},
-    {&ops::iota_op, iota},
-    {&ops::transfer_op, transfer},
-};
 
 }  // namespace
 
-std::span<const Entry> movement_loops() { return table; }
+extern const KernelDef transpose_loop{
+    .name = "transpose", .ops = {&ops::transpose_op}, .make = make_loop<UnaryOperands, transpose>};
+extern const KernelDef broadcast_to_loop{.name = "broadcast_to",
+                                         .ops = {&ops::broadcast_to_op},
+                                         .make = make_loop<UnaryOperands, broadcast_to>};
+extern const KernelDef iota_loop{
+    .name = "iota", .ops = {&ops::iota_op}, .make = make_loop<JoinOperands, iota>};
+extern const KernelDef transfer_loop{
+    .name = "transfer", .ops = {&ops::transfer_op}, .make = make_loop<UnaryOperands, transfer>};
 
 }  // namespace keratin::reference

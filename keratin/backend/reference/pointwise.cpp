@@ -5,6 +5,21 @@ namespace keratin::reference {
 
 namespace {
 
+// A node and its operands in memory.
+struct Call {
+  const Node& node;
+  const JoinOperands<View>& operands;
+
+  template <class T>
+  const T* in(size_t i) const {
+    return operands.inputs[i].as<const T>();
+  }
+  template <class T>
+  T* out() const {
+    return operands.y.as<T>();
+  }
+};
+
 // Reads input i at an index of the output, in the type that arithmetic is done in.
 template <class S>
 compute_t<S> read(const Call& call, size_t i, const Dims& index) {
@@ -57,9 +72,8 @@ void cast(const Call& call) {
   });
 }
 
-}  // namespace
-
-void pointwise(const Call& call) {
+void pointwise(const Node& node, const JoinOperands<View>& v) {
+  const Call call{node, v};
   const ScalarOp op = *call.node.op().scalar;
   if (op == ScalarOp::select) return select(call);
   if (op == ScalarOp::cast) return cast(call);
@@ -68,5 +82,16 @@ void pointwise(const Call& call) {
              [&](auto tag) { uniform<typename decltype(tag)::type>(call, functor); });
   });
 }
+
+std::optional<std::string> refuses_pointwise(const Node& node) {
+  if (node.op().scalar) return std::nullopt;
+  return "the op has no scalar function";
+}
+
+}  // namespace
+
+extern const KernelDef pointwise_loop{.name = "pointwise",
+                                      .refuses = refuses_pointwise,
+                                      .make = make_elementwise_loop<JoinOperands, pointwise>};
 
 }  // namespace keratin::reference

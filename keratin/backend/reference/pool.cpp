@@ -1,8 +1,8 @@
 #include "keratin/ops/pool.h"
 
-#include "keratin/backend/reference/families.h"
 #include "keratin/backend/reference/windows.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/window_operands.h"
 
 namespace keratin::reference {
 
@@ -27,84 +27,82 @@ void for_each_output(const PoolGeometry& g, F&& f) {
     });
 }
 
-void max_pool(const Call& call) {
-  const PoolGeometry g = ops::pool_geometry(call.node);
-  dispatch(call.node.type().dtype, [&](auto tag) {
+void store_where(const View& where, int64_t y, int64_t position) {
+  if (where.dtype() == DType::u8)
+    where.as<uint8_t>()[y] = static_cast<uint8_t>(position);
+  else
+    where.as<int32_t>()[y] = static_cast<int32_t>(position);
+}
+int64_t where_at(const View& where, int64_t y) {
+  return where.dtype() == DType::u8 ? where.as<uint8_t>()[y] : where.as<int32_t>()[y];
+}
+
+void max_pool(const Node& node, const ops::MaxPoolOperands<View>& v) {
+  const PoolGeometry g = ops::pool_geometry(node);
+  dispatch(v.x.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
-    const auto read = [&](int64_t i) { return static_cast<compute_t<S>>(call.in<S>(0)[i]); };
+    const S* x = v.x.as<S>();
+    const auto read = [&](int64_t i) { return static_cast<compute_t<S>>(x[i]); };
     for_each_output(g, [&](int64_t y, auto window) {
       int64_t where = -1, best = 0;
-      window([&](int64_t k, int64_t x) {
-        const auto known = read(best), next = read(x);
+      window([&](int64_t k, int64_t i) {
+        const auto known = read(best), next = read(i);
         if (where >= 0 && !(known == known && (next > known || next != next))) return;
         where = k;
-        best = x;
+        best = i;
       });
-      if (call.out<S>(0) != nullptr) call.out<S>(0)[y] = call.in<S>(0)[best];
-      if (call.out<void>(1) == nullptr) return;
-      if (call.node.type(1).dtype == DType::u8) {
-        call.out<uint8_t>(1)[y] = static_cast<uint8_t>(where);
-      } else {
-        call.out<int32_t>(1)[y] = static_cast<int32_t>(where);
-      }
+      if (v.y) v.y.as<S>()[y] = x[best];
+      if (v.where) store_where(v.where, y, where);
     });
   });
 }
 
-int64_t where_at(const Call& call, int64_t y) {
-  return call.node.in(1).dtype() == DType::u8 ? call.in<uint8_t>(1)[y] : call.in<int32_t>(1)[y];
-}
-
 template <class S>
-double number(S value) {
+double as_double(S value) {
   return static_cast<double>(static_cast<compute_t<S>>(value));
 }
 
-template <class S>
-void store(const Call& call, const std::vector<double>& totals) {
-  for (size_t i = 0; i < totals.size(); ++i)
-    call.out<S>()[i] = static_cast<S>(static_cast<compute_t<S>>(totals[i]));
-}
-
-// Runs f(tag, geometry, totals) for the float types and stores the totals, summed in double.
+// Runs f(elements of `in`, geometry, totals), which adds to the totals of `out` in double, and
+// stores these.
 template <class F>
-void total(const Call& call, F&& f) {
-  std::vector<double> totals(static_cast<size_t>(call.node.type().shape.count()), 0);
-  dispatch(call.node.type().dtype, [&](auto tag) {
+void total(const Node& node, const View& in, const View& out, F&& f) {
+  std::vector<double> totals(static_cast<size_t>(out.shape().count()), 0);
+  dispatch(out.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<compute_t<S>>) {
-      f(call.in<S>(0), ops::pool_geometry(call.node), totals);
-      store<S>(call, totals);
+      f(in.as<const S>(), ops::pool_geometry(node), totals);
+      for (size_t i = 0; i < totals.size(); ++i)
+        out.as<S>()[i] = static_cast<S>(static_cast<compute_t<S>>(totals[i]));
     }
   });
 }
 
-void max_unpool(const Call& call) {
-  total(call, [&](const auto* dy, const PoolGeometry& g, std::vector<double>& dx) {
+void max_unpool(const Node& node, const ops::MaxUnpoolOperands<View>& v) {
+  total(node, v.dy, v.dx, [&](const auto* dy, const PoolGeometry& g, std::vector<double>& dx) {
     for_each_output(g, [&](int64_t y, auto window) {
       window([&](int64_t k, int64_t x) {
-        if (k == where_at(call, y)) dx[static_cast<size_t>(x)] += number(dy[y]);
+        if (k == where_at(v.where, y)) dx[static_cast<size_t>(x)] += as_double(dy[y]);
       });
     });
   });
 }
 
-void max_repool(const Call& call) {
-  total(call, [&](const auto* x, const PoolGeometry& g, std::vector<double>& out) {
+void max_repool(const Node& node, const ops::MaxRepoolOperands<View>& v) {
+  total(node, v.x, v.y, [&](const auto* x, const PoolGeometry& g, std::vector<double>& out) {
     for_each_output(g, [&](int64_t y, auto window) {
       window([&](int64_t k, int64_t i) {
-        if (k == where_at(call, y)) out[static_cast<size_t>(y)] = number(x[i]);
+        if (k == where_at(v.where, y)) out[static_cast<size_t>(y)] = as_double(x[i]);
       });
     });
   });
 }
 
-void avg_pool(const Call& call) {
-  total(call, [&](const auto* x, const PoolGeometry& g, std::vector<double>& out) {
+void avg_pool(const Node& node, const UnaryOperands<View>& v) {
+  total(node, v.x, v.y, [&](const auto* x, const PoolGeometry& g, std::vector<double>& out) {
     for_each_output(g, [&](int64_t y, auto window) {
       double sum = 0, count = 0;
       window([&](int64_t, int64_t i) {
-        sum += number(x[i]);
+        sum += as_double(x[i]);
         ++count;
       });
       out[static_cast<size_t>(y)] = sum / count;
@@ -112,24 +110,31 @@ void avg_pool(const Call& call) {
   });
 }
 
-void avg_pool_grad(const Call& call) {
-  total(call, [&](const auto* dy, const PoolGeometry& g, std::vector<double>& dx) {
+void avg_pool_grad(const Node& node, const UnaryOperands<View>& v) {
+  total(node, v.x, v.y, [&](const auto* dy, const PoolGeometry& g, std::vector<double>& dx) {
     for_each_output(g, [&](int64_t y, auto window) {
       double count = 0;
       window([&](int64_t, int64_t) { ++count; });
-      window([&](int64_t, int64_t i) { dx[static_cast<size_t>(i)] += number(dy[y]) / count; });
+      window([&](int64_t, int64_t i) { dx[static_cast<size_t>(i)] += as_double(dy[y]) / count; });
     });
   });
 }
 
-constexpr Entry table[] = {
-    {&ops::max_pool_op, max_pool},           {&ops::max_unpool_op, max_unpool},
-    {&ops::max_repool_op, max_repool},       {&ops::avg_pool_op, avg_pool},
-    {&ops::avg_pool_grad_op, avg_pool_grad},
-};
-
 }  // namespace
 
-std::span<const Entry> pool_loops() { return table; }
+extern const KernelDef max_pool_loop{.name = "max_pool",
+                                     .ops = {&ops::max_pool_op},
+                                     .make = make_loop<ops::MaxPoolOperands, max_pool>};
+extern const KernelDef max_unpool_loop{.name = "max_unpool",
+                                       .ops = {&ops::max_unpool_op},
+                                       .make = make_loop<ops::MaxUnpoolOperands, max_unpool>};
+extern const KernelDef max_repool_loop{.name = "max_repool",
+                                       .ops = {&ops::max_repool_op},
+                                       .make = make_loop<ops::MaxRepoolOperands, max_repool>};
+extern const KernelDef avg_pool_loop{
+    .name = "avg_pool", .ops = {&ops::avg_pool_op}, .make = make_loop<UnaryOperands, avg_pool>};
+extern const KernelDef avg_pool_grad_loop{.name = "avg_pool_grad",
+                                          .ops = {&ops::avg_pool_grad_op},
+                                          .make = make_loop<UnaryOperands, avg_pool_grad>};
 
 }  // namespace keratin::reference

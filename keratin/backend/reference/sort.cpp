@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "keratin/backend/reference/families.h"
+#include "keratin/backend/reference/loops.h"
 #include "keratin/ops/records.h"
 
 namespace keratin::reference {
@@ -12,37 +12,37 @@ namespace {
 
 // Does a come before b? NaN after everything.
 template <class C>
-bool before(C a, C b, bool descending) {
+bool sorts_before(C a, C b, bool descending) {
   if (a != a || b != b) return a == a;
   return descending ? b < a : a < b;
 }
 
-void argsort(const Call& call) {
-  const auto [axis, descending] = call.node.attr<ops::SortAttrs>();
-  const Shape& shape = call.node.type().shape;
+void argsort(const Node& node, const UnaryOperands<View>& v) {
+  const auto [axis, descending] = node.attr<ops::SortAttrs>();
+  const Shape& shape = v.y.shape();
   const int64_t outer = shape.count(0, axis), size = shape[axis];
   const int64_t inner = shape.count(axis + 1, shape.rank());
-  dispatch(call.node.in().dtype(), [&, descending = descending](auto tag) {
+  dispatch(v.x.dtype(), [&, descending = descending](auto tag) {
     using S = typename decltype(tag)::type;
     std::vector<int64_t> order(static_cast<size_t>(size));
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) {
         const auto at = [&](int64_t k) {
-          return static_cast<compute_t<S>>(call.in<S>(0)[(o * size + k) * inner + i]);
+          return static_cast<compute_t<S>>(v.x.as<S>()[(o * size + k) * inner + i]);
         };
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(),
-                         [&](int64_t a, int64_t b) { return before(at(a), at(b), descending); });
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+          return sorts_before(at(a), at(b), descending);
+        });
         for (int64_t k = 0; k < size; ++k)
-          call.out<int64_t>()[(o * size + k) * inner + i] = order[static_cast<size_t>(k)];
+          v.y.as<int64_t>()[(o * size + k) * inner + i] = order[static_cast<size_t>(k)];
       }
   });
 }
 
-constexpr Entry table[] = {{&ops::argsort_op, argsort}};
-
 }  // namespace
 
-std::span<const Entry> sort_loops() { return table; }
+extern const KernelDef argsort_loop{
+    .name = "argsort", .ops = {&ops::argsort_op}, .make = make_loop<UnaryOperands, argsort>};
 
 }  // namespace keratin::reference
