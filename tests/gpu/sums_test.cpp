@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "keratin/autodiff/gradients.h"
-#include "keratin/backend/cuda/kernels.h"
 #include "keratin/backend/cuda/matmul/fused_matmul.h"
+#include "keratin/backend/cuda/sources_testing.h"
 #include "keratin/ops/ops.h"
 #include "keratin/passes/decompose_unclaimed.h"
 #include "keratin/passes/eliminate_common.h"
@@ -19,7 +19,8 @@ constexpr Device first_gpu{Device::Kind::gpu, 0};
 
 // As the backend claims where it finds a library that knows all products.
 bool is_run_as_it_is(const Node& node) {
-  return cuda::find_text(node) != nullptr || cuda::read_epilogue(node) || cuda::read_summed(node);
+  return cuda::source_kernel_of(node) != nullptr || cuda::read_epilogue(node) ||
+         cuda::read_summed(node);
 }
 
 // What a step of training has of layers y = relu(x · w + b), the last without relu.

@@ -1,17 +1,7 @@
 #include "keratin/backend/cuda/cuda.h"
 
-#include <unordered_map>
-
-#include "keratin/backend/cuda/attention/attention.h"
-#include "keratin/backend/cuda/collective/all_reduce.h"
-#include "keratin/backend/cuda/conv/conv.h"
 #include "keratin/backend/cuda/driver/gpu.h"
-#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/kernels.h"
-#include "keratin/backend/cuda/matmul/matmul.h"
-#include "keratin/backend/cuda/step.h"
-#include "keratin/base/text.h"
-#include "keratin/ops/records.h"
 
 namespace keratin {
 
@@ -19,55 +9,15 @@ namespace {
 
 using namespace cuda;
 
-// Between the host and a device, or two devices. Whoever made the input has finished, being on
-// another queue; the output's memory may still be in use by what this queue launched before.
-class TransferStep final : public Kernel {
- public:
-  explicit TransferStep(const Node& node) : node_(node) {}
-  std::string describe() const override { return text("cuda transfer to ", node_.type().device); }
-  Launch bind(Pointers p) const override {
-    return [this, p] { run(p); };
-  }
-
- private:
-  void run(Pointers p) const {
-    const size_t bytes = bytes_of(node_.type());
-    if (node_.device().kind == Device::Kind::cpu) {
-      gpu(node_.in().type().device).enter();
-      return copy_now(p[1], p[0], bytes);
-    }
-    if (bytes == 0) return;
-    const StreamHandle stream = current_queue().stream();
-    check(driver().copy_async(address(p[1]), address(p[0]), bytes, stream), "transfer");
-    check(driver().synchronize(stream), "transfer");
-  }
-
-  const Node& node_;
-};
+std::vector<const KernelDef*> kernel_defs() { return {kernels().begin(), kernels().end()}; }
 
 class CudaBackend final : public Backend {
  public:
   std::string_view name() const override { return "cuda"; }
 
-  bool claims(const Node& node) const override {
-    return &node.op() == &ops::transfer_op || find_text(node) != nullptr ||
-           claims_conv_epilogue(node) || claims_epilogue(node) || claims_summed(node) ||
-           claims_all_reduce(node);
-  }
-
+  bool claims(const Node& node) const override { return kernels_.claims(node); }
   Choice make(const Node& node, const KernelOptions& options) const override {
-    if (&node.op() == &ops::transfer_op) return {.kernel = std::make_unique<TransferStep>(node)};
-    if (&node.op() == &ops::matmul_op)
-      if (auto kernel = make_matmul(node, options)) return {.kernel = std::move(kernel)};
-    if (auto kernel = make_epilogue(node, options)) return {.kernel = std::move(kernel)};
-    if (auto kernel = make_summed(node, options)) return {.kernel = std::move(kernel)};
-    if (auto kernel = make_conv_step(node, options)) return {.kernel = std::move(kernel)};
-    if (auto kernel = make_all_reduce(node)) return {.kernel = std::move(kernel)};
-    const TextMaker maker = find_text(node);
-    if (maker == make_attention)
-      return {.kernel = make_step(node, attention_text(node, options.tf32))};
-    if (maker != nullptr) return {.kernel = make_step(node, maker(node))};
-    return {};
+    return kernels_.make(node, options);
   }
 
   std::unique_ptr<DeviceQueue> open(Device device) const override {
@@ -95,6 +45,9 @@ class CudaBackend final : public Backend {
     current_queue().download(to, from, bytes);
     current_queue().finish();
   }
+
+ private:
+  const KernelList kernels_ = KernelList(kernel_defs());
 };
 
 }  // namespace

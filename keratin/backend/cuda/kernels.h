@@ -1,12 +1,10 @@
 #pragma once
 
-#include "keratin/backend/cuda/source.h"
+#include "keratin/backend/cuda/source_kernel.h"
 
 namespace keratin::cuda {
 
-using TextMaker = Source (*)(const Node&);
-
-// Who writes the kernel of a node; nullptr for a node that must be decomposed.
-TextMaker find_text(const Node& node);
+// The records of this backend, best first.
+std::span<const CudaKernel* const> kernels();
 
 }  // namespace keratin::cuda

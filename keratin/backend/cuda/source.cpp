@@ -8,6 +8,10 @@
 
 namespace keratin::cuda {
 
+std::ostream& operator<<(std::ostream& out, const Argument& argument) {
+  return argument ? out << 'p' << argument.index : out << "nullptr";
+}
+
 std::string_view storage_type(DType dtype) {
   constexpr std::array<std::string_view, 9> names = {
       "double", "float", "Half", "BFloat16", "int8_t", "uint8_t", "int32_t", "int64_t", "bool"};
@@ -20,7 +24,7 @@ std::string_view compute_type(DType dtype) {
 
 namespace {
 
-// Decimal digits would have to be chosen with care; bits cannot be wrong.
+// Written as bits, so that no digits are lost.
 std::string float_literal(DType dtype, double value) {
   std::ostringstream out;
   if (dtype == DType::f64) {
@@ -52,16 +56,16 @@ std::string literal_of(const Tensor& scalar) {
 
 bool Source::InPlace::allows(const Node& node, size_t input, size_t output) const {
   const Type &from = node.in(input).type(), &to = node.type(output);
-  const bool safe = grows_input ? input == 0 : elementwise == from.shape;
+  const bool safe = adds_to_first_input ? input == 0 : elementwise == from.shape;
   return safe && from.shape == to.shape && size_of(from.dtype) == size_of(to.dtype);
 }
 
 std::string_view index_type(const Node& node, int64_t count) {
-  constexpr int64_t most = int64_t{1} << 30;  // and one stride of the grid further
+  constexpr int64_t limit = int64_t{1} << 30;  // leaves room for one stride of the grid
   int64_t largest = count;
   for (const Value& input : node.inputs()) largest = std::max(largest, input.shape().count());
   for (const Type& type : node.types()) largest = std::max(largest, type.shape.count());
-  return largest < most ? "int" : "long long";
+  return largest < limit ? "int" : "long long";
 }
 
 std::string affine(const Dims& dims, const Dims& strides, int64_t base, const std::string& index) {
@@ -72,7 +76,7 @@ std::string affine(const Dims& dims, const Dims& strides, int64_t base, const st
   while (axis > 0) {
     --axis;
     if (dims[axis] == 1) continue;
-    // Neighbours that step alike are one axis; of an empty box nothing is asked.
+    // Merges axes with compatible strides; empty shapes never run.
     int64_t size = std::max<int64_t>(dims[axis], 1);
     const int64_t stride = strides[axis];
     while (axis > 0 && (dims[axis - 1] == 1 || strides[axis - 1] == stride * size))
@@ -116,16 +120,17 @@ std::string function(const Node& node, const Source& source, const std::string& 
   arguments += text("char* p", position);
   if (source.checks_indices) arguments += ", long long* fault, long long tag";
   std::string bounds;
-  if (traits.most_threads > 0)
-    bounds = text("__launch_bounds__(", traits.most_threads, ", ", traits.blocks, ") ");
+  if (traits.max_threads > 0)
+    bounds = text("__launch_bounds__(", traits.max_threads, ", ", traits.blocks, ") ");
   if (traits.cluster > 1) bounds += text("__cluster_dims__(", traits.cluster, ") ");
   return text("extern \"C\" __global__ void ", bounds, name, "(", arguments, ") {\n",
               "  wait_for_others();\n", body, "}\n");
 }
 
 unsigned blocks_for(int64_t count) {
-  constexpr int64_t most = int64_t{1} << 20;  // the grid strides over the rest
-  return static_cast<unsigned>(std::clamp<int64_t>((count + block_size - 1) / block_size, 1, most));
+  constexpr int64_t max_blocks = int64_t{1} << 20;  // the grid strides over the rest
+  return static_cast<unsigned>(
+      std::clamp<int64_t>((count + block_size - 1) / block_size, 1, max_blocks));
 }
 
 Source element_kernel(const Node& node, int64_t count, const std::string& body,
@@ -133,12 +138,12 @@ Source element_kernel(const Node& node, int64_t count, const std::string& body,
   Source source;
   source.name = node.name();
   source.checks_indices = checks_indices;
-  source.text = text("using Index = ", index_type(node, count), ";\n") +
+  source.code = text("using Index = ", index_type(node, count), ";\n") +
                 function(node, source, "kernel",
                          text("  for (Index i = blockIdx.x * Index(", block_size,
                               ") + threadIdx.x; i < Index(", count, "); i += gridDim.x * Index(",
                               block_size, ")) {\n", body, "  }\n"));
-  if (count > 0) source.passes = {{"kernel", blocks_for(count)}};
+  if (count > 0) source.launches = {{"kernel", blocks_for(count)}};
   return source;
 }
 

@@ -2,33 +2,37 @@
 
 #include <array>
 #include <optional>
+#include <ostream>
 
+#include "keratin/ir/operands.h"
 #include "keratin/plan/backend.h"
 
-// The text of kernels, written for one node with all sizes as numbers.
+// The source of kernels, written for one node with all sizes as numbers.
 namespace keratin::cuda {
 
-// What to launch for one node, in order. Every function takes the step's pointers p0, p1, …:
-// inputs, outputs, scratch.
+// The source code of a node's kernels, and how they are launched. Every function takes the step's
+// pointers p0, p1, …: inputs, outputs, scratch memory.
 struct Source {
-  struct Pass {
+  // One launch of a function; they run in order.
+  struct Launch {
     std::string function;
     unsigned blocks = 1, block_rows = 1;      // blockIdx.x, blockIdx.y
     unsigned threads = 256, thread_rows = 1;  // threadIdx.x, threadIdx.y
-    unsigned shared_bytes = 0;                // beside what the text declares
+    unsigned shared_bytes = 0;                // besides what the code declares
   };
   std::string name;  // for people
-  std::string text;
-  std::vector<Pass> passes;
+  std::string code;
+  std::vector<Launch> launches;
   size_t scratch_bytes = 0;
-  bool checks_indices = false;  // takes `fault` and `tag` too, see prelude.h
+  bool checks_indices = false;  // functions take `fault` and `tag` too, see kernels/prelude.cu
 
-  // Which outputs may lie where an input does.
+  // Which outputs may be written over an input.
   struct InPlace {
-    // An element of an input of this shape is read only where an output of it is written. Smaller
-    // inputs are read by many threads, and smaller outputs written while others still read.
+    // An element of an input of this shape is read only by the thread that writes the same element
+    // of an output. Smaller inputs are read by many threads, and smaller outputs are written while
+    // other threads still read.
     std::optional<Shape> elementwise = {};
-    bool grows_input = false;  // adds to input 0
+    bool adds_to_first_input = false;
 
     bool allows(const Node& node, size_t input, size_t output) const;
   };
@@ -37,7 +41,63 @@ struct Source {
 
 inline constexpr unsigned block_size = 256;
 
-// float, Half, int64_t, …: how elements are stored, and what arithmetic on them is done in.
+// An argument of a kernel's function. `text` writes its name: p0, p1, … for the step's pointers in
+// their order, and nullptr where the operand is absent.
+struct Argument {
+  static constexpr size_t absent = static_cast<size_t>(-1);
+  size_t index = absent;  // among the step's pointers
+
+  explicit operator bool() const { return index != absent; }
+};
+std::ostream& operator<<(std::ostream& out, const Argument& argument);
+
+}  // namespace keratin::cuda
+
+namespace keratin {
+
+template <>
+class OperandReader<cuda::Argument> {
+ public:
+  explicit OperandReader(const Node& node) : node_(node) {}
+
+  const Node& node() const { return node_; }
+  cuda::Argument input() { return {input_++}; }
+  cuda::Argument input_if(bool present) { return present ? input() : cuda::Argument(); }
+  cuda::Argument optional_input() { return input_if(input_ < node_.input_count()); }
+  std::vector<cuda::Argument> other_inputs() {
+    std::vector<cuda::Argument> rest;
+    while (input_ < node_.input_count()) rest.push_back(input());
+    return rest;
+  }
+  cuda::Argument output() { return {node_.input_count() + output_++}; }
+  std::vector<cuda::Argument> other_outputs() {
+    std::vector<cuda::Argument> rest;
+    while (output_ < node_.output_count()) rest.push_back(output());
+    return rest;
+  }
+  cuda::Argument output_if(bool present) { return present ? output() : cuda::Argument(); }
+
+ private:
+  const Node& node_;
+  size_t input_ = 0, output_ = 0;
+};
+
+}  // namespace keratin
+
+namespace keratin::cuda {
+
+// The arguments for a node's operands, by name: `arguments<ops::GatherOperands>(node).indices`.
+template <template <class> class Operands>
+Operands<Argument> arguments(const Node& node) {
+  return Operands<Argument>::read(OperandReader<Argument>(node));
+}
+// The step's scratch memory: the argument behind the outputs.
+inline Argument scratch_argument(const Node& node) {
+  return {node.input_count() + node.output_count()};
+}
+
+// float, Half, int64_t, …: how elements are stored, and the type that arithmetic on them is done
+// in.
 std::string_view storage_type(DType dtype);
 std::string_view compute_type(DType dtype);
 
@@ -45,8 +105,8 @@ std::string_view compute_type(DType dtype);
 std::string literal(DType dtype, double value);
 std::string literal_of(const Tensor& scalar);
 
-// Is 32-bit arithmetic enough for every position in the node's inputs and outputs, and for counting
-// so many elements of something else?
+// The integer type for positions in the node's inputs and outputs, and for counting `count`
+// elements of something else: int where 32 bits are enough.
 std::string_view index_type(const Node& node, int64_t count = 0);
 
 // base + Σ coordinate[axis] · strides[axis] for element `index` (an expression) of a row-major box.
@@ -56,19 +116,19 @@ std::string coordinate(const Dims& dims, size_t axis, const std::string& index);
 // The strides of an operand along the axes of a larger, broadcast shape: 0 where it repeats.
 Dims broadcast_strides(const Shape& operand, const Shape& shape);
 
-// How a function of a text is to be compiled.
+// How a function is compiled.
 struct FunctionTraits {
-  // As many registers as so many threads of a block may have, where so many blocks work side by
-  // side; 0 leaves it to the compiler.
-  unsigned most_threads = 0, blocks = 1;
-  unsigned cluster = 1;  // blocks that see each other's shared memory, from sm_90 on
+  // __launch_bounds__: threads of a block, and blocks that a processor runs at the same time; 0
+  // threads leave it to the compiler.
+  unsigned max_threads = 0, blocks = 1;
+  unsigned cluster = 1;  // blocks that can read each other's shared memory, from sm_90 on
 };
 
 // extern "C" __global__ void <name>(…) { body }
 std::string function(const Node& node, const Source& source, const std::string& name,
                      const std::string& body, const FunctionTraits& traits = {});
 
-// One thread per element of output 0: `body` computes element i. More text may stand in front.
+// One thread per element of the first output: `body` computes element i.
 Source element_kernel(const Node& node, const std::string& body, bool checks_indices = false);
 // The same over `count` elements of something else.
 Source element_kernel(const Node& node, int64_t count, const std::string& body,

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "keratin/backend/cuda/conv/cudnn_step.h"
 #include "keratin/backend/cuda/sources_testing.h"
 #include "keratin/ops/fused.h"
@@ -30,7 +32,7 @@ Module pointwise(DType dtype) {
   return m;
 }
 
-TEST_F(CudaTexts, EveryPointwiseOpOfEveryDType) {
+TEST_F(CudaSources, EveryPointwiseOpOfEveryDType) {
   for (DType dtype : all_dtypes) {
     // One kernel for all of them: compiling has a price per kernel.
     const Module m = pointwise(dtype);
@@ -46,7 +48,7 @@ TEST_F(CudaTexts, EveryPointwiseOpOfEveryDType) {
 }
 
 // Large enough to be done several elements at a time.
-TEST_F(CudaTexts, PacksOfNeighbours) {
+TEST_F(CudaSources, PacksOfNeighbours) {
   for (DType dtype : {DType::f32, DType::bf16, DType::f64, DType::u8}) {
     Module m;
     const Value x = m.input({dtype, {64, 96, 64}});
@@ -62,7 +64,7 @@ TEST_F(CudaTexts, PacksOfNeighbours) {
   }
 }
 
-TEST_F(CudaTexts, Reductions) {
+TEST_F(CudaSources, Reductions) {
   for (DType dtype : {DType::f32, DType::bf16, DType::i64}) {
     Module m;
     const Value rows = m.input({dtype, {300, 70000}}), box = m.input({dtype, {3, 4, 5, 6}});
@@ -79,7 +81,7 @@ TEST_F(CudaTexts, Reductions) {
   }
 }
 
-TEST_F(CudaTexts, Movement) {
+TEST_F(CudaSources, Movement) {
   Module m;
   const Value x = m.input({DType::f16, {3, 4, 5}}), at = m.input({DType::i32, {3}});
   m.output(ops::transpose(x, {2, 0, 1}));
@@ -95,7 +97,7 @@ TEST_F(CudaTexts, Movement) {
   expect_compiles(m);
 }
 
-TEST_F(CudaTexts, IndexingAndLines) {
+TEST_F(CudaSources, IndexingAndLines) {
   Module m;
   const Value x = m.input({DType::f32, {3, 4, 5}}), at = m.input({DType::i64, {2, 2}});
   const Value along = m.input({DType::i32, {3, 2, 5}});
@@ -110,7 +112,7 @@ TEST_F(CudaTexts, IndexingAndLines) {
 }
 
 // Many indices, and long lines, are sorted.
-TEST_F(CudaTexts, Sorts) {
+TEST_F(CudaSources, Sorts) {
   Module m;
   for (DType dtype : {DType::bf16, DType::i64}) {
     const Value x = m.input({dtype, {3, 500, 70}}), at = m.input({DType::i32, {100, 2}});
@@ -124,7 +126,7 @@ TEST_F(CudaTexts, Sorts) {
 }
 
 // Channels that stay together are moved 16 bytes at a time.
-TEST_F(CudaTexts, Padding) {
+TEST_F(CudaSources, Padding) {
   for (DType dtype : {DType::f32, DType::bf16, DType::i32})
     for (int64_t channels : {3, 16}) {
       Module m;
@@ -132,12 +134,12 @@ TEST_F(CudaTexts, Padding) {
       const Value y =
           ops::pad(x, {.lo = {0, 1, 2, 0}, .hi = {0, 3, 0, 0}, .interior = {0, 0, 1, 0}});
       m.output(y);
-      EXPECT_EQ(make_pad(y.node()).text.find(", 1>") == std::string::npos, channels == 16);
+      EXPECT_EQ(source_of(y.node()).code.find(", 1>") == std::string::npos, channels == 16);
       expect_compiles(m);
     }
 }
 
-TEST_F(CudaTexts, ProductsAndWindows) {
+TEST_F(CudaSources, ProductsAndWindows) {
   for (DType dtype : {DType::f32, DType::f16}) {
     Module m;
     const Value x = m.input({dtype, {2, 6, 7, 4}}), w = m.input({dtype, {3, 3, 2, 6}});
@@ -159,7 +161,7 @@ TEST_F(CudaTexts, ProductsAndWindows) {
   }
 }
 
-TEST_F(CudaTexts, Moments) {
+TEST_F(CudaSources, Moments) {
   for (DType dtype : {DType::f32, DType::f64, DType::bf16})
     for (const Shape& shape : {Shape{9, 5, 64}, Shape{40000, 3}, Shape{300, 2048}, Shape{0, 4}}) {
       Module m;
@@ -171,7 +173,7 @@ TEST_F(CudaTexts, Moments) {
 }
 
 // What surrounds cuDNN's part of a convolution: turned filters, padding, more channels.
-TEST_F(CudaTexts, ConvolutionsByCudnn) {
+TEST_F(CudaSources, ConvolutionsByCudnn) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     Module m;
     const Value x = m.input({dtype, {2, 8, 9, 3}}), w = m.input({dtype, {3, 3, 3, 40}});
@@ -186,21 +188,21 @@ TEST_F(CudaTexts, ConvolutionsByCudnn) {
       for (Channels channels : {Channels::as_they_are, Channels::more, Channels::folded}) {
         const auto shape = cudnn_shape(ops::conv_geometry(value.node()), dtype, channels);
         ASSERT_TRUE(shape);
-        const ConvTexts texts = conv_texts(*conv_job(value.node()), *shape, false);
+        const ConvSources texts = conv_sources(*conv_job(value.node()), *shape, false);
         EXPECT_GT(texts.image, 0U);  // 8 rows are padded at one end only
         for (const Source& source : {texts.prepare, texts.before, texts.after})
-          expect_compiles(source.text);
+          expect_compiles(source.code);
       }
     for (const Value& value : {y, dw}) {
       const auto job = conv_job(value.node());
       ASSERT_TRUE(fits_direct(*job));
-      expect_compiles(make_conv_direct(*job).text);
+      expect_compiles(write_direct_conv(*job).code);
     }
   }
 }
 
 // relu(conv · scale + shift + added), of cuDNN's part and of none.
-TEST_F(CudaTexts, EpiloguesOfConvolutions) {
+TEST_F(CudaSources, EpiloguesOfConvolutions) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     const Type types[] = {{dtype, {2, 8, 9, 3}},
                           {dtype, {3, 3, 3, 40}},
@@ -223,23 +225,23 @@ TEST_F(CudaTexts, EpiloguesOfConvolutions) {
       for (const bool fused : {true, false}) {
         const auto shape = cudnn_shape(ops::conv_geometry(job->conv), dtype, channels);
         ASSERT_TRUE(shape);
-        const ConvTexts texts = conv_texts(*job, *shape, fused);
+        const ConvSources texts = conv_sources(*job, *shape, fused);
         EXPECT_EQ(texts.shift > 0, fused);
         for (const Source& source : {texts.prepare, texts.before, texts.after})
-          expect_compiles(source.text);
+          expect_compiles(source.code);
       }
-    expect_compiles(make_conv_direct(*job).text);
+    expect_compiles(write_direct_conv(*job).code);
     for (const bool with_scale : {true, false}) {
       Source alone;
-      alone.text = "using Index = long long;\n";
+      alone.code = "using Index = long long;\n";
       add_epilogue(alone, *job, with_scale);
-      expect_compiles(alone.text);
+      expect_compiles(alone.code);
     }
   }
 }
 
 // Windows that are gathered for a product, and added up from one.
-TEST_F(CudaTexts, WindowsOfConvolutions) {
+TEST_F(CudaSources, WindowsOfConvolutions) {
   Module m;
   const ops::ConvAttrs attrs{.strides = {2, 1}, .dilations = {1, 2}, .padding = "same"};
   ops::ConvAttrs by_input = attrs, by_filter = attrs;
@@ -249,11 +251,11 @@ TEST_F(CudaTexts, WindowsOfConvolutions) {
   const Value y = ops::conv(x, w, attrs);
   for (const Value& value :
        {y, ops::conv_grad_input(y, w, by_input), ops::conv_grad_filter(x, y, by_filter)})
-    expect_compiles(windows_text(*conv_job(value.node())).text);
+    expect_compiles(write_im2col(*conv_job(value.node())).code);
 }
 
 // A kernel is compiled anew when a header changes that it includes, be it by way of another.
-TEST_F(CudaTexts, TheCompilersInputHasWhatIsIncluded) {
+TEST_F(CudaSources, TheCompilersInputHasWhatIsIncluded) {
   const auto holds = [](const std::string& text, const char* part) {
     return compiler_input(text, "sm_90").find(part) != std::string::npos;
   };
@@ -266,7 +268,7 @@ TEST_F(CudaTexts, TheCompilersInputHasWhatIsIncluded) {
   }
 }
 
-TEST_F(CudaTexts, AWrongTextIsRefusedWithTheCompilersWords) {
+TEST_F(CudaSources, AWrongTextIsRefusedWithTheCompilersWords) {
   try {
     compile("extern \"C\" __global__ void kernel() { wrong; }", "sm_90");
     FAIL() << "expected a BackendError";
@@ -276,21 +278,34 @@ TEST_F(CudaTexts, AWrongTextIsRefusedWithTheCompilersWords) {
   }
 }
 
-// Every op that cannot be decomposed has a text, but for those that the plan runs itself.
-TEST(CudaKernels, EveryPrimitiveHasAText) {
-  Module m;
-  const Value x = m.input({DType::f32, {2, 3}});
-  for (const OpDef* op : ops::all_ops()) {
-    if (op->decompose != nullptr || op->view || op->regions > 0 || op->infer == nullptr) continue;
-    if (op->name == "constant" || op->name == "transfer" || op->scalar) continue;
-    // Which op it is decides; its inputs do not matter here.
-    Module other;
-    Node& node = other.block().append_typed(*op, {}, {}, {x.type()});
-    EXPECT_NE(find_text(node), nullptr) << op->name;
-  }
+// True of ops that cannot be decomposed, but for those that the plan runs itself.
+bool needs_kernel(const OpDef& op) {
+  return op.decompose == nullptr && !op.view && op.regions == 0 && op.infer != nullptr &&
+         op.name != "constant" && op.name != "transfer";
 }
 
-TEST(CudaTexts0, APositionIsWrittenWithFewOperations) {
+// One that takes every node of the op: what it refuses does not depend on the node's inputs.
+bool has_kernel_for_all_nodes(const OpDef& op) {
+  Module m;
+  Node& node = m.block().append_typed(op, {}, {}, {{DType::f32, {2, 3}}});
+  return std::any_of(kernels().begin(), kernels().end(), [&](const CudaKernel* kernel) {
+    if (kernel->ops[0] == nullptr) return !kernel->refuses(node);
+    return runs_op(*kernel, op) && kernel->refuses == nullptr;
+  });
+}
+
+TEST(CudaKernels, EveryPrimitiveHasAKernelForAllNodes) {
+  for (const OpDef* op : ops::all_ops())
+    EXPECT_TRUE(!needs_kernel(*op) || has_kernel_for_all_nodes(*op)) << op->name;
+}
+
+TEST(CudaKernels, NamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const CudaKernel* kernel : kernels())
+    EXPECT_TRUE(names.insert(kernel->name).second) << kernel->name;
+}
+
+TEST(CudaSourceText, APositionIsWrittenWithFewOperations) {
   EXPECT_EQ(affine({4, 6}, {6, 1}, 0, "i"), "(i)");
   EXPECT_EQ(affine({4, 6}, {0, 1}, 0, "i"), "((i) % 6)");
   EXPECT_EQ(affine({4, 6}, {1, 0}, 0, "i"), "(i / 6)");
@@ -309,10 +324,10 @@ const Node& products_and_sums(Module& m, const Shape& a, const Shape& b) {
 }
 
 // Other threads still read a smaller input when a sum is written.
-TEST(CudaTexts0, SumsAreNotWrittenOverInputs) {
+TEST(CudaSourceText, SumsAreNotWrittenOverInputs) {
   Module m;
   const Node& node = products_and_sums(m, {8, 8}, {8});
-  const Source::InPlace in_place = find_text(node)(node).in_place;
+  const Source::InPlace in_place = source_of(node).in_place;
   EXPECT_TRUE(in_place.allows(node, 0, 0));
   EXPECT_FALSE(in_place.allows(node, 0, 1));
   EXPECT_FALSE(in_place.allows(node, 1, 0));
@@ -320,27 +335,27 @@ TEST(CudaTexts0, SumsAreNotWrittenOverInputs) {
 }
 
 // Threads without a row read the last one, when its own threads may have written it.
-TEST(CudaTexts0, RowsAreWrittenOverInputsWhereAllThreadsHaveOne) {
+TEST(CudaSourceText, RowsAreWrittenOverInputsWhereAllThreadsHaveOne) {
   for (const int64_t rows : {64, 63}) {  // of 8 numbers: two threads each, 128 in a block
     Module m;
     m.output(ops::softmax(m.input({DType::f32, {rows, 8}})));
     const Node& node = *m.block().nodes().back();
-    EXPECT_EQ(find_text(node)(node).in_place.allows(node, 0, 0), rows == 64);
+    EXPECT_EQ(source_of(node).in_place.allows(node, 0, 0), rows == 64);
   }
 }
 
 // Inputs and sums are small; what lies between them has 2³² elements.
-TEST(CudaTexts0, ALoopCountsAllThatItGoesOver) {
+TEST(CudaSourceText, ALoopCountsAllThatItGoesOver) {
   Module m;
   const Type column{DType::f32, {65536, 1}}, row{DType::f32, {65536}};
   auto region = std::make_unique<Block>(1);
   const Value x = region->parameter(column), y = region->parameter(row);
   region->results = {ops::sum(x * y, {1})};
   m.output(ops::fused(m.block(), {m.input(column), m.input(row)}, std::move(region), "loop").out());
-  EXPECT_EQ(texts_of(m).at(0).find("using Index = long long;"), 0U);
+  EXPECT_EQ(sources_of(m).at(0).find("using Index = long long;"), 0U);
 }
 
-TEST(CudaTexts0, ALoopReadsEachInputOnce) {
+TEST(CudaSourceText, ALoopReadsEachInputOnce) {
   auto region = std::make_unique<Block>(1);
   const Value a = region->parameter({DType::f32, {2, 3}}), b = region->parameter({DType::f32, {3}});
   const Value sum = a + b;
@@ -348,7 +363,7 @@ TEST(CudaTexts0, ALoopReadsEachInputOnce) {
   Module m;
   const Value x = m.input({DType::f32, {2, 3}}), y = m.input({DType::f32, {3}});
   m.output(ops::fused(m.block(), {x, y}, std::move(region), "loop").out());
-  EXPECT_EQ(texts_of(m).at(0), R"(using Index = int;
+  EXPECT_EQ(sources_of(m).at(0), R"(using Index = int;
 extern "C" __global__ void kernel(const float* p0, const float* p1, float* p2, char* p3) {
   wait_for_others();
   for (Index i = blockIdx.x * Index(256) + threadIdx.x; i < Index(6); i += gridDim.x * Index(256)) {

@@ -21,7 +21,7 @@ extern const KernelDef random_bits_loop;
 namespace {
 
 // One kernel for each primitive op, and one for all pointwise ops.
-constexpr const KernelDef* all[] = {
+constexpr const KernelDef* records[] = {
     &pointwise_loop,
     &sum_loop,
     &prod_loop,
@@ -62,6 +62,6 @@ constexpr const KernelDef* all[] = {
 
 }  // namespace
 
-std::span<const KernelDef* const> kernels() { return all; }
+std::span<const KernelDef* const> kernels() { return records; }
 
 }  // namespace keratin::reference

@@ -1,10 +1,9 @@
-#include "keratin/backend/cuda/collective/all_reduce.h"
-
 #include <set>
 
 #include "keratin/backend/cuda/collective/nccl.h"
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/driver/gpu.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/all_reduce.h"
 
@@ -106,17 +105,28 @@ class AllReduceStep final : public Kernel {
   Connected& connected_;
 };
 
+// Where these refuse, the node is decomposed into transfers and additions.
+std::optional<std::string> refuses_all_reduce(const Node& node) {
+  if (device_count() < 2) return "there are fewer than two GPUs";
+  if (nccl() == nullptr) return "NCCL is not installed";
+  for (const Type& type : node.types()) {
+    if (!Clique::sums(type.dtype)) return text("NCCL does not sum ", type.dtype);
+    if (type.device.kind != Device::Kind::gpu) return text(type.device, " is not a GPU");
+  }
+  if (!are_apart(devices_of(node))) return "two devices are the same GPU";
+  if (connected(devices_of(node)) == nullptr) return "NCCL cannot connect the GPUs";
+  return std::nullopt;
+}
+
+Offer make_all_reduce(const Node& node, const KernelOptions&) {
+  return {.kernel = std::make_unique<AllReduceStep>(node)};
+}
+
 }  // namespace
 
-bool claims_all_reduce(const Node& node) {
-  if (&node.op() != &ops::all_reduce_op || device_count() < 2 || nccl() == nullptr) return false;
-  for (const Type& type : node.types())
-    if (!Clique::sums(type.dtype) || type.device.kind != Device::Kind::gpu) return false;
-  return are_apart(devices_of(node)) && connected(devices_of(node)) != nullptr;
-}
-
-std::unique_ptr<Kernel> make_all_reduce(const Node& node) {
-  return claims_all_reduce(node) ? std::make_unique<AllReduceStep>(node) : nullptr;
-}
+extern const CudaKernel all_reduce_kernel{{.name = "all_reduce by NCCL",
+                                           .ops = {&ops::all_reduce_op},
+                                           .refuses = refuses_all_reduce,
+                                           .make = make_all_reduce}};
 
 }  // namespace keratin::cuda

@@ -9,7 +9,7 @@ namespace keratin::cuda {
 
 namespace {
 
-std::unique_ptr<const Nccl> open() try {
+std::unique_ptr<const Nccl> open_nccl() try {
   const Library library({"libnccl.so.2"});
   auto n = std::make_unique<Nccl>();
   library.find(n->init_all, "ncclCommInitAll");
@@ -22,7 +22,7 @@ std::unique_ptr<const Nccl> open() try {
   return nullptr;
 }
 
-void check(const Nccl& nccl, int status, const char* what) {
+void check_nccl(const Nccl& nccl, int status, const char* what) {
   if (status != 0)
     throw BackendError(
         text("cuda: NCCL: ", what, ": ", nccl.error_string(status), " (", status, ")"));
@@ -47,14 +47,15 @@ int data_type(DType dtype) {
 }  // namespace
 
 const Nccl* nccl() {
-  static const std::unique_ptr<const Nccl> table = open();
+  static const std::unique_ptr<const Nccl> table = open_nccl();
   return table.get();
 }
 
 Clique::Clique(const Nccl& nccl, const std::vector<int>& gpus)
     : nccl_(nccl), communicators_(gpus.size()) {
-  check(nccl_, nccl_.init_all(communicators_.data(), static_cast<int>(gpus.size()), gpus.data()),
-        "ncclCommInitAll");
+  check_nccl(nccl_,
+             nccl_.init_all(communicators_.data(), static_cast<int>(gpus.size()), gpus.data()),
+             "ncclCommInitAll");
 }
 
 bool Clique::sums(DType dtype) { return data_type(dtype) >= 0; }
@@ -63,14 +64,14 @@ bool Clique::sums(DType dtype) { return data_type(dtype) >= 0; }
 void Clique::all_reduce(std::span<const Part> parts, std::span<const StreamHandle> streams) const {
   const size_t gpus = communicators_.size();
   ensure(streams.size() == gpus && parts.size() % gpus == 0, "cuda: parts of another clique");
-  check(nccl_, nccl_.group_start(), "ncclGroupStart");
+  check_nccl(nccl_, nccl_.group_start(), "ncclGroupStart");
   int status = 0;
   for (size_t i = 0; i < parts.size() && status == 0; ++i)
     status = nccl_.all_reduce(parts[i].from, parts[i].to, parts[i].count, data_type(parts[i].dtype),
                               Nccl::sum, communicators_[i % gpus], streams[i % gpus]);
   const int end = nccl_.group_end();  // whatever came: it is open
-  check(nccl_, status, "ncclAllReduce");
-  check(nccl_, end, "ncclGroupEnd");
+  check_nccl(nccl_, status, "ncclAllReduce");
+  check_nccl(nccl_, end, "ncclGroupEnd");
 }
 
 }  // namespace keratin::cuda

@@ -11,13 +11,13 @@ enum class ConvKind { forward, grad_input, grad_filter };
 
 // What a step does after a convolution: y = relu(conv · scale + shift + added), each part optional.
 struct ConvEpilogue {
-  std::string scale, shift;  // text, of output channel `o`
+  std::string scale, shift;  // expressions of output channel `o`
   std::optional<size_t> added;
   bool relu = false;
 };
 
-// A step that is a convolution, a gradient of one, or a fused region that one leads; the places of
-// its tensors among the step's pointers.
+// A step that is a convolution, a gradient of one, or a fused region that one leads, with the
+// positions of its tensors among the step's pointers.
 struct ConvJob {
   const Node& node;
   const Node& conv;
@@ -27,29 +27,22 @@ struct ConvJob {
 
   size_t scratch() const { return node.input_count() + node.output_count(); }
   DType dtype() const { return node.type().dtype; }
-  const Type& type_of(size_t place) const {
-    return place < node.input_count() ? node.in(place).type() : node.type();
+  const Type& type_of(size_t index) const {
+    return index < node.input_count() ? node.in(index).type() : node.type();
   }
 };
 std::optional<ConvJob> conv_job(const Node& node);
 
-// Will there be a kernel for this fused region?
-bool claims_conv_epilogue(const Node& node);
-
-// A convolution or one of its gradients by the library that is fastest: cuDNN, or cuBLASLt.
-// nullptr for other nodes, and where neither can do it.
-std::unique_ptr<Kernel> make_conv_step(const Node& node, const KernelOptions& options);
-
-// im2col.cpp: the inputs under each window gathered into a matrix, and a product; nullptr
-// where there are groups or the matrix is too large.
-bool fits_windows(const ops::ConvGeometry& g);
-Source windows_text(const ConvJob& job);  // from the input, or to it
-std::unique_ptr<Kernel> make_conv_of_windows(const ConvJob& job, const KernelOptions& options);
-// Each window is one input, in order: the input itself is that matrix.
+// im2col.cpp: the inputs under each window are gathered into a matrix, and multiplied. The reason
+// why that cannot be done: groups, or a matrix that is too large.
+std::optional<std::string> refuses_im2col(const ops::ConvGeometry& g);
+Source write_im2col(const ConvJob& job);  // from the input, or to it
+std::unique_ptr<Kernel> make_im2col(const ConvJob& job, const KernelOptions& options);
+// True if each window is one input, in order: the input itself is that matrix.
 bool reads_input_in_order(const ops::ConvGeometry& g);
 
-// conv_direct.cpp: one kernel of our own, for windows over few numbers; no gradients of inputs.
+// conv_direct.cpp: a kernel of our own, for windows over few numbers; not for gradients of inputs.
 bool fits_direct(const ConvJob& job);
-Source make_conv_direct(const ConvJob& job);
+Source write_direct_conv(const ConvJob& job);
 
 }  // namespace keratin::cuda

@@ -6,9 +6,7 @@
 #include "keratin/backend/cuda/conv/cudnn_step.h"
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/cuda/driver/standalone_step_testing.h"
-#include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/kernels.h"
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/sources_testing.h"
 #include "keratin/base/text.h"
 #include "keratin/ir/module.h"
 #include "keratin/ops/fused.h"
@@ -34,28 +32,28 @@ using Expect = void (*)(const ConvJob& job, const Tensor& expected);
 void expect_of_ours(const ConvJob& job, const Tensor& expected) {
   // Gradients under windows are rounded before they are added up.
   const bool rounds = job.kind == ConvKind::grad_input && job.dtype() != DType::f32;
-  if (const auto kernel = make_conv_of_windows(job, {.tf32 = false}); kernel && !rounds)
+  if (const auto kernel = make_im2col(job, {.tf32 = false}); kernel && !rounds)
     expect_alike(output_of(job.node, *kernel), expected, kernel->describe());
   if (fits_direct(job))
-    expect_alike(output_of(job.node, *make_step(job.node, make_conv_direct(job))), expected,
+    expect_alike(output_of(job.node, *compile_kernel(job.node, write_direct_conv(job))), expected,
                  "direct");
 }
 
 void expect_of_cudnns(const ConvJob& job, const Tensor& expected) {
-  const CudnnWays found = cudnn_ways(job, {.tf32 = false});
-  EXPECT_FALSE(found.ways.empty()) << keratin::text(job.node.name());
-  for (const Way& way : found.ways) {
+  const CudnnCandidates found = cudnn_candidates(job, {.tf32 = false});
+  EXPECT_FALSE(found.candidates.empty()) << keratin::text(job.node.name());
+  for (const Candidate& way : found.candidates) {
     const auto kernel = way.make();
     if (kernel == nullptr) continue;
     expect_alike(output_of(job.node, *kernel), expected, kernel->describe());
   }
 }
 
-struct Case {
+struct ConvCase {
   Shape x, w;
   ops::ConvAttrs attrs;
 };
-const Case cases[] = {
+const ConvCase conv_cases[] = {
     {{2, 20, 18, 3}, {7, 7, 3, 16}, {.strides = {2}, .padding = "same"}},
     {{2, 12, 11, 3},
      {3, 3, 3, 8},
@@ -69,22 +67,22 @@ const Case cases[] = {
 };
 
 // A convolution and its gradients.
-void expect_alike(const Case& c, DType dtype, Expect expect) {
+void expect_alike(const ConvCase& c, DType dtype, Expect expect) {
   Module m;
   const Type type_x{dtype, c.x, {Device::Kind::gpu, 0}}, type_w{dtype, c.w, type_x.device};
   const Value x = m.input(type_x), w = m.input(type_w), y = ops::conv(x, w, c.attrs);
   ops::ConvAttrs by_input = c.attrs, by_filter = c.attrs;
   by_input.sizes = Dims(c.x.begin() + 1, c.x.end() - 1);
   by_filter.sizes = Dims(c.w.begin(), c.w.end() - 2);
-  const auto check = [&](const Value& value, TextMaker definition) {
+  const auto check = [&](const Value& value) {
     const Node& node = value.node();
     const auto job = conv_job(node);
     ASSERT_TRUE(job);
-    expect(*job, output_of(node, *make_step(node, definition(node))));
+    expect(*job, output_of(node, *compile_kernel(node, source_of(node))));
   };
-  check(y, make_conv);
-  check(ops::conv_grad_input(y, w, by_input), make_conv_grad_input);
-  check(ops::conv_grad_filter(x, y, by_filter), make_conv_grad_filter);
+  check(y);
+  check(ops::conv_grad_input(y, w, by_input));
+  check(ops::conv_grad_filter(x, y, by_filter));
 }
 
 template <class... Parameters>
@@ -105,13 +103,13 @@ class ConvWays : public WithGpu<size_t, DType> {};
 class ConvWaysOfCudnn : public WithCudnn<size_t, DType> {};
 
 TEST_P(ConvWays, GiveTheSame) {
-  expect_alike(cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_ours);
+  expect_alike(conv_cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_ours);
 }
 TEST_P(ConvWaysOfCudnn, GiveTheSame) {
-  expect_alike(cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_cudnns);
+  expect_alike(conv_cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_cudnns);
 }
 
-const auto every_case = ::testing::Combine(::testing::Range(size_t{0}, std::size(cases)),
+const auto every_case = ::testing::Combine(::testing::Range(size_t{0}, std::size(conv_cases)),
                                            ::testing::Values(DType::f32, DType::bf16));
 INSTANTIATE_TEST_SUITE_P(Cases, ConvWays, every_case);
 INSTANTIATE_TEST_SUITE_P(Cases, ConvWaysOfCudnn, every_case);
@@ -140,9 +138,9 @@ TEST(ConvDirect, TakesAnEpilogueAlong) {
     node.place(device);
     const auto job = conv_job(node);
     ASSERT_TRUE(job && fits_direct(*job));
-    const auto windows = make_conv_of_windows(*job, {.tf32 = false});
+    const auto windows = make_im2col(*job, {.tf32 = false});
     ASSERT_NE(windows, nullptr);
-    const auto direct = make_step(node, make_conv_direct(*job));
+    const auto direct = compile_kernel(node, write_direct_conv(*job));
     expect_alike(output_of(node, *direct), output_of(node, *windows), "direct");
     EXPECT_TRUE(std::isnan(output_of(node, *direct, {.nan = true}).at(0)));
   }
@@ -186,17 +184,17 @@ TEST_P(ConvReluOfCudnn, LetsNanThrough) {
   const auto job = conv_job(node);
   ASSERT_TRUE(job && job->epilogue);
   for (const bool tf32 : {false, true})
-    for (const Way& way : cudnn_ways(*job, {.tf32 = tf32}).ways) {
+    for (const Candidate& way : cudnn_candidates(*job, {.tf32 = tf32}).candidates) {
       const auto kernel = way.make();
       if (kernel == nullptr) continue;
       const Tensor y = output_of(node, *kernel, {.nan = true});
       EXPECT_TRUE(std::isnan(y.at(0))) << kernel->describe() << ' ' << dtype << ' ' << window;
     }
   // The last resort, where cuDNN has no way.
-  const auto kernel = make_conv_of_windows(*job, {.tf32 = false});
+  const auto kernel = make_im2col(*job, {.tf32 = false});
   ASSERT_NE(kernel, nullptr);
   EXPECT_TRUE(std::isnan(output_of(node, *kernel, {.nan = true}).at(0))) << kernel->describe();
-  const auto other = first_possible(cudnn_ways(*job, {.tf32 = false}).ways);
+  const auto other = first_possible(cudnn_candidates(*job, {.tf32 = false}).candidates);
   ASSERT_NE(other, nullptr);
   expect_alike(output_of(node, *kernel), output_of(node, *other), kernel->describe());
 }

@@ -2,7 +2,7 @@
 
 #include "keratin/backend/cuda/conv/conv.h"
 #include "keratin/backend/cuda/conv/window_source.h"
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 
 // Convolutions in which few numbers are under a window, straight from their definition: libraries
@@ -11,8 +11,8 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t most_taps = 32;                    // numbers under a window
-constexpr int64_t most_filter = 48 << 10;            // bytes of shared memory that always are there
+constexpr int64_t max_taps = 32;                     // numbers under a window
+constexpr int64_t max_filter = 48 << 10;             // bytes of shared memory that always are there
 constexpr int64_t lane_outputs = 32, lane_rows = 8;  // of a block that sums
 
 struct Direct {
@@ -45,7 +45,7 @@ Source write_forward(const Direct& c) {
   if (epilogue.relu) value = text("scalar::Relu{}(", value, ")");
   Source source;
   source.name = c.job.node.name();
-  source.text =
+  source.code =
       c.index() +
       function(
           c.job.node, source, "kernel",
@@ -70,7 +70,8 @@ Source write_forward(const Direct& c) {
                value, ");\n    }\n    *reinterpret_cast<Pack<", c.storage, ", ", width, ">*>(p",
                c.job.y, " + at) = y;\n  }\n"));
   constexpr int64_t wanted = 2048;  // blocks; each begins by reading the filter
-  source.passes = {{"kernel", static_cast<unsigned>(std::min<int64_t>(blocks_for(count), wanted))}};
+  source.launches = {
+      {"kernel", static_cast<unsigned>(std::min<int64_t>(blocks_for(count), wanted))}};
   return source;
 }
 
@@ -85,7 +86,7 @@ Source write_grad_filter(const Direct& c) {
   Source source;
   source.name = c.job.node.name();
   source.scratch_bytes = static_cast<size_t>(blocks * c.elements()) * 8;
-  source.text =
+  source.code =
       c.index() +
       function(
           c.job.node, source, "kernel",
@@ -107,7 +108,7 @@ Source write_grad_filter(const Direct& c) {
                ">(total[t], shared, threadIdx.y, threadIdx.x);\n    if (threadIdx.y == 0 && m < ",
                "Index(", c.g.outputs, ")) ", parts, "[(blockIdx.x * Index(", taps,
                ") + t) * Index(", c.g.outputs, ") + m] = sum;\n  }\n"),
-          {.most_threads = lane_outputs * lane_rows}) +
+          {.max_threads = lane_outputs * lane_rows}) +
       function(
           c.job.node, source, "finish",
           text("  const Index i = blockIdx.x * Index(", lane_outputs,
@@ -118,7 +119,7 @@ Source write_grad_filter(const Direct& c) {
                ") + i];\n  }\n  total = combine<scalar::Add, ", lane_outputs, ", ", lane_outputs,
                ">(total, shared, threadIdx.y, threadIdx.x);\n  if (threadIdx.y == 0 && i < ",
                "Index(", c.elements(), ")) p", c.job.w, "[i] = ", c.storage, "(total);\n"));
-  source.passes = {
+  source.launches = {
       {"kernel", static_cast<unsigned>(blocks), static_cast<unsigned>(tiles), lane_outputs,
        lane_rows},
       {"finish", static_cast<unsigned>((c.elements() + lane_outputs - 1) / lane_outputs), 1,
@@ -130,12 +131,12 @@ Source write_grad_filter(const Direct& c) {
 
 bool fits_direct(const ConvJob& job) {
   const Direct c{job};
-  if (c.g.groups != 1 || c.taps() > most_taps || job.dtype() == DType::f64) return false;
+  if (c.g.groups != 1 || c.taps() > max_taps || job.dtype() == DType::f64) return false;
   if (job.kind == ConvKind::grad_filter) return true;
-  return job.kind == ConvKind::forward && c.elements() * 4 <= most_filter;
+  return job.kind == ConvKind::forward && c.elements() * 4 <= max_filter;
 }
 
-Source make_conv_direct(const ConvJob& job) {
+Source write_direct_conv(const ConvJob& job) {
   const Direct c{job};
   return job.kind == ConvKind::forward ? write_forward(c) : write_grad_filter(c);
 }

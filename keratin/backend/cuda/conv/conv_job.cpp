@@ -6,6 +6,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/window_operands.h"
 
 namespace keratin::cuda {
 
@@ -97,12 +98,18 @@ class Reader {
 std::optional<ConvJob> conv_job(const Node& node) {
   if (const auto kind = kind_of(node)) {
     switch (*kind) {
-      case ConvKind::forward:
-        return ConvJob{node, node, *kind, 0, 1, 2};
-      case ConvKind::grad_input:
-        return ConvJob{node, node, *kind, 2, 1, 0};
-      default:
-        return ConvJob{node, node, *kind, 0, 2, 1};
+      case ConvKind::forward: {
+        const auto p = arguments<ops::ConvOperands>(node);
+        return ConvJob{node, node, *kind, p.x.index, p.filter.index, p.y.index};
+      }
+      case ConvKind::grad_input: {
+        const auto p = arguments<ops::ConvGradInputOperands>(node);
+        return ConvJob{node, node, *kind, p.dx.index, p.filter.index, p.dy.index};
+      }
+      default: {
+        const auto p = arguments<ops::ConvGradFilterOperands>(node);
+        return ConvJob{node, node, *kind, p.x.index, p.dfilter.index, p.dy.index};
+      }
     }
   }
   if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};

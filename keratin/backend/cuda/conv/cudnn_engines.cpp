@@ -13,8 +13,8 @@ using cudnn::Descriptor;
 using cudnn::Field;
 using cudnn::Kind;
 
-constexpr size_t most_workspace = size_t{512} << 20;
-constexpr int64_t most_ways = 8;  // the library's order is good: the best is among the first
+constexpr size_t max_workspace = size_t{512} << 20;
+constexpr int64_t max_ways = 8;  // the library's order is good: the best is among the first
 
 // Attributes and modes, by the library's numbers.
 constexpr int tensor_alignment = 900, tensor_type = 901, tensor_sizes = 902, tensor_strides = 903,
@@ -34,7 +34,7 @@ constexpr int plan_handle = 400, plan_config = 401, plan_workspace = 402;
 constexpr int pack_ids = 1000, pack_pointers = 1001, pack_workspace = 1003;
 constexpr int tensor_core = 0, down_convert = 1, reduced_reduction = 2, fft = 3,
               nondeterministic = 4, first_winograd = 5, last_winograd = 8;
-constexpr int64_t most_notes = 16;
+constexpr int64_t max_notes = 16;
 
 // Which attributes of an operation are which.
 struct Operation {
@@ -165,7 +165,7 @@ std::vector<Descriptor> operations(const ConvProblem& p) {
 std::vector<int> notes_of(const Descriptor& config, int attribute, Field field) {
   const auto engines = config.descriptors(config_engine, Kind::engine, 1);
   ensure(engines.size() == 1, "cudnn: a config without an engine");
-  return engines[0].numbers(attribute, field, most_notes);
+  return engines[0].numbers(attribute, field, max_notes);
 }
 
 // Is an engine of this config the same from run to run, and exact enough?
@@ -192,7 +192,7 @@ std::string text_of(const ConvProblem& p) {
   return line;
 }
 
-CudnnConvWays::CudnnConvWays(const ConvProblem& problem) : epilogue_(problem.epilogue) {
+CudnnConvCandidates::CudnnConvCandidates(const ConvProblem& problem) : epilogue_(problem.epilogue) {
   Descriptor graph(Kind::operation_graph);
   graph.set_handle(graph_handle);
   graph.set(graph_operations, operations(problem));
@@ -203,29 +203,29 @@ CudnnConvWays::CudnnConvWays(const ConvProblem& problem) : epilogue_(problem.epi
     heuristic.set(heuristic_mode, Field::heuristic_mode, mode);
     if (!heuristic.finish()) continue;
     for (Descriptor& config :
-         heuristic.descriptors(heuristic_results, Kind::engine_config, 4 * most_ways))
+         heuristic.descriptors(heuristic_results, Kind::engine_config, 4 * max_ways))
       if (is_allowed(config, problem)) {
         config.hold(graph);
         configs_.push_back(std::move(config));
       }
     if (!configs_.empty()) break;
   }
-  if (configs_.size() > most_ways) configs_.erase(configs_.begin() + most_ways, configs_.end());
+  if (configs_.size() > max_ways) configs_.erase(configs_.begin() + max_ways, configs_.end());
 }
 
-bool CudnnConvWays::compiles(size_t way) const {
+bool CudnnConvCandidates::compiles(size_t way) const {
   const std::vector<int> notes =
       notes_of(configs_.at(way), engine_behavior_note, Field::behavior_note);
   return std::find(notes.begin(), notes.end(), runtime_compilation) != notes.end();
 }
 
-std::optional<CudnnConv> CudnnConvWays::make(size_t way) const {
+std::optional<CudnnConv> CudnnConvCandidates::make(size_t way) const {
   Descriptor plan(Kind::execution_plan);
   plan.set_handle(plan_handle);
   plan.set(plan_config, configs_.at(way));
   if (!plan.finish()) return std::nullopt;
   const auto workspace = static_cast<size_t>(plan.number(plan_workspace));
-  if (workspace > most_workspace) return std::nullopt;
+  if (workspace > max_workspace) return std::nullopt;
   return CudnnConv(std::move(plan), epilogue_, workspace);
 }
 

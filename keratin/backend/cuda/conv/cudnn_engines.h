@@ -37,7 +37,7 @@ class CudnnConv {
   void run(const Addresses& at) const;
 
  private:
-  friend class CudnnConvWays;
+  friend class CudnnConvCandidates;
   CudnnConv(cudnn::Descriptor plan, const ConvProblem::Epilogue& epilogue, size_t workspace_bytes)
       : plan_(std::move(plan)), epilogue_(epilogue), workspace_bytes_(workspace_bytes) {}
 
@@ -48,9 +48,9 @@ class CudnnConv {
 
 // The engines that could do it, as cuDNN orders them: those alone whose results are the same from
 // run to run and as exact as `tf32` says.
-class CudnnConvWays {
+class CudnnConvCandidates {
  public:
-  explicit CudnnConvWays(const ConvProblem& problem);
+  explicit CudnnConvCandidates(const ConvProblem& problem);
 
   size_t count() const { return configs_.size(); }
   // Does the engine write and compile its kernel when it is made?

@@ -7,7 +7,7 @@
 #include "keratin/backend/cuda/conv/cudnn_engines.h"
 #include "keratin/backend/cuda/driver/standalone_step.h"
 #include "keratin/backend/cuda/matmul/cublas_matmul.h"
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/plan/preparation.h"
 
@@ -15,13 +15,13 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr size_t most_compiled = 3;
+constexpr size_t max_compiled = 3;
 
 // The filter as cuDNN wants it, with the scale of an epilogue in it, and the shift.
 class FilterPreparation final : public Preparation {
  public:
   FilterPreparation(const ConvJob& job, const Source& source)
-      : job_(job), step_(make_step(job.node, source)) {}
+      : job_(job), step_(compile_kernel(job.node, source)) {}
 
   std::string describe() const override { return text("cuda ", job_.conv.name(), ", its filter"); }
   size_t scratch_bytes() const override { return step_->scratch_bytes(); }
@@ -37,24 +37,24 @@ class FilterPreparation final : public Preparation {
 
 class CudnnStep final : public PreparedKernel {
  public:
-  CudnnStep(const ConvJob& job, CudnnConv conv, std::shared_ptr<const ConvTexts> texts,
+  CudnnStep(const ConvJob& job, CudnnConv conv, std::shared_ptr<const ConvSources> texts,
             std::string name)
       : job_(job),
         conv_(std::move(conv)),
         name_(std::move(name)),
-        texts_(std::move(texts)),
-        before_(make_step(job.node, texts_->before)),
-        after_(make_step(job.node, texts_->after)) {}
+        sources_(std::move(texts)),
+        before_(compile_kernel(job.node, sources_->before)),
+        after_(compile_kernel(job.node, sources_->after)) {}
 
   std::string describe() const override {
     return text("cuda ", job_.conv.name(), job_.epilogue ? ", epilogue, " : ", ", name_);
   }
   size_t scratch_bytes() const override {
-    return texts_->filter_grad + texts_->image + conv_.workspace_bytes();
+    return sources_->filter_grad + sources_->image + conv_.workspace_bytes();
   }
   std::unique_ptr<Preparation> preparation() const override {
-    if (texts_->prepare.passes.empty()) return nullptr;
-    return std::make_unique<FilterPreparation>(job_, texts_->prepare);
+    if (sources_->prepare.launches.empty()) return nullptr;
+    return std::make_unique<FilterPreparation>(job_, sources_->prepare);
   }
 
   Launch bind(Pointers p) const override {
@@ -68,21 +68,21 @@ class CudnnStep final : public PreparedKernel {
  private:
   void launch(Pointers p) const {
     auto* const filter_grad = static_cast<std::byte*>(p[job_.scratch()]);
-    std::byte* const image = filter_grad + texts_->filter_grad;
-    const bool prepared = !texts_->prepare.passes.empty();
+    std::byte* const image = filter_grad + sources_->filter_grad;
+    const bool prepared = !sources_->prepare.launches.empty();
     auto* const filter = prepared ? static_cast<std::byte*>(p[job_.scratch() + 1]) : filter_grad;
-    conv_.run({.x = texts_->image > 0 ? image : p[job_.x],
+    conv_.run({.x = sources_->image > 0 ? image : p[job_.x],
                .w = filter,
                .y = p[job_.y],
-               .shift = filter + texts_->prepared_filter,
+               .shift = filter + sources_->prepared_filter,
                .added = job_.epilogue && job_.epilogue->added ? p[*job_.epilogue->added] : nullptr,
-               .workspace = image + texts_->image});
+               .workspace = image + sources_->image});
   }
 
   const ConvJob job_;
   const CudnnConv conv_;
   const std::string name_;
-  const std::shared_ptr<const ConvTexts> texts_;
+  const std::shared_ptr<const ConvSources> sources_;
   const std::unique_ptr<Kernel> before_, after_;
 };
 
@@ -104,8 +104,8 @@ bool lets_nan_through(const ConvJob& job, const Kernel& kernel) {
   return std::isnan(found.at(0));
 }
 
-void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
-              const CudnnShape& shape, const std::string& variant, bool fused) {
+void add_candidates(CudnnCandidates& to, const ConvJob& job, const KernelOptions& options,
+                    const CudnnShape& shape, const std::string& variant, bool fused) {
   const auto alignment = [&](size_t place) {
     return std::min<int64_t>(alignment_of(job.type_of(place)), 16);
   };
@@ -118,10 +118,10 @@ void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
   if (fused)
     problem.epilogue = {
         .there = true, .added = job.epilogue->added.has_value(), .relu = job.epilogue->relu};
-  const auto found = std::make_shared<CudnnConvWays>(problem);
-  const auto texts = std::make_shared<ConvTexts>(conv_texts(job, shape, fused));
+  const auto found = std::make_shared<CudnnConvCandidates>(problem);
+  const auto texts = std::make_shared<ConvSources>(conv_sources(job, shape, fused));
   to.key += text_of(problem) + '\n';
-  std::vector<Way> compiled;
+  std::vector<Candidate> compiled;
   for (size_t way = 0; way < found->count(); ++way) {
     const std::string name = text("cudnn ", way, variant, fused ? " fused" : "");
     const auto make = [job, found, texts, way, name, fused]() -> std::unique_ptr<Kernel> {
@@ -136,11 +136,11 @@ void add_ways(CudnnWays& to, const ConvJob& job, const KernelOptions& options,
         return nullptr;  // it can be described, but not done
       }
     };
-    (found->compiles(way) ? compiled : to.ways).push_back({name, make});
+    (found->compiles(way) ? compiled : to.candidates).push_back({name, make});
   }
   // Those take long to make.
-  compiled.resize(std::min(compiled.size(), most_compiled));
-  to.ways.insert(to.ways.end(), compiled.begin(), compiled.end());
+  compiled.resize(std::min(compiled.size(), max_compiled));
+  to.candidates.insert(to.candidates.end(), compiled.begin(), compiled.end());
 }
 
 }  // namespace
@@ -158,8 +158,8 @@ std::optional<SeenInput> first_seen(const ops::ConvGeometry& g) {
   return SeenInput{seen.input * g.channels, seen.output * g.outputs};
 }
 
-CudnnWays cudnn_ways(const ConvJob& job, const KernelOptions& options) {
-  CudnnWays found;
+CudnnCandidates cudnn_candidates(const ConvJob& job, const KernelOptions& options) {
+  CudnnCandidates found;
   if (job.dtype() == DType::f64 || !cudnn::available()) return found;
   gpu(job.node.device()).enter();
   const std::pair<Channels, const char*> variants[] = {{Channels::as_they_are, ""},
@@ -170,7 +170,7 @@ CudnnWays cudnn_ways(const ConvJob& job, const KernelOptions& options) {
       const auto shape = cudnn_shape(ops::conv_geometry(job.conv), job.dtype(), channels);
       if (!shape || (fused && !job.epilogue)) continue;
       try {
-        add_ways(found, job, options, *shape, variant, fused);
+        add_candidates(found, job, options, *shape, variant, fused);
       } catch (const BackendError&) {
         // A convolution that the library cannot even describe.
       }

@@ -10,11 +10,11 @@
 namespace keratin::cuda {
 
 // The ways in which cuDNN can do a convolution or its gradient, in its order; none without it.
-struct CudnnWays {
+struct CudnnCandidates {
   std::string key;  // what decides about their times
-  std::vector<Way> ways;
+  std::vector<Candidate> candidates;
 };
-CudnnWays cudnn_ways(const ConvJob& job, const KernelOptions& options);
+CudnnCandidates cudnn_candidates(const ConvJob& job, const KernelOptions& options);
 
 // An input that is under a window, and an output of that window, as places in their tensors;
 // nothing where windows see padding alone.
@@ -40,12 +40,12 @@ std::optional<CudnnShape> cudnn_shape(const ops::ConvGeometry& g, DType dtype, C
 // into scratch memory of its own, and puts the shift of an epilogue behind them; a gradient is
 // turned from scratch memory after. So is an input with zeros around it, before or after. The scale
 // of an epilogue goes into the filter, the rest into cuDNN's part where that is `fused`.
-struct ConvTexts {
+struct ConvSources {
   Source prepare, before, after;
   size_t prepared_filter = 0, shift = 0;  // bytes of what is prepared, in this order
   size_t filter_grad = 0, image = 0;      // of scratch memory, in this order
 };
-ConvTexts conv_texts(const ConvJob& job, const CudnnShape& shape, bool fused);
+ConvSources conv_sources(const ConvJob& job, const CudnnShape& shape, bool fused);
 // The epilogue of a job as a loop of its own over what the convolution gave.
 void add_epilogue(Source& source, const ConvJob& job, bool with_scale);
 

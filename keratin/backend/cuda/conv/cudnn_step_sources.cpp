@@ -18,11 +18,11 @@ size_t aligned(int64_t count, DType dtype) {
 
 void add_loop(Source& source, const Node& node, const char* name, int64_t count,
               const std::string& body) {
-  source.text += function(
+  source.code += function(
       node, source, name,
       text("  for (Index i = blockIdx.x * Index(", block_size, ") + threadIdx.x; i < Index(", count,
            "); i += gridDim.x * Index(", block_size, ")) {\n", body, "  }\n"));
-  source.passes.push_back({name, blocks_for(count)});
+  source.launches.push_back({name, blocks_for(count)});
 }
 
 class Writer {
@@ -36,27 +36,27 @@ class Writer {
         padded_(shape.g),
         fold_(shape.fold),
         fused_(fused) {
-    (kind_ == ConvKind::grad_filter ? texts_.filter_grad : texts_.prepared_filter) =
+    (kind_ == ConvKind::grad_filter ? sources_.filter_grad : sources_.prepared_filter) =
         aligned(g_.outputs * window_of(padded_.axes) * padded_.channels / padded_.groups, dtype_);
-    if (pads()) texts_.image = aligned(count_of(padded_), dtype_);
-    if (fused_) texts_.shift = aligned(g_.outputs, DType::f32);
-    texts_.prepare.scratch_bytes = texts_.prepared_filter + texts_.shift;
-    for (Source* source : {&texts_.prepare, &texts_.before, &texts_.after}) {
+    if (pads()) sources_.image = aligned(count_of(padded_), dtype_);
+    if (fused_) sources_.shift = aligned(g_.outputs, DType::f32);
+    sources_.prepare.scratch_bytes = sources_.prepared_filter + sources_.shift;
+    for (Source* source : {&sources_.prepare, &sources_.before, &sources_.after}) {
       source->name = job.node.name();
-      source->text = text("using Index = ", index(), ";\n");
+      source->code = text("using Index = ", index(), ";\n");
     }
   }
 
-  ConvTexts write() {
-    Source& filter = kind_ == ConvKind::grad_filter ? texts_.after : texts_.prepare;
+  ConvSources write() {
+    Source& filter = kind_ == ConvKind::grad_filter ? sources_.after : sources_.prepare;
     if (padded_.channels == g_.channels)
       turn_filter(filter);
     else
       turn_and_widen_filter(filter);
-    if (pads() && kind_ == ConvKind::grad_input) crop(texts_.after);
-    if (pads() && kind_ != ConvKind::grad_input) pad(texts_.before);
-    if (job_.epilogue && !fused_) add_epilogue(texts_.after, job_, false);
-    return std::move(texts_);
+    if (pads() && kind_ == ConvKind::grad_input) crop(sources_.after);
+    if (pads() && kind_ != ConvKind::grad_input) pad(sources_.before);
+    if (job_.epilogue && !fused_) add_epilogue(sources_.after, job_, false);
+    return std::move(sources_);
   }
 
  private:
@@ -89,7 +89,7 @@ class Writer {
   // The shift of output o, for cuDNN's part.
   std::string write_shift() const {
     const std::string& shift = job_.epilogue->shift;
-    return text("reinterpret_cast<float*>(p", job_.scratch(), " + ", texts_.prepared_filter,
+    return text("reinterpret_cast<float*>(p", job_.scratch(), " + ", sources_.prepared_filter,
                 ")[o] = ", shift.empty() ? "0" : shift, ";\n");
   }
 
@@ -102,7 +102,7 @@ class Writer {
       std::swap(rows, columns);
       std::swap(from, to);
     }
-    source.text += function(
+    source.code += function(
         node_, source, "turn_filter",
         text("  __shared__ ", storage_type(dtype_), " tile[", tile, "][", tile + 1,
              "];\n  const Index row = blockIdx.x * Index(", tile, "), column = blockIdx.y * Index(",
@@ -118,7 +118,7 @@ class Writer {
                             "threadIdx.y == 0 && o < ",
                             columns, ") ", write_shift())));
     const auto tiles = [](int64_t size) { return static_cast<unsigned>((size + tile - 1) / tile); };
-    source.passes.push_back({"turn_filter", tiles(rows), tiles(columns), tile, tile_rows});
+    source.launches.push_back({"turn_filter", tiles(rows), tiles(columns), tile, tile_rows});
   }
 
   // Filters of few channels, which become more: new ones are zeros, and are left out again.
@@ -187,9 +187,9 @@ class Writer {
       inside += text(" && x", axis, " >= 0 && x", axis, " < Index(", g_.axes[axis].input, ")");
     }
     add_loop(source, "pad", count_of(padded_),
-             text(body, "    ", scratch(texts_.filter_grad), "[i] = ", inside, " ? ", image(), "[",
-                  position(g_, text("c % Index(", g_.channels, ")")), "] : ", storage_type(dtype_),
-                  "(0);\n"));
+             text(body, "    ", scratch(sources_.filter_grad), "[i] = ", inside, " ? ", image(),
+                  "[", position(g_, text("c % Index(", g_.channels, ")")),
+                  "] : ", storage_type(dtype_), "(0);\n"));
   }
 
   void crop(Source& source) {
@@ -202,8 +202,8 @@ class Writer {
                     "))");
     }
     add_loop(source, "crop", count_of(g_),
-             text(body, "    ", image(), "[i] = ", inside, " ? ", scratch(texts_.filter_grad), "[",
-                  position(padded_, text(offset, " * Index(", g_.channels, ") + c")),
+             text(body, "    ", image(), "[i] = ", inside, " ? ", scratch(sources_.filter_grad),
+                  "[", position(padded_, text(offset, " * Index(", g_.channels, ") + c")),
                   "] : ", storage_type(dtype_), "(0);\n"));
   }
 
@@ -218,7 +218,7 @@ class Writer {
   const ops::ConvGeometry g_, padded_;
   const std::array<int64_t, 3> fold_;
   const bool fused_;
-  ConvTexts texts_;
+  ConvSources sources_;
 };
 
 }  // namespace
@@ -254,7 +254,7 @@ std::optional<CudnnShape> cudnn_shape(const ops::ConvGeometry& g, DType dtype, C
   return shape;
 }
 
-ConvTexts conv_texts(const ConvJob& job, const CudnnShape& shape, bool fused) {
+ConvSources conv_sources(const ConvJob& job, const CudnnShape& shape, bool fused) {
   return Writer(job, shape, fused).write();
 }
 

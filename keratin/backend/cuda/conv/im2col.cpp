@@ -4,7 +4,7 @@
 #include "keratin/backend/cuda/conv/cudnn_step.h"
 #include "keratin/backend/cuda/conv/window_source.h"
 #include "keratin/backend/cuda/matmul/cublas_matmul.h"
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
 
@@ -12,7 +12,7 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t most_elements = int64_t{1} << 30;
+constexpr int64_t max_elements = int64_t{1} << 30;
 
 // The matrix of windows: a row for each place of the output, in it the inputs under the window.
 struct Windows {
@@ -67,21 +67,21 @@ class WindowsStep final : public Kernel {
       : job_(job),
         plain_(reads_input_in_order(w.g)),
         matrix_bytes_(plain_ ? 0 : aligned(static_cast<size_t>(w.count()) * size_of(job.dtype()))),
-        gemm_(job.node.device(), shape(w), job.dtype(), tf32) {
-    if (!plain_) windows_ = make_step(job.node, windows_text(job));
+        matmul_(job.node.device(), shape(w), job.dtype(), tf32) {
+    if (!plain_) windows_ = compile_kernel(job.node, write_im2col(job));
     if (!job.epilogue) return;
     Source after;
     after.name = job.node.name();
-    after.text = "using Index = long long;\n";
+    after.code = "using Index = long long;\n";
     add_epilogue(after, job, true);
-    after_ = make_step(job.node, after);
+    after_ = compile_kernel(job.node, after);
   }
 
   std::string describe() const override {
     return text("cuda ", job_.conv.name(), plain_ ? "" : " of windows", ", cublasLt",
                 after_ ? ", epilogue" : "");
   }
-  size_t scratch_bytes() const override { return matrix_bytes_ + gemm_.scratch_bytes(); }
+  size_t scratch_bytes() const override { return matrix_bytes_ + matmul_.scratch_bytes(); }
 
   Launch bind(Pointers p) const override {
     const auto bound = [&](const std::unique_ptr<Kernel>& part) {
@@ -100,8 +100,8 @@ class WindowsStep final : public Kernel {
     return (bytes + cublas::alignment - 1) / cublas::alignment * cublas::alignment;
   }
 
-  GemmShape shape(const Windows& w) const {
-    GemmShape s;
+  MatmulShape shape(const Windows& w) const {
+    MatmulShape s;
     const auto of = [&](size_t place) { return alignment_of(job_.type_of(place)); };
     const uint32_t windows = plain_ ? of(job_.x) : 64;
     switch (job_.kind) {
@@ -133,15 +133,15 @@ class WindowsStep final : public Kernel {
     void* const w = p[job_.w];
     void* const y = p[job_.y];
     void* const workspace = static_cast<std::byte*>(scratch) + matrix_bytes_;
-    if (job_.kind == ConvKind::forward) gemm_.run(x, w, y, workspace);
-    if (job_.kind == ConvKind::grad_input) gemm_.run(y, w, x, workspace);
-    if (job_.kind == ConvKind::grad_filter) gemm_.run(x, y, w, workspace);
+    if (job_.kind == ConvKind::forward) matmul_.run(x, w, y, workspace);
+    if (job_.kind == ConvKind::grad_input) matmul_.run(y, w, x, workspace);
+    if (job_.kind == ConvKind::grad_filter) matmul_.run(x, y, w, workspace);
   }
 
   const ConvJob job_;
   const bool plain_;
   const size_t matrix_bytes_;
-  const Gemm gemm_;
+  const CublasMatmul matmul_;
   std::unique_ptr<Kernel> windows_, after_;
 };
 
@@ -153,18 +153,22 @@ bool reads_input_in_order(const ops::ConvGeometry& g) {
   });
 }
 
-bool fits_windows(const ops::ConvGeometry& g) {
-  return g.groups == 1 && Windows(g).count() < most_elements && cublas::available();
+std::optional<std::string> refuses_im2col(const ops::ConvGeometry& g) {
+  if (g.groups != 1) return text(g.groups, " groups");
+  if (!cublas::available()) return "cuBLASLt is not installed";
+  const int64_t count = Windows(g).count();
+  if (count < max_elements) return std::nullopt;
+  return text("the matrix of windows has ", count, " elements");
 }
 
-Source windows_text(const ConvJob& job) {
+Source write_im2col(const ConvJob& job) {
   const Windows w(ops::conv_geometry(job.conv));
   return job.kind == ConvKind::grad_input ? scatter_windows(job, w) : gather_windows(job, w);
 }
 
-std::unique_ptr<Kernel> make_conv_of_windows(const ConvJob& job, const KernelOptions& options) {
+std::unique_ptr<Kernel> make_im2col(const ConvJob& job, const KernelOptions& options) {
   const ops::ConvGeometry g = ops::conv_geometry(job.conv);
-  if (!fits_windows(g)) return nullptr;
+  if (refuses_im2col(g)) return nullptr;
   return std::make_unique<WindowsStep>(job, Windows(g), options.tf32);
 }
 

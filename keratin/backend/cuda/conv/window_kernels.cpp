@@ -1,9 +1,11 @@
 #include "keratin/backend/cuda/conv/window_source.h"
-#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/matmul/cublas_matmul.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
 #include "keratin/ops/pool.h"
+#include "keratin/ops/records.h"
+#include "keratin/ops/window_operands.h"
 
 // Convolutions and pooling, one thread per output element, straight from their definitions.
 namespace keratin::cuda {
@@ -18,8 +20,8 @@ std::string split(const char* place, int64_t places, int64_t channels) {
 
 // Sums are made in f32, or f64.
 std::string total_of(DType dtype) { return text("    ", compute_type(dtype), " total = 0;\n"); }
-std::string store_total(DType dtype, size_t out) {
-  return text("    p", out, "[i] = ", storage_type(dtype), "(total);\n");
+std::string store_total(DType dtype, Argument out) {
+  return text("    ", out, "[i] = ", storage_type(dtype), "(total);\n");
 }
 
 }  // namespace
@@ -51,7 +53,10 @@ std::string find_output(const WindowAxes& a) {
   return code;
 }
 
-Source make_conv(const Node& node) {
+namespace {
+
+Source write_conv(const Node& node) {
+  const auto p = arguments<ops::ConvOperands>(node);
   const ops::ConvGeometry g = ops::conv_geometry(node);
   const int64_t depth = g.channels / g.groups, width = g.outputs / g.groups;
   const DType dtype = node.type().dtype;
@@ -60,14 +65,15 @@ Source make_conv(const Node& node) {
       split("o", outputs_of(g.axes), g.outputs) + total_of(dtype) +
           text("    for (Index k = 0; k < ", window_of(g.axes), "; ++k) {\n", find_input(g.axes),
                "      if (!inside) continue;\n      for (Index d = 0; d < ", depth, "; ++d)\n",
-               "        total = fma(load(p0[(n * Index(", inputs_of(g.axes), ") + x) * Index(",
-               g.channels, ") + c / Index(", width, ") * Index(", depth,
-               ") + d]), load(p1[(k * Index(", depth, ") + d) * Index(", g.outputs,
+               "        total = fma(load(", p.x, "[(n * Index(", inputs_of(g.axes),
+               ") + x) * Index(", g.channels, ") + c / Index(", width, ") * Index(", depth,
+               ") + d]), load(", p.filter, "[(k * Index(", depth, ") + d) * Index(", g.outputs,
                ") + c]), total);\n    }\n") +
-          store_total(dtype, 2));
+          store_total(dtype, p.y));
 }
 
-Source make_conv_grad_input(const Node& node) {
+Source write_conv_grad_input(const Node& node) {
+  const auto p = arguments<ops::ConvGradInputOperands>(node);
   const ops::ConvGeometry g = ops::conv_geometry(node);
   const int64_t depth = g.channels / g.groups, width = g.outputs / g.groups;
   const DType dtype = node.type().dtype;
@@ -77,21 +83,22 @@ Source make_conv_grad_input(const Node& node) {
           text("    for (Index k = 0; k < ", window_of(g.axes), "; ++k) {\n", find_output(g.axes),
                "      if (!inside) continue;\n      const Index first = c / Index(", depth,
                ") * Index(", width, ");\n      for (Index m = first; m < first + ", width,
-               "; ++m)\n        total = fma(load(p0[(n * Index(", outputs_of(g.axes),
-               ") + o) * Index(", g.outputs, ") + m]), load(p1[(k * Index(", depth,
+               "; ++m)\n        total = fma(load(", p.dy, "[(n * Index(", outputs_of(g.axes),
+               ") + o) * Index(", g.outputs, ") + m]), load(", p.filter, "[(k * Index(", depth,
                ") + c % Index(", depth, ")) * Index(", g.outputs, ") + m]), total);\n    }\n") +
-          store_total(dtype, 2));
+          store_total(dtype, p.dx));
 }
 
 // One block per element of the filter: its threads share the batch and the positions.
-Source make_conv_grad_filter(const Node& node) {
+Source write_conv_grad_filter(const Node& node) {
+  const auto p = arguments<ops::ConvGradFilterOperands>(node);
   const ops::ConvGeometry g = ops::conv_geometry(node);
   const int64_t depth = g.channels / g.groups, width = g.outputs / g.groups;
   const DType dtype = node.type().dtype;
   const int64_t count = node.type().shape.count(), places = g.batch * outputs_of(g.axes);
   Source source;
   source.name = node.name();
-  source.text =
+  source.code =
       text("using Index = ", index_type(node), ";\n") +
       function(
           node, source, "kernel",
@@ -102,17 +109,15 @@ Source make_conv_grad_filter(const Node& node) {
                "); at += ", block_size, ") {\n      const Index o = at % Index(",
                std::max<int64_t>(outputs_of(g.axes), 1), "), n = at / Index(",
                std::max<int64_t>(outputs_of(g.axes), 1), ");\n", find_input(g.axes),
-               "      if (inside) total = fma(load(p0[(n * Index(", inputs_of(g.axes),
+               "      if (inside) total = fma(load(", p.x, "[(n * Index(", inputs_of(g.axes),
                ") + x) * Index(", g.channels, ") + m / Index(", width, ") * Index(", depth,
-               ") + d]), load(p1[at * Index(", g.outputs, ") + m]), total);\n  }\n",
+               ") + d]), load(", p.dy, "[at * Index(", g.outputs, ") + m]), total);\n  }\n",
                "  total = combine<scalar::Add, ", block_size,
-               ", 1>(total, shared, threadIdx.x, 0);\n",
-               "  if (threadIdx.x == 0) p2[blockIdx.x] = ", storage_type(dtype), "(total);\n"));
-  if (count > 0) source.passes = {{"kernel", static_cast<unsigned>(count)}};
+               ", 1>(total, shared, threadIdx.x, 0);\n", "  if (threadIdx.x == 0) ", p.dfilter,
+               "[blockIdx.x] = ", storage_type(dtype), "(total);\n"));
+  if (count > 0) source.launches = {{"kernel", static_cast<unsigned>(count)}};
   return source;
 }
-
-namespace {
 
 // How many channels a thread does at a time: as many as 16 bytes hold, where all tensors allow it.
 int64_t channels_together(const Node& node, int64_t channels) {
@@ -129,13 +134,12 @@ int64_t channels_together(const Node& node, int64_t channels) {
 std::string pack(DType dtype, int64_t width) {
   return text("Pack<", storage_type(dtype), ", ", width, ">");
 }
-std::string load_pack(DType dtype, int64_t width, size_t from, const std::string& at) {
-  return text("*reinterpret_cast<const ", pack(dtype, width), "*>(p", from, " + ", at, ")");
+std::string load_pack(DType dtype, int64_t width, Argument from, const std::string& at) {
+  return text("*reinterpret_cast<const ", pack(dtype, width), "*>(", from, " + ", at, ")");
 }
-std::string store_pack(DType dtype, int64_t width, size_t to, const std::string& at,
+std::string store_pack(DType dtype, int64_t width, Argument to, const std::string& at,
                        const std::string& value) {
-  return text("*reinterpret_cast<", pack(dtype, width), "*>(p", to, " + ", at, ") = ", value,
-              ";\n");
+  return text("*reinterpret_cast<", pack(dtype, width), "*>(", to, " + ", at, ") = ", value, ";\n");
 }
 
 // The spatial outputs whose windows have the spatial input `x` under them, in order: runs `body`
@@ -159,9 +163,8 @@ std::string for_each_window(const WindowAxes& a, const std::string& body) {
   return text(code, "      const Index o = o3, k = k3;\n", body, close);
 }
 
-}  // namespace
-
-Source make_max_pool(const Node& node) {
+Source write_max_pool(const Node& node) {
+  const auto p = arguments<ops::MaxPoolOperands>(node);
   const ops::PoolGeometry g = ops::pool_geometry(node);
   const int64_t width = channels_together(node, g.channels);
   const DType dtype = node.type().dtype, where = node.type(1).dtype;
@@ -172,19 +175,20 @@ Source make_max_pool(const Node& node) {
            " best;\n    ", pack(where, width), " where;\n    bool found = false;\n",
            "#pragma unroll\n    for (Index k = 0; k < ", window_of(g.axes), "; ++k) {\n",
            find_input(g.axes), "      if (!inside) continue;\n      const auto next = ",
-           load_pack(dtype, width, 0,
+           load_pack(dtype, width, p.x,
                      text("((n * Index(", inputs_of(g.axes), ") + x) * Index(", g.channels / width,
                           ") + c) * Index(", width, ")")),
            ";\n#pragma unroll\n      for (int e = 0; e < ", width, "; ++e) {\n",
            "        const auto known = load(best.items[e]), now = load(next.items[e]);\n",
            "        if (found && !(known == known && (now > known || now != now))) continue;\n",
            "        best.items[e] = next.items[e];\n        where.items[e] = ", storage_type(where),
-           "(k);\n      }\n      found = true;\n    }\n    if (p1 != nullptr) ",
-           store_pack(dtype, width, 1, at, "best"), "    if (p2 != nullptr) ",
-           store_pack(where, width, 2, at, "where")));
+           "(k);\n      }\n      found = true;\n    }\n    if (", p.y, " != nullptr) ",
+           store_pack(dtype, width, p.y, at, "best"), "    if (", p.where, " != nullptr) ",
+           store_pack(where, width, p.where, at, "where")));
 }
 
-Source make_max_unpool(const Node& node) {
+Source write_max_unpool(const Node& node) {
+  const auto p = arguments<ops::MaxUnpoolOperands>(node);
   const ops::PoolGeometry g = ops::pool_geometry(node);
   const int64_t width = channels_together(node, g.channels);
   const DType dtype = node.type().dtype, where = node.in(1).dtype();
@@ -196,41 +200,43 @@ Source make_max_unpool(const Node& node) {
            " total[", width, "] = {};\n",
            for_each_window(
                g.axes,
-               text("      const auto where = ", load_pack(where, width, 1, from),
-                    ";\n      const auto dy = ", load_pack(dtype, width, 0, from),
+               text("      const auto where = ", load_pack(where, width, p.where, from),
+                    ";\n      const auto dy = ", load_pack(dtype, width, p.dy, from),
                     ";\n#pragma unroll\n      for (int e = 0; e < ", width,
                     "; ++e) if (Index(where.items[e]) == k) total[e] += load(dy.items[e]);\n")),
            "    ", pack(dtype, width), " dx;\n#pragma unroll\n    for (int e = 0; e < ", width,
            "; ++e) dx.items[e] = ", storage_type(dtype), "(total[e]);\n    ",
-           store_pack(dtype, width, 2, text("i * Index(", width, ")"), "dx")));
+           store_pack(dtype, width, p.dx, text("i * Index(", width, ")"), "dx")));
 }
 
-Source make_max_repool(const Node& node) {
-  const ops::PoolGeometry g = ops::pool_geometry(node);
-  const DType dtype = node.type().dtype;
-  return element_kernel(node,
-                        split("o", outputs_of(g.axes), g.channels) + total_of(dtype) +
-                            text("    const Index k = Index(p1[i]);\n    {\n", find_input(g.axes),
-                                 "      if (inside) total = load(p0[(n * Index(", inputs_of(g.axes),
-                                 ") + x) * Index(", g.channels, ") + c]);\n    }\n") +
-                            store_total(dtype, 2));
-}
-
-Source make_avg_pool(const Node& node) {
+Source write_max_repool(const Node& node) {
+  const auto p = arguments<ops::MaxRepoolOperands>(node);
   const ops::PoolGeometry g = ops::pool_geometry(node);
   const DType dtype = node.type().dtype;
   return element_kernel(
-      node,
-      split("o", outputs_of(g.axes), g.channels) + total_of(dtype) +
-          text("    Index count = 0;\n    for (Index k = 0; k < ", window_of(g.axes), "; ++k) {\n",
-               find_input(g.axes),
-               "      if (!inside) continue;\n      ++count;\n      total += load(p0[(n * Index(",
-               inputs_of(g.axes), ") + x) * Index(", g.channels, ") + c]);\n    }\n",
-               "    total /= count;\n") +
-          store_total(dtype, 1));
+      node, split("o", outputs_of(g.axes), g.channels) + total_of(dtype) +
+                text("    const Index k = Index(", p.where, "[i]);\n    {\n", find_input(g.axes),
+                     "      if (inside) total = load(", p.x, "[(n * Index(", inputs_of(g.axes),
+                     ") + x) * Index(", g.channels, ") + c]);\n    }\n") +
+                store_total(dtype, p.y));
 }
 
-Source make_avg_pool_grad(const Node& node) {
+Source write_avg_pool(const Node& node) {
+  const auto p = arguments<UnaryOperands>(node);
+  const ops::PoolGeometry g = ops::pool_geometry(node);
+  const DType dtype = node.type().dtype;
+  return element_kernel(
+      node, split("o", outputs_of(g.axes), g.channels) + total_of(dtype) +
+                text("    Index count = 0;\n    for (Index k = 0; k < ", window_of(g.axes),
+                     "; ++k) {\n", find_input(g.axes),
+                     "      if (!inside) continue;\n      ++count;\n      total += load(", p.x,
+                     "[(n * Index(", inputs_of(g.axes), ") + x) * Index(", g.channels,
+                     ") + c]);\n    }\n", "    total /= count;\n") +
+                store_total(dtype, p.y));
+}
+
+Source write_avg_pool_grad(const Node& node) {
+  const auto p = arguments<UnaryOperands>(node);
   const ops::PoolGeometry g = ops::pool_geometry(node);
   const DType dtype = node.type().dtype;
   // How many elements of the window of output o are no padding.
@@ -247,9 +253,28 @@ Source make_avg_pool_grad(const Node& node) {
       node, split("x", inputs_of(g.axes), g.channels) + total_of(dtype) +
                 text("    for (Index k = 0; k < ", window_of(g.axes), "; ++k) {\n",
                      find_output(g.axes), "      if (!inside) continue;\n      Index count = 1;\n",
-                     count, "      total += load(p0[(n * Index(", outputs_of(g.axes),
+                     count, "      total += load(", p.x, "[(n * Index(", outputs_of(g.axes),
                      ") + o) * Index(", g.channels, ") + c]) / count;\n    }\n") +
-                store_total(dtype, 1));
+                store_total(dtype, p.y));
 }
+
+}  // namespace
+
+extern const CudaKernel conv_kernel =
+    source_kernel<write_conv>({.name = "convolution by output element", .ops = {&ops::conv_op}});
+extern const CudaKernel conv_grad_input_kernel = source_kernel<write_conv_grad_input>(
+    {.name = "conv_grad_input by input element", .ops = {&ops::conv_grad_input_op}});
+extern const CudaKernel conv_grad_filter_kernel = source_kernel<write_conv_grad_filter>(
+    {.name = "conv_grad_filter by filter element", .ops = {&ops::conv_grad_filter_op}});
+extern const CudaKernel max_pool_kernel =
+    source_kernel<write_max_pool>({.name = "max_pool", .ops = {&ops::max_pool_op}});
+extern const CudaKernel max_unpool_kernel =
+    source_kernel<write_max_unpool>({.name = "max_unpool", .ops = {&ops::max_unpool_op}});
+extern const CudaKernel max_repool_kernel =
+    source_kernel<write_max_repool>({.name = "max_repool", .ops = {&ops::max_repool_op}});
+extern const CudaKernel avg_pool_kernel =
+    source_kernel<write_avg_pool>({.name = "avg_pool", .ops = {&ops::avg_pool_op}});
+extern const CudaKernel avg_pool_grad_kernel =
+    source_kernel<write_avg_pool_grad>({.name = "avg_pool_grad", .ops = {&ops::avg_pool_grad_op}});
 
 }  // namespace keratin::cuda

@@ -63,11 +63,11 @@ struct Winner {
   std::unique_ptr<Kernel> kernel;
 };
 
-Winner find_fastest(const Node& node, const std::vector<Way>& ways) {
+Winner find_fastest(const Node& node, const std::vector<Candidate>& candidates) {
   Winner winner;
   Stopwatch watch(node);
   double best = std::numeric_limits<double>::infinity();
-  for (const Way& way : ways) {
+  for (const Candidate& way : candidates) {
     auto kernel = way.make();
     const double ms = kernel == nullptr ? best : watch.time(*kernel);
     if (ms >= best) continue;
@@ -80,8 +80,8 @@ Winner find_fastest(const Node& node, const std::vector<Way>& ways) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> first_possible(const std::vector<Way>& ways) {
-  for (const Way& way : ways)
+std::unique_ptr<Kernel> first_possible(const std::vector<Candidate>& candidates) {
+  for (const Candidate& way : candidates)
     if (auto kernel = way.make()) return kernel;
   return nullptr;
 }
@@ -89,18 +89,19 @@ std::unique_ptr<Kernel> first_possible(const std::vector<Way>& ways) {
 namespace {
 
 // Its kernel only where it was made for this.
-Winner find_winner(const Node& node, const std::string& key, const std::vector<Way>& ways) {
-  if (!KernelCache::of_user().keeps()) return {ways.front().name, nullptr};
+Winner find_winner(const Node& node, const std::string& key,
+                   const std::vector<Candidate>& candidates) {
+  if (!KernelCache::of_user().keeps()) return {candidates.front().name, nullptr};
   static std::mutex lock;
   static std::map<std::string, std::string> known;
   const std::lock_guard guard(lock);
   std::string full = text("way 2\n", gpu(node.device()).chip(), '\n', key);
-  for (const Way& way : ways) full += '\n' + way.name;
+  for (const Candidate& way : candidates) full += '\n' + way.name;
   if (const auto found = known.find(full); found != known.end()) return {found->second, nullptr};
-  Winner winner{ways.front().name, nullptr};
+  Winner winner{candidates.front().name, nullptr};
   try {
     winner.name = KernelCache::of_user().find(full, [&] {
-      winner = find_fastest(node, ways);
+      winner = find_fastest(node, candidates);
       return winner.name;
     });
   } catch (const BackendError&) {
@@ -113,18 +114,18 @@ Winner find_winner(const Node& node, const std::string& key, const std::vector<W
 }  // namespace
 
 std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
-                                const std::vector<Way>& ways) {
-  Winner winner = find_winner(node, key, ways);
+                                const std::vector<Candidate>& candidates) {
+  Winner winner = find_winner(node, key, candidates);
   if (winner.kernel != nullptr) return std::move(winner.kernel);
-  for (const Way& way : ways)
+  for (const Candidate& way : candidates)
     if (way.name == winner.name)
       if (auto kernel = way.make()) return kernel;
-  return first_possible(ways);
+  return first_possible(candidates);
 }
 
 std::string name_of_fastest(const Node& node, const std::string& key,
-                            const std::vector<Way>& ways) {
-  return find_winner(node, key, ways).name;
+                            const std::vector<Candidate>& candidates) {
+  return find_winner(node, key, candidates).name;
 }
 
 }  // namespace keratin::cuda

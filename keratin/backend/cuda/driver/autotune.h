@@ -5,7 +5,7 @@
 namespace keratin::cuda {
 
 // One of several ways to run a node.
-struct Way {
+struct Candidate {
   std::string name;
   std::function<std::unique_ptr<Kernel>()> make;  // nullptr where it cannot be done
 };
@@ -15,10 +15,11 @@ struct Way {
 // compiled kernels: the same program gives the same bits the next time. Where nothing is kept it is
 // the first that can be done.
 std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
-                                const std::vector<Way>& ways);
+                                const std::vector<Candidate>& candidates);
 // The name of that way, or of the first.
-std::string name_of_fastest(const Node& node, const std::string& key, const std::vector<Way>& ways);
+std::string name_of_fastest(const Node& node, const std::string& key,
+                            const std::vector<Candidate>& candidates);
 // The first that can be done.
-std::unique_ptr<Kernel> first_possible(const std::vector<Way>& ways);
+std::unique_ptr<Kernel> first_possible(const std::vector<Candidate>& candidates);
 
 }  // namespace keratin::cuda

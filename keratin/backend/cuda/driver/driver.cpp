@@ -7,7 +7,7 @@ namespace keratin::cuda {
 
 namespace {
 
-Driver open() {
+Driver open_driver() {
   const Library library({"libcuda.so.1"});
   Driver d{};
   library.find(d.init, "cuInit");
@@ -51,7 +51,7 @@ Driver open() {
 }  // namespace
 
 const Driver& driver() {
-  static const Driver table = open();
+  static const Driver table = open_driver();
   return table;
 }
 

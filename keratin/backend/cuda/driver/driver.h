@@ -45,12 +45,12 @@ struct Driver {
   static constexpr Result out_of_memory = 2;
   static constexpr int multiprocessor_count = 16;
   static constexpr int capability_major = 75, capability_minor = 76;
-  static constexpr int most_shared_bytes = 97;  // of a block that asks for them
+  static constexpr int max_shared_bytes = 97;  // of a block that asks for them
   static constexpr unsigned stream_non_blocking = 1;
   static constexpr unsigned event_without_time = 2;
   static constexpr unsigned record_for_other_streams = 1;  // and not as part of what is captured
   static constexpr int capture_thread_local = 1;
-  static constexpr int most_dynamic_shared_bytes = 8;
+  static constexpr int max_dynamic_shared_bytes = 8;
   static constexpr unsigned set_dependencies = 1;
   // A kernel may be brought to the processors before those that it follows are over: it waits.
   static constexpr int early_launch_attribute = 6;

@@ -12,7 +12,7 @@ namespace {
 
 // What is kept of memory that nobody uses: little of a GPU, which other programs share, and of what
 // a host can hold in place.
-constexpr size_t most_kept = size_t{1} << 30, most_kept_of_host = size_t{256} << 20;
+constexpr size_t max_kept = size_t{1} << 30, max_kept_of_host = size_t{256} << 20;
 
 void* unless_out_of_memory(Result result, void* memory, const char* what) {
   if (result == Driver::out_of_memory) return nullptr;
@@ -94,14 +94,14 @@ Gpu& gpu(Device device) {
 
 Gpu::Gpu(int ordinal)
     : ordinal_(ordinal),
-      memory_(memory_of(*this), most_kept),
-      host_memory_(host_memory_of(*this), most_kept_of_host) {
+      memory_(memory_of(*this), max_kept),
+      host_memory_(host_memory_of(*this), max_kept_of_host) {
   const Driver& d = driver();
   int minor = 0, shared = 0;
   check(d.device(&device_, ordinal), "cuDeviceGet");
   check(d.attribute(&major_, Driver::capability_major, device_), "cuDeviceGetAttribute");
   check(d.attribute(&minor, Driver::capability_minor, device_), "cuDeviceGetAttribute");
-  check(d.attribute(&shared, Driver::most_shared_bytes, device_), "cuDeviceGetAttribute");
+  check(d.attribute(&shared, Driver::max_shared_bytes, device_), "cuDeviceGetAttribute");
   shared_bytes_ = shared;
   chip_ = text("sm_", major_, minor);
   check(d.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain");
@@ -116,23 +116,23 @@ void copy_now(void* to, const void* from, size_t bytes) {
 }
 
 std::vector<FunctionHandle> Gpu::functions(const Source& source) {
-  if (source.passes.empty()) return {};
+  if (source.launches.empty()) return {};
   enter();
   const std::lock_guard guard(lock_);
-  ModuleHandle& module = modules_[source.text];
+  ModuleHandle& module = modules_[source.code];
   if (module == nullptr) {
     const std::string code = KernelCache::of_user().find(
-        compiler_input(source.text, chip_), [&] { return compile(source.text, chip_); });
+        compiler_input(source.code, chip_), [&] { return compile(source.code, chip_); });
     check(driver().load_module(&module, code.data()), "cuModuleLoadData");
   }
   std::vector<FunctionHandle> all;
-  for (const Source::Pass& pass : source.passes) {
+  for (const Source::Launch& pass : source.launches) {
     all.emplace_back();
     check(driver().module_function(&all.back(), module, pass.function.c_str()),
           "cuModuleGetFunction");
     // Without asking there are 48 KiB, together with what the text declares.
     if (pass.shared_bytes > 0)
-      check(driver().set_function_attribute(all.back(), Driver::most_dynamic_shared_bytes,
+      check(driver().set_function_attribute(all.back(), Driver::max_dynamic_shared_bytes,
                                             static_cast<int>(pass.shared_bytes)),
             "cuFuncSetAttribute");
   }

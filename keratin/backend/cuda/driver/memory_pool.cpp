@@ -54,10 +54,10 @@ Pool::Block Pool::find_kept(size_t bytes) {
 
 void Pool::give_back(Block block) {
   const std::lock_guard guard(lock_);
-  if (block.bytes > most_kept_) return source_.free(block.memory);
+  if (block.bytes > max_kept_) return source_.free(block.memory);
   kept_.push_back(block);
   kept_bytes_ += block.bytes;
-  free_oldest(most_kept_);
+  free_oldest(max_kept_);
 }
 
 void Pool::free_oldest(size_t bytes_left) {

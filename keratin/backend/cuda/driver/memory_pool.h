@@ -18,7 +18,7 @@ class Pool {
   };
 
   // Keeps no more than so many bytes; what was given back first goes first.
-  Pool(Source source, size_t most_kept) : source_(std::move(source)), most_kept_(most_kept) {}
+  Pool(Source source, size_t max_kept) : source_(std::move(source)), max_kept_(max_kept) {}
   ~Pool() { free_oldest(0); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -41,7 +41,7 @@ class Pool {
   void free_oldest(size_t bytes_left);
 
   const Source source_;
-  const size_t most_kept_;
+  const size_t max_kept_;
   mutable std::mutex lock_;
   std::vector<Block> kept_;  // the oldest first
   size_t kept_bytes_ = 0;

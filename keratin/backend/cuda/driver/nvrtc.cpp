@@ -28,7 +28,7 @@ struct Nvrtc {
   int (*version)(int* major, int* minor);
 };
 
-Nvrtc open() {
+Nvrtc open_nvrtc() {
   const Library library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
   Nvrtc n{};
   library.find(n.create, "nvrtcCreateProgram");
@@ -44,11 +44,11 @@ Nvrtc open() {
 }
 
 const Nvrtc& nvrtc() {
-  static const Nvrtc table = open();
+  static const Nvrtc table = open_nvrtc();
   return table;
 }
 
-void check(int result, const char* what) {
+void check_nvrtc(int result, const char* what) {
   if (result != 0) throw BackendError(text("cuda: ", what, ": ", nvrtc().error_string(result)));
 }
 
@@ -106,7 +106,7 @@ bool can_compile(std::string* reason) {
 
 std::string compiler_input(const std::string& source, const std::string& chip) {
   int major = 0, minor = 0;
-  check(nvrtc().version(&major, &minor), "nvrtcVersion");
+  check_nvrtc(nvrtc().version(&major, &minor), "nvrtcVersion");
   std::string all = text("NVRTC ", major, ".", minor, "\n");
   for (const std::string& option : options(chip)) all += option + "\n";
   return all + with_headers(whole(source));
@@ -119,9 +119,9 @@ std::string compile(const std::string& source, const std::string& chip) {
     bodies.push_back(header.code);
   }
   Program program = nullptr;
-  check(nvrtc().create(&program, whole(source).c_str(), "kernel.cu", static_cast<int>(names.size()),
-                       bodies.data(), names.data()),
-        "nvrtcCreateProgram");
+  check_nvrtc(nvrtc().create(&program, whole(source).c_str(), "kernel.cu",
+                             static_cast<int>(names.size()), bodies.data(), names.data()),
+              "nvrtcCreateProgram");
   const std::vector<std::string> chosen = options(chip);
   std::vector<const char*> arguments;
   for (const std::string& option : chosen) arguments.push_back(option.c_str());
@@ -129,15 +129,15 @@ std::string compile(const std::string& source, const std::string& chip) {
   std::string output;
   size_t size = 0;
   if (result != 0) {
-    check(nvrtc().log_size(program, &size), "nvrtcGetProgramLogSize");
+    check_nvrtc(nvrtc().log_size(program, &size), "nvrtcGetProgramLogSize");
     output.resize(size);
-    check(nvrtc().log(program, output.data()), "nvrtcGetProgramLog");
+    check_nvrtc(nvrtc().log(program, output.data()), "nvrtcGetProgramLog");
     nvrtc().destroy(&program);
     throw BackendError(text("cuda: a kernel does not compile:\n", output, "\n", source));
   }
-  check(nvrtc().code_size(program, &size), "nvrtcGetCUBINSize");
+  check_nvrtc(nvrtc().code_size(program, &size), "nvrtcGetCUBINSize");
   output.resize(size);
-  check(nvrtc().code(program, output.data()), "nvrtcGetCUBIN");
+  check_nvrtc(nvrtc().code(program, output.data()), "nvrtcGetCUBIN");
   nvrtc().destroy(&program);
   return output;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "keratin/backend/cuda/loops/pointwise.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
@@ -233,7 +234,7 @@ class LoopWriter {
       return packed ? text("(", index, " * Index(", width_, "))") : std::string(index);
     };
     const int64_t chunk = (r + chunks_ - 1) / chunks_;
-    source_.text =
+    source_.code =
         text("using Index = ", index_type(node_, body_.shape.count()), ";\n") +
         function(
             node_, source_, "kernel",
@@ -249,7 +250,7 @@ class LoopWriter {
     const unsigned x = static_cast<unsigned>(rows ? lanes_ : outputs_per_block_);
     const unsigned y = static_cast<unsigned>(rows ? outputs_per_block_ : lanes_);
     if (o > 0)
-      source_.passes.push_back(
+      source_.launches.push_back(
           {"kernel", static_cast<unsigned>((o + outputs_per_block_ - 1) / outputs_per_block_),
            static_cast<unsigned>(chunks_), x, y});
     if (chunks_ > 1 && o > 0) write_finish(all);
@@ -305,8 +306,8 @@ class LoopWriter {
           ") + o]);\n", "  acc", k, " = combine<", functor, ", 64, 1>(acc", k, ", shared", k,
           ", threadIdx.x, 0);\n", "  if (threadIdx.x == 0) ", store(k, "o", text("acc", k)));
     }
-    source_.text += function(node_, source_, "finish", body);
-    source_.passes.push_back({"finish", static_cast<unsigned>(o), 1, 64, 1});
+    source_.code += function(node_, source_, "finish", body);
+    source_.launches.push_back({"finish", static_cast<unsigned>(o), 1, 64, 1});
   }
 
   const Node& node_;
@@ -320,20 +321,27 @@ class LoopWriter {
   std::vector<size_t> partial_offsets_;
 };
 
-bool fits_loop(const Node& node) {
+bool is_loop_op(const Node& node) {
   return node.op().scalar.has_value() || is_reduction(node) || &node.op() == &ops::broadcast_to_op;
+}
+
+std::optional<std::string> refuses_loop(const Node& node) {
+  const auto refuses = [](const Node& inner) -> std::optional<std::string> {
+    if (is_loop_op(inner)) return std::nullopt;
+    return text(inner.name(), " is not pointwise, a broadcast or a reduction");
+  };
+  if (&node.op() != &ops::fused_op) return refuses(node);
+  for (const auto& inner : node.region().nodes())
+    if (&inner->op() != &ops::constant_op)
+      if (auto reason = refuses(*inner)) return reason;
+  return std::nullopt;
 }
 
 }  // namespace
 
-bool is_loop(const Node& node) {
-  if (&node.op() != &ops::fused_op) return fits_loop(node);
-  const auto& nodes = node.region().nodes();
-  return std::all_of(nodes.begin(), nodes.end(), [](const auto& inner) {
-    return &inner->op() == &ops::constant_op || fits_loop(*inner);
-  });
-}
+Source write_loop(const Node& node) { return LoopWriter(node).write(); }
 
-Source make_loop(const Node& node) { return LoopWriter(node).write(); }
+extern const CudaKernel loop_kernel =
+    source_kernel<write_loop>({.name = "loop", .refuses = refuses_loop});
 
 }  // namespace keratin::cuda

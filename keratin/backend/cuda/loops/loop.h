@@ -6,7 +6,6 @@ namespace keratin::cuda {
 
 // One pass over memory: pointwise ops, broadcasts and the reductions that end them. For `fused`
 // loops and for single ops.
-Source make_loop(const Node& node);
-bool is_loop(const Node& node);
+Source write_loop(const Node& node);
 
 }  // namespace keratin::cuda

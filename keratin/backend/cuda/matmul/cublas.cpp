@@ -21,8 +21,8 @@ constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_
 // Parts of a sum are joined from the workspace, in order; never added to the result as they come.
 // There they have the type of the arithmetic or that of the result, which may have fewer bits.
 constexpr uint32_t parts_as_computed = 2, parts_as_given = 4;
-constexpr size_t most_workspace = size_t{32} << 20;
-constexpr int most_choices = 24;
+constexpr size_t max_workspace = size_t{32} << 20;
+constexpr int max_choices = 24;
 
 struct Heuristic {
   uint64_t algorithm[8];
@@ -180,15 +180,15 @@ std::vector<Choice> choices(const Operation& operation, const Layout& left, cons
   const auto set = [&](int attribute, const auto& value) {
     check(api().set_preference(preference, attribute, &value, sizeof value), "preference");
   };
-  set(workspace_attribute, most_workspace);
+  set(workspace_attribute, max_workspace);
   const bool half = out.type() == DataType::f16 || out.type() == DataType::bf16;
   set(reduction_attribute, half ? parts_as_computed : parts_as_computed | parts_as_given);
   const uint32_t of[] = {alignments[0], alignments[1], alignments[2], alignments[2]};
   for (int i = 0; i < 4; ++i) set(first_alignment_attribute + i, of[i]);
-  Heuristic found[most_choices] = {};
+  Heuristic found[max_choices] = {};
   int count = 0;
   const int status = api().heuristic(handle(), operation.get(), left.get(), right.get(), out.get(),
-                                     out.get(), preference, most_choices, found, &count);
+                                     out.get(), preference, max_choices, found, &count);
   if (status != 0) return {};
   std::vector<Choice> all(static_cast<size_t>(count));
   for (size_t i = 0; i < all.size(); ++i) {

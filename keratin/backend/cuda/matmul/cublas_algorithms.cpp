@@ -23,7 +23,7 @@ constexpr int64_t much_work = int64_t{1} << 31;
 constexpr size_t choices_for_much = 8;
 // Another one than the library's first must be that much faster, or noise would decide.
 constexpr double clearly = 0.96;
-constexpr int repeats = 10, rounds = 3;
+constexpr int launches_per_round = 10, rounds_per_timing = 3;
 
 using MaybeChoice = std::optional<cublas::Choice>;
 static_assert(std::is_trivially_copyable_v<cublas::Choice>);
@@ -61,39 +61,39 @@ double seconds_of(const Launches& launch, StreamHandle stream) {
   const Driver& d = driver();
   launch();  // loads it
   GraphExecHandle exec = record_graph(stream, [&] {
-    for (int i = 0; i < repeats; ++i) launch();
+    for (int i = 0; i < launches_per_round; ++i) launch();
   });
   if (exec == nullptr) throw BackendError("cuda: a product cannot be recorded");
   const std::shared_ptr<void> owner(exec, [&](void*) { d.destroy_graph_exec(exec); });
   double best = 1e9;
-  for (int i = 0; i <= rounds; ++i) {
+  for (int i = 0; i <= rounds_per_timing; ++i) {
     const auto before = Clock::now();
     check(d.launch_graph(exec, stream), "cuGraphLaunch");
     check(d.synchronize(stream), "cuStreamSynchronize");
     const std::chrono::duration<double> took = Clock::now() - before;
-    if (i > 0) best = std::min(best, took.count() / repeats);
+    if (i > 0) best = std::min(best, took.count() / launches_per_round);
   }
   return best;
 }
 
 }  // namespace
 
-std::string text_of(const GemmShape& s, DType dtype, bool tf32) {
+std::string text_of(const MatmulShape& s, DType dtype, bool tf32) {
   // Choices are kept: what was once chosen among others has another name.
   return text("cuBLASLt ", cublas::version(), " rounding once ", dtype, tf32 ? " tf32 " : " ",
               s.batch, 'x', s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b,
               ' ', s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
               s.alignment_out, ' ', s.bias, s.addend, s.relu, s.relu_grad,
-              s.sum == GemmSum::none ? "" : text(" sum ", static_cast<int>(s.sum)));
+              s.sum == MatmulSum::none ? "" : text(" sum ", static_cast<int>(s.sum)));
 }
 
 // Memory to try algorithms on.
-class Gemm::Trial {
+class CublasMatmul::Trial {
  public:
-  Trial(const Gemm& gemm, const std::vector<cublas::Choice>& choices) : gemm_(gemm) {
-    const GemmShape& s = gemm.shape_;
+  Trial(const CublasMatmul& matmul, const std::vector<cublas::Choice>& choices) : matmul_(matmul) {
+    const MatmulShape& s = matmul.shape_;
     const auto memory = [&](int64_t elements) {
-      return allocate(gemm.device_, static_cast<size_t>(elements) * size_of(gemm.dtype_));
+      return allocate(matmul.device_, static_cast<size_t>(elements) * size_of(matmul.dtype_));
     };
     a_elements_ = std::max(s.stride_a * s.batch, s.rows * s.depth);
     a_ = memory(a_elements_);
@@ -102,11 +102,11 @@ class Gemm::Trial {
     bias_ = memory(s.columns);
     sums_ = memory(s.sums());
     if (s.relu_grad)
-      bits_ = allocate(gemm.device_, static_cast<size_t>(s.rows * s.bits_of_row() / 8));
+      bits_ = allocate(matmul.device_, static_cast<size_t>(s.rows * s.bits_of_row() / 8));
     size_t workspace = 0;
     for (const cublas::Choice& choice : choices)
       workspace = std::max(workspace, choice.workspace_bytes + cublas::alignment);
-    scratch_ = allocate(gemm.device_, workspace);
+    scratch_ = allocate(matmul.device_, workspace);
     check(driver().create_stream(&stream_, Driver::stream_non_blocking), "cuStreamCreate");
   }
   ~Trial() {
@@ -132,7 +132,7 @@ class Gemm::Trial {
 
   // Are all sums made, once, of all that they should be made of?
   void keep_right_sums(std::vector<cublas::Choice>& choices) const {
-    const SumTrial known = known_sums(gemm_.shape_, gemm_.dtype_);
+    const SumCheck known = known_sums(matmul_.shape_, matmul_.dtype_);
     load(known);
     std::erase_if(choices, [&](const cublas::Choice& choice) {
       return !holds([&] { return are_close(sums_of(choice), known.sums); });
@@ -141,11 +141,11 @@ class Gemm::Trial {
 
   // Are sums that depend on the order made in the same one each time?
   void keep_same_sums(std::vector<cublas::Choice>& choices) const {
-    load(uneven_sums(gemm_.shape_, gemm_.dtype_));
+    load(uneven_sums(matmul_.shape_, matmul_.dtype_));
     std::erase_if(choices, [&](const cublas::Choice& choice) {
       return !holds([&] {
         const Tensor first = sums_of(choice);
-        for (int i = 1; i < rounds; ++i)
+        for (int i = 1; i < rounds_per_timing; ++i)
           if (!(sums_of(choice) == first)) return false;
         return true;
       });
@@ -162,14 +162,14 @@ class Gemm::Trial {
     }
   }
 
-  void load(const SumTrial& numbers) const {
+  void load(const SumCheck& numbers) const {
     copy_now(a_.get(), numbers.a.raw(), numbers.a.bytes());
     copy_now(b_.get(), numbers.b.raw(), numbers.b.bytes());
     if (bits_ != nullptr) copy_now(bits_.get(), numbers.bits.raw(), numbers.bits.bytes());
   }
 
   Tensor sums_of(const cublas::Choice& choice) const {
-    const Tensor sums = Tensor::full(gemm_.dtype_, {gemm_.shape_.sums()}, std::nan(""));
+    const Tensor sums = Tensor::full(matmul_.dtype_, {matmul_.shape_.sums()}, std::nan(""));
     copy_now(sums_.get(), sums.raw(), sums.bytes());
     run(choice);
     check(driver().synchronize(stream_), "cuStreamSynchronize");
@@ -178,12 +178,12 @@ class Gemm::Trial {
   }
 
   bool try_nan(const cublas::Choice& choice) const {
-    const std::vector<std::byte> ones(static_cast<size_t>(a_elements_) * size_of(gemm_.dtype_),
+    const std::vector<std::byte> ones(static_cast<size_t>(a_elements_) * size_of(matmul_.dtype_),
                                       std::byte{0xff});
     copy_now(a_.get(), ones.data(), ones.size());
     run(choice);
     check(driver().synchronize(stream_), "cuStreamSynchronize");
-    const Tensor row(gemm_.dtype_, {gemm_.shape_.columns});
+    const Tensor row(matmul_.dtype_, {matmul_.shape_.columns});
     copy_now(row.raw(), out_.get(), row.bytes());
     for (int64_t i = 0; i < row.count(); ++i)
       if (row.at(i) == row.at(i)) return false;
@@ -191,25 +191,25 @@ class Gemm::Trial {
   }
 
   void run(const cublas::Choice& choice) const {
-    gemm_.multiply(gemm_.operation_,
-                   {.a = a_.get(),
-                    .b = b_.get(),
-                    .out = out_.get(),
-                    .scratch = scratch_.get(),
-                    .bias = bias_.get(),
-                    .addend = out_.get(),
-                    .bits = bits_.get(),
-                    .sums = sums_.get()},
-                   choice, stream_);
+    matmul_.multiply(matmul_.operation_,
+                     {.a = a_.get(),
+                      .b = b_.get(),
+                      .out = out_.get(),
+                      .scratch = scratch_.get(),
+                      .bias = bias_.get(),
+                      .addend = out_.get(),
+                      .bits = bits_.get(),
+                      .sums = sums_.get()},
+                     choice, stream_);
   }
 
-  const Gemm& gemm_;
+  const CublasMatmul& matmul_;
   int64_t a_elements_ = 0;
   std::shared_ptr<void> a_, b_, out_, bias_, bits_, sums_, scratch_;
   StreamHandle stream_ = nullptr;
 };
 
-MaybeChoice Gemm::choose(bool for_speed) const {
+MaybeChoice CublasMatmul::choose(bool for_speed) const {
   const KernelCache& cache = KernelCache::of_user();
   // Without a folder to remember it in, the next program might choose another one, and get other
   // bits: then the library's first is taken.
@@ -225,8 +225,8 @@ MaybeChoice Gemm::choose(bool for_speed) const {
   return once(first, key, [&] { return search(false); });
 }
 
-MaybeChoice Gemm::search(bool for_speed) const {
-  const bool sums = shape_.sum != GemmSum::none;
+MaybeChoice CublasMatmul::search(bool for_speed) const {
+  const bool sums = shape_.sum != MatmulSum::none;
   if (shape_.bias || sums)  // as if there were one
     operation_.bias(reinterpret_cast<const void*>(cublas::alignment));
   if (shape_.relu_grad) operation_.bits(reinterpret_cast<const void*>(cublas::alignment));

@@ -10,20 +10,20 @@ uint32_t alignment_of(const Type& type) {
   return static_cast<uint32_t>(alignment);
 }
 
-Gemm::Gemm(Device device, const GemmShape& shape, DType dtype, bool tf32)
-    : Gemm(device, shape, dtype, tf32, Described{}) {
+CublasMatmul::CublasMatmul(Device device, const MatmulShape& shape, DType dtype, bool tf32)
+    : CublasMatmul(device, shape, dtype, tf32, Described{}) {
   const auto choice = choose(true);
   if (!choice) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
   choice_ = *choice;
 }
 
-bool Gemm::is_possible(Device device, const GemmShape& shape, DType dtype) {
+bool CublasMatmul::is_possible(Device device, const MatmulShape& shape, DType dtype) {
   for (const bool tf32 : {true, false})
-    if (!Gemm(device, shape, dtype, tf32, Described{}).choose(false)) return false;
+    if (!CublasMatmul(device, shape, dtype, tf32, Described{}).choose(false)) return false;
   return true;
 }
 
-Gemm::Gemm(Device device, const GemmShape& s, DType dtype, bool tf32, Described)
+CublasMatmul::CublasMatmul(Device device, const MatmulShape& s, DType dtype, bool tf32, Described)
     : device_(device), shape_(s), dtype_(dtype), tf32_(tf32) {
   gpu(device).enter();
   // A row-major matrix is the transpose of a column-major one: outᵀ = bᵀ · aᵀ.
@@ -41,7 +41,7 @@ Gemm::Gemm(Device device, const GemmShape& s, DType dtype, bool tf32, Described)
   }
 }
 
-cublas::Operation Gemm::make_operation() const {
+cublas::Operation CublasMatmul::make_operation() const {
   const bool f64 = dtype_ == DType::f64;
   const int compute = f64                             ? cublas::compute_f64
                       : tf32_ && dtype_ == DType::f32 ? cublas::compute_tf32
@@ -57,29 +57,29 @@ cublas::Operation Gemm::make_operation() const {
 }
 
 // The library's left factor is b.
-void Gemm::set_sum(const cublas::Operation& operation) const {
-  if (shape_.sum == GemmSum::of_b) operation.sum_left();
-  if (shape_.sum == GemmSum::of_a) operation.sum_right();
-  if (shape_.sum == GemmSum::of_result) operation.sum_relu_grad();
+void CublasMatmul::set_sum(const cublas::Operation& operation) const {
+  if (shape_.sum == MatmulSum::of_b) operation.sum_left();
+  if (shape_.sum == MatmulSum::of_a) operation.sum_right();
+  if (shape_.sum == MatmulSum::of_result) operation.sum_relu_grad();
 }
 
-size_t Gemm::scratch_bytes() const {
+size_t CublasMatmul::scratch_bytes() const {
   return choice_.workspace_bytes == 0 ? 0 : choice_.workspace_bytes + cublas::alignment;
 }
 
-void Gemm::run(const cublas::Operation& operation, const GemmOperands& operands) const {
+void CublasMatmul::run(const cublas::Operation& operation, const MatmulMemory& operands) const {
   multiply(operation, operands, choice_, current_queue().stream());
 }
 
-void Gemm::multiply(const cublas::Operation& operation, const GemmOperands& o,
-                    const cublas::Choice& choice, StreamHandle stream) const {
+void CublasMatmul::multiply(const cublas::Operation& operation, const MatmulMemory& o,
+                            const cublas::Choice& choice, StreamHandle stream) const {
   const double one64 = 1, zero64 = 0;
   const float one32 = 1, zero32 = 0;
   const bool f64 = dtype_ == DType::f64;
   const void* one = f64 ? static_cast<const void*>(&one64) : &one32;
   const void* zero = f64 ? static_cast<const void*>(&zero64) : &zero32;
   if (shape_.bias) operation.bias(o.bias);
-  if (shape_.sum != GemmSum::none) operation.bias(o.sums);
+  if (shape_.sum != MatmulSum::none) operation.bias(o.sums);
   if (shape_.relu_grad) operation.bits(o.bits);
   cublas::multiply(operation, one, o.b, b_, o.a, a_, shape_.addend ? one : zero,
                    shape_.addend ? o.addend : o.out, o.out, out_, choice, o.scratch, stream);

@@ -12,30 +12,30 @@ uint32_t alignment_of(const Type& type);
 
 // What a product may sum up beside: over the depth, of an a that is transposed (one number per row
 // of the product) or of a b that is not (one per column), or over the rows of a gradient of relu.
-enum class GemmSum { none, of_a, of_b, of_result };
+enum class MatmulSum { none, of_a, of_b, of_result };
 
 // out[batch, rows, columns] = relu(a · b + bias + addend), row-major; a is [rows, depth], or
 // [depth, rows] when transposed, b likewise. A stride of 0 is one factor for all of the batch. The
 // bias is one number per column, the addend is as large as the product. Instead of relu it may be
 // its gradient: zero where a bit is not set, of which each row of the product has `bits_of_row`.
-struct GemmShape {
+struct MatmulShape {
   int64_t rows = 0, columns = 0, depth = 0;
   bool transpose_a = false, transpose_b = false;
   int64_t batch = 1, stride_a = 0, stride_b = 0;
   uint32_t alignment_a = 64, alignment_b = 64, alignment_out = 64;  // the addend's is the last
   bool bias = false, addend = false, relu = false, relu_grad = false;
-  GemmSum sum = GemmSum::none;
+  MatmulSum sum = MatmulSum::none;
 
   int64_t bits_of_row() const { return (columns + 127) / 128 * 128; }
-  int64_t sums() const { return sum == GemmSum::of_a ? rows : columns; }
+  int64_t sums() const { return sum == MatmulSum::of_a ? rows : columns; }
   // Less takes no longer than its launch, whichever way it is done.
   bool is_worth_timing() const {
-    constexpr int64_t least_work = int64_t{1} << 18;
-    return batch * rows * columns >= (least_work + depth - 1) / depth;
+    constexpr int64_t min_work = int64_t{1} << 18;
+    return batch * rows * columns >= (min_work + depth - 1) / depth;
   }
 };
 
-struct GemmOperands {
+struct MatmulMemory {
   const void *a = nullptr, *b = nullptr;
   void* out = nullptr;
   void* scratch = nullptr;
@@ -44,15 +44,15 @@ struct GemmOperands {
 };
 
 // All that decides which way is the fastest on a chip.
-std::string text_of(const GemmShape& shape, DType dtype, bool tf32);
+std::string text_of(const MatmulShape& shape, DType dtype, bool tf32);
 
 // A product by cuBLASLt, its algorithm chosen once.
-class Gemm {
+class CublasMatmul {
  public:
-  Gemm(Device device, const GemmShape& shape, DType dtype, bool tf32);
+  CublasMatmul(Device device, const MatmulShape& shape, DType dtype, bool tf32);
 
   // Does the library know such a product, with TF32 and without?
-  static bool is_possible(Device device, const GemmShape& shape, DType dtype);
+  static bool is_possible(Device device, const MatmulShape& shape, DType dtype);
 
   size_t scratch_bytes() const;
   // Into the current queue. Not for products with a bias, bits or sums.
@@ -62,14 +62,14 @@ class Gemm {
   // The same with all operands. An operation holds the address of the bias, the bits or the sums:
   // threads that share a product have one each.
   cublas::Operation make_operation() const;
-  void run(const cublas::Operation& operation, const GemmOperands& operands) const;
+  void run(const cublas::Operation& operation, const MatmulMemory& operands) const;
 
  private:
   class Trial;
   struct Described {};
-  Gemm(Device device, const GemmShape& shape, DType dtype, bool tf32, Described);
+  CublasMatmul(Device device, const MatmulShape& shape, DType dtype, bool tf32, Described);
   void set_sum(const cublas::Operation& operation) const;
-  void multiply(const cublas::Operation& operation, const GemmOperands& operands,
+  void multiply(const cublas::Operation& operation, const MatmulMemory& operands,
                 const cublas::Choice& choice, StreamHandle stream) const;
   // The fastest that was found once, here or by an earlier program, or else the first; none where
   // there is no right one.
@@ -78,7 +78,7 @@ class Gemm {
   std::optional<cublas::Choice> search(bool for_speed) const;
 
   const Device device_;
-  const GemmShape shape_;
+  const MatmulShape shape_;
   const DType dtype_;
   const bool tf32_;
   cublas::Operation operation_;

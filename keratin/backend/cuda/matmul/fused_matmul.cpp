@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/text.h"
 #include "keratin/ir/module.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
@@ -27,38 +28,45 @@ MatmulSizes::MatmulSizes(const Node& node) {
   batch = batch_shape.count();
 }
 
-std::optional<Product> read_product(const Node& node) {
+std::optional<std::string> refuses_matmul(const Node& node) {
   const MatmulSizes p(node);
   const auto whole = [&](const Shape& batch) {
     return batch.count() == 1 || batch.count() == p.batch;
   };
-  if (!is_float(node.type().dtype) || !whole(p.batch_a) || !whole(p.batch_b)) return {};
-  if (p.batch == 0 || p.rows == 0 || p.columns == 0 || p.depth == 0) return {};
-  GemmShape shape{.rows = p.rows,
-                  .columns = p.columns,
-                  .depth = p.depth,
-                  .transpose_a = p.ta,
-                  .transpose_b = p.tb,
-                  .batch = p.batch,
-                  .stride_a = p.batch_a.count() == 1 ? 0 : p.rows * p.depth,
-                  .stride_b = p.batch_b.count() == 1 ? 0 : p.depth * p.columns,
-                  .alignment_a = alignment_of(node.in(0).type()),
-                  .alignment_b = alignment_of(node.in(1).type()),
-                  .alignment_out = alignment_of(node.type())};
+  if (!is_float(node.type().dtype)) return text(node.type().dtype, " is not a float type");
+  if (!whole(p.batch_a) || !whole(p.batch_b)) return "some batch axes are broadcast, not all";
+  if (p.batch == 0 || p.rows == 0 || p.columns == 0 || p.depth == 0) return "a matrix is empty";
+  return std::nullopt;
+}
+
+std::optional<MatmulJob> read_matmul(const Node& node) {
+  if (refuses_matmul(node)) return {};
+  const MatmulSizes p(node);
+  MatmulShape shape{.rows = p.rows,
+                    .columns = p.columns,
+                    .depth = p.depth,
+                    .transpose_a = p.ta,
+                    .transpose_b = p.tb,
+                    .batch = p.batch,
+                    .stride_a = p.batch_a.count() == 1 ? 0 : p.rows * p.depth,
+                    .stride_b = p.batch_b.count() == 1 ? 0 : p.depth * p.columns,
+                    .alignment_a = alignment_of(node.in(0).type()),
+                    .alignment_b = alignment_of(node.in(1).type()),
+                    .alignment_out = alignment_of(node.type())};
   // Many matrices by one are one with many rows.
   if (shape.stride_b == 0 && shape.stride_a != 0 && !p.ta) {
     shape.rows *= shape.batch;
     shape.batch = 1;
     shape.stride_a = 0;
   }
-  return Product{shape};
+  return MatmulJob{shape};
 }
 
 namespace {
 
-// What cuBLASLt reads several numbers of at once. Memory of our own is aligned; a slice that the
-// caller of a loop's body gives may not be.
-bool reads_fast(const Value& value) {
+// cuBLASLt loads several numbers of a bias at once. The plan's own memory is aligned; a slice that
+// is given to the body of a loop may not be.
+bool is_aligned(const Value& value) {
   const Node* node = &value.node();
   while (node->op().view) node = &node->in().node();
   const bool given = is_parameter(*node) && !node->attr<ParameterAttrs>().state;
@@ -69,29 +77,28 @@ class EpilogueReader {
  public:
   explicit EpilogueReader(const Node& fused) : fused_(fused), region_(fused.region()) {}
 
-  std::optional<Product> read() {
+  std::optional<MatmulJob> read() {
     if (region_.results.size() != 1 || !read_all({})) return {};
     return found_;
   }
 
   // Whatever the pointwise ops do; what these read is as fuse_epilogue says.
-  std::optional<Product> read_product_alone() {
+  std::optional<MatmulJob> read_matmul_alone() {
     for (const auto& node : region_.nodes())
-      if (&node->op() != &ops::constant_op && !node->op().scalar &&
-          (begun_ || !take_product(*node)))
+      if (&node->op() != &ops::constant_op && !node->op().scalar && (begun_ || !take_matmul(*node)))
         return {};
     if (!begun_) return {};
-    found_.goes_on = true;
+    found_.needs_loop = true;
     return found_;
   }
 
   // With a second result, which is a sum of rows.
-  std::optional<Product> read_with_sum() {
+  std::optional<MatmulJob> read_with_sum() {
     if (region_.results.size() != 2) return {};
     const Node& sum = region_.results[1].node();
     if (&sum.op() != &ops::sum_op || !read_all(&sum) || found_.shape.batch != 1) return {};
     found_.shape.sum = sum_of(sum);
-    if (found_.shape.sum == GemmSum::none) return {};
+    if (found_.shape.sum == MatmulSum::none) return {};
     return found_;
   }
 
@@ -99,7 +106,7 @@ class EpilogueReader {
   bool read_all(const Node* apart) {
     for (const auto& node : region_.nodes())
       if (&node->op() != &ops::constant_op && node.get() != apart && !take_gate(*node) &&
-          !(begun_ ? take_next(*node) : take_product(*node)))
+          !(begun_ ? take_next(*node) : take_matmul(*node)))
         return false;
     const bool gated = gate_.defined() == found_.gate.has_value();
     return begun_ && gated && region_.results[0] == value_;
@@ -107,19 +114,19 @@ class EpilogueReader {
 
   // What cuBLASLt sums: a factor over the depth, beside a product with nothing after it but what is
   // added, or the gradient of relu, over all rows.
-  GemmSum sum_of(const Node& sum) const {
-    const GemmShape& s = found_.shape;
+  MatmulSum sum_of(const Node& sum) const {
+    const MatmulShape& s = found_.shape;
     const Value summed = sum.in();
     const Dims& axes = sum.attr<ops::ReduceAttrs>().axes;
     const bool over_rows = !axes.empty() && axes.back() == summed.rank() - 2 &&
                            static_cast<int64_t>(axes.size()) == summed.rank() - 1;
-    if (!over_rows) return GemmSum::none;
-    if (summed == value_) return s.relu_grad && !s.addend ? GemmSum::of_result : GemmSum::none;
-    if (s.bias || s.relu || s.relu_grad) return GemmSum::none;
+    if (!over_rows) return MatmulSum::none;
+    if (summed == value_) return s.relu_grad && !s.addend ? MatmulSum::of_result : MatmulSum::none;
+    if (s.bias || s.relu || s.relu_grad) return MatmulSum::none;
     const auto input = parameter(summed);
-    if (input == found_.b && !s.transpose_b) return GemmSum::of_b;
-    if (input == found_.a && s.transpose_a) return GemmSum::of_a;
-    return GemmSum::none;
+    if (input == found_.b && !s.transpose_b) return MatmulSum::of_b;
+    if (input == found_.a && s.transpose_a) return MatmulSum::of_a;
+    return MatmulSum::none;
   }
 
   std::optional<size_t> parameter(const Value& value) const {
@@ -129,10 +136,10 @@ class EpilogueReader {
     return static_cast<size_t>(found - all.begin());
   }
 
-  bool take_product(const Node& node) {
+  bool take_matmul(const Node& node) {
     if (&node.op() != &ops::matmul_op) return false;
     const auto a = parameter(node.in(0)), b = parameter(node.in(1));
-    const auto product = read_product(node);
+    const auto product = read_matmul(node);
     if (!a || !b || !product || node.type().dtype == DType::f64) return false;
     found_.shape = product->shape;
     found_.a = *a;
@@ -185,14 +192,14 @@ class EpilogueReader {
     }
     const bool is_row = other.shape().rank() > 0 && other.shape().count() == found_.shape.columns &&
                         other.shape().back() == found_.shape.columns;
-    if (!is_row || found_.shape.bias || !reads_fast(fused_.in(*input))) return false;
+    if (!is_row || found_.shape.bias || !is_aligned(fused_.in(*input))) return false;
     found_.bias = input;
     return found_.shape.bias = true;
   }
 
   const Node& fused_;
   const Block& region_;
-  Product found_;
+  MatmulJob found_;
   bool begun_ = false;
   Value value_, gate_;
   std::optional<size_t> gate_input_;
@@ -200,17 +207,17 @@ class EpilogueReader {
 
 }  // namespace
 
-std::optional<Product> read_epilogue(const Node& node) {
+std::optional<MatmulJob> read_epilogue(const Node& node) {
   if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};
   return EpilogueReader(node).read();
 }
 
-std::optional<Product> read_any_epilogue(const Node& node) {
+std::optional<MatmulJob> read_any_epilogue(const Node& node) {
   if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "epilogue") return {};
-  return EpilogueReader(node).read_product_alone();
+  return EpilogueReader(node).read_matmul_alone();
 }
 
-std::optional<Product> read_summed(const Node& node) {
+std::optional<MatmulJob> read_summed(const Node& node) {
   if (&node.op() != &ops::fused_op || node.attr<ops::FusedAttrs>().kind != "summed") return {};
   return EpilogueReader(node).read_with_sum();
 }

@@ -17,53 +17,54 @@ struct MatmulSizes {
   explicit MatmulSizes(const Node& node);
 };
 
-// What a node asks of cuBLASLt, and which of the node's inputs are what.
-struct Product {
-  GemmShape shape;
+// A matmul and what is fused to it, as cuBLASLt takes it, with the positions of its operands among
+// the node's inputs.
+struct MatmulJob {
+  MatmulShape shape;
   size_t a = 0, b = 1;
   std::optional<size_t> bias = {}, addend = {};
-  std::optional<size_t> gate = {};  // of a gradient of relu: where this is positive
-  bool turns_b = false;             // b is transposed before, into memory of its own
-  bool goes_on = false;             // the node does more with it than the library can
+  std::optional<size_t> gate = {};  // of a gradient of relu: kept where this is positive
+  bool transposes_b = false;        // a preparation transposes b
+  bool needs_loop = false;          // a loop computes what the library cannot
 
   // The same without its sum.
-  Product alone() const {
-    Product product = *this;
-    product.shape.sum = GemmSum::none;
-    return product;
+  MatmulJob alone() const {
+    MatmulJob job = *this;
+    job.shape.sum = MatmulSum::none;
+    return job;
   }
 };
 
-// A matmul; nothing where cuBLASLt has no such product.
-std::optional<Product> read_product(const Node& matmul);
+// A matmul; nothing where cuBLASLt cannot take it, for the reason that `refuses_matmul` gives.
+std::optional<MatmulJob> read_matmul(const Node& matmul);
+std::optional<std::string> refuses_matmul(const Node& matmul);
 
 // A fused node of kind "epilogue", read as relu(a · b + bias + addend), where the last three may be
-// missing, or as (a · b + addend where something is positive, else 0); nothing when it is something
-// else.
-std::optional<Product> read_epilogue(const Node& node);
+// missing, or as (a · b + addend where a gate is positive, else 0); nothing when it is neither.
+std::optional<MatmulJob> read_epilogue(const Node& node);
 
-// The same of any pointwise ops: the product alone, which goes on with the rest.
-std::optional<Product> read_any_epilogue(const Node& node);
+// The same with any pointwise ops: the matmul alone, with `needs_loop`.
+std::optional<MatmulJob> read_any_epilogue(const Node& node);
 
-// A fused node of kind "summed", whose results are such a product and a sum: of one of its factors,
+// A fused node of kind "summed", whose results are such a matmul and a sum: of one of its factors,
 // or of a gradient of relu.
-std::optional<Product> read_summed(const Node& node);
+std::optional<MatmulJob> read_summed(const Node& node);
 
-// thin_matmul.cpp: a kernel of our own, where one side of a product is short.
-bool is_thin(const Product& product, DType dtype);
-Source make_thin_product(const Node& node, const Product& product);
+// thin_matmul.cpp: a kernel of our own, where one side of a matmul is short.
+bool is_thin(const MatmulJob& job, DType dtype);
+Source write_thin_matmul(const Node& node, const MatmulJob& job);
 
-// tiled_matmul.cpp: kernels of our own, with all that follows, where the result is small and what
-// is added up is not. Tiles of so many rows and columns, each by several blocks of a cluster.
+// tiled_matmul.cpp: kernels of our own, with all that follows, where the result is small and the
+// depth is not. Tiles of `rows` · `columns`; the `splits` blocks of a cluster share a tile's depth.
 struct Tiling {
-  int64_t rows = 0, columns = 0, parts = 1;
+  int64_t rows = 0, columns = 0, splits = 1;
   bool operator==(const Tiling&) const = default;
 };
-bool fits_tiles(const Product& product, DType dtype);
-std::vector<Tiling> tilings_of(const Product& product, bool clusters);
+bool fits_tiles(const MatmulJob& job, DType dtype);
+std::vector<Tiling> tilings_of(const MatmulJob& job, bool clusters);
 std::string name_of(const Tiling& tiling);
-Source make_tiled_product(const Node& node, const Product& product, const Tiling& tiling);
-// Does the rest, where the product lies in the node's result.
-Source make_loop_after(const Node& node);
+Source write_tiled_matmul(const Node& node, const MatmulJob& job, const Tiling& tiling);
+// The loop that computes the rest from the matmul, which is in the node's output.
+Source write_loop_after(const Node& node);
 
 }  // namespace keratin::cuda

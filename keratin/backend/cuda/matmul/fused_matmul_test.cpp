@@ -8,7 +8,7 @@
 namespace keratin::cuda {
 namespace {
 
-using Reader = std::optional<Product> (*)(const Node&);
+using Reader = std::optional<MatmulJob> (*)(const Node&);
 
 // What a fused node of these inputs is read as, in short: "1x4x8x3 a0 b1 bias2 relu".
 std::string read(const std::vector<std::string>& types, const std::string& body,
@@ -27,11 +27,11 @@ std::string read(const std::vector<std::string>& types, const std::string& body,
   const Node& node = *m.block().nodes().back();
   const auto product = summed ? read_summed(node) : reader(node);
   if (!product) return "nothing";
-  const GemmShape& s = product->shape;
+  const MatmulShape& s = product->shape;
   return text(s.batch, "x", s.rows, "x", s.depth, "x", s.columns, " a", product->a, " b",
               product->b, product->bias ? text(" bias", *product->bias) : "",
               product->addend ? text(" addend", *product->addend) : "", s.relu ? " relu" : "",
-              product->gate ? text(" gate", *product->gate) : "", product->goes_on ? " …" : "",
+              product->gate ? text(" gate", *product->gate) : "", product->needs_loop ? " …" : "",
               std::vector{"", " sums a", " sums b", " sums"}[static_cast<size_t>(s.sum)]);
 }
 

@@ -6,13 +6,13 @@
 namespace keratin::cuda {
 
 // A product, and what follows it.
-struct ProductCase {
+struct FusedMatmulCase {
   std::string types[4];  // a, b, one number per column, one per element
   std::string body;      // of %0 to %3 to %5; DTYPE is their type
 };
 
 // One fused node of such a case.
-inline Module module_of(ProductCase c, const std::string& dtype) {
+inline Module module_of(FusedMatmulCase c, const std::string& dtype) {
   std::string given, names, taken;
   for (size_t i = 0; i < 4; ++i) {
     const char* comma = i == 0 ? "" : ", ";

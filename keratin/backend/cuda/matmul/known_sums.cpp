@@ -41,7 +41,7 @@ int64_t count_on(int64_t rows, int64_t column) {
   return on;
 }
 
-Tensor make_bits(const GemmShape& s) {
+Tensor make_bits(const MatmulShape& s) {
   const int64_t row_bytes = s.bits_of_row() / 8;
   std::vector<double> rows;
   for (int64_t row = 0; row < rows_of_pattern; ++row)
@@ -54,7 +54,7 @@ Tensor make_bits(const GemmShape& s) {
   return repeated(DType::u8, s.rows * row_bytes, rows);
 }
 
-Tensor make_left(const GemmShape& s, DType dtype, double value) {
+Tensor make_left(const MatmulShape& s, DType dtype, double value) {
   std::vector<double> values;
   for (int64_t row = 0; row < (s.transpose_a ? s.rows : 4); ++row)
     values.insert(values.end(), static_cast<size_t>(s.transpose_a ? 1 : s.depth),
@@ -62,7 +62,7 @@ Tensor make_left(const GemmShape& s, DType dtype, double value) {
   return repeated(dtype, s.rows * s.depth, values);
 }
 
-SumTrial of_result(const GemmShape& s, DType dtype) {
+SumCheck of_result(const MatmulShape& s, DType dtype) {
   const double a = share_of(s.depth), b = share_of(s.rows);
   std::vector<double> sums;
   for (int64_t c = 0; c < 3; ++c)
@@ -75,8 +75,8 @@ SumTrial of_result(const GemmShape& s, DType dtype) {
 
 }  // namespace
 
-SumTrial known_sums(const GemmShape& s, DType dtype) {
-  if (s.sum == GemmSum::of_result) return of_result(s, dtype);
+SumCheck known_sums(const MatmulShape& s, DType dtype) {
+  if (s.sum == MatmulSum::of_result) return of_result(s, dtype);
   // A bit that TF32 has not: only products may do without.
   const double little = dtype == DType::f32 ? std::exp2(-11) : 0;
   std::vector<double> row, sums;
@@ -85,14 +85,14 @@ SumTrial known_sums(const GemmShape& s, DType dtype) {
     sums.push_back(row.back() * static_cast<double>(s.depth));
   }
   const Tensor summed = repeated(dtype, s.depth * s.sums(), row);
-  const bool of_a = s.sum == GemmSum::of_a;
+  const bool of_a = s.sum == MatmulSum::of_a;
   return {.a = of_a ? summed : repeated(dtype, s.rows * s.depth, {1}),
           .b = of_a ? repeated(dtype, s.depth * s.columns, {1}) : summed,
           .bits = {},
           .sums = repeated(dtype, s.sums(), sums)};
 }
 
-SumTrial uneven_sums(const GemmShape& s, DType dtype) {
+SumCheck uneven_sums(const MatmulShape& s, DType dtype) {
   constexpr size_t period = 997;  // a prime, so that neighbours in columns differ too
   std::vector<double> values;
   for (size_t i = 0; i < period; ++i) values.push_back(std::sin(static_cast<double>(i * i)));

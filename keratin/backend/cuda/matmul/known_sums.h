@@ -6,7 +6,7 @@
 // Numbers to try out on whether an algorithm makes the sums beside a product as it should.
 namespace keratin::cuda {
 
-struct SumTrial {
+struct SumCheck {
   Tensor a, b;
   Tensor bits;  // of a gradient of relu
   Tensor sums;  // what must come out, where that is known
@@ -14,10 +14,10 @@ struct SumTrial {
 
 // Of one batch. Sums are between 0 and 4. What is left out, counted twice or rounded to TF32 is
 // seen, and so is what a gradient of relu should have left out.
-SumTrial known_sums(const GemmShape& shape, DType dtype);
+SumCheck known_sums(const MatmulShape& shape, DType dtype);
 
 // Factors whose sums are rounded on the way: another order gives other bits.
-SumTrial uneven_sums(const GemmShape& shape, DType dtype);
+SumCheck uneven_sums(const MatmulShape& shape, DType dtype);
 
 // But for rounding.
 bool are_close(const Tensor& sums, const Tensor& expected);

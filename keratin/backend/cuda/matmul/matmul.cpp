@@ -2,53 +2,51 @@
 
 #include "keratin/backend/cuda/driver/autotune.h"
 #include "keratin/backend/cuda/driver/gpu.h"
-#include "keratin/backend/cuda/families.h"
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/matmul.h"
+#include "keratin/ops/records.h"
 #include "keratin/plan/preparation.h"
 
 namespace keratin::cuda {
 
 namespace {
 
-// Bits as cuBLASLt wants them, one for each element that is positive.
-Source make_bits(const Node& node, const Product& product) {
-  const int64_t columns = product.shape.columns, stride = product.shape.bits_of_row();
-  const size_t scratch = node.input_count() + node.output_count();
+// The bit mask that cuBLASLt reads for the gradient of relu: a bit for each positive element.
+Source write_bits(const Node& node, const MatmulJob& job) {
+  const int64_t columns = job.shape.columns, stride = job.shape.bits_of_row();
   Source source = element_kernel(
-      node, product.shape.rows * stride,
+      node, job.shape.rows * stride,
       text("    const Index c = i % Index(", stride, "), r = i / Index(", stride,
-           ");\n    const bool on = c < Index(", columns, ") && load(p", *product.gate,
-           "[r * Index(", columns, ") + c]) > 0;\n    const unsigned bits = ",
-           "__ballot_sync(~0u, on);\n    if (c % 32 == 0) reinterpret_cast<unsigned*>(p", scratch,
-           ")[i / 32] = bits;\n"));
-  source.scratch_bytes = static_cast<size_t>(product.shape.rows * stride / 8);
+           ");\n    const bool on = c < Index(", columns, ") && load(p", *job.gate, "[r * Index(",
+           columns, ") + c]) > 0;\n    const unsigned bits = ",
+           "__ballot_sync(~0u, on);\n    if (c % 32 == 0) reinterpret_cast<unsigned*>(",
+           scratch_argument(node), ")[i / 32] = bits;\n"));
+  source.scratch_bytes = static_cast<size_t>(job.shape.rows * stride / 8);
   return source;
 }
 
-// bᵀ, of which more algorithms take several numbers at once.
-Source make_turned(const Node& node, const Product& product) {
-  const int64_t rows = product.shape.depth, columns = product.shape.columns;
-  const size_t scratch = node.input_count() + node.output_count();
+// bᵀ, from which more algorithms load several numbers at once.
+Source write_transposed(const Node& node, const MatmulJob& job) {
+  const int64_t rows = job.shape.depth, columns = job.shape.columns;
   const DType dtype = node.type().dtype;
   Source source = element_kernel(
       node, rows * columns,
-      text("    reinterpret_cast<", storage_type(dtype), "*>(p", scratch, ")[i] = p", product.b,
-           "[i % Index(", rows, ") * Index(", columns, ") + i / Index(", rows, ")];\n"));
+      text("    reinterpret_cast<", storage_type(dtype), "*>(", scratch_argument(node), ")[i] = p",
+           job.b, "[i % Index(", rows, ") * Index(", columns, ") + i / Index(", rows, ")];\n"));
   source.scratch_bytes = static_cast<size_t>(rows * columns) * size_of(dtype);
   return source;
 }
 
-// What a product is given beside its factors, made from one input: bits of what forward gave, which
-// is there long before the gradient, or a weight that is transposed.
-class ProductPreparation final : public Preparation {
+// What cuBLASLt reads besides the factors, made from one input: the bit mask of what forward gave,
+// long before the gradient is there, or a transposed weight.
+class MatmulPreparation final : public Preparation {
  public:
-  ProductPreparation(const Node& node, const Product& product)
-      : input_(product.gate ? *product.gate : product.b),
-        name_(product.gate ? "cuda bits of what is positive" : "cuda factor, transposed"),
-        step_(make_step(node,
-                        product.gate ? make_bits(node, product) : make_turned(node, product))) {}
+  MatmulPreparation(const Node& node, const MatmulJob& job)
+      : input_(job.gate ? *job.gate : job.b),
+        name_(job.gate ? "cuda bits of what is positive" : "cuda factor, transposed"),
+        step_(
+            compile_kernel(node, job.gate ? write_bits(node, job) : write_transposed(node, job))) {}
 
   std::string describe() const override { return name_; }
   size_t scratch_bytes() const override { return step_->scratch_bytes(); }
@@ -63,177 +61,206 @@ class ProductPreparation final : public Preparation {
 
 class CublasStep final : public PreparedKernel {
  public:
-  CublasStep(const Node& node, const Product& product, bool tf32)
+  CublasStep(const Node& node, const MatmulJob& job, bool tf32)
       : node_(node),
-        product_(product),
+        job_(job),
         output_(node.input_count()),
         scratch_(output_ + node.output_count()),
-        gemm_(node.device(), product.shape, node.type().dtype, tf32) {}
+        matmul_(node.device(), job.shape, node.type().dtype, tf32) {}
 
   std::string describe() const override {
-    const GemmShape& s = product_.shape;
+    const MatmulShape& s = job_.shape;
     return text("cuda cublasLt matmul ", s.batch, " x ", s.rows, " x ", s.depth, " x ", s.columns,
                 s.bias ? " + bias" : "", s.addend ? " + addend" : "", s.relu ? ", relu" : "",
-                s.relu_grad ? ", gradient of relu" : "", s.sum != GemmSum::none ? ", sums" : "",
-                product_.turns_b ? ", by a transposed factor" : "");
+                s.relu_grad ? ", gradient of relu" : "", s.sum != MatmulSum::none ? ", sums" : "",
+                job_.transposes_b ? ", by a transposed factor" : "");
   }
   std::unique_ptr<Preparation> preparation() const override {
-    if (!product_.gate && !product_.turns_b) return nullptr;
-    return std::make_unique<ProductPreparation>(node_, product_);
+    if (!job_.gate && !job_.transposes_b) return nullptr;
+    return std::make_unique<MatmulPreparation>(node_, job_);
   }
-  size_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
+  size_t scratch_bytes() const override { return matmul_.scratch_bytes(); }
   bool in_place(size_t input, size_t output) const override {
-    return output == 0 && product_.addend == input && input != product_.a && input != product_.b;
+    return output == 0 && job_.addend == input && input != job_.a && input != job_.b;
   }
   Launch bind(Pointers p) const override {
-    const bool with_sums = product_.shape.sum != GemmSum::none;
-    return [this, p, with_sums, operation = gemm_.make_operation()] {
-      gemm_.run(operation, {.a = p[product_.a],
-                            .b = p[product_.turns_b ? scratch_ + 1 : product_.b],
-                            .out = p[output_],
-                            .scratch = p[scratch_],
-                            .bias = product_.bias ? p[*product_.bias] : nullptr,
-                            .addend = product_.addend ? p[*product_.addend] : nullptr,
-                            .bits = product_.gate ? p[scratch_ + 1] : nullptr,
-                            .sums = with_sums ? p[output_ + 1] : nullptr});
+    const bool with_sums = job_.shape.sum != MatmulSum::none;
+    return [this, p, with_sums, operation = matmul_.make_operation()] {
+      matmul_.run(operation, {.a = p[job_.a],
+                              .b = p[job_.transposes_b ? scratch_ + 1 : job_.b],
+                              .out = p[output_],
+                              .scratch = p[scratch_],
+                              .bias = job_.bias ? p[*job_.bias] : nullptr,
+                              .addend = job_.addend ? p[*job_.addend] : nullptr,
+                              .bits = job_.gate ? p[scratch_ + 1] : nullptr,
+                              .sums = with_sums ? p[output_ + 1] : nullptr});
     };
   }
 
  private:
   const Node& node_;
-  const Product product_;
+  const MatmulJob job_;
   const size_t output_, scratch_;
-  const Gemm gemm_;
+  const CublasMatmul matmul_;
 };
 
-// A product, and what the library cannot do with it.
-class ProductAndLoop final : public PreparedKernel {
+// A matmul by the library, then a loop for what the library cannot compute with it.
+class MatmulThenLoop final : public PreparedKernel {
  public:
-  ProductAndLoop(const Node& node, const Product& product, bool tf32)
-      : product_(node, product, tf32), rest_(make_step(node, make_loop_after(node))) {}
+  MatmulThenLoop(const Node& node, const MatmulJob& job, bool tf32)
+      : matmul_(node, job, tf32), loop_(compile_kernel(node, write_loop_after(node))) {}
 
   std::string describe() const override {
-    return text(product_.describe(), ", and ", rest_->describe());
+    return text(matmul_.describe(), ", and ", loop_->describe());
   }
-  std::unique_ptr<Preparation> preparation() const override { return product_.preparation(); }
-  size_t scratch_bytes() const override { return product_.scratch_bytes(); }
+  std::unique_ptr<Preparation> preparation() const override { return matmul_.preparation(); }
+  size_t scratch_bytes() const override { return matmul_.scratch_bytes(); }
   Launch bind(Pointers p) const override {
-    return [product = product_.bind(p), rest = rest_->bind(p)] {
-      product();
-      rest();
+    return [matmul = matmul_.bind(p), loop = loop_->bind(p)] {
+      matmul();
+      loop();
     };
   }
 
  private:
-  const CublasStep product_;
-  const std::unique_ptr<Kernel> rest_;
+  const CublasStep matmul_;
+  const std::unique_ptr<Kernel> loop_;
 };
 
-std::unique_ptr<Kernel> by_library(const Node& node, const Product& product, bool tf32) {
-  if (product.goes_on) return std::make_unique<ProductAndLoop>(node, product, tf32);
-  return std::make_unique<CublasStep>(node, product, tf32);
+std::unique_ptr<Kernel> by_library(const Node& node, const MatmulJob& job, bool tf32) {
+  if (job.needs_loop) return std::make_unique<MatmulThenLoop>(node, job, tf32);
+  return std::make_unique<CublasStep>(node, job, tf32);
 }
 
-// Weights that stay may be transposed once: Hopper's units for TF32 want both factors with the
-// numbers that are added up side by side.
-bool may_turn_b(const Node& node, const Product& product, const KernelOptions& options) {
-  const GemmShape& s = product.shape;
-  constexpr int64_t least_weights = int64_t{1} << 16;
+// Stable weights may be transposed once: Hopper's TF32 units read both factors with the numbers
+// that are added up side by side.
+bool may_transpose_b(const Node& node, const MatmulJob& job, const KernelOptions& options) {
+  const MatmulShape& s = job.shape;
+  constexpr int64_t min_weights = int64_t{1} << 16;
   return options.tf32 && node.type().dtype == DType::f32 && !s.transpose_b && s.batch == 1 &&
-         !product.gate && s.rows > 1 && s.depth * s.columns >= least_weights && options.is_stable &&
-         options.is_stable(node.in(product.b));
+         !job.gate && s.rows > 1 && s.depth * s.columns >= min_weights && options.is_stable &&
+         options.is_stable(node.in(job.b));
 }
 
-// The ways to make a product, the library's first.
-std::vector<Way> ways_of(const Node& node, const Product& product, const KernelOptions& options) {
-  std::vector<Way> ways;
-  const auto add = [&](const char* name, const Product& way) {
-    ways.push_back({name, [&, way] { return make_cublas(node, way, options.tf32); }});
+// The candidates for a matmul, the library's first.
+std::vector<Candidate> matmul_candidates(const Node& node, const MatmulJob& job,
+                                         const KernelOptions& options) {
+  std::vector<Candidate> candidates;
+  const auto add_cublas = [&](const char* name, const MatmulJob& variant) {
+    candidates.push_back(
+        {name, [&node, variant, tf32 = options.tf32] { return make_cublas(node, variant, tf32); }});
   };
-  add("cublasLt", product);
-  if (may_turn_b(node, product, options)) {
-    Product turned = product;
-    turned.turns_b = turned.shape.transpose_b = true;
-    turned.shape.alignment_b = 64;
-    add("transposed", turned);
+  add_cublas("cublasLt", job);
+  if (may_transpose_b(node, job, options)) {
+    MatmulJob transposed = job;
+    transposed.transposes_b = transposed.shape.transpose_b = true;
+    transposed.shape.alignment_b = 64;
+    add_cublas("transposed", transposed);
   }
-  if (!product.goes_on && is_thin(product, node.type().dtype) && product.shape.is_worth_timing())
-    ways.push_back({"thin", [&] { return make_step(node, make_thin_product(node, product)); }});
-  if (options.tf32 && fits_tiles(product, node.type().dtype))
-    for (const Tiling& tiling : tilings_of(product, gpu(node.device()).has_clusters()))
-      ways.push_back({name_of(tiling), [&node, &product, tiling] {
-                        return make_step(node, make_tiled_product(node, product, tiling));
-                      }});
-  return ways;
+  if (!job.needs_loop && is_thin(job, node.type().dtype) && job.shape.is_worth_timing())
+    candidates.push_back(
+        {"thin", [&] { return compile_kernel(node, write_thin_matmul(node, job)); }});
+  if (options.tf32 && fits_tiles(job, node.type().dtype))
+    for (const Tiling& tiling : tilings_of(job, gpu(node.device()).has_clusters()))
+      candidates.push_back({name_of(tiling), [&node, &job, tiling] {
+                              return compile_kernel(node, write_tiled_matmul(node, job, tiling));
+                            }});
+  return candidates;
 }
 
-// An epilogue that the library does, or one that a kernel of our own may do.
-std::optional<Product> read_fused(const Node& node) {
-  if (!cublas::available()) return {};
-  const auto known = read_epilogue(node);
-  if (known && Gemm::is_possible(node.device(), known->shape, node.type().dtype)) return known;
+constexpr const char* no_cublas = "cuBLASLt is not installed";
+
+std::optional<std::string> refuses_cublas_matmul(const Node& node) {
+  if (!cublas::available()) return no_cublas;
+  return refuses_matmul(node);
+}
+
+Offer make_cublas_matmul(const Node& node, const KernelOptions& options) {
+  try {
+    if (auto kernel = make_fastest_matmul(node, *read_matmul(node), options))
+      return {.kernel = std::move(kernel)};
+  } catch (const BackendError& error) {
+    return refuse(error.what());
+  }
+  return refuse("no candidate could be made");
+}
+
+// A fused matmul that the library computes as a whole, or that a kernel of our own may.
+std::optional<MatmulJob> read_fused_matmul(const Node& node) {
+  const auto whole = read_epilogue(node);
+  if (whole && CublasMatmul::is_possible(node.device(), whole->shape, node.type().dtype))
+    return whole;
   const auto any = read_any_epilogue(node);
   return any && fits_tiles(*any, node.type().dtype) ? any : std::nullopt;
 }
 
+std::optional<std::string> refuses_fused_matmul(const Node& node) {
+  if (!cublas::available()) return no_cublas;
+  if (read_fused_matmul(node)) return std::nullopt;
+  return "not a matmul with an epilogue that cuBLASLt or a kernel in tiles computes";
+}
+
+// One thread per element.
+Source write_plain_matmul(const Node& node) {
+  const auto p = arguments<BinaryOperands>(node);
+  const MatmulSizes s(node);
+  const DType dtype = node.type().dtype;
+  const auto base = [&](const Shape& batch, int64_t size) {
+    return text(affine(s.batch_shape.dims(), broadcast_strides(batch, s.batch_shape), 0, "batch"),
+                " * Index(", size, ")");
+  };
+  const int64_t columns = std::max<int64_t>(s.columns, 1), rows = std::max<int64_t>(s.rows, 1);
+  return element_kernel(
+      node,
+      text("    const Index n = i % Index(", columns, "), m = i / Index(", columns, ") % Index(",
+           rows, "), batch = i / Index(", columns * rows, ");\n    const ", storage_type(dtype),
+           "* a = ", p.a, " + ", base(s.batch_a, s.rows * s.depth), ";\n    const ",
+           storage_type(dtype), "* b = ", p.b, " + ", base(s.batch_b, s.depth * s.columns),
+           ";\n    ", compute_type(dtype), " total = 0;\n    for (Index k = 0; k < ", s.depth,
+           "; ++k)\n      total = scalar::Add{}(total, scalar::Mul{}(load(a[",
+           s.ta ? text("k * Index(", s.rows, ") + m") : text("m * Index(", s.depth, ") + k"),
+           "]), load(b[",
+           s.tb ? text("n * Index(", s.depth, ") + k") : text("k * Index(", s.columns, ") + n"),
+           "])));\n    ", p.y, "[i] = ", storage_type(dtype), "(total);\n"));
+}
+
 }  // namespace
 
-std::unique_ptr<Kernel> make_cublas(const Node& node, const Product& product, bool tf32) {
+std::unique_ptr<Kernel> make_cublas(const Node& node, const MatmulJob& job, bool tf32) {
   try {
-    return by_library(node, product, tf32);
+    return by_library(node, job, tf32);
   } catch (const BackendError&) {
     return nullptr;
   }
 }
 
-std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
-                                     const KernelOptions& options) {
-  if (options.deterministic) return by_library(node, product, options.tf32);
-  const std::vector<Way> ways = ways_of(node, product, options);
-  if (ways.size() == 1) return by_library(node, product, options.tf32);
-  std::string key = text_of(product.shape, node.type().dtype, options.tf32);
-  if (product.goes_on) key += make_loop_after(node).text;
-  return fastest(node, key, ways);
+std::unique_ptr<Kernel> make_fastest_matmul(const Node& node, const MatmulJob& job,
+                                            const KernelOptions& options) {
+  if (options.deterministic) return by_library(node, job, options.tf32);
+  const std::vector<Candidate> candidates = matmul_candidates(node, job, options);
+  if (candidates.size() == 1) return by_library(node, job, options.tf32);
+  std::string key = text_of(job.shape, node.type().dtype, options.tf32);
+  if (job.needs_loop) key += write_loop_after(node).code;
+  return fastest(node, key, candidates);
 }
 
-std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& options) {
-  const auto product = read_product(node);
-  if (!product || !cublas::available()) return nullptr;
-  try {
-    return make_product(node, *product, options);
-  } catch (const BackendError&) {
-    return nullptr;  // it knows no such product; make_matmul_text does
-  }
+Offer make_fused_matmul(const Node& node, const KernelOptions& options) {
+  if (auto kernel = make_fastest_matmul(node, *read_fused_matmul(node), options))
+    return {.kernel = std::move(kernel)};
+  return refuse("no candidate could be made");
 }
 
-bool claims_epilogue(const Node& node) { return read_fused(node).has_value(); }
-
-std::unique_ptr<Kernel> make_epilogue(const Node& node, const KernelOptions& options) {
-  const auto product = read_fused(node);
-  return product ? make_product(node, *product, options) : nullptr;
-}
-
-// One thread per element.
-Source make_matmul_text(const Node& node) {
-  const MatmulSizes p(node);
-  const DType dtype = node.type().dtype;
-  const auto base = [&](const Shape& batch, int64_t size) {
-    return text(affine(p.batch_shape.dims(), broadcast_strides(batch, p.batch_shape), 0, "batch"),
-                " * Index(", size, ")");
-  };
-  const int64_t columns = std::max<int64_t>(p.columns, 1), rows = std::max<int64_t>(p.rows, 1);
-  return element_kernel(
-      node,
-      text("    const Index n = i % Index(", columns, "), m = i / Index(", columns, ") % Index(",
-           rows, "), batch = i / Index(", columns * rows, ");\n    const ", storage_type(dtype),
-           "* a = p0 + ", base(p.batch_a, p.rows * p.depth), ";\n    const ", storage_type(dtype),
-           "* b = p1 + ", base(p.batch_b, p.depth * p.columns), ";\n    ", compute_type(dtype),
-           " total = 0;\n    for (Index k = 0; k < ", p.depth,
-           "; ++k)\n      total = scalar::Add{}(total, scalar::Mul{}(load(a[",
-           p.ta ? text("k * Index(", p.rows, ") + m") : text("m * Index(", p.depth, ") + k"),
-           "]), load(b[",
-           p.tb ? text("n * Index(", p.depth, ") + k") : text("k * Index(", p.columns, ") + n"),
-           "])));\n    p2[i] = ", storage_type(dtype), "(total);\n"));
-}
+// Above the kernel of our own: where its layouts do not reach (integers, batches that are broadcast
+// in part), the latter runs.
+extern const CudaKernel cublas_matmul_kernel{{.name = "matmul by cuBLASLt",
+                                              .ops = {&ops::matmul_op},
+                                              .refuses = refuses_cublas_matmul,
+                                              .make = make_cublas_matmul}};
+extern const CudaKernel fused_matmul_kernel{{.name = "matmul with its epilogue",
+                                             .ops = {&ops::fused_op},
+                                             .refuses = refuses_fused_matmul,
+                                             .make = make_fused_matmul}};
+extern const CudaKernel plain_matmul_kernel = source_kernel<write_plain_matmul>(
+    {.name = "matmul by output element", .ops = {&ops::matmul_op}});
 
 }  // namespace keratin::cuda

@@ -5,22 +5,18 @@
 
 namespace keratin::cuda {
 
-// Matrix products by cuBLASLt; nullptr where its layouts do not reach (integers, batches that are
-// broadcast in part), and for what it refuses.
-std::unique_ptr<Kernel> make_matmul(const Node& node, const KernelOptions& options);
+// The kernel of a matmul and what is fused to it: the fastest of cuBLASLt and the kernels of our
+// own, or cuBLASLt's where the results must not depend on times. nullptr where no candidate can be
+// made.
+std::unique_ptr<Kernel> make_fastest_matmul(const Node& node, const MatmulJob& job,
+                                            const KernelOptions& options);
+// cuBLASLt's kernel; nullptr where it has no algorithm.
+std::unique_ptr<Kernel> make_cublas(const Node& node, const MatmulJob& job, bool tf32);
 
-// The same of a fused node that cuBLASLt does in one go; see product.h.
-bool claims_epilogue(const Node& node);
-std::unique_ptr<Kernel> make_epilogue(const Node& node, const KernelOptions& options);
-
-// What such nodes are run by: the fastest of all ways, or cuBLASLt in any case, nullptr where it
-// knows no such product.
-std::unique_ptr<Kernel> make_product(const Node& node, const Product& product,
-                                     const KernelOptions& options);
-std::unique_ptr<Kernel> make_cublas(const Node& node, const Product& product, bool tf32);
-
-// matmul_sum.cpp: a product and the sum of what it reads or makes.
-bool claims_summed(const Node& node);
-std::unique_ptr<Kernel> make_summed(const Node& node, const KernelOptions& options);
+// The `make` of a fused matmul, for tests of the candidates.
+Offer make_fused_matmul(const Node& node, const KernelOptions& options);
+// The same of a matmul with a sum, and why it is not made.
+Offer make_matmul_with_sum(const Node& node, const KernelOptions& options);
+std::optional<std::string> refuses_matmul_with_sum(const Node& node);
 
 }  // namespace keratin::cuda

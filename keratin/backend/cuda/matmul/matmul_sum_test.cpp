@@ -15,11 +15,11 @@ namespace {
 constexpr Device first_gpu{Device::Kind::gpu, 0};
 
 // A product, what is done to it, and the sum: %5 and %6.
-struct Case {
+struct SumCase {
   std::string types[3];
   std::string body;
 };
-const Case cases[] = {
+const SumCase sum_cases[] = {
     {{"[64,48]", "[64,32]", "[1]"},
      "%5 = matmul(%0, %1) {transpose_a = true} %6 = sum(%1) {axes = [0]}"},
     {{"[64,48]", "[64,32]", "[1]"},
@@ -36,7 +36,7 @@ const Case cases[] = {
      "%4 = greater(%2, %7) %5 = select(%4, %3, %7) %6 = sum(%5) {axes = [0, 1]}"},
 };
 
-Module module_of(Case c, const std::string& dtype) {
+Module module_of(SumCase c, const std::string& dtype) {
   std::string given, taken;
   for (size_t i = 0; i < 3; ++i) {
     const char* comma = i == 0 ? "" : ", ";
@@ -52,7 +52,7 @@ Module module_of(Case c, const std::string& dtype) {
 }
 
 TEST(ProductSums, EveryCaseIsRead) {
-  for (const Case& c : cases)
+  for (const SumCase& c : sum_cases)
     for (const char* dtype : {"f32", "bf16", "f16"})
       EXPECT_TRUE(read_summed(*module_of(c, dtype).block().nodes().back())) << c.body;
 }
@@ -68,13 +68,14 @@ void expect_close(const Tensor& actual, const Tensor& expected, const std::strin
 TEST(ProductSums, TheLibraryGivesWhatKernelsGive) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
-  for (const Case& c : cases)
+  for (const SumCase& c : sum_cases)
     for (const char* dtype : {"f32", "bf16", "f16"}) {
       const Module m = module_of(c, dtype);
       const Node& node = *m.block().nodes().back();
       const auto library = make_cublas(node, *read_summed(node), false);
       if (library == nullptr) continue;  // it knows no such product: then it is not claimed
-      const auto kernels = make_summed(node, {.deterministic = true, .tf32 = false});
+      const auto kernels =
+          make_matmul_with_sum(node, {.deterministic = true, .tf32 = false}).kernel;
       ASSERT_NE(kernels, nullptr);
       for (const size_t output : {0, 1}) {
         const Tensor actual = output_of(node, *library, {.output = output});

@@ -9,12 +9,12 @@ namespace keratin::cuda {
 
 namespace {
 
-constexpr int64_t most_depth = 32, most_columns = 16, warp = 32;
+constexpr int64_t max_depth = 32, max_columns = 16, warp = 32;
 
 struct Thin {
   const Node& node;
-  const Product& product;
-  const GemmShape& s = product.shape;
+  const MatmulJob& product;
+  const MatmulShape& s = product.shape;
   const DType dtype = node.type().dtype;
   const std::string_view storage = storage_type(dtype), compute = compute_type(dtype);
 
@@ -55,7 +55,7 @@ Source write_narrow(const Thin& t) {
   Source source;
   source.name = t.node.name();
   const int64_t rows_per_block = block_size / warp;
-  source.text =
+  source.code =
       text("using Index = ", index_type(t.node), ";\n") +
       function(t.node, source, "kernel",
                text("  const Index r = blockIdx.x * Index(", rows_per_block, ") + threadIdx.x / ",
@@ -70,23 +70,22 @@ Source write_narrow(const Thin& t) {
                     " total = totals[c];\n    for (int half = 16; half > 0; half /= 2) ",
                     "total += __shfl_down_sync(~0u, total, half);\n    if (lane == 0) ", t.store(),
                     "  }\n"));
-  source.passes = {
+  source.launches = {
       {"kernel", static_cast<unsigned>((t.s.rows + rows_per_block - 1) / rows_per_block)}};
   return source;
 }
 
 }  // namespace
 
-bool is_thin(const Product& product, DType dtype) {
-  const GemmShape& s = product.shape;
-  return dtype != DType::f64 && s.batch == 1 &&
-         (s.depth <= most_depth || s.columns <= most_columns);
+bool is_thin(const MatmulJob& product, DType dtype) {
+  const MatmulShape& s = product.shape;
+  return dtype != DType::f64 && s.batch == 1 && (s.depth <= max_depth || s.columns <= max_columns);
 }
 
-Source make_thin_product(const Node& node, const Product& product) {
+Source write_thin_matmul(const Node& node, const MatmulJob& product) {
   const Thin thin{node, product};
-  Source source = product.shape.depth <= most_depth ? write_shallow(thin) : write_narrow(thin);
-  const GemmShape& s = product.shape;
+  Source source = product.shape.depth <= max_depth ? write_shallow(thin) : write_narrow(thin);
+  const MatmulShape& s = product.shape;
   source.name = text("thin product ", s.rows, " x ", s.depth, " x ", s.columns);
   return source;
 }

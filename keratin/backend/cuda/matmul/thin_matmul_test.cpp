@@ -9,14 +9,14 @@
 #include "keratin/backend/cuda/matmul/fused_matmul.h"
 #include "keratin/backend/cuda/matmul/fused_matmul_testing.h"
 #include "keratin/backend/cuda/matmul/matmul.h"
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/testing/backends.h"
 
 namespace keratin::cuda {
 namespace {
 
 // Products with a short side, and all that may follow them.
-const ProductCase cases[] = {
+const FusedMatmulCase thin_cases[] = {
     {{"[128,500]", "[500,16]", "[16]", "[128,16]"}, "%4 = matmul(%0, %1) {} %5 = add(%4, %2)"},
     {{"[33,70]", "[10,70]", "[10]", "[33,10]"},
      "%4 = matmul(%0, %1) {transpose_b = true} %5 = add(%4, %3)"},
@@ -35,13 +35,13 @@ TEST(ThinProducts, CompileEverywhere) {
     ASSERT_EQ(std::getenv("KERATIN_REQUIRE_NVRTC"), nullptr) << reason;
     GTEST_SKIP() << "no kernel was compiled: " << reason;
   }
-  for (const ProductCase& c : cases)
+  for (const FusedMatmulCase& c : thin_cases)
     for (const char* dtype : {"f32", "bf16"}) {
       const Module m = module_of(c, dtype);
       const Node& node = *m.block().nodes().back();
       const auto product = read_epilogue(node);
       ASSERT_TRUE(product && is_thin(*product, node.type().dtype)) << c.body;
-      const std::string text = make_thin_product(node, *product).text;
+      const std::string text = write_thin_matmul(node, *product).code;
       for (const char* chip : {"sm_80", "sm_90"}) EXPECT_NO_THROW(compile(text, chip)) << text;
     }
 }
@@ -49,13 +49,13 @@ TEST(ThinProducts, CompileEverywhere) {
 TEST(ThinProducts, GiveWhatTheLibraryGives) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
-  for (const ProductCase& c : cases)
+  for (const FusedMatmulCase& c : thin_cases)
     for (const char* dtype : {"f32", "bf16", "f16"}) {
       const Module m = module_of(c, dtype);
       const Node& node = *m.block().nodes().back();
       const Tensor actual =
-          output_of(node, *make_step(node, make_thin_product(node, *read_epilogue(node))));
-      const auto library = make_epilogue(node, {.deterministic = true, .tf32 = false});
+          output_of(node, *compile_kernel(node, write_thin_matmul(node, *read_epilogue(node))));
+      const auto library = make_fused_matmul(node, {.deterministic = true, .tf32 = false}).kernel;
       ASSERT_NE(library, nullptr);
       const Tensor expected = output_of(node, *library);
       const double tolerance = actual.dtype() == DType::f32 ? 2e-5 : 2e-2;

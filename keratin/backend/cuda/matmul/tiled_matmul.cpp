@@ -15,14 +15,14 @@ namespace keratin::cuda {
 namespace {
 
 constexpr int64_t step = 32, stages = 4, side = 32;  // as in kernels/matmul.cu
-constexpr int64_t pack = 4;                          // numbers of 16 bytes
+constexpr int64_t pack_size = 4;                     // numbers in 16 bytes
 
 // The numbers of one stage, see Stage in kernels/matmul.cu.
 int64_t size_of_stage(int64_t across, bool along) {
   return along ? across * (step + 4) : step * (across + 8);
 }
 
-int64_t tiles_of(const GemmShape& s, const Tiling& tiling) {
+int64_t tiles_of(const MatmulShape& s, const Tiling& tiling) {
   return ((s.rows + tiling.rows - 1) / tiling.rows) *
          ((s.columns + tiling.columns - 1) / tiling.columns);
 }
@@ -59,58 +59,58 @@ std::string write_epilogue(const Node& node, const std::string& product, std::st
 
 }  // namespace
 
-bool fits_tiles(const Product& product, DType dtype) {
-  const GemmShape& s = product.shape;
-  constexpr int64_t most_numbers = int64_t{1} << 19, least_work = int64_t{1} << 22;
-  const bool in_packs = (s.transpose_a ? s.rows : s.depth) % pack == 0 &&
-                        (s.transpose_b ? s.depth : s.columns) % pack == 0 && s.alignment_a >= 16 &&
-                        s.alignment_b >= 16;
+bool fits_tiles(const MatmulJob& product, DType dtype) {
+  const MatmulShape& s = product.shape;
+  constexpr int64_t max_numbers = int64_t{1} << 19, min_work = int64_t{1} << 22;
+  const bool in_packs = (s.transpose_a ? s.rows : s.depth) % pack_size == 0 &&
+                        (s.transpose_b ? s.depth : s.columns) % pack_size == 0 &&
+                        s.alignment_a >= 16 && s.alignment_b >= 16;
   return dtype == DType::f32 && s.batch == 1 && in_packs && s.depth >= 2 * step &&
-         s.columns >= step && s.rows * s.columns <= most_numbers &&
-         s.rows * s.columns * s.depth >= least_work;
+         s.columns >= step && s.rows * s.columns <= max_numbers &&
+         s.rows * s.columns * s.depth >= min_work;
 }
 
-std::vector<Tiling> tilings_of(const Product& product, bool clusters) {
-  const GemmShape& s = product.shape;
-  constexpr int64_t most_parts = 8, least_steps = 3;  // of a part
+std::vector<Tiling> tilings_of(const MatmulJob& product, bool clusters) {
+  const MatmulShape& s = product.shape;
+  constexpr int64_t max_splits = 8, min_steps = 3;  // of a part
   std::vector<Tiling> all;
   for (const int64_t blocks : {96, 192}) {  // about one for each processor of a large GPU, or two
     Tiling tiling{.rows = 64, .columns = 64};
-    while (clusters && tiles_of(s, tiling) * tiling.parts < blocks && tiling.parts < most_parts &&
-           s.depth >= 2 * least_steps * step * tiling.parts)
-      tiling.parts *= 2;
+    while (clusters && tiles_of(s, tiling) * tiling.splits < blocks && tiling.splits < max_splits &&
+           s.depth >= 2 * min_steps * step * tiling.splits)
+      tiling.splits *= 2;
     if (all.empty() || all.back() != tiling) all.push_back(tiling);
   }
   return all;
 }
 
 std::string name_of(const Tiling& tiling) {
-  return text("tiles ", tiling.rows, " x ", tiling.columns, " by ", tiling.parts);
+  return text("tiles ", tiling.rows, " x ", tiling.columns, " by ", tiling.splits);
 }
 
-Source make_tiled_product(const Node& node, const Product& product, const Tiling& tiling) {
-  const GemmShape& s = product.shape;
+Source write_tiled_matmul(const Node& node, const MatmulJob& product, const Tiling& tiling) {
+  const MatmulShape& s = product.shape;
   const auto flag = [](bool on) { return on ? "true" : "false"; };
   Source source;
   source.name = text(name_of(tiling), ", product ", s.rows, " x ", s.depth, " x ", s.columns);
   const auto threads = static_cast<unsigned>(tiling.rows / side * (tiling.columns / side) * 32);
   std::string statements;
   const std::string result = write_epilogue(node, "total", statements);
-  source.text = text("#include \"keratin/backend/cuda/kernels/matmul.cu\"\nusing Index = int;\n",
+  source.code = text("#include \"keratin/backend/cuda/kernels/matmul.cu\"\nusing Index = int;\n",
                      "constexpr product::Sizes sizes = {", s.rows, ", ", s.columns, ", ", s.depth,
                      ", ", flag(s.transpose_a), ", ", flag(s.transpose_b),
                      "};\nconstexpr product::Tiling tiling = {", tiling.rows, ", ", tiling.columns,
-                     ", ", tiling.parts, "};\nextern __shared__ float4 memory[];\n");
-  source.text += function(
+                     ", ", tiling.splits, "};\nextern __shared__ float4 memory[];\n");
+  source.code += function(
       node, source, "kernel",
       text("  const product::Product<sizes, tiling> product{",
            "reinterpret_cast<float*>(memory)};\n  product.run(p", product.a, ", p", product.b,
            ", [&](int r, int c, float total) {\n    const int i = r * ", s.columns, " + c;\n",
            statements, "    p", node.input_count(), "[i] = ", result, ";\n  });\n"),
-      {.most_threads = threads, .cluster = static_cast<unsigned>(tiling.parts)});
-  source.passes = {
+      {.max_threads = threads, .cluster = static_cast<unsigned>(tiling.splits)});
+  source.launches = {
       {.function = "kernel",
-       .blocks = static_cast<unsigned>(tiles_of(s, tiling) * tiling.parts),
+       .blocks = static_cast<unsigned>(tiles_of(s, tiling) * tiling.splits),
        .threads = threads,
        .shared_bytes = static_cast<unsigned>(4 * stages *
                                              (size_of_stage(tiling.rows, !s.transpose_a) +
@@ -119,7 +119,7 @@ Source make_tiled_product(const Node& node, const Product& product, const Tiling
 }
 
 // What is left of an epilogue that the library's product knows nothing of.
-Source make_loop_after(const Node& node) {
+Source write_loop_after(const Node& node) {
   const int64_t columns = node.type().shape.back();
   std::string statements;
   const std::string out = text("p", node.input_count(), "[i]"),

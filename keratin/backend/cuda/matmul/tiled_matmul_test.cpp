@@ -10,7 +10,7 @@
 #include "keratin/backend/cuda/matmul/fused_matmul.h"
 #include "keratin/backend/cuda/matmul/fused_matmul_testing.h"
 #include "keratin/backend/cuda/matmul/matmul.h"
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/testing/backends.h"
 
@@ -18,7 +18,7 @@ namespace keratin::cuda {
 namespace {
 
 // Factors as they are and transposed, edges within tiles and steps, and all kinds of epilogues.
-const ProductCase cases[] = {
+const FusedMatmulCase tiled_cases[] = {
     {{"[128,768]", "[768,256]", "[256]", "[128,256]"},
      "%4 = matmul(%0, %1) {} %6 = add(%4, %2) %5 = add(%6, %3)"},
     {{"[100,332]", "[332,132]", "[132]", "[100,132]"},
@@ -36,7 +36,7 @@ constexpr Tiling tilings[] = {
     {64, 64, 1}, {64, 64, 2}, {64, 64, 8}, {128, 64, 1}, {128, 64, 4}, {64, 128, 2},
 };
 
-Product product_of(const Node& node) {
+MatmulJob product_of(const Node& node) {
   const auto product = read_any_epilogue(node);
   EXPECT_TRUE(product && fits_tiles(*product, node.type().dtype));
   return *product;
@@ -48,11 +48,11 @@ TEST(TiledProducts, CompileEverywhere) {
     ASSERT_EQ(std::getenv("KERATIN_REQUIRE_NVRTC"), nullptr) << reason;
     GTEST_SKIP() << "no kernel was compiled: " << reason;
   }
-  for (const ProductCase& c : cases) {
+  for (const FusedMatmulCase& c : tiled_cases) {
     const Module m = module_of(c, "f32");
     const Node& node = *m.block().nodes().back();
-    const Product product = product_of(node);
-    const auto written = [&](const Tiling& t) { return make_tiled_product(node, product, t).text; };
+    const MatmulJob product = product_of(node);
+    const auto written = [&](const Tiling& t) { return write_tiled_matmul(node, product, t).code; };
     EXPECT_NO_THROW(compile(written({128, 64, 1}), "sm_80"));
     EXPECT_NO_THROW(compile(written({64, 64, 4}), "sm_90"));
   }
@@ -62,7 +62,7 @@ TEST(TiledProducts, TakeWhatIsSmallAndDeep) {
   const auto fits = [](const char* a, const char* b, const char* dtype = "f32") {
     const Module m = ops::parse(text("module(%a: ", dtype, a, ", %b: ", dtype, b,
                                      ") {\n%y = matmul(%a, %b) {}\nreturn %y\n}"));
-    const auto product = read_product(*m.block().nodes().back());
+    const auto product = read_matmul(*m.block().nodes().back());
     return product && fits_tiles(*product, m.block().nodes().back()->type().dtype);
   };
   EXPECT_TRUE(fits("[128,768]", "[768,768]"));
@@ -81,7 +81,7 @@ TEST(TiledProducts, FillAGpu) {
     const Module m = ops::parse(
         text("module(%a: f32", a, ", %b: f32", b, ") {\n%y = matmul(%a, %b) {}\nreturn %y\n}"));
     std::string all;
-    for (const Tiling& t : tilings_of(*read_product(*m.block().nodes().back()), clusters))
+    for (const Tiling& t : tilings_of(*read_matmul(*m.block().nodes().back()), clusters))
       all += name_of(t) + ';';
     return all;
   };
@@ -103,17 +103,17 @@ void expect_same(const Tensor& actual, const Tensor& expected, const std::string
 TEST(TiledProducts, GiveWhatTheLibraryGives) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
-  for (const ProductCase& c : cases)
+  for (const FusedMatmulCase& c : tiled_cases)
     for (const bool nan : {false, true}) {
       const Module m = module_of(c, "f32");
       const Node& node = *m.block().nodes().back();
-      const auto library = make_epilogue(node, {.deterministic = true, .tf32 = false});
+      const auto library = make_fused_matmul(node, {.deterministic = true, .tf32 = false}).kernel;
       ASSERT_NE(library, nullptr);
       const TrialData data{.nan = nan, .make = coarse_wave};
       const Tensor expected = output_of(node, *library, data);
       for (const Tiling& tiling : tilings) {
-        if (tiling.parts > 1 && !gpu(node.device()).has_clusters()) continue;
-        const auto step = make_step(node, make_tiled_product(node, product_of(node), tiling));
+        if (tiling.splits > 1 && !gpu(node.device()).has_clusters()) continue;
+        const auto step = compile_kernel(node, write_tiled_matmul(node, product_of(node), tiling));
         expect_same(output_of(node, *step, data), expected, text(c.body, ' ', name_of(tiling)));
       }
     }

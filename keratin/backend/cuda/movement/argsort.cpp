@@ -1,7 +1,8 @@
-#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/movement/line.h"
 #include "keratin/backend/cuda/movement/sort_source.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/sort.h"
 
 // Equals keep their order, NaN comes last.
@@ -9,22 +10,30 @@ namespace keratin::cuda {
 
 namespace {
 
-// An element's place is the number of those that come before it: best for short lines.
-Source count_smaller(const Node& node, const Line& line, bool descending) {
+Line line_of(const Node& node) { return {node.type().shape, node.attr<ops::SortAttrs>().axis}; }
+
+// An element's position is the number of those that come before it: best for short lines.
+Source write_counting_argsort(const Node& node) {
+  const auto [x, y] = arguments<UnaryOperands>(node);
+  const bool descending = node.attr<ops::SortAttrs>().descending;
+  const Line line = line_of(node);
   const int64_t step = std::max<int64_t>(line.inner, 1), size = std::max<int64_t>(line.size, 1);
   return element_kernel(
       node,
       text("    const Index in = i % Index(", step, "), k = i / Index(", step, ") % Index(", size,
            "), base = i / Index(", step * size, ") * Index(", step * size,
-           ") + in;\n    const auto x = load(p0[i]);\n    Index before = 0;\n",
-           "    for (Index j = 0; j < ", size, "; ++j) {\n      const auto y = load(p0[base + j * ",
-           "Index(", step, ")]);\n      const bool nans = x != x && y != y;\n",
+           ") + in;\n    const auto x = load(", x, "[i]);\n    Index before = 0;\n",
+           "    for (Index j = 0; j < ", size, "; ++j) {\n      const auto y = load(", x,
+           "[base + j * ", "Index(", step, ")]);\n      const bool nans = x != x && y != y;\n",
            "      const bool first = x != x ? y == y : y == y && y ", descending ? ">" : "<",
-           " x;\n      if (first || ((y == x || nans) && j < k)) ++before;\n    }\n",
-           "    p1[base + before * Index(", step, ")] = k;\n"));
+           " x;\n      if (first || ((y == x || nans) && j < k)) ++before;\n    }\n", "    ", y,
+           "[base + before * Index(", step, ")] = k;\n"));
 }
 
-Source sort_lines(const Node& node, const Line& line, bool descending) {
+Source write_radix_argsort(const Node& node) {
+  const auto [x, y] = arguments<UnaryOperands>(node);
+  const bool descending = node.attr<ops::SortAttrs>().descending;
+  const Line line = line_of(node);
   const DType dtype = node.in().dtype();
   const auto bits = static_cast<int>(8 * size_of(is_float(dtype) && size_of(dtype) < 4
                                                      ? DType::f32  // what arithmetic is done in
@@ -32,35 +41,43 @@ Source sort_lines(const Node& node, const Line& line, bool descending) {
   const int64_t inner = line.inner, lines = line.outer * inner;
   const std::string at = text("(line / Index(", inner, ") * Index(", line.size, ") + i) * Index(",
                               inner, ") + line % Index(", inner, ")");
-  SortText sort{
-      .items = line.size,
-      .lines = lines,
-      .bits = std::max(bits, 32),
-      .wide = bits > 32,
-      .key = text("sorting::sort_key<", descending ? "true" : "false", ">(load(p0[", at, "]))")};
+  RadixSort sort{.items = line.size,
+                 .lines = lines,
+                 .bits = std::max(bits, 32),
+                 .wide = bits > 32,
+                 .key = text("sorting::sort_key<", descending ? "true" : "false", ">(load(", x, "[",
+                             at, "]))")};
   Source source;
   source.name = node.name();
-  source.text = text("using Index = ", index_type(node), ";\n");
+  source.code = text("using Index = ", index_type(node), ";\n");
   sort.write(node, source);
-  source.text +=
+  source.code +=
       function(node, source, "copy",
                text("  const Index line = blockIdx.y;\n  const Index i = blockIdx.x * Index(",
-                    block_size, ") + threadIdx.x;\n  if (i < Index(", line.size, ")) p1[", at,
+                    block_size, ") + threadIdx.x;\n  if (i < Index(", line.size, ")) ", y, "[", at,
                     "] = (", sort.order, ")[line * Index(", line.size, ") + i];\n"));
-  source.passes.push_back({"copy", static_cast<unsigned>((line.size + block_size - 1) / block_size),
-                           static_cast<unsigned>(lines)});
+  source.launches.push_back({"copy",
+                             static_cast<unsigned>((line.size + block_size - 1) / block_size),
+                             static_cast<unsigned>(lines)});
   return source;
+}
+
+std::optional<std::string> refuses_radix_argsort(const Node& node) {
+  constexpr int64_t short_line = 256, max_lines = 65535;
+  const Line line = line_of(node);
+  const int64_t lines = line.outer * line.inner;
+  if (line.size <= short_line)
+    return text("lines of up to ", short_line, " sort faster by counting");
+  if (line.size >= RadixSort::max_items) return text("a line has ", line.size, " elements");
+  if (lines == 0 || lines > max_lines) return text(lines, " lines, not 1 to ", max_lines);
+  return std::nullopt;
 }
 
 }  // namespace
 
-Source make_argsort(const Node& node) {
-  constexpr int64_t short_line = 256, most_lines = 65535;
-  const auto [axis, descending] = node.attr<ops::SortAttrs>();
-  const Line line(node.type().shape, axis);
-  const bool sort = line.size > short_line && line.size < SortText::most_items &&
-                    line.outer * line.inner > 0 && line.outer * line.inner <= most_lines;
-  return sort ? sort_lines(node, line, descending) : count_smaller(node, line, descending);
-}
+extern const CudaKernel radix_argsort_kernel = source_kernel<write_radix_argsort>(
+    {.name = "argsort by digits", .ops = {&ops::argsort_op}, .refuses = refuses_radix_argsort});
+extern const CudaKernel counting_argsort_kernel = source_kernel<write_counting_argsort>(
+    {.name = "argsort by counting", .ops = {&ops::argsort_op}});
 
 }  // namespace keratin::cuda

@@ -6,14 +6,14 @@
 
 namespace keratin::cuda {
 
-// x as [outer, size, inner] around the axis of a node that gathers or scatters; `count` indices, or
-// one for each position where `along`.
-struct Places {
+// The tensor that a gather or scatter indexes, as [outer, size, inner] around the axis. There are
+// `count` indices; where `along`, `count` for each outer and inner position.
+struct IndexLayout {
   int64_t outer, size, inner, count;
 
-  Places(int64_t outer_, int64_t size_, int64_t inner_, int64_t count_)
+  IndexLayout(int64_t outer_, int64_t size_, int64_t inner_, int64_t count_)
       : outer(outer_), size(size_), inner(inner_), count(count_) {}
-  Places(const Node& node, bool along) {
+  IndexLayout(const Node& node, bool along) {
     const int64_t axis = node.attr<ops::AxisAttrs>().axis;
     const Shape &x = node.in(0).shape(), &indices = node.in(1).shape();
     outer = x.count(0, axis);
@@ -23,8 +23,8 @@ struct Places {
   }
 };
 
-// One to divide by.
-inline std::string number(int64_t value) {
+// A divisor in source code, never 0.
+inline std::string divisor(int64_t value) {
   return text("Index(", std::max<int64_t>(value, 1), ")");
 }
 

@@ -1,27 +1,34 @@
 #include "keratin/ops/indexing.h"
 
-#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/movement/index_layout.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
+#include "keratin/ops/indexing_operands.h"
+#include "keratin/ops/records.h"
 
 namespace keratin::cuda {
 
 namespace {
 
-Source gather(const Node& node, bool along) {
-  const Places p(node, along);
+// `along`: each output element has an index of its own.
+template <bool along>
+Source write_gather(const Node& node) {
+  const auto p = arguments<ops::GatherOperands>(node);
+  const IndexLayout l(node, along);
   return element_kernel(
       node,
-      text("    const Index in = i % ", number(p.inner), ", j = i / ", number(p.inner), " % ",
-           number(p.count), ", o = i / ", number(p.inner * p.count), ";\n    p2[i] = p0[(o * ",
-           number(p.size), " + Index(checked_index(p1[", along ? "i" : "j", "], ", p.size,
-           ", fault, tag))) * ", number(p.inner), " + in];\n"),
+      text("    const Index in = i % ", divisor(l.inner), ", j = i / ", divisor(l.inner), " % ",
+           divisor(l.count), ", o = i / ", divisor(l.inner * l.count), ";\n    ", p.y,
+           "[i] = ", p.x, "[(o * ", divisor(l.size), " + Index(checked_index(", p.indices, "[",
+           along ? "i" : "j", "], ", l.size, ", fault, tag))) * ", divisor(l.inner), " + in];\n"),
       true);
 }
 
 }  // namespace
 
-Source make_gather(const Node& node) { return gather(node, false); }
-Source make_take_along_axis(const Node& node) { return gather(node, true); }
+extern const CudaKernel gather_kernel =
+    source_kernel<write_gather<false>>({.name = "gather", .ops = {&ops::gather_op}});
+extern const CudaKernel take_along_axis_kernel = source_kernel<write_gather<true>>(
+    {.name = "take_along_axis", .ops = {&ops::take_along_axis_op}});
 
 }  // namespace keratin::cuda

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
-#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/matmul/cublas_matmul.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/constant.h"
+#include "keratin/ops/indexing_operands.h"
 #include "keratin/ops/joining.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/slicing.h"
 
 namespace keratin::cuda {
@@ -31,25 +33,26 @@ int64_t pack_of(const Node& node, const Dims& strides, int64_t base) {
 // out[i] = in[base + Σ coordinate · stride]
 Source move(const Node& node, Dims strides, int64_t base = 0) {
   Dims dims = node.type().shape.dims();
+  const auto [x, y] = arguments<UnaryOperands>(node);
   const int64_t pack = pack_of(node, strides, base);
   if (pack == 1)
-    return element_kernel(node, text("    p1[i] = p0[", affine(dims, strides, base, "i"), "];\n"));
+    return element_kernel(
+        node, text("    ", y, "[i] = ", x, "[", affine(dims, strides, base, "i"), "];\n"));
   dims.back() /= pack;
   for (size_t axis = 0; axis + 1 < strides.size(); ++axis) strides[axis] /= pack;
   const std::string type = text("Pack<", storage_type(node.type().dtype), ", ", pack, ">");
-  return element_kernel(node, node.type().shape.count() / pack,
-                        text("    reinterpret_cast<", type, "*>(p1)[i] = reinterpret_cast<const ",
-                             type, "*>(p0)[", affine(dims, strides, base / pack, "i"), "];\n"));
+  return element_kernel(
+      node, node.type().shape.count() / pack,
+      text("    reinterpret_cast<", type, "*>(", y, ")[i] = reinterpret_cast<const ", type, "*>(",
+           x, ")[", affine(dims, strides, base / pack, "i"), "];\n"));
 }
 
 // The start of a window along an axis, moved so that the window lies inside.
-std::string start_of(size_t input, size_t axis, int64_t room) {
-  return text("min(max((long long)p", input, "[", axis, "], 0LL), ", room, "LL)");
+std::string start_of(Argument start, size_t axis, int64_t room) {
+  return text("min(max((long long)", start, "[", axis, "], 0LL), ", room, "LL)");
 }
 
-}  // namespace
-
-Source make_transpose(const Node& node) {
+Source write_transpose(const Node& node) {
   const Dims& permutation = node.attr<ops::TransposeAttrs>().permutation;
   const Dims own = node.in().shape().strides();
   Dims strides;
@@ -57,7 +60,7 @@ Source make_transpose(const Node& node) {
   return move(node, strides);
 }
 
-Source make_slice(const Node& node) {
+Source write_slice(const Node& node) {
   const auto& attrs = node.attr<ops::SliceAttrs>();
   const Shape& shape = node.in().shape();
   const Dims start = ops::slice_window(attrs, shape).start;
@@ -70,7 +73,7 @@ Source make_slice(const Node& node) {
   return move(node, strides, base);
 }
 
-Source make_reverse(const Node& node) {
+Source write_reverse(const Node& node) {
   const Shape& shape = node.in().shape();
   Dims strides = shape.strides();
   int64_t base = 0;
@@ -82,35 +85,39 @@ Source make_reverse(const Node& node) {
   return move(node, strides, base);
 }
 
-Source make_dynamic_slice(const Node& node) {
+Source write_dynamic_slice(const Node& node) {
+  const auto p = arguments<ops::DynamicSliceOperands>(node);
   const Shape &shape = node.in().shape(), &size = node.type().shape;
   const Dims strides = shape.strides();
   std::string position = affine(size.dims(), strides, 0, "i");
   for (int64_t axis = 0; axis < shape.rank(); ++axis)
     if (shape[axis] != size[axis])
       position +=
-          text(" + Index(", start_of(1, static_cast<size_t>(axis), shape[axis] - size[axis]),
+          text(" + Index(", start_of(p.start, static_cast<size_t>(axis), shape[axis] - size[axis]),
                ") * Index(", strides[static_cast<size_t>(axis)], ")");
-  return element_kernel(node, text("    p2[i] = p0[", position, "];\n"));
+  return element_kernel(node, text("    ", p.y, "[i] = ", p.x, "[", position, "];\n"));
 }
 
-Source make_dynamic_update_slice(const Node& node) {
+Source write_dynamic_update_slice(const Node& node) {
+  const auto p = arguments<ops::DynamicUpdateSliceOperands>(node);
   const Shape &shape = node.type().shape, &size = node.in(1).shape();
   const Dims strides = size.strides();
   std::string body = "    bool inside = true;\n    Index from = 0;\n";
   for (int64_t axis = 0; axis < shape.rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
     body += text("    { const Index c = ", coordinate(shape.dims(), a, "i"), " - Index(",
-                 start_of(2, a, shape[axis] - size[axis]), ");\n",
+                 start_of(p.start, a, shape[axis] - size[axis]), ");\n",
                  "      inside = inside && c >= 0 && c < Index(", size[axis], ");\n",
                  "      from += c * Index(", strides[a], "); }\n");
   }
-  Source source = element_kernel(node, body + "    p3[i] = inside ? p1[from] : p0[i];\n");
+  Source source = element_kernel(
+      node, text(body, "    ", p.y, "[i] = inside ? ", p.update, "[from] : ", p.x, "[i];\n"));
   source.in_place.elementwise = node.type().shape;
   return source;
 }
 
-Source make_pad(const Node& node) {
+Source write_pad(const Node& node) {
+  const auto [x, y] = arguments<UnaryOperands>(node);
   const auto& attrs = node.attr<ops::PadAttrs>();
   const Shape& shape = node.in().shape();
   const DType dtype = node.type().dtype;
@@ -134,34 +141,54 @@ Source make_pad(const Node& node) {
       node, node.type().shape.count() / pack,
       text(body, "    ", type, " one;\n    for (int e = 0; e < ", pack,
            "; ++e) one.items[e] = convert<", storage_type(dtype), ">(",
-           literal(DType::f64, attrs.value), ");\n    reinterpret_cast<", type,
-           "*>(p1)[i] = inside ? reinterpret_cast<const ", type, "*>(p0)[from] : one;\n"));
+           literal(DType::f64, attrs.value), ");\n    reinterpret_cast<", type, "*>(", y,
+           ")[i] = inside ? reinterpret_cast<const ", type, "*>(", x, ")[from] : one;\n"));
 }
 
 // Each output element finds the input whose stretch of the axis it lies in.
-Source make_concat(const Node& node) {
+Source write_concat(const Node& node) {
+  const auto p = arguments<JoinOperands>(node);
   const auto axis = node.attr<ops::AxisAttrs>().axis;
   const Shape& shape = node.type().shape;
   const int64_t inner = shape.count(axis + 1, shape.rank()), row = shape[axis] * inner;
   std::string body = text("    const Index o = i / Index(", std::max<int64_t>(row, 1),
                           "), c = i % Index(", std::max<int64_t>(row, 1), ");\n    ");
   int64_t start = 0;
-  const size_t out = node.input_count();
   for (size_t k = 0; k < node.input_count(); ++k) {
     const int64_t size = node.in(k).shape()[axis] * inner;
     if (size == 0) continue;
-    body += text("if (c < Index(", start + size, ")) p", out, "[i] = p", k, "[o * Index(", size,
-                 ") + c - Index(", start, ")];\n    else ");
+    body += text("if (c < Index(", start + size, ")) ", p.y, "[i] = ", p.inputs[k], "[o * Index(",
+                 size, ") + c - Index(", start, ")];\n    else ");
     start += size;
   }
   return element_kernel(node, body + ";\n");
 }
 
-Source make_iota(const Node& node) {
+Source write_iota(const Node& node) {
   const auto axis = static_cast<size_t>(node.attr<ops::IotaAttrs>().axis);
+  const Argument y = arguments<JoinOperands>(node).y;
   return element_kernel(
-      node, text("    p0[i] = convert<", storage_type(node.type().dtype), ">((long long)",
+      node, text("    ", y, "[i] = convert<", storage_type(node.type().dtype), ">((long long)",
                  coordinate(node.type().shape.dims(), axis, "i"), ");\n"));
 }
+
+}  // namespace
+
+extern const CudaKernel transpose_kernel =
+    source_kernel<write_transpose>({.name = "transpose", .ops = {&ops::transpose_op}});
+extern const CudaKernel slice_kernel =
+    source_kernel<write_slice>({.name = "slice", .ops = {&ops::slice_op}});
+extern const CudaKernel reverse_kernel =
+    source_kernel<write_reverse>({.name = "reverse", .ops = {&ops::reverse_op}});
+extern const CudaKernel dynamic_slice_kernel =
+    source_kernel<write_dynamic_slice>({.name = "dynamic_slice", .ops = {&ops::dynamic_slice_op}});
+extern const CudaKernel dynamic_update_slice_kernel = source_kernel<write_dynamic_update_slice>(
+    {.name = "dynamic_update_slice", .ops = {&ops::dynamic_update_slice_op}});
+extern const CudaKernel pad_kernel =
+    source_kernel<write_pad>({.name = "pad", .ops = {&ops::pad_op}});
+extern const CudaKernel concat_kernel =
+    source_kernel<write_concat>({.name = "concat", .ops = {&ops::concat_op}});
+extern const CudaKernel iota_kernel =
+    source_kernel<write_iota>({.name = "iota", .ops = {&ops::iota_op}});
 
 }  // namespace keratin::cuda

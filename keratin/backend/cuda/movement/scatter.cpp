@@ -1,56 +1,67 @@
 #include <algorithm>
 #include <bit>
 
-#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/movement/index_layout.h"
 #include "keratin/backend/cuda/movement/sort_source.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
+#include "keratin/ops/indexing_operands.h"
+#include "keratin/ops/records.h"
 
-// Additions to places that indices name: no atomics, so a sum is always the same.
+// Additions at positions that indices select: no atomics, so a sum is always the same.
 namespace keratin::cuda {
 
 namespace {
 
 constexpr int64_t chunk = 64;  // as in kernels/scatter.cu
 
-// Every element looks for what is added to it, in the order of the indices: best for few of them.
-Source look_for_updates(const Node& node, const Places& p, bool along) {
+// Every element looks for its updates, in the order of the indices: best for few updates.
+template <bool along>
+Source write_searching_scatter(const Node& node) {
+  const auto p = arguments<ops::ScatterOperands>(node);
+  const IndexLayout l(node, along);
   const DType dtype = node.type().dtype;
-  const std::string at = text("(o * ", number(p.count), " + j) * ", number(p.inner), " + in");
-  return element_kernel(
+  const std::string at = text("(o * ", divisor(l.count), " + j) * ", divisor(l.inner), " + in");
+  Source source = element_kernel(
       node,
-      text("    const Index in = i % ", number(p.inner), ", k = i / ", number(p.inner), " % ",
-           number(p.size), ", o = i / ", number(p.inner * p.size), ";\n    ", compute_type(dtype),
-           " total = load(p0[i]);\n    for (Index j = 0; j < ", p.count, "; ++j) {\n",
-           "      if (Index(checked_index(p1[", along ? at : "j", "], ", p.size,
-           ", fault, tag)) == k) total = scalar::Add{}(total, load(p2[", at, "]));\n    }\n",
-           "    p3[i] = ", storage_type(dtype), "(total);\n"),
+      text("    const Index in = i % ", divisor(l.inner), ", k = i / ", divisor(l.inner), " % ",
+           divisor(l.size), ", o = i / ", divisor(l.inner * l.size), ";\n    ", compute_type(dtype),
+           " total = load(", p.x, "[i]);\n    for (Index j = 0; j < ", l.count, "; ++j) {\n",
+           "      if (Index(checked_index(", p.indices, "[", along ? at : "j", "], ", l.size,
+           ", fault, tag)) == k) total = scalar::Add{}(total, load(", p.updates, "[", at,
+           "]));\n    }\n    ", p.y, "[i] = ", storage_type(dtype), "(total);\n"),
       true);
+  source.in_place.adds_to_first_input = true;
+  return source;
 }
 
-// Updates are sorted by their targets; then each target's are next to each other.
-class SortedUpdates {
+// What is sorted: with `along` every update has a target of its own among all elements.
+IndexLayout layout_of_sort(const IndexLayout& l, bool along) {
+  if (!along) return l;
+  return {1, l.outer * l.size * l.inner, 1, l.outer * l.count * l.inner};
+}
+
+// Updates are sorted by their targets; then those of one target are neighbours.
+class SortedScatter {
  public:
-  SortedUpdates(const Node& node, const Places& p, bool along) : node_(node), p_(p) {
-    const std::string target = text("checked_index(p1[i], ", p.size, ", fault, tag)");
+  SortedScatter(const Node& node, const IndexLayout& l, bool along)
+      : node_(node), p_(arguments<ops::ScatterOperands>(node)), l_(layout_of_sort(l, along)) {
+    const std::string target = text("checked_index(", p_.indices, "[i], ", l.size, ", fault, tag)");
     sort_.key = target;
-    if (along) {  // every update has a target of its own among all elements
-      sort_.key = text("(i / ", number(p.count * p.inner), " * ", number(p.size), " + ", target,
-                       ") * ", number(p.inner), " + i % ", number(p.inner));
-      p_ = {1, p.outer * p.size * p.inner, 1, p.outer * p.count * p.inner};
-    }
-    sort_.items = p_.count;
-    sort_.bits = std::bit_width(static_cast<uint64_t>(p_.size - 1));
+    if (along)
+      sort_.key = text("(i / ", divisor(l.count * l.inner), " * ", divisor(l.size), " + ", target,
+                       ") * ", divisor(l.inner), " + i % ", divisor(l.inner));
+    sort_.items = l_.count;
+    sort_.bits = std::bit_width(static_cast<uint64_t>(l_.size - 1));
   }
 
-  bool fits() const { return std::max(p_.size, p_.count) < SortText::most_items; }
-
   Source write() {
-    // The table comes first, unless it is there already.
-    source_ = element_kernel(node_, "    if (p3 != p0) p3[i] = p0[i];\n", true);
+    // x is copied first, unless the result is written over it.
+    source_ = element_kernel(
+        node_, text("    if (", p_.y, " != ", p_.x, ") ", p_.y, "[i] = ", p_.x, "[i];\n"), true);
     sort_.write(node_, source_);
-    source_.text += "#include \"keratin/backend/cuda/kernels/scatter.cu\"\n";
-    const int64_t columns = p_.outer * p_.inner, chunks = (p_.count + chunk - 1) / chunk;
+    source_.code += "#include \"keratin/backend/cuda/kernels/scatter.cu\"\n";
+    const int64_t columns = l_.outer * l_.inner, chunks = (l_.count + chunk - 1) / chunk;
     const size_t partial = source_.scratch_bytes;
     source_.scratch_bytes += static_cast<size_t>(chunks * 2 * columns) * 8;
     const auto across =
@@ -61,42 +72,62 @@ class SortedUpdates {
         text("  const unsigned c = blockIdx.x * ", beside, " + threadIdx.y;\n  if (c >= ", chunks,
              ") return;\n  for (Index at = blockIdx.y * ", across, " + threadIdx.x; at < Index(",
              columns, "); at += gridDim.y * Index(", across, ")) {\n    const Index in = at % ",
-             number(p_.inner), ", o = at / ", number(p_.inner), ";\n    const scattering::Column<",
-             type, "> column = {", sort_.keys, ", ", sort_.order, ", ", p_.count, ", p2 + o * ",
-             number(p_.count * p_.inner), " + in, p3 + o * ", number(p_.size * p_.inner), " + in, ",
-             p_.inner, ", reinterpret_cast<", compute_type(node_.type().dtype), "*>(p4 + ", partial,
-             "LL) + at, ", columns, "};\n");
+             divisor(l_.inner), ", o = at / ", divisor(l_.inner),
+             ";\n    const scattering::Column<", type, "> column = {", sort_.keys, ", ",
+             sort_.order, ", ", l_.count, ", ", p_.updates, " + o * ", divisor(l_.count * l_.inner),
+             " + in, ", p_.y, " + o * ", divisor(l_.size * l_.inner), " + in, ", l_.inner,
+             ", reinterpret_cast<", compute_type(node_.type().dtype), "*>(",
+             scratch_argument(node_), " + ", partial, "LL) + at, ", columns, "};\n");
     for (const char* name : {"add", "join"}) {
-      source_.text += function(node_, source_, name,
+      source_.code += function(node_, source_, name,
                                text(set_up, "    scattering::", name, "_chunk(column, c);\n  }\n"));
-      source_.passes.push_back({name, static_cast<unsigned>((chunks + beside - 1) / beside),
-                                static_cast<unsigned>(std::min<int64_t>(groups, 65535)),
-                                static_cast<unsigned>(across), static_cast<unsigned>(beside)});
+      source_.launches.push_back({name, static_cast<unsigned>((chunks + beside - 1) / beside),
+                                  static_cast<unsigned>(std::min<int64_t>(groups, 65535)),
+                                  static_cast<unsigned>(across), static_cast<unsigned>(beside)});
     }
     return std::move(source_);
   }
 
  private:
   const Node& node_;
-  Places p_;
-  SortText sort_;
+  const ops::ScatterOperands<Argument> p_;
+  const IndexLayout l_;
+  RadixSort sort_;
   Source source_;
 };
 
-Source scatter_add(const Node& node, bool along) {
-  constexpr int64_t few = 64;
-  const Places p(node, along);
-  SortedUpdates sorted(node, p, along);
-  const bool sort = p.count > few && node.type().shape.count() > 0 && sorted.fits();
-  Source source = sort ? sorted.write() : look_for_updates(node, p, along);
-  source.name = node.name();
-  source.in_place.grows_input = true;
+template <bool along>
+Source write_sorted_scatter(const Node& node) {
+  Source source = SortedScatter(node, IndexLayout(node, along), along).write();
+  source.in_place.adds_to_first_input = true;
   return source;
+}
+
+template <bool along>
+std::optional<std::string> refuses_sorted_scatter(const Node& node) {
+  constexpr int64_t few = 64;
+  const IndexLayout l(node, along), sorted = layout_of_sort(l, along);
+  if (l.count <= few) return text("up to ", few, " updates are found faster by every element");
+  if (node.type().shape.count() == 0) return "the result is empty";
+  if (std::max(sorted.size, sorted.count) >= RadixSort::max_items)
+    return text(sorted.count, " updates of ", sorted.size, " elements are too many");
+  return std::nullopt;
 }
 
 }  // namespace
 
-Source make_scatter_add(const Node& node) { return scatter_add(node, false); }
-Source make_scatter_add_along_axis(const Node& node) { return scatter_add(node, true); }
+extern const CudaKernel sorted_scatter_kernel =
+    source_kernel<write_sorted_scatter<false>>({.name = "scatter_add of sorted updates",
+                                                .ops = {&ops::scatter_add_op},
+                                                .refuses = refuses_sorted_scatter<false>});
+extern const CudaKernel sorted_scatter_along_axis_kernel =
+    source_kernel<write_sorted_scatter<true>>({.name = "scatter_add_along_axis of sorted updates",
+                                               .ops = {&ops::scatter_add_along_axis_op},
+                                               .refuses = refuses_sorted_scatter<true>});
+extern const CudaKernel searching_scatter_kernel = source_kernel<write_searching_scatter<false>>(
+    {.name = "scatter_add by searching", .ops = {&ops::scatter_add_op}});
+extern const CudaKernel searching_scatter_along_axis_kernel =
+    source_kernel<write_searching_scatter<true>>(
+        {.name = "scatter_add_along_axis by searching", .ops = {&ops::scatter_add_along_axis_op}});
 
 }  // namespace keratin::cuda

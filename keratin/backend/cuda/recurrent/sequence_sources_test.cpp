@@ -1,6 +1,6 @@
-#include "keratin/backend/cuda/attention/attention.h"
 #include "keratin/backend/cuda/sources_testing.h"
 #include "keratin/ops/ops.h"
+#include "keratin/ops/records.h"
 
 // The text of what layers over sequences are made of: recurrent steps, attention, and rows that are
 // normalised.
@@ -38,15 +38,15 @@ Module recurrent_layers(DType dtype, int64_t batch, int64_t units, bool masked) 
 }
 
 // From a few units to as many as a block has threads for, with and without a mask.
-TEST_F(CudaTexts, RecurrentSteps) {
+TEST_F(CudaSources, RecurrentSteps) {
   for (DType dtype : {DType::f32, DType::bf16, DType::f16})
     for (const int64_t units : {3, 128, 256}) {
       if (dtype == DType::f16 && units != 128) continue;
       const Module m = recurrent_layers(dtype, units == 3 ? 200 : 64, units, units == 128);
-      EXPECT_EQ(count_texts(m, "recurrent::"), 4) << dtype;
+      EXPECT_EQ(count_sources(m, "recurrent::"), 4) << dtype;
       expect_compiles(m);
     }
-  EXPECT_EQ(count_texts(recurrent_layers(DType::f64, 4, 3, false), "recurrent::"), 0);
+  EXPECT_EQ(count_sources(recurrent_layers(DType::f64, 4, 3, false), "recurrent::"), 0);
 }
 
 // Forward and its gradient, of queries and keys {batch, time, heads, depth}.
@@ -60,42 +60,48 @@ Module attention(const Type& query, const Shape& keys, bool causal, bool masked)
   return m;
 }
 
+bool is_attention(const Node& node) {
+  return (&node.op() == &ops::scaled_dot_product_attention_op ||
+          &node.op() == &ops::scaled_dot_product_attention_grad_op) &&
+         source_kernel_of(node) != nullptr;
+}
+
 // For few queries, whose keys warps share, and for many.
-TEST_F(CudaTexts, Attention) {
+TEST_F(CudaSources, Attention) {
   for (const int64_t batch : {2, 20})
     for (DType dtype : {DType::f32, DType::bf16, DType::f16}) {
       const Shape shape = {batch, 70, 3, dtype == DType::f32 ? 16 : 32};
       const Module m = attention({dtype, shape}, shape, dtype == DType::bf16, dtype == DType::f16);
-      EXPECT_EQ(count_texts(m, "attention::"), 2);
-      EXPECT_EQ(count_texts(m, "attention::forward_few<"), batch == 2);
+      EXPECT_EQ(count_sources(m, "attention::"), 2);
+      EXPECT_EQ(count_sources(m, "attention::forward_few<"), batch == 2);
       expect_compiles(m);
       for (const auto& node : m.block().nodes())
-        if (find_text(*node) == make_attention)
-          expect_compiles(attention_text(*node, true).text);  // of f32 other products
+        if (is_attention(*node))
+          expect_compiles(source_of(*node, {.tf32 = true}).code);  // f32 is rounded for the matmuls
     }
 }
 
 // Few queries are for several warps where there are keys for them, on GPUs with the least memory
 // too.
-TEST_F(CudaTexts, AttentionOfFewQueries) {
+TEST_F(CudaSources, AttentionOfFewQueries) {
   for (DType dtype : {DType::f32, DType::bf16})
     for (const int64_t depth : {64, 128})
       for (const int64_t keys : {32, 64, 65, 500}) {
         if (dtype == DType::f32 && depth == 128) continue;  // decomposed
         const Module m = attention({dtype, {1, 1, 12, depth}}, {1, keys, 12, depth}, false, false);
         for (const auto& node : m.block().nodes()) {
-          if (find_text(*node) != make_attention) continue;
-          for (const Source::Pass& pass : attention_text(*node, true).passes)
-            EXPECT_LT(pass.shared_bytes, 98U << 10) << pass.function;
+          if (!is_attention(*node)) continue;
+          for (const Source::Launch& launch : source_of(*node, {.tf32 = true}).launches)
+            EXPECT_LT(launch.shared_bytes, 98U << 10) << launch.function;
         }
-        EXPECT_EQ(count_texts(m, "attention::forward_few<"),
+        EXPECT_EQ(count_sources(m, "attention::forward_few<"),
                   keys > (dtype == DType::f32 ? 32 : 64));
         if (keys == 65) expect_compiles(m);
       }
 }
 
 // Rows of a warp's part, of a warp and of a block; the last has too many columns for a kernel.
-TEST_F(CudaTexts, Rows) {
+TEST_F(CudaSources, Rows) {
   for (DType dtype : {DType::f32, DType::bf16})
     for (const int64_t columns : {10, 768, 5000, 40000}) {
       if (dtype == DType::bf16 && columns != 768) continue;
@@ -110,17 +116,17 @@ TEST_F(CudaTexts, Rows) {
         dy[0] = m.input(y.type());
         y.node().op().grad(y.node(), dy);
       }
-      EXPECT_EQ(count_texts(m, "rows::"), columns == 40000 ? 0 : 10);
+      EXPECT_EQ(count_sources(m, "rows::"), columns == 40000 ? 0 : 10);
       expect_compiles(m);
     }
 }
 
 // Rows of a warp each share blocks, unless they are so few that processors would be left idle.
-TEST_F(CudaTexts, FewRows) {
+TEST_F(CudaSources, FewRows) {
   for (const int64_t rows : {21, 512, 513}) {
     Module m;
     const Value y = ops::softmax(m.input({DType::f32, {rows, 768}}));
-    EXPECT_EQ(make_rows(y.node()).passes[0].blocks, rows > 512 ? (rows + 3) / 4 : rows);
+    EXPECT_EQ(source_of(y.node()).launches[0].blocks, rows > 512 ? (rows + 3) / 4 : rows);
   }
 }
 

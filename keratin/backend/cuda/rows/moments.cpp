@@ -1,8 +1,11 @@
 #include <bit>
 
-#include "keratin/backend/cuda/families.h"
 #include "keratin/backend/cuda/matmul/cublas_matmul.h"
+#include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
+#include "keratin/ops/norm_operands.h"
+#include "keratin/ops/norm_rules.h"
+#include "keratin/ops/records.h"
 
 namespace keratin::cuda {
 
@@ -12,10 +15,10 @@ constexpr int64_t wanted_blocks = 792, finishing_columns = 32, finishing_lanes =
 
 // A matrix of rows · columns, read once: a block has `width` threads along a row, each with `pack`
 // columns, and `height` rows at a time.
-struct Layout {
+struct MomentsLayout {
   int64_t rows, columns, pack, width, height, blocks, chunks;
 
-  explicit Layout(const Type& type) {
+  explicit MomentsLayout(const Type& type) {
     columns = type.shape.back();
     rows = columns == 0 ? 0 : type.shape.count() / columns;
     pack = static_cast<int64_t>(16 / size_of(type.dtype));
@@ -30,22 +33,21 @@ struct Layout {
   }
 };
 
-}  // namespace
-
-// Sums of what each element is off the first of its column, and of its square: of numbers that are
-// about as large as the column varies, so that the difference of the two keeps its digits.
-Source make_moments(const Node& node) {
+// Sums each element's difference from the first of its column, and the squares of these: numbers
+// about as large as the column varies, so that the difference of the two sums keeps its digits.
+Source write_moments(const Node& node) {
+  const auto p = arguments<ops::MomentsOperands>(node);
   const Type& type = node.in().type();
-  const Layout at(type);
+  const MomentsLayout at(type);
   const std::string_view number = compute_type(type.dtype), stored = storage_type(type.dtype);
   const int64_t chunk = (at.rows + at.chunks - 1) / at.chunks, c = at.columns;
   Source source;
   source.name = node.name();
   source.scratch_bytes = static_cast<size_t>(at.chunks * 2 * c) * size_of(node.type().dtype);
-  const std::string parts = text("reinterpret_cast<", number, "*>(p3)");
-  source.text = text("using Index = ", index_type(node), ";\nusing Columns = Pack<", stored, ", ",
+  const std::string parts = text("reinterpret_cast<", number, "*>(", scratch_argument(node), ")");
+  source.code = text("using Index = ", index_type(node), ";\nusing Columns = Pack<", stored, ", ",
                      at.pack, ">;\n");
-  source.text += function(
+  source.code += function(
       node, source, "kernel",
       text("  __shared__ ", number, " sums[", at.height, "][", at.width * at.pack, "], squares[",
            at.height, "][", at.width * at.pack, "];\n",
@@ -53,11 +55,12 @@ Source make_moments(const Node& node) {
            at.pack, "), begin = blockIdx.y * Index(", chunk, "), end = min(begin + Index(", chunk,
            "), Index(", at.rows, "));\n  ", number, " first[", at.pack, "], sum[", at.pack,
            "] = {}, square[", at.pack, "] = {};\n  if (column < Index(", at.rows > 0 ? c : 0,
-           ")) {\n    const Columns top = *reinterpret_cast<const Columns*>(p0 + column);\n",
+           ")) {\n    const Columns top = *reinterpret_cast<const Columns*>(", p.x, " + column);\n",
            "    for (int k = 0; k < ", at.pack, "; ++k) first[k] = load(top.items[k]);\n",
            "#pragma unroll 4\n    for (Index r = begin + threadIdx.y; r < end; r += ", at.height,
-           ") {\n      const Columns row = *reinterpret_cast<const Columns*>(p0 + r * Index(", c,
-           ") + column);\n      for (int k = 0; k < ", at.pack, "; ++k) {\n        const ", number,
+           ") {\n      const Columns row = *reinterpret_cast<const Columns*>(", p.x,
+           " + r * Index(", c, ") + column);\n      for (int k = 0; k < ", at.pack,
+           "; ++k) {\n        const ", number,
            " off = load(row.items[k]) - first[k];\n        sum[k] += off;\n",
            "        square[k] = fma(off, off, square[k]);\n      }\n    }\n  }\n",
            "  for (int k = 0; k < ", at.pack, "; ++k) {\n    sums[threadIdx.y][threadIdx.x * ",
@@ -71,7 +74,7 @@ Source make_moments(const Node& node) {
            ") + into] = q;\n  }\n"));
   const std::string total =
       text("combine<scalar::Add, ", finishing_lanes, ", ", finishing_columns, ">(");
-  source.text += function(
+  source.code += function(
       node, source, "finish",
       text("  __shared__ ", number, " shared[", finishing_columns * finishing_lanes,
            "];\n  const Index column = blockIdx.x * Index(", finishing_columns,
@@ -83,16 +86,22 @@ Source make_moments(const Node& node) {
            "s, shared, threadIdx.y, threadIdx.x);\n  q = ", total,
            "q, shared, threadIdx.y, threadIdx.x);\n  if (threadIdx.y > 0 || column >= Index(", c,
            ")) return;\n  const ", number, " off = s / ", number, "(", at.rows, "), spread = q / ",
-           number, "(", at.rows, ") - off * off;\n  if (p1 != nullptr) p1[column] = ",
-           at.rows > 0 ? "load(p0[column]) + " : "", "off;\n",
-           "  if (p2 != nullptr) p2[column] = spread < 0 ? ", number, "(0) : spread;\n"));
+           number, "(", at.rows, ") - off * off;\n  if (", p.mean, " != nullptr) ", p.mean,
+           "[column] = ", at.rows > 0 ? text("load(", p.x, "[column]) + ") : std::string(),
+           "off;\n", "  if (", p.variance, " != nullptr) ", p.variance, "[column] = spread < 0 ? ",
+           number, "(0) : spread;\n"));
   if (c == 0) return source;
-  source.passes = {
+  source.launches = {
       {"kernel", static_cast<unsigned>(at.blocks), static_cast<unsigned>(at.chunks),
        static_cast<unsigned>(at.width), static_cast<unsigned>(at.height)},
       {"finish", static_cast<unsigned>((c + finishing_columns - 1) / finishing_columns), 1,
        static_cast<unsigned>(finishing_columns), static_cast<unsigned>(finishing_lanes)}};
   return source;
 }
+
+}  // namespace
+
+extern const CudaKernel moments_kernel =
+    source_kernel<write_moments>({.name = "moments", .ops = {&ops::moments_op}});
 
 }  // namespace keratin::cuda

@@ -1,4 +1,4 @@
-#include "keratin/backend/cuda/step.h"
+#include "keratin/backend/cuda/source_kernel.h"
 
 #include "keratin/backend/cuda/driver/gpu.h"
 
@@ -6,12 +6,12 @@ namespace keratin::cuda {
 
 namespace {
 
-class TextStep final : public Kernel {
+class CompiledKernel final : public Kernel {
  public:
-  TextStep(const Node& node, const Source& source)
+  CompiledKernel(const Node& node, const Source& source)
       : node_(node),
         name_(source.name),
-        passes_(source.passes),
+        launches_(source.launches),
         functions_(gpu(node.device()).functions(source)),
         can_wait_(gpu(node.device()).kernels_wait()),
         scratch_bytes_(source.scratch_bytes),
@@ -25,8 +25,8 @@ class TextStep final : public Kernel {
   }
 
   Launch bind(Pointers pointers) const override {
-    // The driver wants the addresses of the arguments: those of the table of pointers, and two that
-    // are known at the launch.
+    // The driver takes the addresses of the arguments: those of the step's pointers, and of two
+    // values that are known at the launch.
     std::vector<void*> arguments;
     for (size_t i = 0; i < node_.input_count() + node_.output_count() + 1; ++i)
       arguments.push_back(const_cast<void**>(pointers + i));
@@ -42,13 +42,13 @@ class TextStep final : public Kernel {
     arguments[arguments.size() - 2] = &fault;
     arguments[arguments.size() - 1] = &tag;
     LaunchAttribute early{.id = Driver::early_launch_attribute, .value = 1};
-    for (size_t i = 0; i < passes_.size(); ++i) {
-      const Source::Pass& pass = passes_[i];
-      const LaunchConfig config{.grid_x = pass.blocks,
-                                .grid_y = pass.block_rows,
-                                .block_x = pass.threads,
-                                .block_y = pass.thread_rows,
-                                .shared_bytes = pass.shared_bytes,
+    for (size_t i = 0; i < launches_.size(); ++i) {
+      const Source::Launch& l = launches_[i];
+      const LaunchConfig config{.grid_x = l.blocks,
+                                .grid_y = l.block_rows,
+                                .block_x = l.threads,
+                                .block_y = l.thread_rows,
+                                .shared_bytes = l.shared_bytes,
                                 .stream = queue.stream(),
                                 .attributes = &early,
                                 .attribute_count = can_wait_ ? 1U : 0U};
@@ -58,7 +58,7 @@ class TextStep final : public Kernel {
 
   const Node& node_;
   const std::string name_;
-  const std::vector<Source::Pass> passes_;
+  const std::vector<Source::Launch> launches_;
   const std::vector<FunctionHandle> functions_;
   const bool can_wait_;
   const size_t scratch_bytes_;
@@ -67,8 +67,8 @@ class TextStep final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_step(const Node& node, const Source& source) {
-  return std::make_unique<TextStep>(node, source);
+std::unique_ptr<Kernel> compile_kernel(const Node& node, const Source& source) {
+  return std::make_unique<CompiledKernel>(node, source);
 }
 
 }  // namespace keratin::cuda
