@@ -207,7 +207,7 @@ void print_value(std::ostream& out, bool value) { out << (value ? "true" : "fals
 void print_value(std::ostream& out, int64_t value) { out << value; }
 void print_value(std::ostream& out, DType value) { out << value; }
 void print_value(std::ostream& out, Device value) { out << value; }
-void print_value(std::ostream& out, const Tensor& value) { out << value; }
+void print_value(std::ostream& out, const Tensor& value) { out << exact_text(value); }
 
 void print_value(std::ostream& out, double value) {
   std::array<char, 32> digits;

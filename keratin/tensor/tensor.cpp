@@ -1,6 +1,5 @@
 #include "keratin/tensor/tensor.h"
 
-#include <charconv>
 #include <cstring>
 
 #include "keratin/base/hash.h"
@@ -93,34 +92,6 @@ size_t Tensor::hash() const {
   const std::string_view content(static_cast<const char*>(raw()), bytes());
   return detail::mix(detail::mix(static_cast<size_t>(dtype_), shape_.hash()),
                      detail::hash_of(content));
-}
-
-namespace {
-
-template <class S>
-void print_element(std::ostream& out, S value) {
-  if constexpr (std::is_same_v<S, bool>) {
-    out << (value ? "true" : "false");
-  } else {
-    std::array<char, 32> digits;
-    const auto end = std::to_chars(digits.begin(), digits.end(), static_cast<compute_t<S>>(value));
-    out << std::string_view(digits.begin(), end.ptr);
-  }
-}
-
-}  // namespace
-
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
-  out << tensor.dtype() << tensor.shape() << " {";
-  dispatch(tensor.dtype(), [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    const auto* in = static_cast<const S*>(tensor.raw());
-    for (int64_t i = 0; i < tensor.count(); ++i) {
-      if (i > 0) out << ", ";
-      print_element(out, in[i]);
-    }
-  });
-  return out << '}';
 }
 
 }  // namespace keratin

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
+#include <iterator>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "keratin/base/export.h"
@@ -10,12 +14,54 @@
 
 namespace keratin {
 
+namespace detail {
+
+// The C++ types that a tensor's elements can have, one for each dtype.
+template <class T>
+concept ElementType = std::same_as<T, double> || std::same_as<T, float> || std::same_as<T, Half> ||
+    std::same_as<T, BFloat16> || std::same_as<T, int8_t> || std::same_as<T, uint8_t> ||
+    std::same_as<T, int32_t> || std::same_as<T, int64_t> || std::same_as<T, bool>;
+
+// A vector, span or array of such elements.
+template <class R>
+concept Elements = requires(R& range) {
+  { *range.data() } -> std::convertible_to<const std::remove_cvref_t<decltype(*range.data())>&>;
+  { range.size() } -> std::convertible_to<size_t>;
+}
+&&ElementType<std::remove_cvref_t<decltype(*std::declval<R&>().data())>>;
+
+}  // namespace detail
+
 // Data: elements of one dtype in row-major order in host memory. Copies share the buffer.
 class KERATIN_API Tensor {
  public:
+  class Element;
+  class Rows;
+
   Tensor() = default;
   Tensor(DType dtype, Shape shape);  // contents undefined
   Tensor(DType dtype, Shape shape, Buffer buffer);
+
+  // Tensor({{1.f, 2.f}, {3.f, 4.f}}): up to four levels. The dtype is that of the elements.
+  template <detail::ElementType T>
+  Tensor(std::initializer_list<T> values);
+  template <detail::ElementType T>
+  Tensor(std::initializer_list<std::initializer_list<T>> values);
+  template <detail::ElementType T>
+  Tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values);
+  template <detail::ElementType T>
+  Tensor(
+      std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
+          values);
+  // A copy of a vector's, span's or array's elements: as many as the shape has.
+  template <detail::Elements R>
+  Tensor(const R& values, const Shape& shape);
+
+  // The memory of a vector, span or array itself; nothing is copied, and writes go through to it.
+  // The memory must outlive the tensor, its copies, and what was made of them by `reshape`, `row`
+  // or `rows`. A model that is given such a tensor does not keep it after the call.
+  template <detail::Elements R>
+  static Tensor view(R&& memory, const Shape& shape);
 
   static Tensor zeros(DType dtype, Shape shape);
   static Tensor full(DType dtype, Shape shape, double value);
@@ -36,9 +82,27 @@ class KERATIN_API Tensor {
   const Tensor& wait() const;
 
   void* raw() const { return buffer_.data(); }
-  // The elements; T must be the storage type of the dtype.
+  // The elements; T must be the storage type of the dtype: for (float& x : t.data<float>()) …
   template <class T>
   std::span<T> data() const;
+
+  // One element: t(0, 1), or t(0, -1) as NumPy counts from the end. An index for each axis; one
+  // that is out of range is a UserError.
+  template <std::convertible_to<int64_t>... Index>
+  requires(sizeof...(Index) > 0) Element operator()(Index... index);
+  template <std::convertible_to<int64_t>... Index>
+  requires(sizeof...(Index) > 0) double operator()(Index... index) const;
+  // The same as any type, converted as `cast` does; i64 is exact as int64_t.
+  template <class T = double>
+  T at(std::initializer_list<int64_t> index) const;
+  template <class T>
+  void set(std::initializer_list<int64_t> index, T value);
+
+  // The part at an index of the first axis, without that axis. It shares the memory.
+  Tensor row(int64_t index) const;
+  Tensor operator[](int64_t index) const { return row(index); }
+  // All of them, in order: for (Tensor row : t.rows()) …
+  Rows rows() const;
 
   // One element, by its row-major position, as a double (exact but for large i64).
   double at(int64_t position) const;
@@ -55,19 +119,183 @@ class KERATIN_API Tensor {
   size_t hash() const;
 
  private:
+  static Tensor copied(DType dtype, const Shape& shape, const void* values, size_t count);
+  static Tensor viewed(DType dtype, const Shape& shape, void* memory, size_t count);
+  Element element(std::span<const int64_t> index) const;
+
   DType dtype_ = DType::f32;
   Shape shape_;
   Buffer buffer_;
 };
 
-// dtype, shape and the elements, every digit that matters: f32[2,2] {1, 2.5, nan, -inf}.
+// An element of a tensor that lives: reads as a double, and can be assigned to.
+class KERATIN_API Tensor::Element {
+ public:
+  Element(DType dtype, void* memory) : dtype_(dtype), memory_(memory) {}
+  Element(const Element&) = default;
+
+  operator double() const;  // NOLINT(google-explicit-constructor)
+  // Converted as `Tensor::cast` does; i64 is exact as int64_t.
+  template <class T>
+  T as() const;
+
+  // Floats round. Integers and booleans take only what they can hold: 1.5 or 300 for a u8 is a
+  // UserError.
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  const Element& operator=(T value) const {
+    if constexpr (std::is_integral_v<T>)
+      assign(static_cast<int64_t>(value));
+    else
+      assign(static_cast<double>(value));
+    return *this;
+  }
+  const Element& operator=(const Element& other) const;
+  Element& operator=(const Element& other);
+
+ private:
+  void assign(double value) const;
+  void assign(int64_t value) const;
+
+  DType dtype_;
+  void* memory_;
+};
+
+// The rows of a tensor, as a range.
+class KERATIN_API Tensor::Rows {
+ public:
+  explicit Rows(Tensor tensor);
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Tensor;
+    using difference_type = int64_t;
+    using pointer = void;
+    using reference = Tensor;
+
+    Iterator(const Rows* rows, int64_t at) : rows_(rows), at_(at) {}
+    Tensor operator*() const { return rows_->tensor_.row(at_); }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const Rows* rows_;
+    int64_t at_;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size()}; }
+  int64_t size() const { return tensor_.shape()[0]; }
+
+ private:
+  Tensor tensor_;
+};
+
+// As NumPy prints arrays, under a line with dtype and shape; of more than 1000 elements the first
+// and last three along each axis.
 KERATIN_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+// On one line, all elements, every digit that matters: f32[2,2] {1, 2.5, nan, -inf}.
+KERATIN_API std::string exact_text(const Tensor& tensor);
+
+namespace detail {
+
+// Gathers nested braces into a tensor, and refuses lists of different lengths.
+class KERATIN_API NestedList {
+ public:
+  explicit NestedList(DType dtype) : dtype_(dtype) {}
+
+  template <class T>
+  void add(std::initializer_list<T> list, size_t axis = 0) {
+    enter(axis, list.size());
+    if constexpr (ElementType<T>)
+      append(list.begin(), list.size() * sizeof(T));
+    else
+      for (const auto& inner : list) add(inner, axis + 1);
+  }
+  Tensor take();
+
+ private:
+  void enter(size_t axis, size_t size);
+  void append(const void* values, size_t bytes);
+
+  DType dtype_;
+  Dims dims_;
+  std::vector<std::byte> bytes_;
+};
+
+template <class T>
+Tensor from_list(DType dtype, std::initializer_list<T> values) {
+  NestedList list(dtype);
+  list.add(values);
+  return list.take();
+}
+
+}  // namespace detail
+
+template <detail::ElementType T>
+Tensor::Tensor(std::initializer_list<T> values)
+    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
+template <detail::ElementType T>
+Tensor::Tensor(std::initializer_list<std::initializer_list<T>> values)
+    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
+template <detail::ElementType T>
+Tensor::Tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values)
+    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
+template <detail::ElementType T>
+Tensor::Tensor(
+    std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
+        values)
+    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
+
+template <detail::Elements R>
+Tensor::Tensor(const R& values, const Shape& shape)
+    : Tensor(copied(dtype_of<std::remove_cvref_t<decltype(*values.data())>>(), shape, values.data(),
+                    values.size())) {}
+
+template <detail::Elements R>
+Tensor Tensor::view(R&& memory, const Shape& shape) {
+  using Pointed = std::remove_reference_t<decltype(*memory.data())>;
+  static_assert(!std::is_const_v<Pointed>,
+                "Tensor::view: the memory is const, and tensors can be written to");
+  return viewed(dtype_of<Pointed>(), shape, memory.data(), memory.size());
+}
 
 template <class T>
 std::span<T> Tensor::data() const {
   detail::require(dtype_of<std::remove_const_t<T>>() == dtype_, "Tensor: asked for ",
                   dtype_of<std::remove_const_t<T>>(), " elements of a ", dtype_, " tensor");
   return {static_cast<T*>(raw()), static_cast<size_t>(count())};
+}
+
+template <std::convertible_to<int64_t>... Index>
+requires(sizeof...(Index) > 0) Tensor::Element Tensor::operator()(Index... index) {
+  const int64_t all[] = {static_cast<int64_t>(index)...};
+  return element(all);
+}
+template <std::convertible_to<int64_t>... Index>
+requires(sizeof...(Index) > 0) double Tensor::operator()(Index... index) const {
+  const int64_t all[] = {static_cast<int64_t>(index)...};
+  return element(all);
+}
+
+template <class T>
+T Tensor::at(std::initializer_list<int64_t> index) const {
+  return element({index.begin(), index.size()}).template as<T>();
+}
+template <class T>
+void Tensor::set(std::initializer_list<int64_t> index, T value) {
+  element({index.begin(), index.size()}) = value;
+}
+
+template <class T>
+T Tensor::Element::as() const {
+  return dispatch(dtype_, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    return convert<T>(*static_cast<const S*>(memory_));
+  });
 }
 
 template <class T>

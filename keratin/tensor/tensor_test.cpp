@@ -45,12 +45,12 @@ TEST(Tensor, EqualityAndHashAreByBits) {
   EXPECT_EQ(Tensor::zeros(DType::f32, {0}), Tensor::zeros(DType::f32, {0}));
 }
 
-TEST(Tensor, PrintsEveryDigitThatMatters) {
-  EXPECT_EQ(text(Tensor::of<double>(DType::f32, {2, 2}, {1, 0.1, NAN, -INFINITY})),
+TEST(Tensor, ExactTextHasEveryDigitThatMatters) {
+  EXPECT_EQ(exact_text(Tensor::of<double>(DType::f32, {2, 2}, {1, 0.1, NAN, -INFINITY})),
             "f32[2,2] {1, 0.1, nan, -inf}");
-  EXPECT_EQ(text(Tensor::of<int>(DType::boolean, {2}, {0, 1})), "bool[2] {false, true}");
-  EXPECT_EQ(text(Tensor::of<int>(DType::i8, {1}, {-100})), "i8[1] {-100}");
-  EXPECT_EQ(text(Tensor::zeros(DType::u8, {0})), "u8[0] {}");
+  EXPECT_EQ(exact_text(Tensor({false, true})), "bool[2] {false, true}");
+  EXPECT_EQ(exact_text(Tensor({int8_t{-100}})), "i8[1] {-100}");
+  EXPECT_EQ(exact_text(Tensor::zeros(DType::u8, {0})), "u8[0] {}");
 }
 
 TEST(Tensor, RefusesWhatDoesNotFit) {
