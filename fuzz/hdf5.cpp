@@ -18,7 +18,7 @@ void read_dataset(const hdf5::Dataset& dataset) {
   try {
     const hdf5::Value value = dataset.value();
     if (value.dims() != dataset.dims()) std::abort();
-    if (!value.is_text()) value.tensor().hash();  // touches every byte
+    if (!value.is_string()) value.tensor().hash();  // touches every byte
   } catch (const UserError&) {
   }
 }

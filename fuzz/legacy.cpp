@@ -10,12 +10,12 @@ namespace {
 void copy_attributes(const hdf5::Object& from, hdf5::NewObject& to) {
   for (const std::string& name : from.attribute_names()) {
     const hdf5::Value value = from.attribute(name);
-    if (!value.is_text())
+    if (!value.is_string())
       to.attribute(name, value.tensor());
     else if (value.dims().empty())
-      to.attribute(name, value.text());
+      to.attribute(name, value.string());
     else
-      to.attribute(name, value.texts());
+      to.attribute(name, value.strings());
   }
 }
 
@@ -39,7 +39,7 @@ std::string with_another_config(const uint8_t* data, size_t size, std::mt19937& 
   const char* name = random() % 3 == 0 ? "training_config" : "model_config";
   hdf5::Writer writer;
   copy_group(file.root(), writer.root());
-  const std::string config = file.root().attribute(name).text();
+  const std::string config = file.root().attribute(name).string();
   writer.root().attribute(name, JsonMutator(random()).run(config, ""));
   Text out;
   writer.write(out);

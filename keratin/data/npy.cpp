@@ -170,7 +170,7 @@ std::map<std::string, Tensor> read_npz(const std::filesystem::path& path) {
     std::string name = entry.name;
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
     require(out.emplace(name, parse_npy(zip.read(entry))).second, path.string(), ": '", name,
-            "' is there twice");
+            "' occurs twice");
   }
   return out;
 }

@@ -12,28 +12,29 @@
 namespace keratin::files {
 namespace {
 
-constexpr size_t gathered = size_t{1} << 20;
+constexpr size_t buffer_size = size_t{1} << 20;
 
-// A link stays a link: the file behind it is the one that changes.
-std::filesystem::path behind_links(const std::filesystem::path& path) {
+// A symbolic link stays a link: its target is the file that is replaced.
+std::filesystem::path resolve_links(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::path real = std::filesystem::canonical(path, error);
   return error ? path : real;
 }
 
-// A name beside the path that nobody has; what lies there already, left by a crash or laid by
-// someone else, stays as it is.
-int open_beside(const std::filesystem::path& path, std::filesystem::path& beside) {
+// Creates a temporary file beside the path. Files that exist already, left by a crash or by another
+// program, are not touched.
+int open_temporary(const std::filesystem::path& path, std::filesystem::path& temporary) {
   static std::atomic<uint64_t> count = 0;
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    beside = path.string() + text(".part-", ::getpid(), "-", count++);
-    const int file = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    temporary = path.string() + text(".part-", ::getpid(), "-", count++);
+    const int file = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
 }
 
-// A rename is on the disk when its folder is. Some file systems refuse; nothing can be done then.
+// Syncs the folder of a renamed file, so that the rename survives a crash. Some file systems cannot
+// do this; the error is ignored.
 void sync_folder(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -45,10 +46,10 @@ void sync_folder(const std::filesystem::path& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(const std::filesystem::path& path)
-    : name_(path.string()), path_(behind_links(path)) {
+    : name_(path.string()), path_(resolve_links(path)) {
   require(path_.has_filename() && !std::filesystem::is_directory(path_), name_,
           ": expected the path of a file to write");
-  file_ = open_beside(path_, beside_);
+  file_ = open_temporary(path_, temporary_);
   if (file_ < 0) fail_by_system("cannot be written");
   match_mode();
 }
@@ -56,10 +57,10 @@ AtomicFile::AtomicFile(const std::filesystem::path& path)
 AtomicFile::~AtomicFile() {
   if (file_ < 0) return;
   ::close(file_);
-  ::unlink(beside_.c_str());
+  ::unlink(temporary_.c_str());
 }
 
-// Whoever could read the old file can read the new one.
+// Gives the new file the permissions of the old one.
 void AtomicFile::match_mode() {
   struct stat old {};
   if (::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode))
@@ -71,12 +72,12 @@ void AtomicFile::fail_by_system(std::string_view what) const {
 }
 
 void AtomicFile::write(Bytes bytes) {
-  if (pending_.size() + bytes.size() <= gathered) {
+  if (pending_.size() + bytes.size() <= buffer_size) {
     pending_.append(as_text(bytes));
     return;
   }
   flush();
-  if (bytes.size() <= gathered) {
+  if (bytes.size() <= buffer_size) {
     pending_.append(as_text(bytes));
     return;
   }
@@ -85,7 +86,7 @@ void AtomicFile::write(Bytes bytes) {
 }
 
 void AtomicFile::rewrite(uint64_t at, Bytes bytes) {
-  ensure(at <= size() && bytes.size() <= size() - at, "AtomicFile: rewrites what is not there");
+  ensure(at <= size() && bytes.size() <= size() - at, "AtomicFile: rewrites bytes past its end");
   flush();
   write_now(at, bytes);
 }
@@ -109,8 +110,9 @@ void AtomicFile::write_now(uint64_t at, Bytes bytes) {
 void AtomicFile::commit() {
   ensure(file_ >= 0, "AtomicFile: committed twice");
   flush();
-  if (::fsync(file_) != 0) fail_by_system("cannot be brought to the disk");
-  if (::rename(beside_.c_str(), path_.c_str()) != 0) fail_by_system("cannot be moved into place");
+  if (::fsync(file_) != 0) fail_by_system("cannot be synced to disk");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail_by_system("cannot be renamed from its temporary file");
   ::close(file_);
   file_ = -1;
   sync_folder(path_);

@@ -7,15 +7,15 @@
 
 namespace keratin::files {
 
-// Where a writer's bytes go, in order.
+// Receives a writer's bytes, in order.
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual void write(Bytes bytes) = 0;
 };
 
-// A file that appears whole or not at all: it is written beside its path, brought to the disk, and
-// moved there by `commit`. A crash, a full disk or an exception leaves what was there before.
+// A file that appears whole or not at all: it is written to a temporary file beside its path, which
+// `commit` syncs to disk and renames. A crash, a full disk or an exception leaves the old file.
 class AtomicFile final : public Sink {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -26,7 +26,7 @@ class AtomicFile final : public Sink {
   const std::string& name() const { return name_; }
   uint64_t size() const { return written_ + pending_.size(); }
   void write(Bytes bytes) override;
-  // Again, what was written already: a length that is known only now.
+  // Overwrites bytes that were written before, such as a length that is known only later.
   void rewrite(uint64_t at, Bytes bytes);
   void commit();
 
@@ -36,11 +36,12 @@ class AtomicFile final : public Sink {
   void match_mode();
   [[noreturn]] void fail_by_system(std::string_view what) const;
 
-  std::string name_;                     // as the caller gave it
-  std::filesystem::path path_, beside_;  // where links lead; the temporary file
+  std::string name_;                 // as the caller gave it
+  std::filesystem::path path_;       // with symbolic links resolved
+  std::filesystem::path temporary_;  // beside `path_`, renamed to it by `commit`
   int file_ = -1;
   uint64_t written_ = 0;
-  std::string pending_;  // small pieces gather here
+  std::string pending_;  // small writes are buffered here
 };
 
 }  // namespace keratin::files

@@ -15,7 +15,7 @@ namespace {
 
 using keratin::testing::expect_user_error;
 
-// A folder of its own for each test, to see what is left in it.
+// A folder for one test alone, so that the test can count the files in it.
 std::filesystem::path folder(const std::string& name) {
   const auto path = scratch(name);
   std::filesystem::remove_all(path);
@@ -33,9 +33,9 @@ TEST(AtomicFile, AppearsWhenItIsCommitted) {
   AtomicFile file(path);
   std::string wanted;
   for (const size_t size : {10u, 1u << 20, 3u << 20, 1u, 700000u, 700000u}) {
-    const std::string piece(size, static_cast<char>('a' + size % 26));
-    file.write(as_bytes(piece));
-    wanted += piece;
+    const std::string chunk(size, static_cast<char>('a' + size % 26));
+    file.write(as_bytes(chunk));
+    wanted += chunk;
     EXPECT_EQ(file.size(), wanted.size());
   }
   file.rewrite(5, as_bytes("XYZ"));
@@ -46,7 +46,7 @@ TEST(AtomicFile, AppearsWhenItIsCommitted) {
   EXPECT_EQ(count_files(path.parent_path()), 1u);
 }
 
-TEST(AtomicFile, LeavesTheOldFileWhenItFails) {
+TEST(AtomicFile, KeepsTheOldFileWhenWritingFails) {
   const auto path = folder("atomic_old") / "file";
   write_bytes(path, "old");
   try {
@@ -59,8 +59,8 @@ TEST(AtomicFile, LeavesTheOldFileWhenItFails) {
   EXPECT_EQ(count_files(path.parent_path()), 1u);
 }
 
-// Files that lie where the temporary one could go are not ours to write.
-TEST(AtomicFile, LeavesOtherFilesAlone) {
+// Files whose names the temporary file could have stay as they are.
+TEST(AtomicFile, DoesNotOverwriteOtherTemporaryFiles) {
   const auto path = folder("atomic_others") / "file";
   const auto other = [&](int i) { return text(path.string(), ".part-", ::getpid(), "-", i); };
   for (int i = 0; i < 50; ++i) write_bytes(other(i), "theirs");
@@ -71,7 +71,7 @@ TEST(AtomicFile, LeavesOtherFilesAlone) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(bytes_of(other(i)), "theirs") << i;
 }
 
-TEST(AtomicFile, KeepsModeAndLinks) {
+TEST(AtomicFile, KeepsPermissionsAndSymbolicLinks) {
   const auto path = folder("atomic_mode") / "file";
   write_bytes(path, "old");
   ::chmod(path.c_str(), 0640);
@@ -87,13 +87,13 @@ TEST(AtomicFile, KeepsModeAndLinks) {
   EXPECT_EQ(facts.st_mode & 0777, 0640u);
 }
 
-TEST(AtomicFile, NamesWhatFailed) {
+TEST(AtomicFile, NamesThePathAndTheSystemError) {
   expect_user_error([] { AtomicFile file(scratch("no such folder") / "file"); },
                     {"no such folder", "cannot be written", "No such file"});
   expect_user_error([] { AtomicFile file(::testing::TempDir()); }, "expected the path of a file");
 }
 
-// A limit on the size of files is as good as a full disk.
+// A limit on the size of files stands in for a full disk.
 TEST(AtomicFile, SurvivesAFullDisk) {
   const auto path = folder("atomic_full") / "file";
   write_bytes(path, "old");

@@ -20,7 +20,7 @@ inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A name from a file, for messages: short, and without characters that a terminal would obey.
+// A name from a file, quoted for messages: cut to 200 bytes, control characters replaced by '?'.
 inline std::string in_quotes(std::string_view name) {
   constexpr size_t shown = 200;
   std::string out = "'";
@@ -28,8 +28,8 @@ inline std::string in_quotes(std::string_view name) {
   return out + (name.size() > shown ? "…'" : "'");
 }
 
-// Reads little-endian numbers, as our formats have them, one after the other. Nothing is read past
-// the end: that is a UserError which names the file and what was being read.
+// Reads little-endian numbers from bytes, one after the other. Reading past the end is a UserError
+// that names the file and the structure that was being read.
 class Cursor {
  public:
   Cursor(Bytes bytes, std::string_view file, std::string_view what, uint64_t at = 0)
@@ -59,8 +59,8 @@ class Cursor {
   uint16_t u16() { return number<uint16_t>(); }
   uint32_t u32() { return number<uint32_t>(); }
   uint64_t u64() { return number<uint64_t>(); }
-  // A number of `size` bytes, at most eight.
-  uint64_t wide(size_t size) {
+  // An unsigned number of `size` bytes, at most eight.
+  uint64_t unsigned_of(size_t size) {
     uint64_t value = 0;
     std::memcpy(&value, take(size).data(), size);
     return value;

@@ -4,15 +4,16 @@
 
 namespace keratin::files {
 
-// No deflated stream unpacks to more than this many times its size.
+// The largest ratio of inflated to deflated size that the format allows.
 inline constexpr uint64_t max_inflation = 1032;
 
-enum class Deflated { raw, zlib };  // as in a zip; with zlib's header and checksum, as in HDF5
+// Zips hold raw streams; HDF5 has them with zlib's header and checksum.
+enum class Deflated { raw, zlib };
 
-// Unpacks exactly into `out`; false when the stream is damaged, shorter or longer.
+// Inflates a stream into `out`. False if the stream is damaged or does not fill `out` exactly.
 bool inflate_into(Bytes packed, std::span<std::byte> out, Deflated form);
 
-// Goes on from the checksum of what came before.
+// The CRC-32 of `bytes`, continued from the CRC of the bytes before them.
 uint32_t crc32(Bytes bytes, uint32_t before = 0);
 
 }  // namespace keratin::files

@@ -1,5 +1,5 @@
-// CRC-32 of zip files. A model of 500 MB is summed when it is opened, so the sum must not be what
-// takes the time: where the processor multiplies polynomials, 64 bytes are folded at a time.
+// CRC-32 of zip files. Every byte of a model is checked when it is opened, so the checksum must be
+// faster than the disk: on CPUs with PCLMUL, 64 bytes are folded at a time.
 #include <zlib.h>
 
 #include "keratin/files/compression.h"
@@ -18,8 +18,8 @@ uint32_t by_zlib(Bytes bytes, uint32_t before) {
 
 #if defined(__x86_64__)
 
-// x^n mod P, with the coefficient of x^0 in the highest bit, as the CRC has it; once more shifted,
-// because the product of two mirrored numbers comes out one place too low.
+// x^n mod P, with the coefficient of x^0 in the highest bit, as the CRC has it. Shifted left by one
+// bit, because the product of two bit-reversed polynomials comes out one bit too low.
 constexpr uint64_t power(int n) {
   constexpr uint32_t polynomial = 0xedb88320;
   uint32_t x = uint32_t{1} << 31;
@@ -29,9 +29,9 @@ constexpr uint64_t power(int n) {
 
 constexpr size_t step = 64;
 
-// A message is a polynomial, and its first bytes are the highest powers. Multiplying 64 bytes by
-// x^512 moves them onto the next 64: their sum has the same remainder as both in a row. What is
-// left in the end is a short message with the same CRC.
+// A message is a polynomial whose first bytes have the highest powers. Multiplying 64 bytes by
+// x^512 moves them onto the next 64 bytes, and the sum of both has the remainder of the two in a
+// row. In the end 64 bytes and a tail remain, with the same CRC as the whole message.
 [[gnu::target("pclmul,sse4.1")]] uint32_t by_folding(Bytes bytes, uint32_t before) {
   const __m128i factors = _mm_set_epi64x(power(512 - 32), power(512 + 32));
   const auto* at = reinterpret_cast<const __m128i*>(bytes.data());
@@ -47,7 +47,7 @@ constexpr size_t step = 64;
       sums[i] = _mm_xor_si128(_mm_xor_si128(low, high), _mm_loadu_si128(at + i));
     }
   }
-  constexpr uint32_t nothing_before = 0xffffffff;  // which zlib inverts
+  constexpr uint32_t nothing_before = 0xffffffff;  // zlib inverts it to 0
   return by_zlib(bytes.subspan(done),
                  by_zlib({reinterpret_cast<const std::byte*>(sums), step}, nothing_before));
 }

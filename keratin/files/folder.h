@@ -4,8 +4,8 @@
 
 namespace keratin::files {
 
-// A file that is to lie in a folder, by its name there. A link that leads elsewhere is refused: who
-// made the folder could make it lead to any file of this machine.
+// Maps a file of a folder, by its name. A symbolic link to a file outside the folder is refused:
+// a folder from a stranger could link to any file of this machine.
 FileView map_in_folder(const std::filesystem::path& folder, const std::string& name);
 
 }  // namespace keratin::files

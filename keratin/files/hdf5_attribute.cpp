@@ -5,7 +5,7 @@ namespace {
 
 using files::as_text;
 
-// Up to where the padding begins.
+// The string without its padding.
 std::string_view without_padding(std::string_view text, Datatype::Padding padding) {
   using enum Datatype::Padding;
   if (padding == null_terminated) return text.substr(0, text.find('\0'));
@@ -39,27 +39,27 @@ Bytes GlobalHeap::find(const Source& source, uint64_t address, uint32_t index) {
   return found->second;
 }
 
-std::vector<std::string> decode_texts(const Source& source, GlobalHeap& heap, Bytes raw,
-                                      const Datatype& type, uint64_t count,
-                                      const std::string& who) {
-  std::vector<std::string> texts;
+std::vector<std::string> decode_strings(const Source& source, GlobalHeap& heap, Bytes raw,
+                                        const Datatype& type, uint64_t count,
+                                        const std::string& who) {
+  std::vector<std::string> strings;
   Cursor at = source.cursor(raw, "strings");
   uint64_t total = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    if (type.kind == Datatype::Kind::text) {
-      texts.emplace_back(without_padding(as_text(at.take(type.size)), type.padding));
+    if (type.kind == Datatype::Kind::string) {
+      strings.emplace_back(without_padding(as_text(at.take(type.size)), type.padding));
       continue;
     }
     const uint32_t length = at.u32();
     const uint64_t address = at.u64();
     const uint32_t index = at.u32();
-    total += length;  // every string lies in bytes of its own
+    total += length;  // strings of a sound file do not overlap
     source.check(total <= source.file().size(), who, " has strings longer than the file");
     const Bytes found = length == 0 ? Bytes{} : heap.find(source, address, index);
-    source.check(length <= found.size(), who, " has a string longer than its place in the heap");
-    texts.emplace_back(as_text(found.first(length)));
+    source.check(length <= found.size(), who, " has a string longer than its object in the heap");
+    strings.emplace_back(as_text(found.first(length)));
   }
-  return texts;
+  return strings;
 }
 
 // IV.A.2.m
@@ -87,12 +87,12 @@ StoredAttribute parse_attribute(const Source& source, Bytes data) {
 Value decode_attribute(const Source& source, GlobalHeap& heap, const StoredAttribute& attribute,
                        const std::string& who) {
   Cursor at = source.cursor(attribute.type_and_on, "an attribute");
-  const auto part = [&](uint16_t size) {
+  const auto next = [&](uint16_t size) {
     const Bytes bytes = at.take(size);
     if (attribute.version == 1) at.skip((8 - size % 8) % 8);
     return source.cursor(bytes, "an attribute");
   };
-  Cursor type_at = part(attribute.type_size), space_at = part(attribute.space_size);
+  Cursor type_at = next(attribute.type_size), space_at = next(attribute.space_size);
   const Datatype type = parse_datatype(source, type_at, who);
   const Dataspace space = parse_dataspace(source, space_at, who);
   source.check(!space.null, who, " has no value");
@@ -100,7 +100,8 @@ Value decode_attribute(const Source& source, GlobalHeap& heap, const StoredAttri
                " elements of ", type.size, " bytes, more than it has");
   source.check(type.size > 0 || space.count <= 1, who, " has many strings without a length");
   const Bytes raw = at.take(space.count * type.size);
-  if (type.is_text()) return {space.dims, decode_texts(source, heap, raw, type, space.count, who)};
+  if (type.is_string())
+    return {space.dims, decode_strings(source, heap, raw, type, space.count, who)};
   return Value(decode_numbers(raw, type, Shape(space.dims), source.name() + ": " + who));
 }
 

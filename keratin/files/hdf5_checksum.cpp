@@ -7,7 +7,7 @@ namespace {
 
 uint32_t byte_at(Bytes bytes, size_t i) { return std::to_integer<uint32_t>(bytes[i]); }
 
-// Up to four bytes from `at`, the first one lowest.
+// Up to four bytes from `at` as a little-endian number.
 uint32_t word_at(Bytes bytes, size_t at) {
   uint32_t word = 0;
   for (size_t i = 0; i < 4 && at + i < bytes.size(); ++i) word |= byte_at(bytes, at + i) << (8 * i);
@@ -16,7 +16,7 @@ uint32_t word_at(Bytes bytes, size_t at) {
 
 }  // namespace
 
-// lookup3.c of Bob Jenkins, May 2006, public domain: `hashlittle` from 0, byte by byte.
+// Bob Jenkins's lookup3.c, May 2006, public domain: `hashlittle` with the initial value 0.
 uint32_t lookup3(Bytes bytes) {
   using std::rotl;
   uint32_t a = 0xdeadbeef + static_cast<uint32_t>(bytes.size()), b = a, c = a;
@@ -42,8 +42,8 @@ uint32_t lookup3(Bytes bytes) {
   return c;
 }
 
-// Over words of 16 bits, the first byte highest; sums modulo 65535, of which 65535 itself is never
-// reduced to 0 by adding the carries.
+// Fletcher's checksum over big-endian words of 16 bits. The sums are modulo 65535, with carries
+// added back, so a sum of 65535 stays 65535 and does not become 0.
 uint32_t fletcher32(Bytes bytes) {
   const auto fold = [](uint32_t x) { return (x & 0xffff) + (x >> 16); };
   uint32_t low = 0, high = 0;

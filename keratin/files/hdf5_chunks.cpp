@@ -8,10 +8,11 @@ namespace {
 
 using files::as_text;
 
+// The index of a dataset's chunks.
 struct Index {
-  uint8_t kind = 0;  // of version 4; 0: a B-tree of version 1
-  uint64_t address = nowhere;
-  uint64_t size = 0;  // of a single filtered chunk
+  uint8_t kind = 0;  // the index type of layout version 4, or 0 for a B-tree of version 1
+  uint64_t address = undefined_address;
+  uint64_t size = 0;  // of the chunk, if it is the only one and filtered
   uint32_t skipped = 0;
   uint8_t page_bits = 0;
 };
@@ -31,7 +32,7 @@ class ChunkReader {
     const Index index = version == 3 ? parse_v3(at) : parse_v4(at);
     count_chunks();
     if (dataset_.space.count == 0) return out_;
-    source_.check(index.address != nowhere, who_, " has no data");
+    source_.check(index.address != undefined_address, who_, " has no data");
     read_index(index);
     check_chunks();
     return out_;
@@ -49,7 +50,7 @@ class ChunkReader {
     const uint8_t flags = at.u8(), dimensions = at.u8(), dim_size = at.u8();
     source_.check(dim_size >= 1 && dim_size <= 8, who_, " has a damaged layout");
     source_.check((flags & 1) == 0 || !filtered_, who_,
-                  " has unfiltered chunks at its borders, which are not read");
+                  " has unfiltered chunks at its edges, which are not read");
     parse_dims(at, dimensions, dim_size);
     Index index{.kind = at.u8()};
     if (index.kind == 1 && (flags & 2) != 0) {
@@ -67,17 +68,17 @@ class ChunkReader {
     return index;
   }
 
-  // The last one is the size of an element.
+  // Reads the dims of a chunk; the last number is the size of an element.
   void parse_dims(Cursor& at, size_t dimensions, size_t dim_size) {
     source_.check(dimensions == rank_ + 1, who_, " has chunks of another rank than its own");
     out_.bytes = dataset_.type.size;
     for (size_t i = 0; i < rank_; ++i) {
-      const uint64_t dim = at.wide(dim_size);
+      const uint64_t dim = at.unsigned_of(dim_size);
       source_.check(dim > 0 && !__builtin_mul_overflow(out_.bytes, dim, &out_.bytes), who_,
                     " has chunks of an impossible size");
       out_.dims.push_back(dim);
     }
-    source_.check(at.wide(dim_size) == dataset_.type.size, who_,
+    source_.check(at.unsigned_of(dim_size) == dataset_.type.size, who_,
                   " has chunks of elements of another size");
   }
 
@@ -85,24 +86,24 @@ class ChunkReader {
     for (size_t i = 0; i < rank_; ++i) {
       const auto dim = static_cast<uint64_t>(dataset_.space.dims[i]);
       grid_.push_back(dim / out_.dims[i] + (dim % out_.dims[i] != 0 ? 1 : 0));
-      wanted_ *= grid_.back();
+      expected_ *= grid_.back();
     }
   }
 
   void read_index(const Index& index) {
     if (index.kind == 0) return read_tree(index.address);
     if (index.kind == 3) return read_fixed_array(index);
-    source_.check(index.kind == 2 || wanted_ == 1, who_, " has more than its single chunk");
+    source_.check(index.kind == 2 || expected_ == 1, who_, " has more than its single chunk");
     source_.check(index.kind == 1 || !filtered_, who_, " has a damaged layout");
     const uint64_t size = index.kind == 1 ? index.size : out_.bytes;
-    source_.check(wanted_ <= source_.file().size() / std::max<uint64_t>(size, 1), who_, " claims ",
-                  wanted_, " chunks, more than the file has");
-    for (uint64_t i = 0; i < wanted_; ++i)
-      out_.chunks.push_back({place(i), index.address + i * size, size, index.skipped});
+    source_.check(expected_ <= source_.file().size() / std::max<uint64_t>(size, 1), who_,
+                  " claims ", expected_, " chunks, more than the file has");
+    for (uint64_t i = 0; i < expected_; ++i)
+      out_.chunks.push_back({first_element(i), index.address + i * size, size, index.skipped});
   }
 
-  // The first element of the i-th chunk.
-  std::vector<uint64_t> place(uint64_t i) const {
+  // The index of the first element of the i-th chunk.
+  std::vector<uint64_t> first_element(uint64_t i) const {
     std::vector<uint64_t> begin(rank_);
     for (size_t axis = rank_; axis-- > 0;) {
       begin[axis] = i % grid_[axis] * out_.dims[axis];
@@ -111,7 +112,7 @@ class ChunkReader {
     return begin;
   }
 
-  // III.A.1
+  // III.A.1: a B-tree of version 1.
   void read_tree(uint64_t root) {
     const uint64_t key_size = 8 + 8 * (rank_ + 1);
     struct Step {
@@ -119,7 +120,7 @@ class ChunkReader {
       int level;
     };
     std::vector<Step> todo = {{root, -1}};
-    Source own(source_.file(), source_.limits());  // a dataset may be read again
+    Source own(source_.file(), source_.limits());  // counts anew: a dataset may be read twice
     while (!todo.empty()) {
       const Step step = todo.back();
       todo.pop_back();
@@ -144,7 +145,7 @@ class ChunkReader {
     }
   }
 
-  // VII.C: an array of the addresses of chunks, in pages when it is long.
+  // VII.C: an array of chunk addresses, divided into pages if it is long.
   void read_fixed_array(const Index& index) {
     Source own(source_.file(), source_.limits());
     constexpr std::string_view what = "the index of chunks";
@@ -154,7 +155,7 @@ class ChunkReader {
     const size_t entry = head.u8();
     const uint8_t page_bits = head.u8();
     const uint64_t count = head.u64(), block = head.u64();
-    own.check(count == wanted_ && page_bits == index.page_bits && page_bits < 32 &&
+    own.check(count == expected_ && page_bits == index.page_bits && page_bits < 32 &&
                   entry == (filtered_ ? entry_size() : 8),
               what, " is damaged");
     own.check(count <= own.file().size() / entry, who_, " claims ", count,
@@ -182,7 +183,8 @@ class ChunkReader {
     at.skip(9);
   }
 
-  // With filters: address, size and what was skipped. Sizes take a byte more than a chunk's needs.
+  // An entry of filtered chunks: address, size and skipped filters. The size field has one byte
+  // more than an unfiltered chunk's size needs.
   size_t entry_size() const { return 8 + size_bytes() + 4; }
   size_t size_bytes() const {
     const auto log2 = static_cast<size_t>(std::bit_width(out_.bytes)) - 1;
@@ -191,28 +193,28 @@ class ChunkReader {
 
   void read_entries(Cursor& at, uint64_t first, uint64_t count, size_t entry) {
     for (uint64_t i = 0; i < count; ++i) {
-      Chunk chunk{place(first + i), at.u64(), out_.bytes, 0};
+      Chunk chunk{first_element(first + i), at.u64(), out_.bytes, 0};
       if (entry > 8) {
-        chunk.size = at.wide(size_bytes());
+        chunk.size = at.unsigned_of(size_bytes());
         chunk.skipped = at.u32();
       }
       out_.chunks.push_back(std::move(chunk));
     }
   }
 
-  // Every chunk that the dataset needs is there once, and all of them lie in the file.
+  // Checks that each chunk occurs once and lies in the file.
   void check_chunks() const {
-    source_.check(out_.chunks.size() == wanted_, who_, " has ", out_.chunks.size(), " of ", wanted_,
-                  " chunks");
+    source_.check(out_.chunks.size() == expected_, who_, " has ", out_.chunks.size(), " of ",
+                  expected_, " chunks");
     const uint64_t file_size = source_.file().size();
-    std::vector<bool> seen(wanted_);
+    std::vector<bool> seen(expected_);
     uint64_t total = 0;
     for (const Chunk& chunk : out_.chunks) {
       uint64_t position = 0;
       for (size_t axis = 0; axis < rank_; ++axis) {
         const uint64_t step = chunk.begin[axis] / out_.dims[axis];
         source_.check(chunk.begin[axis] % out_.dims[axis] == 0 && step < grid_[axis], who_,
-                      " has a chunk where none belongs");
+                      " has a chunk at an impossible position");
         position = position * grid_[axis] + step;
       }
       source_.check(!seen[position], who_, " has a chunk twice");
@@ -240,13 +242,13 @@ class ChunkReader {
   size_t rank_;
   bool filtered_ = false;
   std::vector<uint64_t> grid_;  // chunks along each axis
-  uint64_t wanted_ = 1;
+  uint64_t expected_ = 1;
   ChunkLayout out_;
 };
 
-// Copies the part of a chunk that lies inside the dataset, row by row.
-void place_chunk(const StoredDataset& dataset, const ChunkLayout& layout, const Chunk& chunk,
-                 const std::byte* from, std::byte* to) {
+// Copies the elements of a chunk that lie inside the dataset, row by row.
+void copy_chunk(const StoredDataset& dataset, const ChunkLayout& layout, const Chunk& chunk,
+                const std::byte* from, std::byte* to) {
   const size_t rank = layout.dims.size(), element = dataset.type.size;
   std::vector<uint64_t> extent(rank), at(rank, 0);
   for (size_t i = 0; i < rank; ++i)
@@ -282,7 +284,7 @@ Buffer unpack_chunks(const Source& source, const StoredDataset& dataset, const s
   Buffer out = Buffer::allocate(dataset.bytes());
   for (const Chunk& chunk : layout.chunks) {
     const Buffer plain = unfilter(source, filters, chunk, layout.bytes, dataset.type.size, who);
-    place_chunk(dataset, layout, chunk, plain.data(), out.data());
+    copy_chunk(dataset, layout, chunk, plain.data(), out.data());
   }
   return out;
 }

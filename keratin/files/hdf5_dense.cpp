@@ -8,10 +8,10 @@ namespace {
 using files::as_text;
 
 uint64_t log2_of(uint64_t x) { return static_cast<uint64_t>(std::bit_width(x)) - 1; }
-// How many bytes a number up to the limit takes.
+// The number of bytes of a number up to `limit`.
 size_t bytes_for(uint64_t limit) { return log2_of(std::max<uint64_t>(limit, 1)) / 8 + 1; }
 
-// III.G: a heap whose blocks double in size, row by row of a table.
+// III.G: a heap addressed by a table of blocks, whose size doubles with each row.
 class FractalHeap {
  public:
   FractalHeap(const Source& source, uint64_t address) : source_(source) {
@@ -44,15 +44,15 @@ class FractalHeap {
   size_t id_size() const { return id_size_; }
 
   Bytes find(Bytes id) const {
-    Cursor at = source_.cursor(id, "the name of a heap's object");
+    Cursor at = source_.cursor(id, "the id of an object in a heap");
     const int kind = at.u8() >> 4;
     source_.check(kind == 0, "an object of a fractal heap is huge or tiny, which is not read");
-    const uint64_t offset = at.wide(offset_size_), length = at.wide(length_size_);
+    const uint64_t offset = at.unsigned_of(offset_size_), length = at.unsigned_of(length_size_);
     return root_rows_ == 0 ? in_block(root_, start_, offset, length) : in_table(offset, length);
   }
 
  private:
-  // Offsets count the header of the block.
+  // Finds an object in a block. Offsets include the header of the block.
   Bytes in_block(uint64_t block, uint64_t size, uint64_t offset, uint64_t length) const {
     source_.check(offset < size && length <= size - offset && block < source_.file().size(),
                   "an object lies outside of its fractal heap");
@@ -76,7 +76,7 @@ class FractalHeap {
       at.skip(1 + 8 + offset_size_ + entry * 8);
       const uint64_t block = at.u64();
       if (row < direct_rows_) return in_block(block, block_size, offset, length);
-      // Each step down has a smaller table, so this ends.
+      // Nested tables must get smaller, so that the loop ends.
       source_.check(block_size > row_start, "a fractal heap is damaged");
       rows = log2_of(block_size) - log2_of(row_start) + 1;
       table = block;
@@ -89,7 +89,7 @@ class FractalHeap {
   uint64_t width_ = 0, start_ = 0, root_ = 0, root_rows_ = 0, direct_rows_ = 0, bits_ = 0;
 };
 
-// III.A.2: gives every record of a B-tree of version 2.
+// III.A.2: a B-tree of version 2.
 class Tree {
  public:
   Tree(const Source& source, uint64_t address, uint8_t type) : source_(source), type_(type) {
@@ -105,7 +105,7 @@ class Tree {
     root_count_ = at.u16();
     source.check(record_size_ > 0 && node_size_ >= 10u + record_size_ && depth_ < 16,
                  "a B-tree is damaged");
-    measure();
+    compute_pointer_sizes();
   }
 
   size_t record_size() const { return record_size_; }
@@ -117,7 +117,7 @@ class Tree {
       size_t depth;
     };
     std::vector<Step> todo;
-    if (root_ != nowhere) todo.push_back({root_, root_count_, depth_});
+    if (root_ != undefined_address) todo.push_back({root_, root_count_, depth_});
     while (!todo.empty()) {
       const Step step = todo.back();
       todo.pop_back();
@@ -130,7 +130,7 @@ class Tree {
                     "a B-tree is damaged");
       for (uint64_t i = 0; i < step.count; ++i) found.push_back(at.take(record_size_));
       for (uint64_t i = 0; step.depth > 0 && i <= step.count; ++i) {
-        const uint64_t child = at.u64(), count = at.wide(count_size_);
+        const uint64_t child = at.u64(), count = at.unsigned_of(count_size_);
         at.skip(pointer - 8 - count_size_);
         todo.push_back({child, count, step.depth - 1});
       }
@@ -139,8 +139,9 @@ class Tree {
   }
 
  private:
-  // How many bytes counts of records take depends on how many fit below.
-  void measure() {
+  // Computes the size of child pointers at each depth: the record counts in them have as many bytes
+  // as the largest possible subtree needs.
+  void compute_pointer_sizes() {
     const uint64_t leaf = (node_size_ - 10) / record_size_;
     count_size_ = bytes_for(leaf);
     pointer_sizes_ = {0};
@@ -173,7 +174,8 @@ std::vector<Bytes> read_dense(const Source& source, uint64_t heap_address, uint6
   const FractalHeap heap(source, heap_address);
   const bool links = kind == DenseKind::links;
   const Tree tree(source, tree_address, links ? 5 : 8);
-  // Links: a hash and the heap's name of the object; attributes: that name and more.
+  // Records of links begin with a hash before the object's id in the heap, those of attributes with
+  // the id.
   const size_t before = links ? 4 : 0;
   source.check(tree.record_size() >= before + heap.id_size(), "a B-tree is damaged");
   std::vector<Bytes> objects;

@@ -7,9 +7,9 @@ namespace keratin::hdf5 {
 
 using files::in_quotes;
 
-// A group or a dataset, as its header has it.
+// A group or a dataset, with the contents of its header.
 struct Node {
-  const Node* parent = nullptr;  // the first, of a dataset with several
+  const Node* parent = nullptr;  // the first one, if links of several groups lead to a dataset
   std::string name;
   std::vector<Message> messages;
   std::vector<StoredAttribute> attributes;
@@ -28,21 +28,21 @@ std::string path_of(const Node& node) {
   return path.empty() ? "/" : path;
 }
 
-std::string in_quotes_path(const Node& node) { return in_quotes(path_of(node)); }
+std::string quoted_path(const Node& node) { return in_quotes(path_of(node)); }
 
 bool has(const Node& node, MessageType type) {
   return find_message(node.messages, type) != nullptr;
 }
 
-bool possible(std::string_view name) {
+bool is_valid_name(std::string_view name) {
   return !name.empty() && name.find_first_of(std::string_view("/\0", 2)) == name.npos &&
          name != "." && name != "..";
 }
 
 }  // namespace
 
-// All groups of a file, and a header for every object, read when the file is opened. A group has
-// one parent: it cannot contain itself, and no path can go on without end.
+// All groups of a file and the headers of all objects, read when the file is opened. A group has
+// one parent, so it cannot contain itself and every path ends.
 class Contents {
  public:
   Contents(FileView file, Limits limits) : source(std::move(file), limits) {
@@ -58,10 +58,10 @@ class Contents {
 
  private:
   Node& add(uint64_t address, const Node* parent, const std::string& name) {
-    const auto [place, fresh] = nodes_.try_emplace(address);
-    Node& node = place->second;
-    if (!fresh) {
-      if (node.is_group) refuse("two links lead to the group ", in_quotes_path(node));
+    const auto [entry, is_new] = nodes_.try_emplace(address);
+    Node& node = entry->second;
+    if (!is_new) {
+      if (node.is_group) refuse("two links lead to the group ", quoted_path(node));
       return node;
     }
     node.parent = parent;
@@ -78,15 +78,14 @@ class Contents {
 
   void fill(Node& group) {
     const Limits& limits = source.limits();
-    if (group.depth >= limits.depth) refuse("groups lie more than ", limits.depth, " deep");
+    if (group.depth >= limits.depth) refuse("groups are nested more than ", limits.depth, " deep");
     for (Link& link : read_links(source, group.messages)) {
       if (++links_ > limits.objects) refuse("the file has more than ", limits.objects, " objects");
-      if (!possible(link.name))
-        refuse(in_quotes_path(group), " has a link with the impossible name ",
-               in_quotes(link.name));
+      if (!is_valid_name(link.name))
+        refuse(quoted_path(group), " has a link with the impossible name ", in_quotes(link.name));
       const Node& child = add(link.address, &group, link.name);
       if (!group.children.emplace(link.name, &child).second)
-        refuse(in_quotes_path(group), " has two links named ", in_quotes(link.name));
+        refuse(quoted_path(group), " has two links named ", in_quotes(link.name));
       group.names.push_back(std::move(link.name));
     }
   }
@@ -104,18 +103,18 @@ class Contents {
       source.check(at.u8() == 0, "an unknown version of attribute info");
       if ((at.u8() & 1) != 0) at.skip(2);
       const uint64_t heap_address = at.u64(), tree = at.u64();
-      if (heap_address == nowhere) continue;
+      if (heap_address == undefined_address) continue;
       for (const Bytes data : read_dense(source, heap_address, tree, DenseKind::attributes))
         add_attribute(node, data, false);
     }
     std::set<std::string_view> seen;
     for (const StoredAttribute& attribute : node.attributes)
       if (!seen.insert(attribute.name).second)
-        refuse(in_quotes_path(node), " has two attributes named ", in_quotes(attribute.name));
+        refuse(quoted_path(node), " has two attributes named ", in_quotes(attribute.name));
   }
 
   void add_attribute(Node& node, Bytes data, bool shared) {
-    if (shared) refuse(in_quotes_path(node), " has a shared attribute, which is not read");
+    if (shared) refuse(quoted_path(node), " has a shared attribute, which is not read");
     node.attributes.push_back(parse_attribute(source, data));
   }
 
@@ -126,24 +125,24 @@ class Contents {
 };
 
 const Tensor& Value::tensor() const {
-  require(!is_text(), "hdf5: expected numbers, got strings");
+  require(!is_string(), "hdf5: expected numbers, got strings");
   return std::get<Tensor>(data_);
 }
 
-const std::vector<std::string>& Value::texts() const {
-  require(is_text(), "hdf5: expected strings, got numbers");
+const std::vector<std::string>& Value::strings() const {
+  require(is_string(), "hdf5: expected strings, got numbers");
   return std::get<std::vector<std::string>>(data_);
 }
 
-const std::string& Value::text() const {
-  require(texts().size() == 1, "hdf5: expected one string, got ", texts().size());
-  return texts().front();
+const std::string& Value::string() const {
+  require(strings().size() == 1, "hdf5: expected one string, got ", strings().size());
+  return strings().front();
 }
 
 template <class... Parts>
 void Object::check(bool condition, const Parts&... parts) const {
   if (!condition) [[unlikely]]
-    file_->source.check(false, in_quotes_path(*node_), " ", parts...);
+    file_->source.check(false, quoted_path(*node_), " ", parts...);
 }
 
 std::string Object::path() const { return path_of(*node_); }
@@ -163,19 +162,19 @@ Value Object::attribute(std::string_view name) const {
   for (const StoredAttribute& attribute : node_->attributes)
     if (attribute.name == name)
       return decode_attribute(file_->source, file_->heap, attribute,
-                              "the attribute " + in_quotes(name) + " of " + in_quotes_path(*node_));
+                              "the attribute " + in_quotes(name) + " of " + quoted_path(*node_));
   check(false, "has no attribute ", in_quotes(name));
   throw InternalError("unreachable");
 }
 
-std::vector<std::string> Object::texts(std::string_view name) const {
+std::vector<std::string> Object::strings(std::string_view name) const {
   std::vector<std::string> all;
-  const auto append = [&](const std::string& piece) {
-    const Value value = attribute(piece);
+  const auto append = [&](const std::string& attribute_name) {
+    const Value value = attribute(attribute_name);
     // Keras writes an empty list as an empty array of floats.
-    if (!value.is_text() && value.tensor().count() == 0) return;
-    check(value.is_text(), "has numbers as ", in_quotes(piece), ", expected strings");
-    all.insert(all.end(), value.texts().begin(), value.texts().end());
+    if (!value.is_string() && value.tensor().count() == 0) return;
+    check(value.is_string(), "has numbers as ", in_quotes(attribute_name), ", expected strings");
+    all.insert(all.end(), value.strings().begin(), value.strings().end());
   };
   const std::string whole(name);
   if (has_attribute(whole) || !has_attribute(whole + "0")) {
@@ -188,30 +187,29 @@ std::vector<std::string> Object::texts(std::string_view name) const {
 }
 
 Dims Dataset::dims() const {
-  return parse_dataset(file_->source, node_->messages, in_quotes_path(*node_)).space.dims;
+  return parse_dataset(file_->source, node_->messages, quoted_path(*node_)).space.dims;
 }
 
-bool Dataset::is_text() const {
-  return parse_dataset(file_->source, node_->messages, in_quotes_path(*node_)).type.is_text();
+bool Dataset::is_string() const {
+  return parse_dataset(file_->source, node_->messages, quoted_path(*node_)).type.is_string();
 }
 
 DType Dataset::dtype() const {
-  const Datatype type = parse_dataset(file_->source, node_->messages, in_quotes_path(*node_)).type;
-  check(!type.is_text(), "has strings, expected numbers");
+  const Datatype type = parse_dataset(file_->source, node_->messages, quoted_path(*node_)).type;
+  check(!type.is_string(), "has strings, expected numbers");
   return type.dtype();
 }
 
 Tensor Dataset::view() const {
   const Value all = value();
-  check(!all.is_text(), "has strings, expected numbers");
+  check(!all.is_string(), "has strings, expected numbers");
   return all.tensor();
 }
 
 Tensor Dataset::read() const {
-  const StoredDataset dataset =
-      parse_dataset(file_->source, node_->messages, in_quotes_path(*node_));
-  const bool as_it_lies = !dataset.chunked && dataset.type.native() && dataset.bytes() > 0;
-  if (!as_it_lies) return view();
+  const StoredDataset dataset = parse_dataset(file_->source, node_->messages, quoted_path(*node_));
+  const bool copies_bytes = !dataset.chunked && dataset.type.native() && dataset.bytes() > 0;
+  if (!copies_bytes) return view();
   Tensor copy(dataset.type.dtype(), dataset.space.dims);
   file_->source.file().copy_to({copy.buffer().data(), copy.bytes()}, dataset.begin.value_or(0));
   return copy;
@@ -219,7 +217,7 @@ Tensor Dataset::read() const {
 
 Value Dataset::value() const {
   const Source& source = file_->source;
-  const std::string who = in_quotes_path(*node_);
+  const std::string who = quoted_path(*node_);
   const StoredDataset dataset = parse_dataset(source, node_->messages, who);
   const Datatype& type = dataset.type;
   const Shape shape(dataset.space.dims);
@@ -227,10 +225,10 @@ Value Dataset::value() const {
   uint64_t begin = dataset.begin.value_or(0);
   if (dataset.chunked) raw = FileView(source.name(), unpack_chunks(source, dataset, who));
   if (type.native()) return Value(raw.tensor(begin, type.dtype(), shape));
-  const Bytes bytes = raw.part(begin, dataset.bytes(), who).bytes();
-  if (type.is_text())
+  const Bytes bytes = raw.range(begin, dataset.bytes(), who).bytes();
+  if (type.is_string())
     return {dataset.space.dims,
-            decode_texts(source, file_->heap, bytes, type, dataset.space.count, who)};
+            decode_strings(source, file_->heap, bytes, type, dataset.space.count, who)};
   return Value(decode_numbers(bytes, type, shape, source.name() + ": " + who));
 }
 

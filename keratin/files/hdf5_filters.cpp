@@ -6,30 +6,30 @@
 namespace keratin::hdf5 {
 namespace {
 
-// What lies between two filters.
-struct Piece {
-  Buffer owner;
+// Bytes of a chunk between two filters.
+struct FilterData {
+  Buffer owner;  // empty while the bytes are those of the file
   Bytes bytes;
 };
 
-Piece made(const Buffer& buffer) { return {buffer, {buffer.data(), buffer.size()}}; }
+FilterData owned(const Buffer& buffer) { return {buffer, {buffer.data(), buffer.size()}}; }
 
-// The first bytes of all elements came first, then the second bytes, …
-Piece unshuffle(Bytes shuffled, uint64_t element) {
+// Undoes the shuffle filter, which stores the first bytes of all elements, then the second ones, …
+FilterData unshuffle(Bytes shuffled, uint64_t element) {
   const Buffer out = Buffer::allocate(shuffled.size());
   const uint64_t count = shuffled.size() / element;
   for (uint64_t i = 0; i < count; ++i)
     for (uint64_t byte = 0; byte < element; ++byte)
       out.data()[i * element + byte] = shuffled[byte * count + i];
-  const uint64_t done = count * element;  // what is over stays as it is
+  const uint64_t done = count * element;  // bytes after the last whole element are not shuffled
   std::copy(shuffled.begin() + static_cast<std::ptrdiff_t>(done), shuffled.end(),
             out.data() + done);
-  return made(out);
+  return owned(out);
 }
 
 }  // namespace
 
-// IV.A.2.l
+// IV.A.2.l: the filter pipeline message.
 std::vector<Filter> read_filters(const Source& source, const std::vector<Message>& messages,
                                  const std::string& who) {
   std::vector<Filter> filters;
@@ -58,36 +58,36 @@ std::vector<Filter> read_filters(const Source& source, const std::vector<Message
 Buffer unfilter(const Source& source, const std::vector<Filter>& filters, const Chunk& chunk,
                 uint64_t bytes, uint64_t element, const std::string& who) {
   using Kind = Filter::Kind;
-  Piece piece{{}, source.file().bytes().subspan(chunk.address, chunk.size)};
+  FilterData data{{}, source.file().bytes().subspan(chunk.address, chunk.size)};
   const auto applied = [&](size_t i) { return i >= 32 || (chunk.skipped >> i & 1) == 0; };
   for (size_t i = filters.size(); i-- > 0;) {
     if (!applied(i)) continue;
     if (filters[i].kind == Kind::shuffle) {
-      piece = unshuffle(piece.bytes, element);
+      data = unshuffle(data.bytes, element);
     } else if (filters[i].kind == Kind::fletcher32) {
-      source.check(piece.bytes.size() >= 4, who, " has a chunk without its checksum");
-      const Bytes data = piece.bytes.first(piece.bytes.size() - 4);
-      const uint32_t stored = source.cursor(piece.bytes.last(4), "a checksum").u32();
-      source.check(!source.limits().checksums || stored == fletcher32(data), who,
+      source.check(data.bytes.size() >= 4, who, " has a chunk without its checksum");
+      const Bytes content = data.bytes.first(data.bytes.size() - 4);
+      const uint32_t stored = source.cursor(data.bytes.last(4), "a checksum").u32();
+      source.check(!source.limits().checksums || stored == fletcher32(content), who,
                    " has a damaged chunk: its checksum differs");
-      piece.bytes = data;
+      data.bytes = content;
     } else {
-      uint64_t size = bytes;  // and the checksums that were added before
+      uint64_t size = bytes;  // with the checksums of filters that ran before this one
       for (size_t j = 0; j < i; ++j)
         if (applied(j) && filters[j].kind == Kind::fletcher32) size += 4;
-      source.check(size / files::max_inflation <= piece.bytes.size(), who, " claims a chunk of ",
-                   size, " bytes, more than ", piece.bytes.size(), " can unpack to");
+      source.check(size / files::max_inflation <= data.bytes.size(), who, " claims a chunk of ",
+                   size, " bytes, more than ", data.bytes.size(), " can unpack to");
       const Buffer out = Buffer::allocate(size);
-      source.check(files::inflate_into(piece.bytes, {out.data(), size}, files::Deflated::zlib), who,
+      source.check(files::inflate_into(data.bytes, {out.data(), size}, files::Deflated::zlib), who,
                    " has a damaged chunk: it does not unpack to ", size, " bytes");
-      piece = made(out);
+      data = owned(out);
     }
   }
-  source.check(piece.bytes.size() == bytes, who, " has a chunk of ", piece.bytes.size(),
+  source.check(data.bytes.size() == bytes, who, " has a chunk of ", data.bytes.size(),
                " bytes instead of ", bytes);
-  if (piece.owner.data() == piece.bytes.data()) return piece.owner;
+  if (data.owner.data() == data.bytes.data()) return data.owner;
   Buffer out = Buffer::allocate(bytes);
-  std::memcpy(out.data(), piece.bytes.data(), bytes);
+  std::memcpy(out.data(), data.bytes.data(), bytes);
   return out;
 }
 

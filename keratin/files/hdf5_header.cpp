@@ -11,9 +11,9 @@ struct Range {
   uint64_t begin = 0, size = 0;
 };
 
-// A continuation is a part of the same header elsewhere.
-void note(const Source& source, MessageType type, bool shared, Bytes data,
-          std::vector<Message>& messages, std::vector<Range>& todo) {
+// Collects a message, or the range of a continuation, which has further messages of the header.
+void collect(const Source& source, MessageType type, bool shared, Bytes data,
+             std::vector<Message>& messages, std::vector<Range>& todo) {
   if (type != MessageType::continuation) {
     messages.push_back({type, shared, data});
     return;
@@ -23,21 +23,21 @@ void note(const Source& source, MessageType type, bool shared, Bytes data,
   todo.push_back({begin, at.u64()});
 }
 
-// IV.A.1.a
+// IV.A.1.a: version 1 of object headers.
 std::vector<Message> read_header_v1(const Source& source, uint64_t address) {
   Cursor prefix = source.cursor(source.take(address, 16, "an object header"), "an object header");
   prefix.skip(8);
   std::vector<Range> todo = {{address + 16, prefix.u32()}};
   std::vector<Message> messages;
-  for (size_t part = 0; part < todo.size(); ++part) {
-    const Bytes bytes = source.take(todo[part].begin, todo[part].size, "an object header");
+  for (size_t next = 0; next < todo.size(); ++next) {
+    const Bytes bytes = source.take(todo[next].begin, todo[next].size, "an object header");
     Cursor at = source.cursor(bytes, "a message of an object header");
     while (at.left() >= 8) {
       const auto type = static_cast<MessageType>(at.u16());
       const uint16_t size = at.u16();
       const uint8_t flags = at.u8();
       at.skip(3);
-      note(source, type, (flags & 2) != 0, at.take(size), messages, todo);
+      collect(source, type, (flags & 2) != 0, at.take(size), messages, todo);
     }
   }
   return messages;
@@ -52,11 +52,11 @@ void read_messages_v2(const Source& source, Cursor at, uint8_t flags,
     const uint16_t size = at.u16();
     const uint8_t message_flags = at.u8();
     if (has_order) at.skip(2);
-    note(source, type, (message_flags & 2) != 0, at.take(size), messages, todo);
+    collect(source, type, (message_flags & 2) != 0, at.take(size), messages, todo);
   }
 }
 
-// IV.A.1.b
+// IV.A.1.b: version 2 of object headers.
 std::vector<Message> read_header_v2(const Source& source, uint64_t address) {
   Cursor prefix = source.peek(address, "an object header");
   prefix.skip(4);
@@ -64,7 +64,7 @@ std::vector<Message> read_header_v2(const Source& source, uint64_t address) {
   source.check(version == 2, "version ", int{version}, " of an object header is not read");
   if ((flags & 0x20) != 0) prefix.skip(16);
   if ((flags & 0x10) != 0) prefix.skip(4);
-  const uint64_t size = prefix.wide(size_t{1} << (flags & 3));
+  const uint64_t size = prefix.unsigned_of(size_t{1} << (flags & 3));
   const uint64_t before = prefix.at() - address;
   source.check(size <= source.file().size(), "an object header is longer than the file");
   const Bytes first = source.take_checked(address, before + size + 4, "an object header");
@@ -72,8 +72,8 @@ std::vector<Message> read_header_v2(const Source& source, uint64_t address) {
   std::vector<Range> todo;
   read_messages_v2(source, source.cursor(first.subspan(before, size), "an object header"), flags,
                    messages, todo);
-  for (size_t part = 0; part < todo.size(); ++part) {
-    const Range range = todo[part];
+  for (size_t next = 0; next < todo.size(); ++next) {
+    const Range range = todo[next];
     const Bytes bytes = source.take_checked(range.begin, range.size, "an object header");
     source.check(range.size >= 8 && as_text(bytes.first(4)) == "OCHK",
                  "a continuation of an object header is damaged");
@@ -83,7 +83,7 @@ std::vector<Message> read_header_v2(const Source& source, uint64_t address) {
   return messages;
 }
 
-// II.A: versions 0 and 1.
+// II.A: versions 0 and 1 of the superblock.
 uint64_t read_superblock_v0(const Source& source, Cursor at, uint8_t version) {
   at.skip(4);
   const uint8_t offset_size = at.u8(), length_size = at.u8();
@@ -92,7 +92,7 @@ uint64_t read_superblock_v0(const Source& source, Cursor at, uint8_t version) {
   at.skip(1 + 4 + 4 + (version == 1 ? 4 : 0));
   source.check(at.u64() == 0, "the HDF5 file begins inside another, which is not read");
   at.skip(8);
-  source.check(at.u64() <= source.file().size(), "the file is shorter than it says");
+  source.check(at.u64() <= source.file().size(), "the file is shorter than its superblock says");
   at.skip(8 + 8);
   return at.u64();
 }
@@ -104,7 +104,7 @@ uint64_t read_superblock_v2(const Source& source, Cursor at) {
   at.skip(1);
   source.check(at.u64() == 0, "the HDF5 file begins inside another, which is not read");
   at.skip(8);
-  source.check(at.u64() <= source.file().size(), "the file is shorter than it says");
+  source.check(at.u64() <= source.file().size(), "the file is shorter than its superblock says");
   const uint64_t root = at.u64();
   source.take_checked(0, at.at() + 4, "the superblock");
   return root;
@@ -113,7 +113,7 @@ uint64_t read_superblock_v2(const Source& source, Cursor at) {
 }  // namespace
 
 Bytes Source::take(uint64_t address, uint64_t size, std::string_view what) const {
-  check(address != nowhere, what, " is missing");
+  check(address != undefined_address, what, " is missing");
   check(address <= file_.size() && size <= file_.size() - address, "the file ends inside ", what);
   check(size <= left_, "the structures of the file overlap");
   left_ -= size;

@@ -21,7 +21,7 @@ struct RawMessage {
   uint8_t flags = 0;
 };
 
-// A file of one's own making: objects one after the other, then the superblock in front.
+// Makes HDF5 files with wrong contents: objects one after the other, with the superblock in front.
 class Crafted {
  public:
   uint64_t next() const { return first_object + body_.size(); }
@@ -31,21 +31,27 @@ class Crafted {
     return address;
   }
   uint64_t object(const std::vector<RawMessage>& messages) {
-    Packer parts;
+    Packer packed;
     for (const RawMessage& message : messages) {
       const size_t padded = (message.data.size() + 7) / 8 * 8;
-      parts.u16(static_cast<uint16_t>(message.type)).u16(static_cast<uint16_t>(padded));
-      parts.u8(message.flags).zeros(3).put(message.data).pad(8);
+      packed.u16(static_cast<uint16_t>(message.type)).u16(static_cast<uint16_t>(padded));
+      packed.u8(message.flags).zeros(3).put(message.data).pad(8);
     }
     Packer header;
     header.u8(1).u8(0).u16(static_cast<uint16_t>(messages.size())).u32(1);
-    header.u32(static_cast<uint32_t>(parts.size())).u32(0).put(parts.bytes());
+    header.u32(static_cast<uint32_t>(packed.size())).u32(0).put(packed.bytes());
     return raw(header.bytes());
   }
   std::string finish(uint64_t root) const {
     Packer file;
     file.put("\x89HDF\r\n\x1a\n").zeros(5).u8(8).u8(8).u8(0).u16(4).u16(16).u32(0);
-    file.u64(0).u64(nowhere).u64(next()).u64(nowhere).u64(0).u64(root).zeros(24);
+    file.u64(0)
+        .u64(undefined_address)
+        .u64(next())
+        .u64(undefined_address)
+        .u64(0)
+        .u64(root)
+        .zeros(24);
     return file.put(body_.bytes()).bytes();
   }
 
@@ -118,7 +124,7 @@ std::string with_attribute(const std::string& attribute) {
       file.object({{2, std::string(18, '\xff').replace(0, 2, 2, '\0')}, {12, attribute}}));
 }
 
-TEST(Hdf5Hostile, TheCraftIsSound) {
+TEST(Hdf5Hostile, ReadsASoundCraftedFile) {
   const std::string good = with_dataset({space({1}), type(), contiguous(0, 4)});
   EXPECT_EQ(complaint([&] { read_all(good); }), "");
   const File file(in_memory(good));
@@ -129,7 +135,7 @@ TEST(Hdf5Hostile, TheCraftIsSound) {
   expect_user_error([&] { file.root().attribute("a"); }, "'/' has no attribute 'a'");
 }
 
-TEST(Hdf5Hostile, Superblock) {
+TEST(Hdf5Hostile, RefusesDamagedSuperblocks) {
   const std::string good = with_dataset({space({1}), type(), contiguous(0, 4)});
   const auto changed = [&](size_t at, char byte) {
     std::string bytes = good;
@@ -141,12 +147,12 @@ TEST(Hdf5Hostile, Superblock) {
   refuses(changed(8, 9), "version 9 of the superblock");
   refuses(changed(13, 4), "addresses of 4 and 8 bytes");
   refuses(changed(24, 1), "begins inside another");
-  refuses(changed(45, 1), "shorter than it says");
+  refuses(changed(45, 1), "shorter than its superblock says");
   refuses(changed(64, 1), "an object header is damaged");
   refuses(changed(66, 1), "ends inside an object header");
 }
 
-TEST(Hdf5Hostile, Links) {
+TEST(Hdf5Hostile, RefusesSoftExternalAndMisnamedLinks) {
   for (const auto& [kind, what] : {std::pair{1, "a soft link"},
                                    {64, "an external link"},
                                    {65, "a user-defined link"},
@@ -168,7 +174,7 @@ TEST(Hdf5Hostile, Links) {
   refuses(named("b"), "more than 1 objects", {.objects = 1});
 }
 
-TEST(Hdf5Hostile, Cycles) {
+TEST(Hdf5Hostile, RefusesCyclesAndDeepNesting) {
   Crafted itself;
   refuses(itself.finish(itself.object({link("me", first_object)})),
           "two links lead to the group '/'");
@@ -180,23 +186,23 @@ TEST(Hdf5Hostile, Cycles) {
   for (int i = 0; i < 300; ++i) last = deep.object({link("g", last)});
   refuses(deep.finish(last), "more than 256 deep");
   EXPECT_EQ(complaint([&] { read_all(deep.finish(last), {.depth = 400}); }), "");
-  Crafted header;  // a header that goes on in itself
+  Crafted header;  // a header whose continuation is the header itself
   Packer again;
   again.u64(first_object + 16).u64(24);
   refuses(header.finish(header.object({{16, again.bytes()}})), "structures of the file overlap");
 }
 
-// A group of the old kind whose tree and heap are what they are given as.
+// A file whose root is a group of the old format, with the given B-tree, heap and symbol table.
 std::string old_group(const std::string& tree, const std::string& names,
                       const std::string& symbols) {
   Crafted file;
   const uint64_t name_at = file.raw(names);
   Packer heap;
-  heap.put("HEAP").u32(0).u64(names.size()).u64(nowhere).u64(name_at);
+  heap.put("HEAP").u32(0).u64(names.size()).u64(undefined_address).u64(name_at);
   const uint64_t heap_at = file.raw(heap.bytes());
   const uint64_t symbols_at = file.raw(symbols);
   Packer node;
-  node.put(tree).u64(nowhere).u64(nowhere).u64(0);
+  node.put(tree).u64(undefined_address).u64(undefined_address).u64(0);
   const uint64_t tree_at = file.next();
   node.u64(tree[5] == 0 ? symbols_at : tree_at).u64(0);
   file.raw(node.bytes());
@@ -205,30 +211,33 @@ std::string old_group(const std::string& tree, const std::string& names,
   return file.finish(file.object({{17, table.bytes()}}));
 }
 
-TEST(Hdf5Hostile, OldGroups) {
+TEST(Hdf5Hostile, RefusesDamagedOldGroups) {
   const std::string tree("TREE\0\0\1\0", 8), names("\0abc\0\0\0\0", 8);
   const auto symbols = [](uint64_t name, uint32_t cache, uint16_t count = 1) {
     Packer out;
     out.put("SNOD").u8(1).u8(0).u16(count);
     return out.u64(name).u64(first_object).u32(cache).zeros(20).bytes();
   };
-  // The link leads to the names, which are no object: the group itself was read.
+  // The link leads to the heap, which is not an object: the group itself was read.
   refuses(old_group(tree, names, symbols(1, 0)), "an object header is damaged");
   refuses(old_group(tree, names, symbols(1, 2)), "'abc' is a soft link");
   refuses(old_group(tree, names, symbols(8, 0)), "a name lies outside of its heap");
-  refuses(old_group(tree, "abcdefgh", symbols(1, 0)), "a name has no end");
+  refuses(old_group(tree, "abcdefgh", symbols(1, 0)), "a name is not terminated");
   refuses(old_group(tree, names, symbols(1, 0, 60000)), "ends inside a symbol table");
   refuses(old_group(tree, names, "SNOT"), "a symbol table is damaged");
   refuses(old_group(std::string("TREE\1\0\1\0", 8), names, symbols(1, 0)), "B-tree of a group");
-  // A tree whose child is itself: the level of a child is one less.
+  // The tree's child is the tree itself, but the level of a child must be one less.
   refuses(old_group(std::string("TREE\0\1\1\0", 8), names, symbols(1, 0)), "levels of a B-tree");
 }
 
-TEST(Hdf5Hostile, DatasetSizes) {
+TEST(Hdf5Hostile, RefusesImpossibleDatasetSizes) {
   const uint64_t large = uint64_t{1} << 32;
-  refuses(with_dataset({space({large, large}), type(), contiguous(0, 0)}), "more elements than");
-  refuses(with_dataset({space({large, large, 0}), type(), contiguous(0, 0)}), "more elements than");
-  refuses(with_dataset({space({~uint64_t{0}}), type(), contiguous(0, 4)}), "more elements than");
+  refuses(with_dataset({space({large, large}), type(), contiguous(0, 0)}),
+          "more elements than a tensor");
+  refuses(with_dataset({space({large, large, 0}), type(), contiguous(0, 0)}),
+          "more elements than a tensor");
+  refuses(with_dataset({space({~uint64_t{0}}), type(), contiguous(0, 4)}),
+          "more elements than a tensor");
   refuses(with_dataset({space({1u << 30}), type(), contiguous(0, 4)}),
           "'/d' claims 4294967296 bytes, but has 4");
   refuses(with_dataset({space({1u << 30}), type(), contiguous(0, large)}),
@@ -236,7 +245,8 @@ TEST(Hdf5Hostile, DatasetSizes) {
   refuses(with_dataset({space({1}), type(), contiguous(large, 4)}), "more than the file has");
   refuses(with_dataset({space({1}), type(), contiguous(~uint64_t{1}, 4)}),
           "more than the file has");
-  refuses(with_dataset({space({1u << 30}), type(), contiguous(nowhere, large)}), "has no data");
+  refuses(with_dataset({space({1u << 30}), type(), contiguous(undefined_address, large)}),
+          "has no data");
   refuses(with_dataset({space(std::vector<uint64_t>(33, 1)), type(), contiguous(0, 4)}),
           "33 dimensions");
   Packer compact;
@@ -244,12 +254,12 @@ TEST(Hdf5Hostile, DatasetSizes) {
   refuses(with_dataset({space({12500}), type(), {8, compact.bytes()}}), "ends inside the layout");
 }
 
-TEST(Hdf5Hostile, DatasetStorage) {
+TEST(Hdf5Hostile, RefusesUnsupportedStorageAndTypes) {
   const RawMessage one = space({1}), here = contiguous(0, 4);
   refuses(with_dataset({one, type(), here, {7, std::string(16, '\0')}}), "in another file");
   refuses(with_dataset({one, type(), contiguous(0, 4, 3)}), "virtual storage");
   refuses(with_dataset({one, type(), contiguous(0, 4, 1, 2)}), "layout of version 2");
-  refuses(with_dataset({type(), here}), "lacks a part of its header");
+  refuses(with_dataset({type(), here}), "lacks a message of its header");
   refuses(with_dataset({one, {3, type().data, 2}, here}), "committed datatype");
   refuses(with_dataset({one, type(0, 3), here}), "integers of 24 bits");
   refuses(with_dataset({one, type(1, 4), here}), "floats of 4 bytes");
@@ -272,7 +282,12 @@ std::string chunked(uint64_t count, const std::vector<RawChunk>& chunks, int fil
                     uint32_t chunk_dim = 4) {
   Crafted file;
   Packer tree;
-  tree.put("TREE").u8(1).u8(0).u16(static_cast<uint16_t>(chunks.size())).u64(nowhere).u64(nowhere);
+  tree.put("TREE")
+      .u8(1)
+      .u8(0)
+      .u16(static_cast<uint16_t>(chunks.size()))
+      .u64(undefined_address)
+      .u64(undefined_address);
   for (const RawChunk& chunk : chunks) {
     const auto size = static_cast<uint32_t>(chunk.data.size());
     tree.u32(chunk.claimed == 0 ? size : chunk.claimed).u32(0).u64(chunk.begin).u64(0);
@@ -296,14 +311,14 @@ std::string deflated(const std::string& bytes) {
   return out.substr(0, size);
 }
 
-TEST(Hdf5Hostile, Chunks) {
+TEST(Hdf5Hostile, RefusesDamagedChunks) {
   const std::string chunk(16, 'x'), packed = deflated(chunk);
   EXPECT_EQ(complaint([&] { read_all(chunked(6, {{0, chunk}, {4, chunk}})); }), "");
   EXPECT_EQ(complaint([&] { read_all(chunked(4, {{0, packed}}, 1)); }), "");
   refuses(chunked(8, {{0, chunk}}), "has 1 of 2 chunks");
   refuses(chunked(8, {{0, chunk}, {0, chunk}}), "has a chunk twice");
-  refuses(chunked(8, {{0, chunk}, {3, chunk}}), "a chunk where none belongs");
-  refuses(chunked(8, {{0, chunk}, {8, chunk}}), "a chunk where none belongs");
+  refuses(chunked(8, {{0, chunk}, {3, chunk}}), "a chunk at an impossible position");
+  refuses(chunked(8, {{0, chunk}, {8, chunk}}), "a chunk at an impossible position");
   refuses(chunked(4, {{0, chunk, 1u << 30}}), "outside of the file");
   refuses(chunked(8, {{0, chunk, 200}, {4, chunk, 200}}), "chunks that overlap");
   refuses(chunked(4, {{0, "short"}}), "a chunk of 5 bytes instead of 16");
@@ -314,7 +329,7 @@ TEST(Hdf5Hostile, Chunks) {
   refuses(chunked(4, {{0, chunk}}, 32001), "has the filter 32001");
   refuses(chunked(4, {{0, chunk}}, 0, 0), "chunks of an impossible size");
   refuses(chunked(uint64_t{1} << 40, {{0, chunk}}), "has 1 of");
-  // Few bytes that claim to unpack to many.
+  // Few bytes that claim to unpack to many times their size.
   refuses(chunked(1u << 30, {{0, packed}}, 1, 1u << 30), "can unpack to");
   const std::string zeros = deflated(std::string(1 << 20, '\0'));
   const std::string bomb = chunked(1 << 18, {{0, zeros}}, 1, 1 << 18);
@@ -332,7 +347,7 @@ std::string attribute(const std::string& name, const std::string& datatype, uint
   return out.bytes();
 }
 
-TEST(Hdf5Hostile, Attributes) {
+TEST(Hdf5Hostile, RefusesDamagedAttributes) {
   const std::string numbers = type_bytes(0, 4, 8).substr(0, 12);
   EXPECT_EQ(complaint([&] { read_all(with_attribute(attribute("a", numbers, 1, "1234"))); }), "");
   refuses(with_attribute(attribute("a", numbers, 1 << 30, "1234")),
@@ -343,16 +358,17 @@ TEST(Hdf5Hostile, Attributes) {
   Crafted twice;
   const RawMessage same = {12, attribute("a", numbers, 1, "1234")};
   refuses(twice.finish(twice.object({{10, "  "}, same, same})), "two attributes named 'a'");
-  // Many strings of no bytes would take memory for nothing.
+  // Many strings of no bytes would fill the memory.
   refuses(with_attribute(attribute("a", type_bytes(3, 0), uint64_t{1} << 40, "")),
           "many strings without a length");
 }
 
-std::string with_text(uint32_t length, uint64_t heap_shift, uint32_t index,
-                      const std::string& sign = "GCOL", uint64_t heap_size = 48) {
+std::string with_string(uint32_t length, uint64_t heap_shift, uint32_t index,
+                        const std::string& signature = "GCOL", uint64_t heap_size = 48) {
   Crafted file;
   Packer heap;
-  heap.put(sign).u32(1).u64(heap_size).u16(1).u16(0).u32(0).u64(5).put("hello").pad(8).zeros(8);
+  heap.put(signature).u32(1).u64(heap_size).u16(1).u16(0).u32(0).u64(5).put("hello").pad(8).zeros(
+      8);
   const uint64_t heap_at = file.raw(heap.bytes());
   Packer data;
   data.u32(length).u64(heap_at + heap_shift).u32(index);
@@ -360,40 +376,40 @@ std::string with_text(uint32_t length, uint64_t heap_shift, uint32_t index,
   return file.finish(file.object({{10, "  "}, {12, a}}));
 }
 
-TEST(Hdf5Hostile, StringsElsewhere) {
-  const File file(in_memory(with_text(5, 0, 1)));
-  EXPECT_EQ(file.root().attribute("a").text(), "hello");
-  refuses(with_text(6, 0, 1), "a string longer than its place in the heap");
-  refuses(with_text(1u << 31, 0, 1), "strings longer than the file");
-  refuses(with_text(5, 0, 2), "a global heap has no object 2");
-  refuses(with_text(5, 8, 1), "a global heap is damaged");
-  refuses(with_text(5, 1 << 30, 1), "ends inside a global heap");
-  refuses(with_text(5, 0, 1, "GCOX"), "a global heap is damaged");
-  refuses(with_text(5, 0, 1, "GCOL", uint64_t{1} << 40), "ends inside a global heap");
+TEST(Hdf5Hostile, RefusesDamagedGlobalHeaps) {
+  const File file(in_memory(with_string(5, 0, 1)));
+  EXPECT_EQ(file.root().attribute("a").string(), "hello");
+  refuses(with_string(6, 0, 1), "a string longer than its object in the heap");
+  refuses(with_string(1u << 31, 0, 1), "strings longer than the file");
+  refuses(with_string(5, 0, 2), "a global heap has no object 2");
+  refuses(with_string(5, 8, 1), "a global heap is damaged");
+  refuses(with_string(5, 1 << 30, 1), "ends inside a global heap");
+  refuses(with_string(5, 0, 1, "GCOX"), "a global heap is damaged");
+  refuses(with_string(5, 0, 1, "GCOL", uint64_t{1} << 40), "ends inside a global heap");
 }
 
-const std::string golden = std::string(KERATIN_SOURCE_DIR) + "/tests/golden/files/";
+const std::string damaged_files = std::string(KERATIN_SOURCE_DIR) + "/tests/golden/files/";
 
-TEST(Hdf5Hostile, EveryTruncationIsRefused) {
+TEST(Hdf5Hostile, RefusesEveryTruncation) {
   for (const char* name : {"earliest.h5", "latest.h5"}) {
-    const std::string good = bytes_of(golden + name);
+    const std::string good = bytes_of(damaged_files + name);
     for (size_t size = 0; size < good.size(); size += 37)
       EXPECT_NE(complaint([&] { read_all(good.substr(0, size)); }), "") << name << size;
   }
 }
 
-// A flipped byte of a structure with a checksum is seen; others end in an error or in other values.
-TEST(Hdf5Hostile, EveryFlipEnds) {
+// Checksums detect flipped bytes of structures; flips elsewhere give an error or other values.
+TEST(Hdf5Hostile, SurvivesEveryFlippedByte) {
   for (const char* name : {"earliest.h5", "latest.h5"}) {
-    const std::string good = bytes_of(golden + name);
+    const std::string good = bytes_of(damaged_files + name);
     for (size_t at = 0; at < good.size(); at += 7) {
       std::string bad = good;
       bad[at] = static_cast<char>(bad[at] ^ (at % 2 == 0 ? 0x81 : 0xff));
       complaint([&] { read_all(bad, {.unpacked = 1 << 20, .checksums = false}); });
     }
   }
-  std::string bad = bytes_of(golden + "latest.h5");
-  bad[20] ^= 1;  // of the superblock
+  std::string bad = bytes_of(damaged_files + "latest.h5");
+  bad[20] ^= 1;  // in the superblock
   refuses(bad, "checksum differs");
 }
 

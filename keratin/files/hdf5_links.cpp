@@ -10,7 +10,7 @@ using files::in_quotes;
 
 constexpr size_t entry_size = 40;
 
-// III.D: the heap of names.
+// III.D: a local heap, which has the names of a group's links.
 Bytes read_local_heap(const Source& source, uint64_t address) {
   Cursor at = source.cursor(source.take(address, 32, "a local heap"), "a local heap");
   source.check(as_text(at.take(4)) == "HEAP" && at.u8() == 0, "a local heap is damaged");
@@ -24,11 +24,11 @@ std::string_view name_at(const Source& source, Bytes heap, uint64_t offset) {
   source.check(offset < heap.size(), "a name lies outside of its heap");
   const std::string_view rest = as_text(heap.subspan(offset));
   const size_t end = rest.find('\0');
-  source.check(end != rest.npos, "a name has no end in its heap");
+  source.check(end != rest.npos, "a name is not terminated in its heap");
   return rest.substr(0, end);
 }
 
-// III.C: a leaf of the tree of a group.
+// III.C: a symbol table node, which is a leaf of a group's B-tree.
 void read_symbol_node(const Source& source, uint64_t address, Bytes heap, uint64_t& name_bytes,
                       std::vector<Link>& links) {
   Cursor head = source.cursor(source.take(address, 8, "a symbol table node"), "a symbol table");
@@ -49,16 +49,16 @@ void read_symbol_node(const Source& source, uint64_t address, Bytes heap, uint64
   }
 }
 
-// III.A.1: from the root to the leaves, in order.
+// III.A.1: the links of a group's B-tree, in order.
 std::vector<Link> read_symbol_table(const Source& source, Bytes message) {
-  Cursor place = source.cursor(message, "a symbol table message");
-  const uint64_t tree = place.u64();
-  const Bytes heap = read_local_heap(source, place.u64());
+  Cursor addresses = source.cursor(message, "a symbol table message");
+  const uint64_t tree = addresses.u64();
+  const Bytes heap = read_local_heap(source, addresses.u64());
   std::vector<Link> links;
   uint64_t name_bytes = 0;
   struct Step {
     uint64_t address;
-    int level;  // -1: a symbol table node; unknown at the root
+    int level;  // -1 for a symbol table node; not known at the root
     bool root;
   };
   std::vector<Step> todo = {{tree, 0, true}};
@@ -86,10 +86,10 @@ std::vector<Link> read_symbol_table(const Source& source, Bytes message) {
   return links;
 }
 
-// IV.A.2.c: where links are that do not fit in the header.
+// IV.A.2.c: the heap and B-tree of links that do not fit in the header.
 struct LinkInfo {
   bool ordered = false;
-  uint64_t heap = nowhere, tree = nowhere;
+  uint64_t heap = undefined_address, tree = undefined_address;
 };
 
 LinkInfo parse_link_info(const Source& source, Bytes data) {
@@ -105,7 +105,7 @@ LinkInfo parse_link_info(const Source& source, Bytes data) {
 
 }  // namespace
 
-// IV.A.2.g
+// IV.A.2.g: the link message.
 OrderedLink parse_link(const Source& source, Bytes data) {
   Cursor at = source.cursor(data, "a link");
   source.check(at.u8() == 1, "an unknown version of a link");
@@ -114,7 +114,7 @@ OrderedLink parse_link(const Source& source, Bytes data) {
   OrderedLink link;
   if ((flags & 4) != 0) link.order = at.u64();
   if ((flags & 16) != 0) at.skip(1);
-  link.name = as_text(at.take(at.wide(size_t{1} << (flags & 3))));
+  link.name = as_text(at.take(at.unsigned_of(size_t{1} << (flags & 3))));
   const std::string_view kind = type == 1    ? "a soft link"
                                 : type == 64 ? "an external link"
                                              : "a user-defined link";
@@ -132,7 +132,7 @@ std::vector<Link> read_links(const Source& source, const std::vector<Message>& m
   std::vector<OrderedLink> links;
   for (const Message& message : messages)
     if (message.type == MessageType::link) links.push_back(parse_link(source, message.data));
-  if (info.heap != nowhere)
+  if (info.heap != undefined_address)
     for (const Bytes data : read_dense(source, info.heap, info.tree, DenseKind::links))
       links.push_back(parse_link(source, data));
   std::sort(links.begin(), links.end(), [&](const OrderedLink& a, const OrderedLink& b) {

@@ -6,8 +6,9 @@
 
 #include "keratin/base/text.h"
 #include "keratin/files/hdf5.h"
+#include "keratin/files/hdf5_format.h"
 
-// The inside of the HDF5 reader; section numbers are those of the HDF5 File Format
+// The internals of the HDF5 reader. Section numbers refer to the HDF5 File Format
 // Specification 3.0.
 namespace keratin::hdf5 {
 
@@ -15,10 +16,9 @@ using files::Bytes;
 using files::Cursor;
 using files::FileView;
 
-inline constexpr uint64_t nowhere = ~uint64_t{0};  // an address that is not set
-
-// The file, and how much of it may still be read as structure. Every structure lies in bytes of its
-// own, so together they are at most the file: loops and shared parts end there.
+// The file, and how many of its bytes may still be read as structures. Structures of a sound file
+// do not overlap, so together they have at most the bytes of the file: reading a loop or a shared
+// structure fails when the bytes are used up.
 class Source {
  public:
   Source(FileView file, Limits limits)
@@ -28,13 +28,13 @@ class Source {
   const std::string& name() const { return file_.name(); }
   const Limits& limits() const { return limits_; }
 
-  // Looks ahead, for free.
+  // Reads at an address without counting the bytes as a structure.
   Cursor peek(uint64_t address, std::string_view what) const {
     return {file_.bytes(), file_.name(), what, std::min(address, file_.size() + 1)};
   }
   // The bytes of a structure.
   Bytes take(uint64_t address, uint64_t size, std::string_view what) const;
-  // The same, when its last four bytes are a checksum of those before.
+  // The same for a structure whose last four bytes are the checksum of the others.
   Bytes take_checked(uint64_t address, uint64_t size, std::string_view what) const;
   Cursor cursor(Bytes bytes, std::string_view what) const { return {bytes, file_.name(), what}; }
 
@@ -50,7 +50,7 @@ class Source {
   mutable uint64_t left_;
 };
 
-// IV.A: what an object header holds.
+// IV.A: the messages of an object header.
 enum class MessageType : uint16_t {
   dataspace = 1,
   link_info = 2,
@@ -67,7 +67,7 @@ enum class MessageType : uint16_t {
 };
 struct Message {
   MessageType type;
-  bool shared = false;  // the contents are elsewhere
+  bool shared = false;  // the contents lie in another object
   Bytes data;
 };
 std::vector<Message> read_header(const Source& source, uint64_t address);
@@ -80,32 +80,32 @@ struct Link {
   std::string name;
   uint64_t address = 0;
 };
-// The links of a group, in its order; nothing but hard links is read.
+// The links of a group, in its order. Links other than hard links are refused.
 std::vector<Link> read_links(const Source& source, const std::vector<Message>& messages);
 
-// A link message, which also lies in heaps.
+// A link with its creation order, from a message or a fractal heap.
 struct OrderedLink : Link {
   uint64_t order = 0;
 };
 OrderedLink parse_link(const Source& source, Bytes data);
 
-// III.G, III.A.2: the objects in a fractal heap that a B-tree of version 2 names.
+// III.G, III.A.2: the objects of a fractal heap that a B-tree of version 2 lists.
 enum class DenseKind { links, attributes };
 std::vector<Bytes> read_dense(const Source& source, uint64_t heap, uint64_t tree, DenseKind kind);
 
-// IV.A.2.d, reduced to what Keras's files have.
+// IV.A.2.d: the datatypes that Keras's files have.
 struct Datatype {
-  enum class Kind { integer, floating, boolean, opaque, text, variable_text };
+  enum class Kind { integer, floating, boolean, opaque, string, variable_string };
   enum class Padding { null_terminated, null_padded, space_padded };
   Kind kind = Kind::integer;
   uint32_t size = 0;  // of an element in the file
   bool is_signed = false, big_endian = false, brain = false;
   Padding padding = Padding::null_terminated;
 
-  bool is_text() const { return kind == Kind::text || kind == Kind::variable_text; }
-  // What tensors of it are made of.
+  bool is_string() const { return kind == Kind::string || kind == Kind::variable_string; }
+  // The dtype of a tensor of this type.
   DType dtype() const;
-  // Do tensors have the very bytes of the file?
+  // True if tensors have the same bytes as the file.
   bool native() const;
 };
 Datatype parse_datatype(const Source& source, Cursor& at, const std::string& who);
@@ -113,14 +113,14 @@ Datatype parse_datatype(const Source& source, Cursor& at, const std::string& who
 struct Dataspace {
   Dims dims;
   uint64_t count = 1;
-  bool null = false;  // no element at all, and no shape
+  bool null = false;  // has neither elements nor a shape
 };
 Dataspace parse_dataspace(const Source& source, Cursor& at, const std::string& who);
 
-// The elements, from their bytes in the file.
+// Converts numbers from their bytes in the file.
 Tensor decode_numbers(Bytes raw, const Datatype& type, const Shape& shape, const std::string& who);
 
-// III.E: long things that attributes and datasets refer to.
+// III.E: objects of variable length that attributes and datasets refer to.
 class GlobalHeap {
  public:
   Bytes find(const Source& source, uint64_t address, uint32_t index);
@@ -130,9 +130,10 @@ class GlobalHeap {
   std::map<std::pair<uint64_t, uint32_t>, Bytes> objects_;
 };
 
-// Strings, from their bytes in the file or from where these lead.
-std::vector<std::string> decode_texts(const Source& source, GlobalHeap& heap, Bytes raw,
-                                      const Datatype& type, uint64_t count, const std::string& who);
+// Reads strings from their bytes in the file, or from the heap that the bytes refer to.
+std::vector<std::string> decode_strings(const Source& source, GlobalHeap& heap, Bytes raw,
+                                        const Datatype& type, uint64_t count,
+                                        const std::string& who);
 
 // An attribute message.
 struct StoredAttribute {
@@ -145,17 +146,18 @@ StoredAttribute parse_attribute(const Source& source, Bytes data);
 Value decode_attribute(const Source& source, GlobalHeap& heap, const StoredAttribute& attribute,
                        const std::string& who);
 
-// Where and how the data of a dataset lies.
+// One chunk of a dataset in chunked storage.
 struct Chunk {
-  std::vector<uint64_t> begin;  // of its first element
+  std::vector<uint64_t> begin;  // index of its first element
   uint64_t address = 0, size = 0;
-  uint32_t skipped = 0;  // a bit for every filter that was not applied
+  uint32_t skipped = 0;  // bit i: filter i was not applied
 };
+// The type, shape and storage of a dataset.
 struct StoredDataset {
   Datatype type;
   Dataspace space;
-  std::optional<uint64_t> begin;  // of data in one piece; none of an empty dataset
-  std::vector<Message> messages;  // of the layout and the filters, when in chunks
+  std::optional<uint64_t> begin;  // of contiguous data; not set if there is none
+  std::vector<Message> messages;  // with layout and filters; of chunked datasets only
   bool chunked = false;
 
   uint64_t bytes() const { return space.count * type.size; }
@@ -163,11 +165,11 @@ struct StoredDataset {
 StoredDataset parse_dataset(const Source& source, const std::vector<Message>& messages,
                             const std::string& who);
 
-// IV.A.2.i, the part about chunks.
+// IV.A.2.i: a layout in chunks.
 struct ChunkLayout {
-  std::vector<uint64_t> dims;  // of a chunk, in elements
-  std::vector<Chunk> chunks;   // every chunk that the dataset needs, once
-  uint64_t bytes = 0;          // of a chunk
+  std::vector<uint64_t> dims;  // of one chunk, in elements
+  std::vector<Chunk> chunks;   // each chunk of the dataset, once
+  uint64_t bytes = 0;          // of one chunk
 };
 ChunkLayout read_chunks(const Source& source, const StoredDataset& dataset, const std::string& who);
 Buffer unpack_chunks(const Source& source, const StoredDataset& dataset, const std::string& who);
@@ -178,11 +180,11 @@ struct Filter {
 };
 std::vector<Filter> read_filters(const Source& source, const std::vector<Message>& messages,
                                  const std::string& who);
-// Undoes the filters that were applied; gives exactly `bytes`.
+// Undoes the filters of a chunk. The result has exactly `bytes` bytes.
 Buffer unfilter(const Source& source, const std::vector<Filter>& filters, const Chunk& chunk,
                 uint64_t bytes, uint64_t element, const std::string& who);
 
-uint32_t lookup3(Bytes bytes);     // Jenkins's hash: the checksum of structures
+uint32_t lookup3(Bytes bytes);     // Jenkins's hash, the checksum of structures
 uint32_t fletcher32(Bytes bytes);  // the checksum of chunks
 
 }  // namespace keratin::hdf5

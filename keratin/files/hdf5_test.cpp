@@ -46,7 +46,7 @@ std::string keras_name(DType dtype) {
   return "bool";
 }
 
-// h5py's integers that tensors lack, from the bytes it gave.
+// The bytes of h5py's integers, after widening them to a dtype that tensors have.
 template <class Stored>
 std::string widened(const std::string& hex, DType to) {
   std::vector<Stored> values;
@@ -59,7 +59,7 @@ std::string widened(const std::string& hex, DType to) {
   return hexadecimal(Tensor::of<Stored>(to, {static_cast<int64_t>(values.size())}, values));
 }
 
-std::string as_tensors_have_it(const std::string& dtype, const std::string& data) {
+std::string widened_data(const std::string& dtype, const std::string& data) {
   if (dtype == "int16") return widened<int16_t>(data, DType::i32);
   if (dtype == "uint16") return widened<uint16_t>(data, DType::i32);
   if (dtype == "uint32") return widened<uint32_t>(data, DType::i64);
@@ -71,15 +71,15 @@ void expect_value(const Value& value, const Json& wanted, const std::string& whe
   for (const Json& dim : wanted.at("shape").as_array()) dims.push_back(dim.as_int());
   EXPECT_EQ(value.dims(), dims) << where;
   if (const Json* texts = wanted.find("texts")) {
-    ASSERT_TRUE(value.is_text()) << where;
+    ASSERT_TRUE(value.is_string()) << where;
     Json got = Json::array();
-    for (const std::string& text : value.texts()) got.push_back(text);
+    for (const std::string& text : value.strings()) got.push_back(text);
     EXPECT_EQ(got, *texts) << where;
     return;
   }
-  ASSERT_FALSE(value.is_text()) << where;
+  ASSERT_FALSE(value.is_string()) << where;
   const std::string dtype = wanted.at("dtype").as_string(), data = wanted.at("data").as_string();
-  EXPECT_EQ(hexadecimal(value.tensor()), as_tensors_have_it(dtype, data)) << where;
+  EXPECT_EQ(hexadecimal(value.tensor()), widened_data(dtype, data)) << where;
   if (!dtype.ends_with("int16") && !dtype.starts_with("uint32") && dtype != "uint64") {
     EXPECT_EQ(keras_name(value.tensor().dtype()), dtype) << where;
   }
@@ -107,8 +107,8 @@ void expect_object(const Group& root, const Json& wanted, const std::string& fil
 
 class Golden : public ::testing::TestWithParam<const char*> {};
 
-// Every object, attribute and byte that h5py reads.
-TEST_P(Golden, IsReadAsH5pyReadsIt) {
+// Compares every object, attribute and byte with what h5py read.
+TEST_P(Golden, GivesTheValuesThatH5pyReads) {
   const std::string name = GetParam();
   const File file(golden + name + ".h5");
   const Json walk = Json::parse(bytes_of(golden + name + ".json"));

@@ -53,11 +53,11 @@ Datatype parse_float(Cursor& at, uint32_t flags, uint32_t size, const std::strin
   at.fail(who, " has floats of ", size, " bytes in a format that is not read");
 }
 
-// h5py's bool: the names FALSE and TRUE of 0 and 1, in one byte.
+// h5py's bool: an enumeration of one byte with the names FALSE for 0 and TRUE for 1.
 Datatype parse_enum(const Source& source, Cursor& at, uint32_t flags, uint8_t version,
                     const std::string& who) {
-  at.skip(1);  // the base type: its class, which is checked below
-  const uint32_t base_flags = static_cast<uint32_t>(at.wide(3));
+  at.skip(1);  // the base type's class, which parse_integer checks
+  const uint32_t base_flags = static_cast<uint32_t>(at.unsigned_of(3));
   const uint32_t size = at.u32();
   const Datatype base = parse_integer(at, base_flags, size, who);
   source.check(base.size == 1 && (flags & 0xffff) == 2, who,
@@ -74,9 +74,10 @@ Datatype parse_enum(const Source& source, Cursor& at, uint32_t flags, uint8_t ve
   return {.kind = Kind::boolean, .size = 1};
 }
 
-Datatype parse_text(const Source& source, uint32_t flags, uint32_t size, const std::string& who) {
+Datatype parse_string(const Source& source, uint32_t flags, uint32_t size, const std::string& who) {
   source.check((flags & 15) <= 2, who, " has strings with an unknown padding");
-  return {.kind = Kind::text, .size = size, .padding = static_cast<Datatype::Padding>(flags & 15)};
+  return {
+      .kind = Kind::string, .size = size, .padding = static_cast<Datatype::Padding>(flags & 15)};
 }
 
 constexpr std::string_view class_names[] = {"integer",  "float",    "time",     "string",
@@ -103,7 +104,7 @@ void swap_elements(Bytes raw, size_t size, std::byte* out) {
                       raw.begin() + static_cast<std::ptrdiff_t>(i + size), out + i);
 }
 
-// Integers that tensors do not have.
+// Converts integers of types that tensors do not have.
 void widen(Bytes raw, const Datatype& type, const Tensor& out, const std::string& who) {
   if (type.size == 2 && type.is_signed)
     return convert_integers<int16_t>(raw, type, out.data<int32_t>(), who);
@@ -129,13 +130,14 @@ DType Datatype::dtype() const {
 }
 
 bool Datatype::native() const {
-  return !is_text() && kind != Kind::boolean && !(big_endian && size > 1) && !needs_widening(*this);
+  return !is_string() && kind != Kind::boolean && !(big_endian && size > 1) &&
+         !needs_widening(*this);
 }
 
 Datatype parse_datatype(const Source& source, Cursor& at, const std::string& who) {
   const uint8_t head = at.u8();
   const uint8_t kind = head & 15, version = head >> 4;
-  const auto flags = static_cast<uint32_t>(at.wide(3));
+  const auto flags = static_cast<uint32_t>(at.unsigned_of(3));
   const uint32_t size = at.u32();
   source.check(version >= 1 && version <= 5, who, " has a datatype of unknown version ",
                int{version});
@@ -145,7 +147,7 @@ Datatype parse_datatype(const Source& source, Cursor& at, const std::string& who
     case 1:
       return parse_float(at, flags, size, who);
     case 3:
-      return parse_text(source, flags, size, who);
+      return parse_string(source, flags, size, who);
     case 5:
       source.check(size == 2, who, " has opaque elements of ", size,
                    " bytes; those of 2, bfloat16, are read");
@@ -156,7 +158,7 @@ Datatype parse_datatype(const Source& source, Cursor& at, const std::string& who
     case 9:
       source.check((flags & 15) == 1 && size == 16, who,
                    " has lists of variable length, which are not read; only strings are");
-      return {.kind = Kind::variable_text, .size = 16};
+      return {.kind = Kind::variable_string, .size = 16};
     default:
       break;
   }
@@ -165,7 +167,7 @@ Datatype parse_datatype(const Source& source, Cursor& at, const std::string& who
        ", which is not read");
 }
 
-// IV.A.2.b
+// IV.A.2.b: the dataspace message.
 Dataspace parse_dataspace(const Source& source, Cursor& at, const std::string& who) {
   const uint8_t version = at.u8(), rank = at.u8(), flags = at.u8();
   source.check(version == 1 || version == 2, who, " has a dataspace of unknown version ",
@@ -173,14 +175,14 @@ Dataspace parse_dataspace(const Source& source, Cursor& at, const std::string& w
   const uint8_t kind = at.u8();  // reserved in version 1
   if (version == 1) at.skip(4);
   Dataspace space{.null = version == 2 && kind == 2};
-  source.check(rank <= max_rank, who, " has ", int{rank}, " dimensions, at most ", max_rank,
+  source.check(rank <= max_rank, who, " has ", int{rank}, " dimensions, but at most ", max_rank,
                " are read");
-  uint64_t product = 1;  // of all dimensions but zeros
+  uint64_t product = 1;  // of the dimensions that are not 0
   for (int i = 0; i < rank; ++i) {
     const uint64_t dim = at.u64();
     source.check(!__builtin_mul_overflow(product, std::max<uint64_t>(dim, 1), &product) &&
                      product < uint64_t{1} << 48,
-                 who, " has more elements than can be");
+                 who, " has more elements than a tensor can have");
     space.count *= dim;
     space.dims.push_back(static_cast<int64_t>(dim));
   }

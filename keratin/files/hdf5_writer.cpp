@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/files/bytes.h"
+#include "keratin/files/hdf5_format.h"
 
 namespace keratin::hdf5 {
 
@@ -14,21 +15,20 @@ using files::Packer;
 
 namespace {
 
-constexpr uint64_t nowhere = ~uint64_t{0};
 constexpr uint64_t superblock_size = 96, alignment = 64;
-// Of the trees of groups: a leaf has up to 2 · leaf_k links, a node up to 2 · node_k children.
+// B-trees of groups: a leaf has up to 2 · leaf_k links, a node up to 2 · node_k children.
 constexpr size_t leaf_k = 4, node_k = 16;
 constexpr size_t link_size = 40;
 constexpr size_t leaf_size = 8 + 2 * leaf_k * link_size;
 constexpr size_t node_size = 24 + 2 * node_k * 8 + (2 * node_k + 1) * 8;
-constexpr uint64_t no_free_block = 1;    // of a local heap
-constexpr size_t max_attribute = 64512;  // what Keras puts in one
-constexpr size_t min_heap = 4096;        // that libhdf5 takes
+constexpr uint64_t no_free_block = 1;    // marks a local heap as full
+constexpr size_t max_attribute = 64512;  // Keras's limit for the bytes of one
+constexpr size_t min_heap = 4096;        // libhdf5 refuses smaller global heaps
 constexpr size_t full_heap = 65536;
 
 uint64_t aligned(uint64_t size, uint64_t to) { return (size + to - 1) / to * to; }
 
-struct Message {
+struct NewMessage {
   uint16_t type;
   std::string data;
 };
@@ -59,7 +59,7 @@ std::string float_type(size_t size, uint8_t exponent_bits, uint8_t mantissa_bits
   return out.u8(0).u8(mantissa_bits).u32((1u << (exponent_bits - 1)) - 1).bytes();
 }
 
-// As h5py writes each; bfloat16 is what Keras makes of it.
+// The datatypes that h5py writes; Keras writes bfloat16 as two opaque bytes.
 std::string type_message(DType dtype) {
   switch (dtype) {
     case DType::f64:
@@ -80,10 +80,10 @@ std::string type_message(DType dtype) {
   return out.u8(0).u8(1).bytes();
 }
 
-std::string fixed_text_type(size_t size) { return type_head(3, 1, size).bytes(); }  // null-padded
+std::string fixed_string_type(size_t size) { return type_head(3, 1, size).bytes(); }  // null-padded
 
-std::string variable_text_type() {
-  Packer out = type_head(9, 0x101, 16);  // strings, of UTF-8
+std::string variable_string_type() {
+  Packer out = type_head(9, 0x101, 16);  // strings in UTF-8
   return out.put(type_head(3, 0x10, 1).bytes()).bytes();
 }
 
@@ -100,25 +100,25 @@ std::string_view bytes_of(const Tensor& tensor) {
   return {static_cast<const char*>(tensor.raw()), tensor.bytes()};
 }
 
-size_t longest(const std::vector<std::string>& texts) {
+size_t longest(const std::vector<std::string>& strings) {
   size_t size = 1;
-  for (const std::string& text : texts) size = std::max(size, text.size());
+  for (const std::string& string : strings) size = std::max(size, string.size());
   return size;
 }
 
 }  // namespace
 
-// Gives everything a place: tensors behind the superblock, one after the other, then all
-// structures, children before their parents. So every address is known when it is written.
+// Assigns every object an address: tensors follow the superblock, then all structures, children
+// before their parents, so that every address is known when it is written.
 class Layout {
  public:
   explicit Layout(const NewGroup& root) {
     groups_.push_back(&root);
     for (size_t i = 0; i < groups_.size(); ++i)
       for (const auto& [name, child] : groups_[i]->groups_) groups_.push_back(child.get());
-    for (const NewGroup* group : groups_) place_tensors(*group);
+    for (const NewGroup* group : groups_) assign_offsets(*group);
     base_ = aligned(data_end_, 8);
-    pack_texts();
+    pack_strings();
     for (size_t i = groups_.size(); i-- > 0;) pack_group(*groups_[i]);
     pack_superblock(symbols_.at(&root));
   }
@@ -127,12 +127,12 @@ class Layout {
     sink.write(as_bytes(superblock_));
     uint64_t at = superblock_size;
     const std::string zeros(alignment, '\0');
-    const auto pad_to = [&](uint64_t place) {
-      sink.write(as_bytes(std::string_view(zeros).substr(0, place - at)));
-      at = place;
+    const auto pad_to = [&](uint64_t offset) {
+      sink.write(as_bytes(std::string_view(zeros).substr(0, offset - at)));
+      at = offset;
     };
-    for (const auto& [place, tensor] : tensors_) {
-      pad_to(place);
+    for (const auto& [offset, tensor] : tensors_) {
+      pad_to(offset);
       sink.write(as_bytes(bytes_of(tensor)));
       at += tensor.bytes();
     }
@@ -141,52 +141,54 @@ class Layout {
   }
 
  private:
-  // A group as links to it may show it.
+  // The addresses of a group.
   struct Symbols {
     uint64_t header = 0, tree = 0, heap = 0;
   };
   struct Child {
-    uint64_t address = 0, last_name = 0;  // the last name below it, in the heap
+    uint64_t address = 0;
+    uint64_t last_name = 0;  // offset in the heap of the last name below it
   };
 
-  struct TextPlace {
+  // A string in a global heap.
+  struct HeapEntry {
     uint64_t heap = 0;
     uint32_t number = 0;
   };
 
   uint64_t here() const { return base_ + out_.size(); }
 
-  void place_tensors(const NewGroup& group) {
+  void assign_offsets(const NewGroup& group) {
     for (const auto& [name, dataset] : group.datasets_) {
       if (dataset.tensor_.bytes() == 0) continue;
-      const uint64_t place = aligned(data_end_, alignment);
-      tensors_.emplace_back(place, dataset.tensor_);
-      places_[&dataset] = place;
-      data_end_ = place + dataset.tensor_.bytes();
+      const uint64_t offset = aligned(data_end_, alignment);
+      tensors_.emplace_back(offset, dataset.tensor_);
+      data_offsets_[&dataset] = offset;
+      data_end_ = offset + dataset.tensor_.bytes();
     }
   }
 
-  // Strings of variable length lie in heaps, which come first of all structures.
-  void pack_texts() {
+  // Packs strings of variable length into global heaps, which come before all other structures.
+  void pack_strings() {
     for (const NewGroup* group : groups_) {
-      pack_texts_of(*group);
-      for (const auto& [name, dataset] : group->datasets_) pack_texts_of(dataset);
+      pack_strings_of(*group);
+      for (const auto& [name, dataset] : group->datasets_) pack_strings_of(dataset);
     }
     flush_heap();
   }
 
-  void pack_texts_of(const NewObject& object) {
+  void pack_strings_of(const NewObject& object) {
     for (const auto& [name, attribute] : object.attributes_)
-      for (const std::string& text : attribute.texts) {
-        if (attribute.text != Text::variable || text.empty()) continue;
-        text_places_[&text] = {here(), ++heap_count_};
-        heap_.u16(static_cast<uint16_t>(heap_count_)).u16(1).u32(0).u64(text.size());
-        heap_.put(text).pad(8);
+      for (const std::string& string : attribute.strings) {
+        if (attribute.kind != StringKind::variable || string.empty()) continue;
+        heap_entries_[&string] = {here(), ++heap_count_};
+        heap_.u16(static_cast<uint16_t>(heap_count_)).u16(1).u32(0).u64(string.size());
+        heap_.put(string).pad(8);
         if (heap_.size() > full_heap) flush_heap();
       }
   }
 
-  // What is left of a heap is an object of number 0.
+  // Writes the heap that was filled. The free space at its end is the object with number 0.
   void flush_heap() {
     if (heap_count_ == 0) return;
     const size_t used = 16 + heap_.size(), size = std::max(used + 16, min_heap);
@@ -197,12 +199,12 @@ class Layout {
   }
 
   void pack_group(const NewGroup& group) {
-    std::map<std::string_view, uint64_t> links;  // by name, as readers search them
+    std::map<std::string_view, uint64_t> links;  // sorted by name: readers use binary search
     for (const auto& [name, child] : group.groups_) links[name] = symbols_.at(child.get()).header;
     for (const auto& [name, dataset] : group.datasets_) links[name] = pack_dataset(dataset);
     Symbols& symbols = symbols_[&group];
     Packer names;
-    names.zeros(8);  // the empty name is before all others
+    names.zeros(8);  // the empty name comes first
     std::vector<uint64_t> offsets;
     for (const auto& [name, address] : links) {
       offsets.push_back(names.size());
@@ -212,7 +214,7 @@ class Layout {
     symbols.tree = pack_tree(pack_leaves(links, offsets));
     Packer message;
     message.u64(symbols.tree).u64(symbols.heap);
-    std::vector<Message> messages = {{17, message.bytes()}};
+    std::vector<NewMessage> messages = {{17, message.bytes()}};
     pack_attributes(group, messages);
     symbols.header = pack_header(messages);
   }
@@ -238,7 +240,7 @@ class Layout {
     return leaves;
   }
 
-  // Level by level, until one node is left.
+  // Packs a B-tree level by level, from the leaves up to its root.
   uint64_t pack_tree(std::vector<Child> children) {
     for (uint8_t level = 0;; ++level) {
       children = pack_level(children, level);
@@ -247,23 +249,23 @@ class Layout {
   }
 
   std::vector<Child> pack_level(const std::vector<Child>& children, uint8_t level) {
-    const size_t wide = 2 * node_k;
-    const size_t count = std::max<size_t>(1, (children.size() + wide - 1) / wide);
+    const size_t width = 2 * node_k;
+    const size_t count = std::max<size_t>(1, (children.size() + width - 1) / width);
     const uint64_t first = here();
     std::vector<Child> nodes;
-    uint64_t last_name = 0;  // before the first name of a node
+    uint64_t last_name = 0;  // the name before the first one of a node
     for (size_t i = 0; i < count; ++i) {
-      const size_t begin = i * wide, used = std::min(wide, children.size() - begin);
+      const size_t begin = i * width, used = std::min(width, children.size() - begin);
       nodes.push_back({here(), 0});
       out_.put("TREE").u8(0).u8(level).u16(static_cast<uint16_t>(used));
-      out_.u64(i == 0 ? nowhere : first + (i - 1) * node_size);
-      out_.u64(i + 1 == count ? nowhere : first + (i + 1) * node_size);
+      out_.u64(i == 0 ? undefined_address : first + (i - 1) * node_size);
+      out_.u64(i + 1 == count ? undefined_address : first + (i + 1) * node_size);
       out_.u64(last_name);
       for (size_t c = begin; c < begin + used; ++c) {
         last_name = children[c].last_name;
         out_.u64(children[c].address).u64(last_name);
       }
-      out_.zeros((wide - used) * 16);
+      out_.zeros((width - used) * 16);
       nodes.back().last_name = last_name;
     }
     return nodes;
@@ -272,18 +274,21 @@ class Layout {
   uint64_t pack_dataset(const NewDataset& dataset) {
     const Tensor& tensor = dataset.tensor_;
     Packer fill, layout;
-    fill.u8(2).u8(2).u8(2).u8(1).u32(0);  // nothing to fill with
-    const auto place = places_.find(&dataset);
-    layout.u8(3).u8(1).u64(place == places_.end() ? nowhere : place->second).u64(tensor.bytes());
-    std::vector<Message> messages = {{1, space_message(tensor.shape().dims())},
-                                     {3, type_message(tensor.dtype())},
-                                     {5, fill.bytes()},
-                                     {8, layout.bytes()}};
+    fill.u8(2).u8(2).u8(2).u8(1).u32(0);  // no fill value
+    const auto offset = data_offsets_.find(&dataset);
+    layout.u8(3)
+        .u8(1)
+        .u64(offset == data_offsets_.end() ? undefined_address : offset->second)
+        .u64(tensor.bytes());
+    std::vector<NewMessage> messages = {{1, space_message(tensor.shape().dims())},
+                                        {3, type_message(tensor.dtype())},
+                                        {5, fill.bytes()},
+                                        {8, layout.bytes()}};
     pack_attributes(dataset, messages);
     return pack_header(messages);
   }
 
-  void pack_attributes(const NewObject& object, std::vector<Message>& messages) {
+  void pack_attributes(const NewObject& object, std::vector<NewMessage>& messages) {
     for (const auto& [name, attribute] : object.attributes_) {
       const std::string message = pack_attribute(name, attribute);
       require(message.size() < 65528, "hdf5: the attribute ", in_quotes(name), " has ",
@@ -294,51 +299,57 @@ class Layout {
   }
 
   std::string pack_attribute(const std::string& name, const NewObject::Attribute& attribute) {
-    if (!attribute.is_text)
+    if (!attribute.is_string)
       return attribute_message(name, type_message(attribute.numbers.dtype()),
                                space_message(attribute.numbers.shape().dims()),
                                bytes_of(attribute.numbers));
-    const std::vector<std::string>& texts = attribute.texts;
+    const std::vector<std::string>& strings = attribute.strings;
     const std::string space =
-        space_message(attribute.scalar ? Dims{} : Dims{static_cast<int64_t>(texts.size())});
+        space_message(attribute.scalar ? Dims{} : Dims{static_cast<int64_t>(strings.size())});
     Packer data;
-    if (attribute.text == Text::variable) {
-      for (const std::string& text : texts) {
-        const auto place = text.empty() ? TextPlace{} : text_places_.at(&text);
-        data.u32(static_cast<uint32_t>(text.size())).u64(place.heap).u32(place.number);
+    if (attribute.kind == StringKind::variable) {
+      for (const std::string& string : strings) {
+        const auto entry = string.empty() ? HeapEntry{} : heap_entries_.at(&string);
+        data.u32(static_cast<uint32_t>(string.size())).u64(entry.heap).u32(entry.number);
       }
-      return attribute_message(name, variable_text_type(), space, data.bytes());
+      return attribute_message(name, variable_string_type(), space, data.bytes());
     }
-    const size_t size = longest(texts);
-    for (const std::string& text : texts) data.put(text).zeros(size - text.size());
-    return attribute_message(name, fixed_text_type(size), space, data.bytes());
+    const size_t size = longest(strings);
+    for (const std::string& string : strings) data.put(string).zeros(size - string.size());
+    return attribute_message(name, fixed_string_type(size), space, data.bytes());
   }
 
-  uint64_t pack_header(const std::vector<Message>& messages) {
+  uint64_t pack_header(const std::vector<NewMessage>& messages) {
     const uint64_t address = here();
-    Packer parts;
-    for (const Message& message : messages) {
-      parts.u16(message.type).u16(static_cast<uint16_t>(aligned(message.data.size(), 8)));
-      parts.zeros(4).put(message.data).pad(8);
+    Packer packed;
+    for (const NewMessage& message : messages) {
+      packed.u16(message.type).u16(static_cast<uint16_t>(aligned(message.data.size(), 8)));
+      packed.zeros(4).put(message.data).pad(8);
     }
     out_.u8(1).u8(0).u16(static_cast<uint16_t>(messages.size())).u32(1);
-    out_.u32(static_cast<uint32_t>(parts.size())).u32(0).put(parts.bytes());
+    out_.u32(static_cast<uint32_t>(packed.size())).u32(0).put(packed.bytes());
     return address;
   }
 
   void pack_superblock(const Symbols& root) {
     Packer out;
     out.put("\x89HDF\r\n\x1a\n").zeros(5).u8(8).u8(8).u8(0);
-    out.u16(leaf_k).u16(node_k).u32(0).u64(0).u64(nowhere).u64(here()).u64(nowhere);
+    out.u16(leaf_k)
+        .u16(node_k)
+        .u32(0)
+        .u64(0)
+        .u64(undefined_address)
+        .u64(here())
+        .u64(undefined_address);
     out.u64(0).u64(root.header).u32(1).u32(0).u64(root.tree).u64(root.heap);
     superblock_ = out.bytes();
   }
 
   std::vector<std::pair<uint64_t, Tensor>> tensors_;
-  std::map<const NewDataset*, uint64_t> places_;
+  std::map<const NewDataset*, uint64_t> data_offsets_;
   std::map<const NewGroup*, Symbols> symbols_;
-  std::map<const std::string*, TextPlace> text_places_;
-  std::vector<const NewGroup*> groups_;  // a group before those in it
+  std::map<const std::string*, HeapEntry> heap_entries_;
+  std::vector<const NewGroup*> groups_;  // parents before their children
   uint64_t data_end_ = superblock_size, base_ = 0;
   Packer heap_;
   uint32_t heap_count_ = 0;
@@ -350,27 +361,28 @@ void NewObject::attribute(const std::string& name, const Tensor& value) {
   attributes_[name] = {.numbers = value};
 }
 
-void NewObject::attribute(const std::string& name, const std::string& value, Text text) {
-  attributes_[name] = {.texts = {value}, .is_text = true, .scalar = true, .text = text};
+void NewObject::attribute(const std::string& name, const std::string& value, StringKind kind) {
+  attributes_[name] = {.strings = {value}, .is_string = true, .scalar = true, .kind = kind};
 }
 
 void NewObject::attribute(const std::string& name, const std::vector<std::string>& values,
-                          Text text) {
-  attributes_[name] = {.texts = values, .is_text = true, .text = text};
+                          StringKind kind) {
+  attributes_[name] = {.strings = values, .is_string = true, .kind = kind};
 }
 
-// Pieces of nearly equal length, the longer ones first; an empty list is an empty array of floats.
-void NewObject::texts(const std::string& name, const std::vector<std::string>& values) {
+// Attributes of a split list differ by at most one string, the longer ones first, as NumPy's
+// array_split has it. An empty list is an empty array of floats.
+void NewObject::strings(const std::string& name, const std::vector<std::string>& values) {
   if (values.empty()) return attribute(name, Tensor(DType::f64, {0}));
   const size_t size = longest(values);
   require(size <= max_attribute, "hdf5: a string of ", size, " bytes in ", in_quotes(name),
           " does not fit in an attribute");
-  size_t pieces = 1;
-  while ((values.size() + pieces - 1) / pieces * size > max_attribute) ++pieces;
-  if (pieces == 1) return attribute(name, values);
+  size_t splits = 1;
+  while ((values.size() + splits - 1) / splits * size > max_attribute) ++splits;
+  if (splits == 1) return attribute(name, values);
   auto at = values.begin();
-  for (size_t i = 0; i < pieces; ++i) {
-    const size_t count = values.size() / pieces + (i < values.size() % pieces ? 1 : 0);
+  for (size_t i = 0; i < splits; ++i) {
+    const size_t count = values.size() / splits + (i < values.size() % splits ? 1 : 0);
     const auto end = at + static_cast<std::ptrdiff_t>(count);
     attribute(name + std::to_string(i), std::vector<std::string>(at, end));
     at = end;

@@ -11,29 +11,29 @@
 
 namespace keratin::hdf5 {
 
-// How strings are stored. h5py gives `variable` ones of any length back as str, and `fixed` ones,
-// of which an attribute holds 64 KiB, as bytes; Keras 2 of old wants bytes.
-enum class Text { variable, fixed };
+// How strings are stored. h5py reads `variable` strings, which may have any length, as str, and
+// `fixed` ones, of which an attribute holds 64 KiB, as bytes. Old versions of Keras 2 expect bytes.
+enum class StringKind { variable, fixed };
 
-// What groups and datasets of a file to be written share: their attributes. Setting one again
-// replaces it.
+// The attributes of a group or dataset that is to be written. Setting one again replaces it.
 class NewObject {
  public:
   void attribute(const std::string& name, const Tensor& value);
-  void attribute(const std::string& name, const std::string& value, Text text = Text::variable);
+  void attribute(const std::string& name, const std::string& value,
+                 StringKind kind = StringKind::variable);
   void attribute(const std::string& name, const std::vector<std::string>& values,
-                 Text text = Text::fixed);
-  // As Keras does: in pieces name0, name1, … when an attribute cannot hold all.
-  void texts(const std::string& name, const std::vector<std::string>& values);
+                 StringKind kind = StringKind::fixed);
+  // Writes a list as Keras does: split into name0, name1, … if one attribute cannot hold it.
+  void strings(const std::string& name, const std::vector<std::string>& values);
 
  protected:
   friend class Layout;
 
   struct Attribute {
     Tensor numbers;
-    std::vector<std::string> texts;
-    bool is_text = false, scalar = false;
-    Text text = Text::variable;
+    std::vector<std::string> strings;
+    bool is_string = false, scalar = false;
+    StringKind kind = StringKind::variable;
   };
   std::map<std::string, Attribute> attributes_;
 };
@@ -47,22 +47,22 @@ class NewDataset : public NewObject {
 
 class NewGroup : public NewObject {
  public:
-  // The group at the path, "layers/dense/vars"; made, with those above it, where missing.
+  // The group at a path such as "layers/dense/vars". Missing groups on the path are made.
   NewGroup& group(const std::string& path);
   // The tensor is shared, not copied.
   NewDataset& dataset(const std::string& path, Tensor tensor);
 
  private:
   friend class Layout;
-  // Where a path ends, and the name left over there.
+  // The group that contains the object of a path, and the object's name.
   NewGroup& parent_of(const std::string& path, std::string& name);
 
   std::map<std::string, std::unique_ptr<NewGroup>> groups_;
   std::map<std::string, NewDataset> datasets_;
 };
 
-// An HDF5 file to be written: first the tree, in memory, then all of it in one stream. Tensors
-// start at multiples of 64 bytes.
+// Writes an HDF5 file: the tree is made in memory, and then written in one stream. Tensors begin at
+// multiples of 64 bytes.
 class Writer {
  public:
   NewGroup& root() { return root_; }

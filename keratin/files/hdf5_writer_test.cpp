@@ -31,7 +31,7 @@ Tensor numbers(DType dtype, const Shape& shape) {
   return tensor;
 }
 
-TEST(Hdf5Writer, EveryDTypeComesBack) {
+TEST(Hdf5Writer, RoundTripsEveryDType) {
   Writer writer;
   for (const DType dtype : all_dtypes)
     for (const Shape& shape : {Shape{}, Shape{3}, Shape{0, 2}, Shape{2, 3, 4}})
@@ -45,50 +45,50 @@ TEST(Hdf5Writer, EveryDTypeComesBack) {
     }
 }
 
-TEST(Hdf5Writer, AttributesComeBack) {
+TEST(Hdf5Writer, RoundTripsAttributes) {
   Writer writer;
   NewGroup& group = writer.root().group("a/b");
   group.attribute("text", "größer");
   group.attribute("empty", "");
   group.attribute("long", std::string(200000, 'x'));
-  group.attribute("fixed", "bytes", Text::fixed);
+  group.attribute("fixed", "bytes", StringKind::fixed);
   group.attribute("list", std::vector<std::string>{"kernel:0", "", "bias:0"});
-  group.attribute("variable list", std::vector<std::string>{"a", "", "bc"}, Text::variable);
+  group.attribute("variable list", std::vector<std::string>{"a", "", "bc"}, StringKind::variable);
   group.attribute("numbers", numbers(DType::i64, {2, 2}));
   group.attribute("flag", numbers(DType::boolean, {}));
   writer.root().dataset("d", numbers(DType::bf16, {2})).attribute("dtype", "bfloat16");
   const File file = written(writer);
   const Group read = file.root().group("a/b");
-  EXPECT_EQ(read.attribute("text").text(), "größer");
+  EXPECT_EQ(read.attribute("text").string(), "größer");
   EXPECT_TRUE(read.attribute("text").dims().empty());
-  EXPECT_EQ(read.attribute("empty").text(), "");
-  EXPECT_EQ(read.attribute("long").text(), std::string(200000, 'x'));
-  EXPECT_EQ(read.attribute("fixed").text(), "bytes");
-  EXPECT_EQ(read.texts("list"), (std::vector<std::string>{"kernel:0", "", "bias:0"}));
-  EXPECT_EQ(read.texts("variable list"), (std::vector<std::string>{"a", "", "bc"}));
+  EXPECT_EQ(read.attribute("empty").string(), "");
+  EXPECT_EQ(read.attribute("long").string(), std::string(200000, 'x'));
+  EXPECT_EQ(read.attribute("fixed").string(), "bytes");
+  EXPECT_EQ(read.strings("list"), (std::vector<std::string>{"kernel:0", "", "bias:0"}));
+  EXPECT_EQ(read.strings("variable list"), (std::vector<std::string>{"a", "", "bc"}));
   EXPECT_EQ(read.attribute("numbers").tensor(), numbers(DType::i64, {2, 2}));
   EXPECT_EQ(read.attribute("flag").tensor(), numbers(DType::boolean, {}));
-  EXPECT_EQ(file.root().dataset("d").attribute("dtype").text(), "bfloat16");
+  EXPECT_EQ(file.root().dataset("d").attribute("dtype").string(), "bfloat16");
 }
 
-TEST(Hdf5Writer, ListsSplitAsInKeras) {
+TEST(Hdf5Writer, SplitsListsAsKerasDoes) {
   std::vector<std::string> names;
   for (int i = 0; i < 5000; ++i)
     names.push_back("layer_" + std::to_string(10000 + i) + "/kernel:0");
   Writer writer;
-  writer.root().texts("weight_names", names);
-  writer.root().texts("none", {});
+  writer.root().strings("weight_names", names);
+  writer.root().strings("none", {});
   const Group root = written(writer).root();
   EXPECT_EQ(root.attribute_names(),
             (std::vector<std::string>{"none", "weight_names0", "weight_names1"}));
-  EXPECT_EQ(root.attribute("weight_names0").texts().size(), 2500u);
-  EXPECT_EQ(root.texts("weight_names"), names);
+  EXPECT_EQ(root.attribute("weight_names0").strings().size(), 2500u);
+  EXPECT_EQ(root.strings("weight_names"), names);
   EXPECT_EQ(root.attribute("none").tensor().dtype(), DType::f64);
-  EXPECT_TRUE(root.texts("none").empty());
+  EXPECT_TRUE(root.strings("none").empty());
 }
 
-// Trees of one node, of one level, and of several.
-TEST(Hdf5Writer, GroupsHoldAnyNumber) {
+// The B-trees have one node, one level, or several levels.
+TEST(Hdf5Writer, WritesGroupsOfAnySize) {
   for (const int count : {0, 1, 8, 9, 256, 257, 8192, 20000}) {
     Writer writer;
     std::vector<std::string> names;
@@ -101,8 +101,8 @@ TEST(Hdf5Writer, GroupsHoldAnyNumber) {
   }
 }
 
-// libhdf5 lists a group along the nodes of the lowest level, each of which names the next.
-TEST(Hdf5Writer, NodesKnowTheirNeighbours) {
+// libhdf5 lists a group by following the sibling addresses of the lowest level's nodes.
+TEST(Hdf5Writer, LinksTheSiblingsOfBTrees) {
   Writer writer;
   for (int i = 0; i < 1000; ++i) writer.root().dataset(std::to_string(i), numbers(DType::u8, {}));
   Memory memory;
@@ -123,23 +123,23 @@ TEST(Hdf5Writer, NodesKnowTheirNeighbours) {
   EXPECT_EQ(links, 1000u);
 }
 
-// More than one heap can number.
-TEST(Hdf5Writer, ManyStringsComeBack) {
+// There are more strings than one global heap can number.
+TEST(Hdf5Writer, RoundTripsManyStrings) {
   Writer writer;
-  std::vector<std::string> texts;
-  for (int i = 0; i < 4000; ++i) texts.push_back(std::to_string(i));
+  std::vector<std::string> strings;
+  for (int i = 0; i < 4000; ++i) strings.push_back(std::to_string(i));
   for (int i = 0; i < 20; ++i) {
-    texts[0] = "attribute " + std::to_string(i);
-    writer.root().attribute(std::to_string(i), texts, Text::variable);
+    strings[0] = "attribute " + std::to_string(i);
+    writer.root().attribute(std::to_string(i), strings, StringKind::variable);
   }
   const Group root = written(writer).root();
   for (int i = 0; i < 20; ++i) {
-    texts[0] = "attribute " + std::to_string(i);
-    EXPECT_EQ(root.texts(std::to_string(i)), texts) << i;
+    strings[0] = "attribute " + std::to_string(i);
+    EXPECT_EQ(root.strings(std::to_string(i)), strings) << i;
   }
 }
 
-TEST(Hdf5Writer, InAZipTensorsAreViews) {
+TEST(Hdf5Writer, AlignsTensorsInAZipSoThatTheyAreViews) {
   const auto path = scratch("weights.zip");
   Writer writer;
   writer.root().dataset("a", numbers(DType::u8, {3}));
@@ -157,7 +157,7 @@ TEST(Hdf5Writer, InAZipTensorsAreViews) {
   EXPECT_LT(static_cast<const std::byte*>(view.raw()), file.bytes().data() + file.size());
 }
 
-TEST(Hdf5Writer, RefusesWhatDoesNotFit) {
+TEST(Hdf5Writer, RefusesImpossibleNamesAndLargeAttributes) {
   Writer writer;
   writer.root().dataset("a/b", numbers(DType::u8, {}));
   expect_user_error([&] { writer.root().dataset("a/b", {}); }, "'a/b' is written twice");
@@ -168,7 +168,7 @@ TEST(Hdf5Writer, RefusesWhatDoesNotFit) {
   writer.root().attribute("large", numbers(DType::f64, {10000}));
   expect_user_error([&] { writer.save(scratch("large.h5")); }, {"'large'", "64 KiB"});
   EXPECT_FALSE(std::filesystem::exists(scratch("large.h5")));
-  expect_user_error([&] { writer.root().texts("t", {std::string(70000, 'x')}); }, "does not fit");
+  expect_user_error([&] { writer.root().strings("t", {std::string(70000, 'x')}); }, "does not fit");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
   fail(name, ": ", what, ": ", std::generic_category().message(errno));
 }
 
-// Closes the file when it goes; the map stays.
+// A file descriptor, closed at the end of its scope; the map stays valid.
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -34,8 +34,8 @@ FileView::FileView(std::string name, Buffer buffer) : name_(std::move(name)) {
   memory_ = {owner, owner->data()};
 }
 
-FileView FileView::part(uint64_t begin, uint64_t size, std::string name) const {
-  require(begin <= size_ && size <= size_ - begin, name_, ": ", name, " is outside of the file");
+FileView FileView::range(uint64_t begin, uint64_t size, std::string name) const {
+  require(begin <= size_ && size <= size_ - begin, name_, ": ", name, " lies outside of the file");
   FileView view;
   view.name_ = std::move(name);
   view.memory_ = {memory_, memory_.get() + begin};
@@ -46,7 +46,7 @@ FileView FileView::part(uint64_t begin, uint64_t size, std::string name) const {
 
 Tensor FileView::tensor(uint64_t begin, DType dtype, const Shape& shape) const {
   const auto bytes = static_cast<uint64_t>(shape.count()) * size_of(dtype);
-  const FileView data = part(begin, bytes, "a tensor");
+  const FileView data = range(begin, bytes, "a tensor");
   if (reinterpret_cast<uintptr_t>(data.memory_.get()) % size_of(dtype) == 0 && bytes > 0)
     return {dtype, shape, Buffer::wrap(data.memory_, bytes)};
   Tensor copy(dtype, shape);
@@ -55,20 +55,20 @@ Tensor FileView::tensor(uint64_t begin, DType dtype, const Shape& shape) const {
 }
 
 void FileView::copy_to(std::span<std::byte> out, uint64_t begin) const {
-  constexpr size_t most = 16 << 20, least = 16 << 10;
-  const FileView all = part(begin, out.size(), "a tensor");
-  for (size_t done = 0; done < out.size(); done += most) {
-    const FileView piece = all.part(done, std::min(most, out.size() - done), name_);
-    std::memcpy(out.data() + done, piece.bytes().data(), piece.size());
-    if (piece.size() >= least) piece.forget();
+  constexpr size_t max_step = 16 << 20, min_release = 16 << 10;
+  const FileView all = range(begin, out.size(), "a tensor");
+  for (size_t done = 0; done < out.size(); done += max_step) {
+    const FileView step = all.range(done, std::min(max_step, out.size() - done), name_);
+    std::memcpy(out.data() + done, step.bytes().data(), step.size());
+    if (step.size() >= min_release) step.release_pages();
   }
 }
 
-void FileView::forget() const {
+void FileView::release_pages() const {
   if (!mapped_ || size_ == 0) return;
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(memory_.get());
-  const uintptr_t first = begin / page * page;  // maps begin with a page
+  const uintptr_t first = begin / page * page;  // a map begins at a page
   ::madvise(reinterpret_cast<void*>(first), begin + size_ - first, MADV_DONTNEED);
 }
 

@@ -9,29 +9,30 @@
 
 namespace keratin::files {
 
-// Bytes of a file, of a part of one, or of memory: alive as long as any view or tensor over them.
+// The bytes of a file, of a range of one, or of memory. They live as long as any view or tensor
+// over them.
 class FileView {
  public:
   FileView() = default;
   FileView(std::string name, Buffer buffer);
 
-  // What errors call it: "model.keras: model.weights.h5".
+  // The name in error messages: "model.keras: model.weights.h5".
   const std::string& name() const { return name_; }
   Bytes bytes() const { return {memory_.get(), size_}; }
   uint64_t size() const { return size_; }
 
-  // [begin, begin + size), which must lie inside, without a copy.
-  FileView part(uint64_t begin, uint64_t size, std::string name) const;
-  // A tensor over the bytes from `begin`: without a copy where they are aligned for the dtype.
+  // A view of [begin, begin + size), which must lie inside. Nothing is copied.
+  FileView range(uint64_t begin, uint64_t size, std::string name) const;
+  // A tensor over the bytes from `begin`. They are copied only if not aligned for the dtype.
   Tensor tensor(uint64_t begin, DType dtype, const Shape& shape) const;
 
-  // Copies the bytes from `begin`. Of a map only a little is in memory meanwhile, else what is
-  // copied would be there twice; what was written into tensors over these bytes is lost.
+  // Copies the bytes from `begin` and releases the pages of the map behind itself, so that the data
+  // is not in memory twice. What was written into tensors over these bytes is lost.
   void copy_to(std::span<std::byte> out, uint64_t begin) const;
 
-  // Gives the memory of a map back; the file is looked at again when needed. What was written into
-  // tensors over it is lost.
-  void forget() const;
+  // Releases the pages of a map; they are read from the file again when needed. What was written
+  // into tensors over it is lost.
+  void release_pages() const;
 
  private:
   friend FileView map_file(const std::filesystem::path& path);
@@ -42,8 +43,8 @@ class FileView {
   uint64_t size_ = 0;
 };
 
-// A regular file as memory. The file is never changed: who writes into a tensor over it gets a page
-// of their own. A file that others cut short while it is mapped kills the program, as with any map.
+// Maps a regular file into memory. Writing into a tensor over it changes a private copy of the
+// page, never the file. If another program truncates the file meanwhile, reading it raises SIGBUS.
 FileView map_file(const std::filesystem::path& path);
 
 }  // namespace keratin::files

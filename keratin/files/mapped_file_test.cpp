@@ -9,17 +9,17 @@ namespace {
 
 using keratin::testing::expect_user_error;
 
-TEST(MappedFile, IsTheFile) {
+TEST(MappedFile, HasTheBytesOfTheFile) {
   const auto path = scratch("mapped");
   write_bytes(path, "hello there");
   const FileView file = map_file(path);
   EXPECT_EQ(as_text(file.bytes()), "hello there");
-  EXPECT_EQ(as_text(file.part(6, 5, "greeting").bytes()), "there");
+  EXPECT_EQ(as_text(file.range(6, 5, "greeting").bytes()), "there");
   write_bytes(scratch("empty"), "");
   EXPECT_EQ(map_file(scratch("empty")).size(), 0u);
 }
 
-TEST(MappedFile, TensorsViewItAndKeepItAlive) {
+TEST(MappedFile, TensorsShareItsMemoryAndKeepItAlive) {
   const auto path = scratch("tensors");
   const Tensor values = Tensor::of<double>(DType::f32, {2, 2}, {1, 2, 3, 4});
   write_bytes(path, "12345678" + std::string(static_cast<const char*>(values.raw()), 16));
@@ -28,16 +28,16 @@ TEST(MappedFile, TensorsViewItAndKeepItAlive) {
     const FileView file = map_file(path);
     view = file.tensor(8, DType::f32, {2, 2});
     EXPECT_EQ(static_cast<const void*>(view.raw()), file.bytes().data() + 8);
-    copy = file.tensor(7, DType::f32, {2, 2});  // starts where no float may
+    copy = file.tensor(7, DType::f32, {2, 2});  // unaligned for floats
     EXPECT_NE(static_cast<const void*>(copy.raw()), file.bytes().data() + 7);
   }
   EXPECT_EQ(view, values);
-  view.set(0, 9);  // a page of its own: the file stays
+  view.set(0, 9);  // changes a private page, not the file
   EXPECT_EQ(map_file(path).tensor(8, DType::f32, {2, 2}), values);
 }
 
-// More than one piece of a copy, none of them at the start of a page.
-TEST(MappedFile, CopiesInPieces) {
+// The copy takes several steps, none of which begins at a page.
+TEST(MappedFile, CopiesLargeRanges) {
   std::string bytes((33 << 20) + 5, '\0');
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 2654435761 >> 24);
   write_bytes(scratch("large"), bytes);
@@ -45,35 +45,35 @@ TEST(MappedFile, CopiesInPieces) {
     std::string copy(bytes.size() - 3, '\0');
     file.copy_to(std::as_writable_bytes(std::span(copy)), 3);
     EXPECT_TRUE(copy == bytes.substr(3));
-    EXPECT_TRUE(as_text(file.bytes()) == bytes);  // the file is still there
-    expect_user_error([&] { file.copy_to(std::as_writable_bytes(std::span(copy)), 4); }, "outside");
+    EXPECT_TRUE(as_text(file.bytes()) == bytes);  // its pages are read again
+    expect_user_error([&] { file.copy_to(std::as_writable_bytes(std::span(copy)), 4); },
+                      "lies outside");
   }
 }
 
-TEST(Folder, LinksOutOfItAreNotFollowed) {
+TEST(Folder, RefusesLinksOutOfIt) {
   const auto folder = scratch("folder");
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   write_bytes(folder / "inside", "inside");
-  write_bytes(scratch("outside"), "outside");
+  write_bytes(scratch("outside"), "lies outside");
   std::filesystem::create_symlink("inside", folder / "fine");
   std::filesystem::create_symlink("../outside", folder / "out");
   EXPECT_EQ(as_text(map_in_folder(folder, "inside").bytes()), "inside");
   EXPECT_EQ(as_text(map_in_folder(folder, "fine").bytes()), "inside");
-  expect_user_error([&] { map_in_folder(folder, "out"); },
-                    {"folder/out", "link out of its folder"});
-  expect_user_error([&] { map_in_folder(folder, "../outside"); }, "link out of its folder");
+  expect_user_error([&] { map_in_folder(folder, "out"); }, {"folder/out", "a link out of it"});
+  expect_user_error([&] { map_in_folder(folder, "../outside"); }, "a link out of it");
   expect_user_error([&] { map_in_folder(folder, "missing"); }, "No such file");
 }
 
-TEST(MappedFile, RefusesWhatIsNotThere) {
+TEST(MappedFile, RefusesMissingFilesAndRanges) {
   expect_user_error([] { map_file(scratch("missing")); }, {"missing", "No such file"});
   expect_user_error([] { map_file(::testing::TempDir()); }, "expected a regular file");
   const FileView file = in_memory("12345678");
-  expect_user_error([&] { file.part(4, 5, "tail"); }, {"test file", "tail is outside"});
-  expect_user_error([&] { file.part(9, 0, "tail"); }, "outside");
-  expect_user_error([&] { file.part(1, ~uint64_t{0}, "tail"); }, "outside");
-  expect_user_error([&] { file.tensor(4, DType::f32, {2}); }, "outside");
+  expect_user_error([&] { file.range(4, 5, "tail"); }, {"test file", "tail lies outside"});
+  expect_user_error([&] { file.range(9, 0, "tail"); }, "lies outside");
+  expect_user_error([&] { file.range(1, ~uint64_t{0}, "tail"); }, "lies outside");
+  expect_user_error([&] { file.tensor(4, DType::f32, {2}); }, "lies outside");
 }
 
 }  // namespace

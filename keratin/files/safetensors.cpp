@@ -12,7 +12,7 @@
 namespace keratin::files {
 namespace {
 
-constexpr uint64_t max_header = uint64_t{100} << 20;  // as the reference implementation has it
+constexpr uint64_t max_header = uint64_t{100} << 20;  // the limit of the reference implementation
 constexpr std::string_view metadata_key = "__metadata__";
 
 struct DTypeName {
@@ -54,7 +54,7 @@ class Parser {
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
     });
-    check_places(entries);
+    check_offsets(entries);
     for (const Entry& entry : entries) out.tensors.emplace_back(entry.name, tensor_of(entry));
     return out;
   }
@@ -78,7 +78,7 @@ class Parser {
     const std::string_view header = as_text(at.take(size));
     data_ = at.at();
     try {
-      // The shortest tensor takes 4 bytes for a value.
+      // A JSON value of a tensor's entry takes at least 4 bytes.
       return Json::parse(header, {.depth = 8, .values = 16 + header.size() / 4});
     } catch (const UserError& error) {
       refuse("the header is not JSON: ", error.what());
@@ -119,7 +119,7 @@ class Parser {
 
   uint64_t parse_number(const std::string& name, const Json& json) const {
     if (!json.is_int() || json.as_int() < 0)
-      refuse(in_quotes(name), " has a size or an offset that is not a number from 0 on");
+      refuse(in_quotes(name), " has a size or an offset that is not an integer from 0 on");
     return static_cast<uint64_t>(json.as_int());
   }
 
@@ -132,17 +132,17 @@ class Parser {
       dims.push_back(static_cast<int64_t>(parse_number(name, dim)));
       const auto size = static_cast<uint64_t>(std::max<int64_t>(dims.back(), 1));
       if (__builtin_mul_overflow(product, size, &product) || product >= uint64_t{1} << 48)
-        refuse(in_quotes(name), " has more elements than can be");
+        refuse(in_quotes(name), " has more elements than a tensor can have");
     }
     return Shape(dims);
   }
 
-  void check_places(const std::vector<Entry>& entries) const {
+  void check_offsets(const std::vector<Entry>& entries) const {
     uint64_t end = 0;
     for (const Entry& entry : entries) {
       if (entry.begin != end)
         refuse(in_quotes(entry.name), " begins at ", entry.begin,
-               ", but what comes before ends at ", end);
+               ", but the tensor before it ends at ", end);
       end = entry.end;
     }
     check(end == file_.size() - data_, "the tensors have ", end, " bytes, but the file has ",
@@ -166,9 +166,9 @@ std::string make_header(const std::vector<const std::pair<std::string, Tensor>*>
                         const Safetensors& contents) {
   Json header = Json::object();
   if (!contents.metadata.empty()) {
-    Json words = Json::object();
-    for (const auto& [key, value] : contents.metadata) words[key] = value;
-    header[metadata_key] = words;
+    Json metadata = Json::object();
+    for (const auto& [key, value] : contents.metadata) metadata[key] = value;
+    header[metadata_key] = metadata;
   }
   uint64_t end = 0;
   Json::Object members = header.as_object();
@@ -210,8 +210,8 @@ void write_safetensors(Sink& sink, const Safetensors& contents) {
     order.push_back(&item);
   }
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    const size_t wide = size_of(a->second.dtype()), other = size_of(b->second.dtype());
-    return wide != other ? wide > other : a->first < b->first;
+    const size_t size_a = size_of(a->second.dtype()), size_b = size_of(b->second.dtype());
+    return size_a != size_b ? size_a > size_b : a->first < b->first;
   });
   const std::string header = make_header(order, contents);
   sink.write(as_bytes(Packer().u64(header.size()).bytes()));

@@ -10,7 +10,7 @@
 
 namespace keratin::files {
 
-// A safetensors file: tensors by name, and a few words about them.
+// The contents of a safetensors file: tensors by name, and metadata.
 struct Safetensors {
   std::vector<std::pair<std::string, Tensor>> tensors;  // in the order of the data
   std::vector<std::pair<std::string, std::string>> metadata;
@@ -18,13 +18,14 @@ struct Safetensors {
   const Tensor* find(std::string_view name) const;
 };
 
-// The tensors view the file. Their data must fill it: no overlaps, no holes, nothing after.
+// Tensors share the file's memory. Their data must fill it, without overlaps or gaps.
 Safetensors read_safetensors(const FileView& file);
 inline Safetensors read_safetensors(const std::filesystem::path& path) {
   return read_safetensors(map_file(path));
 }
 
-// Larger elements first, so that every tensor is aligned; then by name.
+// Tensors are written in the order of their element sizes, largest first, so that each is aligned;
+// then by name.
 void write_safetensors(Sink& sink, const Safetensors& contents);
 void write_safetensors(const std::filesystem::path& path, const Safetensors& contents);
 

@@ -20,7 +20,7 @@ void refuses(const std::string& bytes, const std::string& why) {
 }
 
 // The bytes that the format's own library, safetensors 0.5.3, writes for two tensors.
-TEST(Safetensors, ReadsWhatTheReferenceWrites) {
+TEST(Safetensors, ReadsFilesOfTheReferenceImplementation) {
   const std::string header =
       R"({"__metadata__":{"format":"np"},"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]},)"
       R"("b":{"dtype":"F16","shape":[],"data_offsets":[8,10]}}      )";
@@ -32,7 +32,7 @@ TEST(Safetensors, ReadsWhatTheReferenceWrites) {
   EXPECT_EQ(file.metadata.front().second, "np");
 }
 
-TEST(Safetensors, ComesBackWhole) {
+TEST(Safetensors, RoundTrips) {
   Safetensors contents{.metadata = {{"format", "keratin"}, {"größe", "\"quoted\""}}};
   for (const DType dtype : all_dtypes)
     for (const Shape& shape : {Shape{}, Shape{3}, Shape{0, 2}, Shape{2, 3}})
@@ -48,7 +48,7 @@ TEST(Safetensors, ComesBackWhole) {
   EXPECT_TRUE(view >= file.bytes().data() && view < file.bytes().data() + file.size());
 }
 
-TEST(Safetensors, RefusesHeaders) {
+TEST(Safetensors, RefusesDamagedHeaders) {
   EXPECT_EQ(complaint([] { read(file_of("{}", "")); }), "");
   refuses("", "expected a safetensors file, got 0 bytes");
   refuses(Packer().u64(1 << 20).bytes(), "ends inside the header");
@@ -67,26 +67,28 @@ std::string one(const std::string& shape, const std::string& offsets,
          offsets + "]}";
 }
 
-TEST(Safetensors, RefusesTensors) {
+TEST(Safetensors, RefusesImpossibleTensors) {
   const auto file = [](const std::string& entries) { return file_of("{" + entries + "}", "1234"); };
   EXPECT_EQ(complaint([&] { read(file(one("4", "0,4"))); }), "");
   refuses(file(one("4", "0,4", "F8_E4M3")), "'a' has the dtype 'F8_E4M3'");
   refuses(file(one("5", "0,4")), "'a' has the data_offsets 0 and 4, but needs 5 bytes");
   refuses(file(one("4", "4,0")), "the data_offsets 4 and 0");
   refuses(file(one("8", "0,8")), "the tensors have 8 bytes, but the file has 4");
-  refuses(file(one("3", "1,4")), "'a' begins at 1, but what comes before ends at 0");
+  refuses(file(one("3", "1,4")), "'a' begins at 1, but the tensor before it ends at 0");
   refuses(file(one("3", "0,3")), "the tensors have 3 bytes, but the file has 4");
-  refuses(file(one("-4", "0,4")), "not a number from 0 on");
-  refuses(file(one("4.5", "0,4")), "not a number from 0 on");
+  refuses(file(one("-4", "0,4")), "not an integer from 0 on");
+  refuses(file(one("4.5", "0,4")), "not an integer from 0 on");
   refuses(file(one("4", "0,4,8")), "two data_offsets");
-  refuses(file(one("4294967296,4294967296,4294967296", "0,4")), "more elements than can be");
-  refuses(file(one("0,4294967296,4294967296", "0,0")), "more elements than can be");
+  refuses(file(one("4294967296,4294967296,4294967296", "0,4")),
+          "more elements than a tensor can have");
+  refuses(file(one("0,4294967296,4294967296", "0,0")), "more elements than a tensor can have");
   refuses(file(one("1,1,1,1,1,1,1,1,4", "0,4")), "9 dimensions");
   refuses(file(one("4", "0,4", "BOOL")), "a bool that is neither 0 nor 1");
   refuses(file(R"("a":{})"), "needs a dtype, a shape and two data_offsets");
   refuses(file(one("2", "0,2") + "," + one("2", "2,4")), "twice");
   const std::string other = R"("b":{"dtype":"U8","shape":[3],"data_offsets":[1,4]})";
-  refuses(file(one("2", "0,2") + "," + other), "'b' begins at 1, but what comes before ends at 2");
+  refuses(file(one("2", "0,2") + "," + other),
+          "'b' begins at 1, but the tensor before it ends at 2");
 }
 
 TEST(Safetensors, RefusesEveryTruncation) {
@@ -99,7 +101,7 @@ TEST(Safetensors, RefusesEveryTruncation) {
     EXPECT_NE(complaint([&] { read(good.substr(0, size)); }), "") << size;
 }
 
-TEST(Safetensors, WriterRefusesNames) {
+TEST(Safetensors, RefusesToWriteDuplicateOrReservedNames) {
   const Tensor tensor = Tensor::scalar(DType::u8, 1);
   expect_user_error(
       [&] {

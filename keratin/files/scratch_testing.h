@@ -10,6 +10,7 @@
 
 namespace keratin::files {
 
+// A path for a file of a test.
 inline std::filesystem::path scratch(const std::string& name) {
   return std::filesystem::path(::testing::TempDir()) / name;
 }
@@ -23,14 +24,14 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// A file that is only in memory.
+// A view of bytes in memory, as if they were a file.
 inline FileView in_memory(const std::string& bytes, const std::string& name = "test file") {
   Buffer buffer = Buffer::allocate(bytes.size());
   if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());
   return {name, buffer};
 }
 
-// The message of the UserError that f ends with; empty when it does not.
+// The message of the UserError that f throws; empty if it throws none.
 template <class F>
 std::string complaint(F&& f) {
   try {

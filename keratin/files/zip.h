@@ -19,26 +19,27 @@ struct ZipEntry {
   bool deflated = false;
 };
 
-// What a zip may ask for. Few bytes of a hostile one could otherwise fill the memory.
+// Limits on what a zip may unpack to. Without them, few hostile bytes could fill the memory.
 struct ZipLimits {
   uint64_t entries = 1 << 20;
-  // An entry, and all entries together, may unpack to this much, or to `ratio` times their size.
+  // An entry, and all entries together, may unpack to the larger of this size and `ratio` times
+  // their size in the file.
   uint64_t unpacked = uint64_t{256} << 20;
   uint64_t ratio = 100;
 };
 
-// Reads zip files: stored and deflated entries, zip64. It opens whole or not at all: names that
-// lead elsewhere or come twice, entries that overlap, encrypted ones and sizes that cannot be are
-// refused.
+// Reads zip files with stored and deflated entries, and zip64. The whole directory is checked when
+// the file is opened: names that lead out of the zip or occur twice, overlapping or encrypted
+// entries and impossible sizes are refused.
 class ZipReader {
  public:
   explicit ZipReader(FileView file, ZipLimits limits = {});
 
   const std::vector<ZipEntry>& entries() const { return entries_; }
   const ZipEntry* find(std::string_view name) const;
-  // The contents, whose checksum is right: a part of the file, or unpacked memory.
+  // The contents, after checking the checksum: a range of the file, or unpacked memory.
   FileView read(const ZipEntry& entry) const;
-  FileView read(std::string_view name) const;  // must be there
+  FileView read(std::string_view name) const;  // an error if there is no such entry
 
  private:
   FileView file_;
@@ -46,15 +47,15 @@ class ZipReader {
   std::map<std::string, size_t, std::less<>> by_name_;
 };
 
-// Writes a zip of stored entries, each from a stream whose length need not be known before.
+// Writes a zip of stored entries. The size of an entry need not be known before it is written.
 class ZipWriter {
  public:
-  // With an alignment, a power of two up to 4096, the data of entries starts at multiples of it.
+  // The data of each entry starts at a multiple of `alignment`, a power of two up to 4096.
   explicit ZipWriter(const std::filesystem::path& path, size_t alignment = 1);
 
   void add(const std::string& name, Bytes bytes);
   void add(const std::string& name, std::string_view text) { add(name, as_bytes(text)); }
-  // The next entry; it ends when the next one begins. The sink is the writer's.
+  // Begins the next entry, which ends when another begins. The writer owns the sink.
   Sink& begin(const std::string& name);
   void commit();
 

@@ -10,7 +10,7 @@ struct Directory {
   uint64_t begin = 0, size = 0, count = 0;
 };
 
-// Some programs on Windows join the parts of a name by backslashes.
+// The name with slashes: some programs on Windows write backslashes.
 std::string portable_name(Bytes bytes) {
   std::string name(as_text(bytes));
   std::replace(name.begin(), name.end(), '\\', '/');
@@ -25,8 +25,8 @@ class DirectoryParser {
     const Directory directory = find_directory();
     check(directory.count <= limits_.entries, "has ", directory.count, " entries, at most ",
           limits_.entries, " are read");
-    const FileView part = file_.part(directory.begin, directory.size, "the directory of the zip");
-    Cursor at(part.bytes(), file_.name(), "the directory of the zip");
+    const FileView view = file_.range(directory.begin, directory.size, "the directory of the zip");
+    Cursor at(view.bytes(), file_.name(), "the directory of the zip");
     std::vector<ZipEntry> entries;
     std::vector<uint64_t> headers;
     for (uint64_t i = 0; i < directory.count; ++i) {
@@ -53,7 +53,7 @@ class DirectoryParser {
     const uint64_t last = file_.size() - zip::end_size;
     for (uint64_t back = 0; back <= std::min<uint64_t>(last, zip::max16); ++back) {
       Cursor at(file_.bytes(), file_.name(), "the end of the zip", last - back);
-      if (at.u32() != zip::end_sign) continue;
+      if (at.u32() != zip::end_signature) continue;
       at.skip(16);
       if (at.u16() == back) return last - back;
     }
@@ -69,10 +69,10 @@ class DirectoryParser {
     directory.size = at.u32();
     directory.begin = at.u32();
     const bool has64 =
-        end >= zip::locator64_size && u32_at(end - zip::locator64_size) == zip::locator64_sign;
+        end >= zip::locator64_size && u32_at(end - zip::locator64_size) == zip::locator64_signature;
     if (has64) return find_directory64(end - zip::locator64_size);
     check(disk == 0 && directory_disk == 0 && count_here == count,
-          "the zip is in several parts, which are not read");
+          "the zip is split over several disks, which are not read");
     check_directory(directory, end);
     return directory;
   }
@@ -81,11 +81,11 @@ class DirectoryParser {
     Cursor at(file_.bytes(), file_.name(), "the zip64 locator", locator + 4);
     const uint32_t disk = at.u32();
     const uint64_t end = at.u64();
-    check(disk == 0 && at.u32() <= 1, "the zip is in several parts, which are not read");
+    check(disk == 0 && at.u32() <= 1, "the zip is split over several disks, which are not read");
     check(locator >= zip::end64_size && end == locator - zip::end64_size,
           "the zip64 end record is not where it should be");
     Cursor record(file_.bytes(), file_.name(), "the zip64 end record", end);
-    check(record.u32() == zip::end64_sign, "the zip64 end record is damaged");
+    check(record.u32() == zip::end64_signature, "the zip64 end record is damaged");
     record.skip(12);
     const uint32_t this_disk = record.u32(), directory_disk = record.u32();
     const uint64_t count_here = record.u64();
@@ -94,7 +94,7 @@ class DirectoryParser {
     directory.size = record.u64();
     directory.begin = record.u64();
     check(this_disk == 0 && directory_disk == 0 && count_here == directory.count,
-          "the zip is in several parts, which are not read");
+          "the zip is split over several disks, which are not read");
     check_directory(directory, end);
     return directory;
   }
@@ -111,7 +111,7 @@ class DirectoryParser {
   }
 
   ZipEntry parse_central(Cursor& at, uint64_t& header) const {
-    check(at.u32() == zip::central_sign, "the directory of the zip is damaged");
+    check(at.u32() == zip::central_signature, "the directory of the zip is damaged");
     at.skip(4);
     const uint16_t flags = at.u16(), method = at.u16();
     at.skip(4);
@@ -132,7 +132,7 @@ class DirectoryParser {
           "; stored and deflated entries are read");
     entry.deflated = method == 8;
     read_zip64(extra, entry, header);
-    check(disk == 0, in_quotes(entry.name), " is in another part of the zip");
+    check(disk == 0, in_quotes(entry.name), " is on another disk of the zip");
     return entry;
   }
 
@@ -156,16 +156,17 @@ class DirectoryParser {
 
   void parse_local(uint64_t header, ZipEntry& entry) const {
     Cursor at(file_.bytes(), file_.name(), "an entry of the zip", std::min(header, file_.size()));
-    check(at.u32() == zip::local_sign, in_quotes(entry.name), " does not begin where the zip says");
+    check(at.u32() == zip::local_signature, in_quotes(entry.name),
+          " does not begin where the zip says");
     at.skip(2);
     const uint16_t flags = at.u16(), method = at.u16();
     at.skip(16);
     const uint16_t name_size = at.u16(), extra_size = at.u16();
     check(portable_name(at.take(name_size)) == entry.name, in_quotes(entry.name),
-          " has another name where it lies");
+          " has another name in its local header");
     check((flags & 0x2041) == 0, in_quotes(entry.name), " is encrypted");
     check(method == (entry.deflated ? 8 : 0), in_quotes(entry.name),
-          " has another method where it lies");
+          " has another method in its local header");
     at.skip(extra_size);
     entry.begin = at.at();
     check(entry.stored <= at.left(), in_quotes(entry.name), " is longer than the file");
@@ -181,7 +182,7 @@ class DirectoryParser {
       const ZipEntry& entry = entries[order[i]];
       const uint64_t next = i + 1 < order.size() ? headers[order[i + 1]] : directory;
       check(entry.begin <= next && entry.stored <= next - entry.begin, in_quotes(entry.name),
-            " overlaps with what comes after it");
+            " overlaps with the entry or directory after it");
     }
   }
 
@@ -196,7 +197,7 @@ class DirectoryParser {
       check(entry.size / max_inflation <= entry.stored, in_quotes(entry.name), " claims ",
             entry.size, " bytes, more than ", entry.stored, " can unpack to");
       check_unpacked(entry.size, entry.stored, in_quotes(entry.name));
-      total += entry.size;  // each is at most 1032 times a part of the file, which has no overlaps
+      total += entry.size;  // cannot overflow: entries do not overlap
     }
     check_unpacked(total, file_.size(), "the zip");
   }
@@ -216,7 +217,7 @@ ZipReader::ZipReader(FileView file, ZipLimits limits)
     : file_(std::move(file)), entries_(DirectoryParser(file_, limits).run()) {
   for (size_t i = 0; i < entries_.size(); ++i)
     require(by_name_.emplace(entries_[i].name, i).second, file_.name(), ": ",
-            in_quotes(entries_[i].name), " is there twice");
+            in_quotes(entries_[i].name), " occurs twice");
 }
 
 const ZipEntry* ZipReader::find(std::string_view name) const {
@@ -226,7 +227,7 @@ const ZipEntry* ZipReader::find(std::string_view name) const {
 
 FileView ZipReader::read(const ZipEntry& entry) const {
   const std::string name = file_.name() + ": " + in_quotes(entry.name);
-  FileView contents = file_.part(entry.begin, entry.stored, name);
+  FileView contents = file_.range(entry.begin, entry.stored, name);
   if (entry.deflated) {
     const Buffer memory = Buffer::allocate(entry.size);
     require(inflate_into(contents.bytes(), {memory.data(), entry.size}, Deflated::raw), name,

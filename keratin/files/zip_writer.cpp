@@ -9,16 +9,16 @@ namespace keratin::files {
 namespace {
 
 constexpr uint16_t zip64_extra_size = 4 + 16;  // room for two numbers, used or not
-constexpr uint32_t no_date = 0x00210000;       // 1980-01-01: the same bytes on every day
+constexpr uint32_t no_date = 0x00210000;       // 1980-01-01, so that equal models give equal files
 
 uint32_t narrow(uint64_t number) {
   return number >= zip::max32 ? zip::max32 : static_cast<uint32_t>(number);
 }
 
-// The part that the headers before the data and in the directory share.
+// The fields that the local and the central header of an entry share.
 void pack_common(Packer& out, bool zip64, uint32_t crc, uint32_t size, size_t name_size,
                  size_t extra_size) {
-  out.u16(zip64 ? 45 : 20).u16(0x800);  // the version one needs; names are UTF-8
+  out.u16(zip64 ? 45 : 20).u16(0x800);  // the version needed to read it; names are UTF-8
   out.u16(0).u32(no_date).u32(crc).u32(size).u32(size);
   out.u16(static_cast<uint16_t>(name_size)).u16(static_cast<uint16_t>(extra_size));
 }
@@ -30,15 +30,15 @@ ZipWriter::ZipWriter(const std::filesystem::path& path, size_t alignment)
   ensure(std::has_single_bit(alignment) && alignment <= 4096, "ZipWriter: alignment ", alignment);
 }
 
-// Until the entry's end is known its sizes are 0. The room for large sizes is there from the start;
-// small ones leave it as padding.
+// The header has sizes of 0 until the entry ends, and then is rewritten in place. Room for a zip64
+// field is always reserved; small entries fill it with padding.
 std::string ZipWriter::local_header(const Written& entry) const {
   const bool zip64 = entry.size >= zip::max32;
   const uint64_t fixed = entry.header + zip::local_size + entry.name.size() + zip64_extra_size;
   const uint64_t padding =
       alignment_ == 1 ? 0 : 4 + (alignment_ - (fixed + 4) % alignment_) % alignment_;
   Packer out;
-  out.u32(zip::local_sign);
+  out.u32(zip::local_signature);
   pack_common(out, zip64, entry.crc, zip64 ? zip::max32 : narrow(entry.size), entry.name.size(),
               zip64_extra_size + padding);
   out.put(entry.name);
@@ -90,7 +90,7 @@ void ZipWriter::write_directory() {
     if (far) extra.u64(entry.header);
     const size_t extra_size = extra.size() == 0 ? 0 : 4 + extra.size();
     Packer out;
-    out.u32(zip::central_sign).u16(45);
+    out.u32(zip::central_signature).u16(45);
     pack_common(out, far || large, entry.crc, narrow(entry.size), entry.name.size(), extra_size);
     out.u16(0).u16(0).u16(0).u32(0).u32(narrow(entry.header)).put(entry.name);
     if (extra_size > 0)
@@ -100,12 +100,12 @@ void ZipWriter::write_directory() {
   const uint64_t end = file_.size(), size = end - begin, count = entries_.size();
   Packer out;
   if (count >= zip::max16 || size >= zip::max32 || begin >= zip::max32) {
-    out.u32(zip::end64_sign).u64(zip::end64_size - 12).u16(45).u16(45).u32(0).u32(0);
+    out.u32(zip::end64_signature).u64(zip::end64_size - 12).u16(45).u16(45).u32(0).u32(0);
     out.u64(count).u64(count).u64(size).u64(begin);
-    out.u32(zip::locator64_sign).u32(0).u64(end).u32(1);
+    out.u32(zip::locator64_signature).u32(0).u64(end).u32(1);
   }
   const auto short_count = static_cast<uint16_t>(std::min<uint64_t>(count, zip::max16));
-  out.u32(zip::end_sign).u16(0).u16(0).u16(short_count).u16(short_count);
+  out.u32(zip::end_signature).u16(0).u16(0).u16(short_count).u16(short_count);
   out.u32(narrow(size)).u32(narrow(begin)).u16(0);
   file_.write(as_bytes(out.bytes()));
 }

@@ -6,19 +6,19 @@
 namespace keratin::image {
 namespace {
 
-struct Header {
+struct BmpHeader {
   uint32_t pixels_at = 0;
   int64_t width = 0, height = 0;
   bool top_down = false;
   uint32_t bits = 0;
-  uint32_t colours = 0;  // in the palette
+  uint32_t colours = 0;  // size of the palette
   uint64_t palette_at = 0;
   uint32_t palette_entry = 4;
 };
 
-Header read_header(files::Bytes bytes, const std::string& file) {
+BmpHeader read_bmp_header(files::Bytes bytes, const std::string& file) {
   files::Cursor at(bytes, file, "the header of a BMP", 10);
-  Header header;
+  BmpHeader header;
   header.pixels_at = at.u32();
   const uint32_t size = at.u32();
   header.palette_at = 14 + uint64_t{size};
@@ -30,7 +30,8 @@ Header read_header(files::Bytes bytes, const std::string& file) {
     header.bits = at.u16();
     header.palette_entry = 3;
   } else {
-    at.require(size >= 40 && size <= 1024, "a BMP whose header has ", size, " bytes");
+    at.require(size >= 40 && size <= 1024,
+               "expected the header of a BMP to have 12 or 40 to 1024 bytes, got ", size);
     header.width = static_cast<int32_t>(at.u32());
     header.height = static_cast<int32_t>(at.u32());
     at.skip(2);
@@ -42,17 +43,18 @@ Header read_header(files::Bytes bytes, const std::string& file) {
   header.top_down = header.height < 0;
   header.height = header.top_down ? -header.height : header.height;
   const bool plain = compression == 0;
-  if (compression == 3 && header.bits == 32) {  // masks, which may say what is usual
+  if (compression == 3 &&
+      header.bits == 32) {  // channel masks, which must describe the usual order
     files::Cursor masks(bytes, file, "the masks of a BMP", 54);
     const uint32_t red = masks.u32(), green = masks.u32(), blue = masks.u32();
     at.require(red == 0xff0000 && green == 0xff00 && blue == 0xff,
-               "a BMP whose colours are in an unusual order");
+               "expected a BMP whose pixels are blue, green, red, alpha; got other masks");
   } else {
-    at.require(plain, "a compressed BMP (", compression, "); expected one that is not");
+    at.require(plain, "expected an uncompressed BMP, got compression ", compression);
   }
   const uint32_t bits = header.bits;
   at.require(bits == 1 || bits == 4 || bits == 8 || bits == 24 || bits == 32,
-             "a BMP of 1, 4, 8, 24 or 32 bits per pixel was expected, got ", bits);
+             "expected a BMP of 1, 4, 8, 24 or 32 bits per pixel, got ", bits);
   if (bits <= 8 && header.colours == 0) header.colours = 1u << bits;
   return header;
 }
@@ -61,27 +63,28 @@ struct Colour {
   uint8_t blue, green, red;
 };
 
-std::vector<Colour> read_palette(const Header& header, files::Bytes bytes,
+std::vector<Colour> read_palette(const BmpHeader& header, files::Bytes bytes,
                                  const std::string& file) {
   if (header.bits > 8) return {};
   files::Cursor at(bytes, file, "the colours of a BMP", header.palette_at);
-  at.require(header.colours <= 256, "a BMP with ", header.colours, " colours in its palette");
+  at.require(header.colours <= 256, "expected a BMP with at most 256 colours in its palette, got ",
+             header.colours);
   std::vector<Colour> palette;
   for (uint32_t i = 0; i < header.colours; ++i) {
     const files::Bytes entry = at.take(header.palette_entry);
-    const auto part = [&](size_t c) { return static_cast<uint8_t>(entry[c]); };
-    palette.push_back({part(0), part(1), part(2)});
+    const auto channel = [&](size_t c) { return static_cast<uint8_t>(entry[c]); };
+    palette.push_back({channel(0), channel(1), channel(2)});
   }
   return palette;
 }
 
-// One row, left to right.
-void read_row(const Header& header, const std::vector<Colour>& palette, files::Bytes row,
+// Converts one row of pixels to RGBA.
+void read_row(const BmpHeader& header, const std::vector<Colour>& palette, files::Bytes row,
               std::span<uint8_t> out, const std::string& file) {
   const auto byte = [&](uint64_t i) { return static_cast<uint8_t>(row[i]); };
   for (uint64_t x = 0; x < out.size() / 4; ++x) {
     Colour colour{};
-    uint8_t opacity = 255;
+    uint8_t alpha = 255;
     if (header.bits <= 8) {
       const uint64_t bit = x * header.bits;
       const auto index = static_cast<size_t>(byte(bit / 8) >> (8 - header.bits - bit % 8)) &
@@ -91,24 +94,24 @@ void read_row(const Header& header, const std::vector<Colour>& palette, files::B
     } else {
       const uint64_t size = header.bits / 8;
       colour = {byte(x * size), byte(x * size + 1), byte(x * size + 2)};
-      if (size == 4) opacity = byte(x * size + 3);
+      if (size == 4) alpha = byte(x * size + 3);
     }
     out[4 * x] = colour.red;
     out[4 * x + 1] = colour.green;
     out[4 * x + 2] = colour.blue;
-    out[4 * x + 3] = opacity;
+    out[4 * x + 3] = alpha;
   }
 }
 
 }  // namespace
 
 Tensor decode_bmp(files::Bytes bytes, const std::string& file, const DecodeOptions& options) {
-  const Header header = read_header(bytes, file);
+  const BmpHeader header = read_bmp_header(bytes, file);
   check_size(header.width, header.height, file, options);
   const std::vector<Colour> palette = read_palette(header, bytes, file);
   const auto row_bytes = static_cast<uint64_t>((header.width * header.bits + 31) / 32 * 4);
   files::Cursor at(bytes, file, "the pixels of a BMP", header.pixels_at);
-  // All rows must be there before memory is asked for.
+  // All rows must be in the file before memory is allocated for them.
   at.require(at.left() / row_bytes >= static_cast<uint64_t>(header.height),
              "the file ends inside the pixels of a BMP");
   Tensor rgba(DType::u8, {header.height, header.width, 4});

@@ -30,7 +30,7 @@ Tensor decode(files::Bytes bytes, const std::string& file, const DecodeOptions& 
     if (files::as_text(bytes).starts_with(format.first_bytes))
       return format.decoder(bytes, file, options);
   fail(file, ": expected a JPEG, PNG, GIF or BMP, got ",
-       bytes.empty() ? "an empty file" : "a file that begins as none of them");
+       bytes.empty() ? "an empty file" : "a file that does not begin like any of them");
 }
 
 void check_size(int64_t width, int64_t height, const std::string& file,

@@ -9,8 +9,8 @@
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
 
-// What hostile files may do: end early, be damaged, claim to be huge. What good ones decode to is
-// compared with TensorFlow in keratin/data/images_test.cpp.
+// Tests of hostile files, which end early, are damaged or claim to be huge. The pixels of sound
+// files are compared with TensorFlow's in keratin/data/images_test.cpp.
 namespace keratin::image {
 namespace {
 
@@ -50,14 +50,14 @@ TEST(Decode, SurvivesDamage) {
   }
 }
 
-// The size that a header claims, at its place in the file.
+// Writes a size into the header at `at`, and expects the image to be refused as too large.
 void expect_too_large(const std::string& name, size_t at, const std::string& size) {
   std::string bytes = bytes_of(name);
   bytes.replace(at, size.size(), size);
   testing::expect_user_error([&] { decode(files::as_bytes(bytes), name); }, {name, "too large"});
 }
 
-TEST(Decode, RefusesHugeImagesBeforeItAsksForMemory) {
+TEST(Decode, RefusesHugeImagesBeforeAllocatingThem) {
   using namespace std::string_literals;
   expect_too_large("emus/rgb.bmp", 18, "\xff\xff\xff\x7f\xff\xff\xff\x7f"s);
   expect_too_large("emus/palette.gif", bytes_of("emus/palette.gif").find(","s + "\0\0\0\0"s) + 5,
@@ -69,7 +69,7 @@ TEST(Decode, RefusesHugeImagesBeforeItAsksForMemory) {
       {"small", "at most 100 pixels, got 12 x 12"});
 }
 
-TEST(Decode, RefusesOtherChannels) {
+TEST(Decode, RefusesUnknownFormatsAndChannelCounts) {
   testing::expect_user_error([] { decode({}, "x", {.channels = 2}); }, "1, 3 or 4 channels");
   testing::expect_user_error([] { decode({}, "x"); }, "x: expected a JPEG");
 }

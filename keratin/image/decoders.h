@@ -2,7 +2,7 @@
 
 #include "keratin/image/decode.h"
 
-// One decoder per format, and what they share.
+// The decoder of each format, and the functions that they share.
 namespace keratin::image {
 
 Tensor decode_bmp(files::Bytes bytes, const std::string& file, const DecodeOptions& options);
@@ -10,12 +10,11 @@ Tensor decode_gif(files::Bytes bytes, const std::string& file, const DecodeOptio
 Tensor decode_jpeg(files::Bytes bytes, const std::string& file, const DecodeOptions& options);
 Tensor decode_png(files::Bytes bytes, const std::string& file, const DecodeOptions& options);
 
-// Refuses sizes beyond the limits before memory is asked for.
+// Refuses sizes beyond the limits. Decoders call it before they allocate memory.
 void check_size(int64_t width, int64_t height, const std::string& file,
                 const DecodeOptions& options);
 
-// Red, green, blue and opacity as gray, as colours, or as they are. gray = 0.299 r + 0.587 g +
-// 0.114 b, rounded.
+// Converts RGBA to 1, 3 or 4 channels. gray = 0.299 r + 0.587 g + 0.114 b, rounded.
 Tensor from_rgba(const Tensor& rgba, int64_t channels);
 
 }  // namespace keratin::image

@@ -31,7 +31,7 @@ std::vector<Bytes> sub_blocks(Cursor& at) {
   return blocks;
 }
 
-// The next frame, if there is one. `global` are the colours of frames without their own.
+// Reads the next frame, or nothing at the end. Frames without colours use the `global` ones.
 std::optional<Frame> next_frame(Cursor& at, Bytes global) {
   Frame frame;
   for (;;) {
@@ -61,7 +61,7 @@ std::optional<Frame> next_frame(Cursor& at, Bytes global) {
   }
 }
 
-// Codes of growing width, from the lowest bit of the first byte on.
+// Reads codes of growing width, beginning with the lowest bit of the first byte.
 class CodeReader {
  public:
   explicit CodeReader(const std::vector<Bytes>& blocks) : blocks_(blocks) {}
@@ -87,13 +87,13 @@ class CodeReader {
   uint32_t bits_ = 0, held_ = 0;
 };
 
-// Lempel-Ziv-Welch: a code is a string seen before and one more byte.
+// The Lempel-Ziv-Welch decoder: a code stands for an earlier string and one more byte.
 class Lzw {
  public:
   Lzw(const Frame& frame, const std::string& file)
       : codes_(frame.blocks), file_(file), clear_(1u << frame.code_bits), bits_(frame.code_bits) {}
 
-  // As many as there are pixels, or an error.
+  // Decodes `count` pixels; an error if there are fewer.
   std::vector<uint8_t> decode(size_t count) {
     std::vector<uint8_t> out;
     start();
@@ -103,7 +103,7 @@ class Lzw {
       if (*code == clear_)
         start();
       else if (*code == clear_ + 1)
-        fail(file_, ": the pixels of a GIF end before all of them came");
+        fail(file_, ": the pixels of a GIF end before the image is complete");
       else
         emit(*code, out, count);
     }
@@ -120,7 +120,7 @@ class Lzw {
   void emit(uint32_t code, std::vector<uint8_t>& out, size_t count) {
     require(code < next_ || (code == next_ && previous_), file_,
             ": the pixels of a GIF are damaged");
-    // The string of a code not yet known is the last one and its own first byte.
+    // A code that is not defined yet stands for the previous string and that string's first byte.
     size_t length = 0;
     uint32_t at = code;
     if (code == next_) {
@@ -146,22 +146,22 @@ class Lzw {
   std::optional<uint32_t> previous_;
   std::array<uint16_t, 4096> prefix_{};
   std::array<uint8_t, 4096> last_{};
-  std::array<uint8_t, 4098> string_{};  // backwards
+  std::array<uint8_t, 4098> string_{};  // the string of a code, in reverse order
 };
 
-// Where each row that comes is in the picture: interlaced ones come in four rounds.
+// The image row of each stored row. Interlaced rows are stored in four passes.
 std::vector<int64_t> row_order(const Frame& frame) {
   std::vector<int64_t> rows;
-  constexpr std::array<std::pair<int64_t, int64_t>, 4> rounds{{{0, 8}, {4, 8}, {2, 4}, {1, 2}}};
+  constexpr std::array<std::pair<int64_t, int64_t>, 4> passes{{{0, 8}, {4, 8}, {2, 4}, {1, 2}}};
   if (!frame.interlaced)
     for (int64_t y = 0; y < frame.height; ++y) rows.push_back(y);
   else
-    for (const auto& [first, step] : rounds)
+    for (const auto& [first, step] : passes)
       for (int64_t y = first; y < frame.height; y += step) rows.push_back(y);
   return rows;
 }
 
-// Transparent pixels, and those outside of the frame, stay black.
+// Draws a frame. Transparent pixels and pixels outside of the frame stay black.
 void paint(const Frame& frame, const std::vector<uint8_t>& indices, const Tensor& rgba,
            const std::string& file) {
   const int64_t height = rgba.shape()[0], width = rgba.shape()[1];
@@ -183,7 +183,8 @@ void paint(const Frame& frame, const std::vector<uint8_t>& indices, const Tensor
 
 }  // namespace
 
-// As large as the largest frame, as TensorFlow has it, whatever the screen is said to be.
+// The image is as large as the largest frame, as in TensorFlow; the logical screen's size is
+// ignored.
 Tensor decode_gif(Bytes bytes, const std::string& file, const DecodeOptions& options) {
   Cursor at(bytes, file, "a GIF", 10);
   const uint8_t flags = at.u8();

@@ -2,10 +2,10 @@
 #include <csetjmp>
 #include <cstdio>
 
-// Needs <cstdio> before it.
+// jpeglib.h needs <cstdio> before it.
 #include <jpeglib.h>
 
-// Needs <jpeglib.h> before it.
+// jerror.h needs <jpeglib.h> before it.
 #include <jerror.h>
 
 #include "keratin/base/text.h"
@@ -14,12 +14,12 @@
 namespace keratin::image {
 namespace {
 
-// A file of a few bytes may have scans without end, each a pass over the whole picture.
+// A small file may have many scans, each of which decodes the whole image again.
 constexpr int max_scans = 200;
 
 // libjpeg reports errors by a function that must not return. It jumps out of the functions below
-// that call setjmp; nothing in them has a destructor.
-struct Reader {
+// that call setjmp, so these must not have objects with destructors.
+struct JpegReader {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
@@ -27,39 +27,41 @@ struct Reader {
   std::array<char, JMSG_LENGTH_MAX> message{};
   bool truncated = false;
 
-  Reader();
-  ~Reader() { jpeg_destroy_decompress(&info); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  JpegReader();
+  ~JpegReader() { jpeg_destroy_decompress(&info); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
 };
 
-Reader& reader_of(j_common_ptr info) { return *static_cast<Reader*>(info->client_data); }
+JpegReader& jpeg_reader_of(j_common_ptr info) {
+  return *static_cast<JpegReader*>(info->client_data);
+}
 
-[[noreturn]] void on_error(j_common_ptr info) {
-  Reader& reader = reader_of(info);
+[[noreturn]] void on_jpeg_error(j_common_ptr info) {
+  JpegReader& reader = jpeg_reader_of(info);
   info->err->format_message(info, reader.message.data());
   std::longjmp(reader.jump, 1);
 }
 
-void on_message(j_common_ptr info, int level) {
-  if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) reader_of(info).truncated = true;
+void on_jpeg_message(j_common_ptr info, int level) {
+  if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) jpeg_reader_of(info).truncated = true;
 }
 
-void on_progress(j_common_ptr info) {
-  if (reader_of(info).info.input_scan_number <= max_scans) return;
+void on_jpeg_progress(j_common_ptr info) {
+  if (jpeg_reader_of(info).info.input_scan_number <= max_scans) return;
   info->err->msg_code = JERR_BAD_PROGRESSION;
-  on_error(info);
+  on_jpeg_error(info);
 }
 
-Reader::Reader() {
+JpegReader::JpegReader() {
   info.err = jpeg_std_error(&errors);
-  errors.error_exit = on_error;
-  errors.emit_message = on_message;
+  errors.error_exit = on_jpeg_error;
+  errors.emit_message = on_jpeg_message;
   errors.output_message = [](j_common_ptr) {};
-  progress.progress_monitor = on_progress;
+  progress.progress_monitor = on_jpeg_progress;
 }
 
-bool read_header(Reader& reader, files::Bytes bytes) {
+bool read_jpeg_header(JpegReader& reader, files::Bytes bytes) {
   if (setjmp(reader.jump) != 0) return false;
   reader.info.client_data = &reader;
   jpeg_create_decompress(&reader.info);
@@ -70,9 +72,10 @@ bool read_header(Reader& reader, files::Bytes bytes) {
   return true;
 }
 
-bool read_pixels(Reader& reader, uint8_t* out, size_t row_bytes) {
+bool read_jpeg_pixels(JpegReader& reader, uint8_t* out, size_t row_bytes) {
   if (setjmp(reader.jump) != 0) return false;
-  reader.info.dct_method = JDCT_IFAST;  // TensorFlow's choice, so that the pixels are Keras's
+  reader.info.dct_method =
+      JDCT_IFAST;  // as TensorFlow does, so that pixels are the same as in Keras
   jpeg_start_decompress(&reader.info);
   while (reader.info.output_scanline < reader.info.output_height) {
     JSAMPROW row = out + row_bytes * reader.info.output_scanline;
@@ -82,7 +85,7 @@ bool read_pixels(Reader& reader, uint8_t* out, size_t row_bytes) {
   return true;
 }
 
-// Inks as light. Adobe's programs write inks inverted.
+// Converts CMYK to RGBA. Adobe's programs write CMYK inverted.
 Tensor from_cmyk(const Tensor& cmyk, bool inverted) {
   Tensor rgba(DType::u8, cmyk.shape());
   const auto from = cmyk.data<uint8_t>();
@@ -96,7 +99,7 @@ Tensor from_cmyk(const Tensor& cmyk, bool inverted) {
   return rgba;
 }
 
-Tensor with_opacity(const Tensor& rgb) {
+Tensor with_alpha(const Tensor& rgb) {
   Tensor rgba(DType::u8, {rgb.shape()[0], rgb.shape()[1], 4});
   const auto from = rgb.data<uint8_t>();
   const auto to = rgba.data<uint8_t>();
@@ -110,22 +113,23 @@ Tensor with_opacity(const Tensor& rgb) {
 }  // namespace
 
 Tensor decode_jpeg(files::Bytes bytes, const std::string& file, const DecodeOptions& options) {
-  Reader reader;
+  JpegReader reader;
   const auto complaint = [&] { return text(file, ": a damaged JPEG: ", reader.message.data()); };
-  if (!read_header(reader, bytes)) throw UserError(complaint());
+  if (!read_jpeg_header(reader, bytes)) throw UserError(complaint());
   const int64_t width = reader.info.image_width, height = reader.info.image_height;
   check_size(width, height, file, options);
-  const bool inks = reader.info.num_components == 4;
-  const bool gray = options.channels == 1 && !inks;
-  reader.info.out_color_space = inks ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
-  const int64_t channels = inks ? 4 : gray ? 1 : 3;
+  const bool cmyk = reader.info.num_components == 4;
+  const bool gray = options.channels == 1 && !cmyk;
+  reader.info.out_color_space = cmyk ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
+  const int64_t channels = cmyk ? 4 : gray ? 1 : 3;
   Tensor pixels = Tensor::zeros(DType::u8, {height, width, channels});
-  if (!read_pixels(reader, pixels.data<uint8_t>().data(), static_cast<size_t>(width * channels)))
+  if (!read_jpeg_pixels(reader, pixels.data<uint8_t>().data(),
+                        static_cast<size_t>(width * channels)))
     throw UserError(complaint());
   require(!reader.truncated, file, ": the file ends inside the pixels of a JPEG");
-  if (inks)
+  if (cmyk)
     return from_rgba(from_cmyk(pixels, reader.info.saw_Adobe_marker != 0), options.channels);
-  return options.channels == 4 ? with_opacity(pixels) : pixels;
+  return options.channels == 4 ? with_alpha(pixels) : pixels;
 }
 
 }  // namespace keratin::image

@@ -10,36 +10,36 @@
 namespace keratin::image {
 namespace {
 
-// libpng reports errors by jumping out of the functions below that call setjmp; nothing in them
-// has a destructor.
-struct Reader {
+// libpng reports errors by jumping out of the functions below that call setjmp, so these must not
+// have objects with destructors.
+struct PngReader {
   png_structp png = nullptr;
   png_infop info = nullptr;
   files::Bytes left = {};
   std::string message = {};
   uint32_t width = 0, height = 0;
 
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
-[[noreturn]] void on_error(png_structp png, png_const_charp message) {
-  static_cast<Reader*>(png_get_error_ptr(png))->message = message;
+[[noreturn]] void on_png_error(png_structp png, png_const_charp message) {
+  static_cast<PngReader*>(png_get_error_ptr(png))->message = message;
   png_longjmp(png, 1);
 }
 
-void on_warning(png_structp, png_const_charp) {}
+void on_png_warning(png_structp, png_const_charp) {}
 
-void on_read(png_structp png, png_bytep out, size_t size) {
-  auto& left = static_cast<Reader*>(png_get_io_ptr(png))->left;
+void on_png_read(png_structp png, png_bytep out, size_t size) {
+  auto& left = static_cast<PngReader*>(png_get_io_ptr(png))->left;
   if (size > left.size()) png_error(png, "the file ends too early");
   std::copy_n(reinterpret_cast<const uint8_t*>(left.data()), size, out);
   left = left.subspan(size);
 }
 
-bool read_header(Reader& reader) {
+bool read_png_header(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
-  png_set_read_fn(reader.png, &reader, on_read);
-  png_set_chunk_malloc_max(reader.png, 1u << 24);  // of what is beside the pixels
+  png_set_read_fn(reader.png, &reader, on_png_read);
+  png_set_chunk_malloc_max(reader.png, 1u << 24);  // limits chunks other than pixels
   png_set_chunk_cache_max(reader.png, 128);
   png_read_info(reader.png, reader.info);
   reader.width = png_get_image_width(reader.png, reader.info);
@@ -47,8 +47,8 @@ bool read_header(Reader& reader) {
   return true;
 }
 
-// Whatever the file has becomes eight bits of so many channels. False where libpng cannot.
-bool convert(Reader& reader, int64_t channels) {
+// Makes libpng convert pixels to eight bits and `channels` channels. False if libpng cannot.
+bool set_conversion(PngReader& reader, int64_t channels) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
   const png_byte kind = png_get_color_type(reader.png, reader.info);
   const bool coloured = (kind & PNG_COLOR_MASK_COLOR) != 0;
@@ -67,7 +67,7 @@ bool convert(Reader& reader, int64_t channels) {
   return true;
 }
 
-bool read_pixels(Reader& reader, png_bytepp rows) {
+bool read_png_pixels(PngReader& reader, png_bytepp rows) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
   png_read_image(reader.png, rows);
   png_read_end(reader.png, nullptr);
@@ -77,23 +77,23 @@ bool read_pixels(Reader& reader, png_bytepp rows) {
 }  // namespace
 
 Tensor decode_png(files::Bytes bytes, const std::string& file, const DecodeOptions& options) {
-  Reader reader{.left = bytes};
-  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_error, on_warning);
+  PngReader reader{.left = bytes};
+  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_png_error, on_png_warning);
   ensure(reader.png != nullptr, "libpng cannot start");
   reader.info = png_create_info_struct(reader.png);
   ensure(reader.info != nullptr, "libpng cannot start");
   const auto complaint = [&] { return text(file, ": a damaged PNG: ", reader.message); };
-  if (!read_header(reader)) throw UserError(complaint());
+  if (!read_png_header(reader)) throw UserError(complaint());
   check_size(reader.width, reader.height, file, options);
-  if (!convert(reader, options.channels)) throw UserError(complaint());
+  if (!set_conversion(reader, options.channels)) throw UserError(complaint());
   const size_t row_bytes = size_t{reader.width} * static_cast<size_t>(options.channels);
-  ensure(png_get_rowbytes(reader.png, reader.info) == row_bytes,
-         "libpng gives rows of another size");
+  ensure(png_get_rowbytes(reader.png, reader.info) == row_bytes, "png: expected rows of ",
+         row_bytes, " bytes from libpng");
   Tensor pixels = Tensor::zeros(DType::u8, {reader.height, reader.width, options.channels});
   std::vector<png_bytep> rows;
   for (size_t y = 0; y < reader.height; ++y)
     rows.push_back(pixels.data<uint8_t>().data() + y * row_bytes);
-  if (!read_pixels(reader, rows.data())) throw UserError(complaint());
+  if (!read_png_pixels(reader, rows.data())) throw UserError(complaint());
   return pixels;
 }
 

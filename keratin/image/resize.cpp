@@ -12,7 +12,7 @@
 namespace keratin::image {
 namespace {
 
-// What one output pixel is made of, along one axis: inputs from `start`, weighted.
+// The inputs of one output pixel along one axis: weighted pixels from `start` on.
 struct Span {
   int64_t start = 0;
   std::vector<float> weights = {};
@@ -30,7 +30,7 @@ double sinc(double x) {
   return angle == 0 ? 1 : std::sin(angle) / angle;
 }
 
-// Piecewise cubic, of Mitchell and Netravali's family.
+// Mitchell and Netravali's family of piecewise cubic filters.
 double cubic(double x, double b, double c) {
   if (x < 1)
     return ((12 - 9 * b - 6 * c) * x * x * x + (-18 + 12 * b + 6 * c) * x * x + (6 - 2 * b)) / 6;
@@ -44,13 +44,14 @@ constexpr Filter filters[] = {
     {"bicubic", 2, [](double x) { return cubic(x, 0, 0.5); }},
     {"lanczos3", 3, [](double x) { return sinc(x) * sinc(x / 3); }},
     {"lanczos5", 5, [](double x) { return sinc(x) * sinc(x / 5); }},
-    {"gaussian", 1.5, [](double x) { return std::exp(-2 * x * x); }},  // a deviation of 0.5
+    {"gaussian", 1.5, [](double x) { return std::exp(-2 * x * x); }},  // standard deviation 0.5
     {"mitchellcubic", 2, [](double x) { return cubic(x, 1.0 / 3, 1.0 / 3); }},
 };
 
-// Positions are in single precision, as TensorFlow has them: between two pixels it matters.
-Span filtered(const Filter& filter, int64_t place, int64_t in, float scale) {
-  const double middle = (static_cast<float>(place) + 0.5f) * scale;
+// The span of an output pixel under a filter. Positions have single precision, as in TensorFlow:
+// rounding decides which pixels are nearest.
+Span filtered(const Filter& filter, int64_t position, int64_t in, float scale) {
+  const double middle = (static_cast<float>(position) + 0.5f) * scale;
   const auto first = static_cast<int64_t>(std::ceil(middle - filter.radius - 0.5));
   const auto last = static_cast<int64_t>(std::floor(middle + filter.radius - 0.5));
   Span span{.start = std::clamp<int64_t>(first, 0, in - 1)};
@@ -65,9 +66,10 @@ Span filtered(const Filter& filter, int64_t place, int64_t in, float scale) {
   return span;
 }
 
-// The mean over the area that an output pixel covers.
-Span covered(int64_t place, int64_t in, float scale) {
-  const float from = static_cast<float>(place) * scale, to = static_cast<float>(place + 1) * scale;
+// The span of an output pixel that is the mean over the area it covers.
+Span covered(int64_t position, int64_t in, float scale) {
+  const float from = static_cast<float>(position) * scale;
+  const float to = static_cast<float>(position + 1) * scale;
   const auto first = static_cast<int64_t>(from);
   const auto last = std::min(in, static_cast<int64_t>(std::ceil(to)));
   Span span{.start = std::min(first, in - 1)};
@@ -79,8 +81,7 @@ Span covered(int64_t place, int64_t in, float scale) {
   return span;
 }
 
-// Input pixels per output pixel, rounded as TensorFlow does: its newer kernels are given the
-// inverse.
+// Input pixels per output pixel, rounded as in TensorFlow: its newer kernels take the inverse.
 float scale_of(int64_t in, int64_t out, const std::string& interpolation) {
   const auto inputs = static_cast<float>(in), outputs = static_cast<float>(out);
   const bool newer = interpolation.starts_with("lanczos") || interpolation == "gaussian" ||
@@ -93,8 +94,8 @@ Spans spans(int64_t in, int64_t out, const std::string& interpolation) {
   Spans all;
   for (int64_t i = 0; i < out; ++i) {
     if (interpolation == "nearest") {
-      const auto place = static_cast<int64_t>((static_cast<float>(i) + 0.5f) * scale);
-      all.push_back({std::min(place, in - 1), {1.0f}});
+      const auto nearest = static_cast<int64_t>((static_cast<float>(i) + 0.5f) * scale);
+      all.push_back({std::min(nearest, in - 1), {1.0f}});
     } else if (interpolation == "area") {
       all.push_back(covered(i, in, scale));
     } else {
@@ -118,7 +119,7 @@ void check_interpolation(const std::string& name) {
           ". Received: interpolation=", name);
 }
 
-// Row by row of the output: first down the columns, then along the row.
+// Each output row is computed in two steps: input rows are mixed, then columns of the mixed row.
 Tensor resize(const Tensor& image, int64_t height, int64_t width,
               const std::string& interpolation) {
   check_interpolation(interpolation);
@@ -137,12 +138,12 @@ Tensor resize(const Tensor& image, int64_t height, int64_t width,
       const uint8_t* line = &from[(static_cast<size_t>(rows.start) + i) * row_size];
       for (size_t x = 0; x < row_size; ++x) row[x] += rows.weights[i] * static_cast<float>(line[x]);
     }
-    for (const Span& places : along)
+    for (const Span& pixels : along)
       for (int64_t c = 0; c < channels; ++c) {
         float sum = 0;
-        for (size_t i = 0; i < places.weights.size(); ++i)
-          sum += places.weights[i] *
-                 row[(static_cast<size_t>(places.start) + i) * static_cast<size_t>(channels) +
+        for (size_t i = 0; i < pixels.weights.size(); ++i)
+          sum += pixels.weights[i] *
+                 row[(static_cast<size_t>(pixels.start) + i) * static_cast<size_t>(channels) +
                      static_cast<size_t>(c)];
         *to++ = sum;
       }
@@ -152,13 +153,13 @@ Tensor resize(const Tensor& image, int64_t height, int64_t width,
 
 Tensor crop_to_ratio(const Tensor& image, int64_t height, int64_t width) {
   const int64_t rows = image.shape()[0], columns = image.shape()[1], channels = image.shape()[2];
-  const auto part = [](int64_t other, int64_t wanted, int64_t by, int64_t have) {
+  const auto fitting = [](int64_t other, int64_t wanted, int64_t by, int64_t have) {
     const auto fits =
         static_cast<int64_t>(static_cast<float>(other * wanted) / static_cast<float>(by));
     return std::max<int64_t>(std::min(have, fits), 1);
   };
-  const int64_t kept_rows = part(columns, height, width, rows);
-  const int64_t kept_columns = part(rows, width, height, columns);
+  const int64_t kept_rows = fitting(columns, height, width, rows);
+  const int64_t kept_columns = fitting(rows, width, height, columns);
   const int64_t top = (rows - kept_rows) / 2, left = (columns - kept_columns) / 2;
   Tensor out(DType::u8, {kept_rows, kept_columns, channels});
   const auto line = static_cast<size_t>(kept_columns * channels);

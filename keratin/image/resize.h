@@ -6,21 +6,21 @@
 
 namespace keratin::image {
 
-// How pixels between pixels are found: "nearest", "bilinear", "bicubic", "area", "lanczos3",
+// Throws UserError unless `name` is "nearest", "bilinear", "bicubic", "area", "lanczos3",
 // "lanczos5", "gaussian" or "mitchellcubic".
 void check_interpolation(const std::string& name);
 
-// Images are [height, width, channels], u8 in and f32 out. Filters keep their size when an image
-// shrinks, as tf.image.resize without antialiasing.
+// Resizes a u8 image [height, width, channels] to f32. Filters keep their size when an image
+// shrinks, as in tf.image.resize without antialiasing.
 Tensor resize(const Tensor& image, int64_t height, int64_t width, const std::string& interpolation);
 
-// The largest part around the middle with the aspect ratio of the target.
+// The largest centred crop with the aspect ratio of height × width.
 Tensor crop_to_ratio(const Tensor& image, int64_t height, int64_t width);
-// Resized to fit into the target, with zeros around.
+// Resizes an image to fit into height × width, and pads it with zeros.
 Tensor resize_with_pad(const Tensor& image, int64_t height, int64_t width,
                        const std::string& interpolation);
 
-// [height, width, channels] as [channels, height, width].
+// Transposes [height, width, channels] to [channels, height, width].
 Tensor channels_first(const Tensor& image);
 
 }  // namespace keratin::image

@@ -130,7 +130,7 @@ const OptimizerState& kept_by_keras2(const OptimizerState& optimizer) {
 class State {
  public:
   explicit State(const Members& members) : members_(members), weights_(file_) {
-    file_.forget();  // its checksum was made of all of it
+    file_.release_pages();  // the checksum read all of them
   }
 
   // Keras puts an optimizer that scales the loss around the one that the config tells of.

@@ -53,12 +53,12 @@ std::vector<OwnLayer> layers_of_all_models(const Layer& model) {
 
 // An empty list of names is stored as numbers.
 std::vector<std::string> names_in(const hdf5::Object& object, const std::string& attribute) {
-  if (object.has_attribute(attribute) && !object.attribute(attribute).is_text()) {
+  if (object.has_attribute(attribute) && !object.attribute(attribute).is_string()) {
     require(object.attribute(attribute).tensor().count() == 0, object.path(), ": '", attribute,
             "' should be a list of names");
     return {};
   }
-  return object.texts(attribute);
+  return object.strings(attribute);
 }
 
 std::vector<StoredLayer> stored_layers(const hdf5::Group& weights) {
@@ -189,7 +189,7 @@ bool has_names_of_theano(const hdf5::Group& weights) {
 // Keras 1 says neither its backend nor, before its last versions, which it is.
 Origin origin_of(const hdf5::Group& weights) {
   const auto says = [&](const char* attribute, const std::string& otherwise) {
-    return weights.has_attribute(attribute) ? weights.attribute(attribute).text() : otherwise;
+    return weights.has_attribute(attribute) ? weights.attribute(attribute).string() : otherwise;
   };
   const bool keras1 = says("keras_version", "1").starts_with("1");
   const bool theano = weights.has_attribute("backend") ? says("backend", "") == "theano"
@@ -222,7 +222,7 @@ void read_layers(const hdf5::Group& weights, const Layer& model, const std::stri
 
 Json json_of(const hdf5::Group& root, const std::string& attribute, const std::string& where) {
   try {
-    return unpacked_json(root.attribute(attribute).text());
+    return unpacked_json(root.attribute(attribute).string());
   } catch (const UserError& error) {
     fail(where, ": '", attribute, "': ", error.what());
   }
@@ -239,7 +239,7 @@ CompileOptions training_of(const Json& config, const CustomTraining& custom) {
 void set_layout(StoredState& state, const hdf5::Group& weights, const Layer& model) {
   const Origin origin = origin_of(weights);
   const std::string version =
-      weights.has_attribute("keras_version") ? weights.attribute("keras_version").text() : "1";
+      weights.has_attribute("keras_version") ? weights.attribute("keras_version").string() : "1";
   const bool sorted = is_before(version, 2, 0, 6);
   if (!origin.keras1 && !origin.theano && !sorted) return;
   const auto stored = stored_layers(weights);
@@ -296,7 +296,7 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
   SavedModel saved;
   // Keras 1 does not say its version.
   const std::string version =
-      root.has_attribute("keras_version") ? root.attribute("keras_version").text() : "1";
+      root.has_attribute("keras_version") ? root.attribute("keras_version").string() : "1";
   const Dialect written_by = dialect_of_version(version);
   saved.dialect = options.dialect.value_or(written_by);
   Json config = json_of(root, "model_config", where);

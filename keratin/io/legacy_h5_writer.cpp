@@ -29,7 +29,7 @@ void write_variables(hdf5::NewGroup& group, const std::vector<Variable>& variabl
     // This layout has no bfloat16; f32 holds all of it.
     group.dataset(names.back(), value.dtype() == DType::bf16 ? value.cast(DType::f32) : value);
   }
-  group.texts("weight_names", names);
+  group.strings("weight_names", names);
 }
 
 void write_layers(hdf5::NewGroup& group, const Layer& model) {
@@ -38,7 +38,7 @@ void write_layers(hdf5::NewGroup& group, const Layer& model) {
     names.push_back(sub.layer->name());
     write_variables(group.group(names.back()), legacy_order(*sub.layer));
   }
-  group.texts("layer_names", names);
+  group.strings("layer_names", names);
   group.attribute("backend", backend);
   group.attribute("keras_version", keras_version);
   write_variables(group.group("top_level_model_weights"), model.own_weights());

@@ -31,7 +31,7 @@ std::string H5Weights::name_in(const std::string& group) const {
   const std::string place = place_of(group);
   if (!root_.has_group(place)) return {};
   const hdf5::Group found = root_.group(place);
-  return found.has_attribute("name") ? found.attribute("name").text() : std::string();
+  return found.has_attribute("name") ? found.attribute("name").string() : std::string();
 }
 
 std::string H5Weights::group_of(const std::string& object) const {
@@ -43,7 +43,7 @@ std::string H5Weights::group_of(const std::string& object) const {
       pending.pop_back();
       const hdf5::Group group = path.empty() ? root_ : root_.group(path);
       if (path.ends_with("vars") && group.has_attribute("name") && !group.names().empty()) {
-        const auto [place, added] = by_name_->emplace(group.attribute("name").text(), path);
+        const auto [place, added] = by_name_->emplace(group.attribute("name").string(), path);
         if (!added) place->second.clear();
       }
       for (const std::string& name : group.names()) {

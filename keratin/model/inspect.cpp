@@ -52,7 +52,7 @@ bool is_optimizer_path(std::string_view path) {
 std::string owner_of(const hdf5::Group& group, const std::string& path) {
   if (group.has_attribute("name")) {
     const hdf5::Value name = group.attribute("name");
-    if (name.is_text() && name.texts().size() == 1) return name.text();
+    if (name.is_string() && name.strings().size() == 1) return name.string();
   }
   constexpr std::string_view legacy = "model_weights/";
   if (!path.starts_with(legacy)) return {};
@@ -75,7 +75,7 @@ void add_datasets(FileContents& out, const hdf5::Group& root) {
         continue;
       }
       const hdf5::Dataset dataset = root.dataset(child);
-      if (dataset.is_text())
+      if (dataset.is_string())
         out.others.push_back(child);
       else
         out.tensors.push_back({child, owner, dataset.dtype(), dataset.dims(),
@@ -88,7 +88,7 @@ void add_datasets(FileContents& out, const hdf5::Group& root) {
 std::string attribute_text(const hdf5::Group& root, std::string_view name) {
   if (!root.has_attribute(name)) return {};
   const hdf5::Value value = root.attribute(name);
-  return value.is_text() && value.texts().size() == 1 ? value.text() : std::string();
+  return value.is_string() && value.strings().size() == 1 ? value.string() : std::string();
 }
 
 FileContents hdf5_contents(const files::FileView& file) {

@@ -192,9 +192,9 @@ TEST_F(OldFiles, AConfigMayBeAStringWithinAString) {
   file.root().attribute("keras_version", "2.2.4");
   file.root().attribute("model_config", Json(Json(config).dump()).dump());
   hdf5::NewGroup& weights = file.root().group("model_weights");
-  weights.texts("layer_names", {"d"});
+  weights.strings("layer_names", {"d"});
   weights.attribute("keras_version", "2.2.4");
-  weights.group("d").texts("weight_names", {"kernel"});
+  weights.group("d").strings("weight_names", {"kernel"});
   weights.group("d").dataset("kernel", kernel);
   file.save(at("twice.h5"));
   EXPECT_EQ(load_model(at("twice.h5")).get_weights()[0], kernel);

@@ -97,19 +97,19 @@ TEST_F(Saving, TheLegacyFormatIsWrittenToo) {
   model.save(at("a.h5"));
 
   const hdf5::Group root = hdf5::File(at("a.h5")).root(), weights = root.group("model_weights");
-  EXPECT_EQ(root.attribute("keras_version").text(), "3.15.1");
-  EXPECT_EQ(weights.texts("layer_names"), (std::vector<std::string>{"x", "first", "inner"}));
+  EXPECT_EQ(root.attribute("keras_version").string(), "3.15.1");
+  EXPECT_EQ(weights.strings("layer_names"), (std::vector<std::string>{"x", "first", "inner"}));
   EXPECT_EQ(weights.group("x").attribute("weight_names").tensor().dtype(), DType::f64);
   EXPECT_TRUE(weights.has_group("top_level_model_weights"));
-  EXPECT_EQ(weights.group("inner").texts("weight_names"),
+  EXPECT_EQ(weights.group("inner").strings("weight_names"),
             (std::vector<std::string>{"inside/kernel", "inside/bias", "norm/gamma", "norm/beta",
                                       "norm/moving_mean", "norm/moving_variance"}));
-  EXPECT_EQ(root.group("optimizer_weights").texts("weight_names"),
+  EXPECT_EQ(root.group("optimizer_weights").strings("weight_names"),
             (std::vector<std::string>{"sgd/iteration", "sgd/learning_rate",
                                       "sgd/first_kernel_momentum", "sgd/first_bias_momentum",
                                       "sgd/inside_kernel_momentum", "sgd/inside_bias_momentum",
                                       "sgd/norm_gamma_momentum", "sgd/norm_beta_momentum"}));
-  const Json training = Json::parse(root.attribute("training_config").text());
+  const Json training = Json::parse(root.attribute("training_config").string());
   EXPECT_EQ(training.at("optimizer_config"),
             Json(Json::Object{{"class_name", "SGD"}, {"config", model.optimizer().get_config()}}));
   EXPECT_EQ(training.at("loss"), Json("mean_squared_error"));  // Keras cannot open "mse"
@@ -250,11 +250,11 @@ TEST_F(Saving, OldFilesHaveSharedWeightsOnce) {
   Model model({.inputs = in, .outputs = inner(in)});
   const std::vector<Tensor> weights = {random({3, 3}, 3), random({3}, 4)};
   hdf5::Writer file;
-  file.root().texts("layer_names", {"inner"});
+  file.root().strings("layer_names", {"inner"});
   file.root().attribute("keras_version", "2.2.4");
   file.root().attribute("backend", "theano");  // so that weights are looked at one by one
   hdf5::NewGroup& group = file.root().group("inner");
-  group.texts("weight_names", {"kernel", "bias"});
+  group.strings("weight_names", {"kernel", "bias"});
   group.dataset("kernel", weights[0]);
   group.dataset("bias", weights[1]);
   file.save(at("old.h5"));
