@@ -8,7 +8,7 @@
 namespace keratin {
 namespace {
 
-// Cells of one line. A quoted one may hold separators, and quotes twice.
+// Splits a line into cells. A quoted cell may have separators in it, and doubled quotes.
 std::vector<std::string> cells(const std::string& line, char separator, const std::string& where) {
   std::vector<std::string> out(1);
   bool quoted = false;

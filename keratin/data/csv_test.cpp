@@ -7,15 +7,15 @@
 namespace keratin {
 namespace {
 
-CsvTable read(const std::string& text, const CsvOptions& options = {}) {
+CsvTable read(const std::string& content, const CsvOptions& options = {}) {
   const auto path = std::filesystem::path(::testing::TempDir()) / "table.csv";
-  std::ofstream(path, std::ios::binary) << text;
+  std::ofstream(path, std::ios::binary) << content;
   return read_csv(path, options);
 }
 
-std::string complaint(const std::string& text) {
+std::string complaint(const std::string& content) {
   try {
-    read(text);
+    read(content);
   } catch (const UserError& error) {
     const std::string what = error.what();
     return what.substr(what.find("table.csv"));
@@ -23,7 +23,7 @@ std::string complaint(const std::string& text) {
   return "";
 }
 
-TEST(Csv, ReadsNumbersUnderNames) {
+TEST(Csv, ReadsColumnsByName) {
   const CsvTable table = read("a,\"b,c\"\r\n1, -2.5\n\n+3e2,4\n");
   EXPECT_EQ(table.names, (std::vector<std::string>{"a", "b,c"}));
   EXPECT_EQ(table.values, Tensor::of<double>(DType::f64, {2, 2}, {1, -2.5, 300, 4}));
@@ -37,7 +37,7 @@ TEST(Csv, ReadsWithoutAHeader) {
             Tensor::of<double>(DType::f64, {2, 2}, {1, 2, 3, 4}));
 }
 
-TEST(Csv, SaysWhereItIsWrong) {
+TEST(Csv, NamesLineAndColumnInErrors) {
   EXPECT_EQ(complaint("a,b\n1,x\n"), "table.csv, line 2, column 2: expected a number, got 'x'");
   EXPECT_EQ(complaint("a,b\n1\n"), "table.csv, line 2: expected 2 columns, got 1");
   EXPECT_EQ(complaint("a,b\n1,\"2\n"), "table.csv, line 2: a quote is not closed on its line");

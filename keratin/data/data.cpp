@@ -10,7 +10,7 @@ Dataset Data::batches(int64_t rows_each) const {
 
 Dataset Data::once(Dataset::Generator generator) {
   require(generator != nullptr, "Data: expected a generator, got an empty function");
-  // Every pass calls the same one.
+  // Every pass calls the same generator.
   const auto shared = std::make_shared<Dataset::Generator>(std::move(generator));
   return Dataset::from_generator([shared] { return [shared] { return (*shared)(); }; });
 }

@@ -8,9 +8,9 @@
 
 namespace keratin {
 
-// What models train, evaluate and predict on: rows of tensors, which are cut into batches; a
-// Dataset of batches; or a generator of batches, which ends when it gives nothing. A generator is
-// gone through once: with a fixed number of steps, an epoch goes on where the last one ended.
+// The data that a model trains, evaluates or predicts on: rows of tensors, which become batches; a
+// Dataset of batches; or a generator of batches, which ends when it returns nothing. A generator
+// has one pass: with a fixed number of steps, each epoch continues where the last one ended.
 class KERATIN_API Data {
  public:
   Data(Batch rows) : source_(std::move(rows)) {}          // NOLINT(google-explicit-constructor)
@@ -22,9 +22,9 @@ class KERATIN_API Data {
 
   bool is_rows() const { return std::holds_alternative<Batch>(source_); }
   const Batch& rows() const { return std::get<Batch>(source_); }
-  // Does a second pass go on where the first one ended?
+  // True for generators: a second pass continues where the first one ended.
   bool one_pass() const { return one_pass_; }
-  // Batches as they are, or made of so many rows.
+  // The given batches, or the rows in batches of `rows_each`.
   Dataset batches(int64_t rows_each) const;
 
  private:

@@ -9,14 +9,14 @@
 
 namespace keratin {
 
-// What a model learns from: inputs, targets and the samples' weights, each a tensor or a structure
-// of them, or nothing. Of one example or, once batched, of several along a first axis.
+// Inputs, targets and sample weights for a model. Each is a tensor, a tree of tensors, or empty.
+// They belong to one sample or, after batching, to several samples along a first axis.
 struct KERATIN_API Batch {
   Tree<Tensor> x = {};
   Tree<Tensor> y = {};
   Tree<Tensor> sample_weight = {};
 
-  // How many samples a batch holds: the size of the first axis.
+  // The number of samples in a batch: the size of the first axis.
   int64_t size() const;
   // Calls visit(tensor) for each tensor, in order.
   template <class Visit>
@@ -31,45 +31,45 @@ struct KERATIN_API Batch {
   }
 };
 
-// One pass over a dataset. A batch belongs to the caller until the next call, which may write into
-// the same tensors; whoever keeps one clones it.
+// One pass over a dataset. The next call of `next` may write into the same tensors; clone a batch
+// to keep it.
 class KERATIN_API Stream {
  public:
   virtual ~Stream() = default;
   virtual bool next(Batch& out) = 0;
-  // Several elements stacked along a new first axis; fewer where they end, and false at the end.
+  // Stacks up to `count` elements along a new first axis. False if there are none left.
   virtual bool next_stacked(int64_t count, Batch& out);
   virtual void skip(int64_t count);
 };
 
-// Where data come from and what is done to them on the way: from_tensors(x, y).shuffle().batch(32).
-// Immutable; each pass makes a stream of its own. What is random follows from a seed and the number
-// of the pass, so that a pass can be repeated.
+// A source of data with transformations, such as from_tensors(x, y).shuffle().batch(32). Datasets
+// are immutable, and each pass has its own stream. Random order is computed from a seed and the
+// number of the pass, so any pass can be repeated.
 class KERATIN_API Dataset {
  public:
   using Generator = std::function<std::optional<Batch>()>;
 
-  // The rows of tensors, one by one.
+  // Gives the rows of tensors, one at a time.
   static Dataset from_tensors(Tree<Tensor> x, Tree<Tensor> y = {}, Tree<Tensor> sample_weight = {});
-  // Whatever a generator gives until it gives nothing; `start` makes one for each pass. `size` is
-  // how many it will give, if known.
+  // Gives what a generator returns, until it returns nothing. `start` makes a generator for each
+  // pass. `size` is the number of elements, if known.
   static Dataset from_generator(std::function<Generator()> start, std::optional<int64_t> size = {});
 
   Dataset batch(int64_t size, bool drop_remainder = false) const;
-  // Draws each element from a buffer of so many; all of them by default.
+  // Draws each element at random from a buffer of this size; by default, from all elements.
   Dataset shuffle(std::optional<int64_t> buffer = {}, std::optional<uint64_t> seed = {}) const;
   Dataset map(std::function<Batch(Batch)> change) const;
-  Dataset repeat(std::optional<int64_t> times = {}) const;  // for ever by default
+  Dataset repeat(std::optional<int64_t> times = {}) const;  // endless by default
   Dataset take(int64_t count) const;
   Dataset skip(int64_t count) const;
-  // Prepares so many elements ahead, on a thread of its own.
+  // Computes up to `count` elements ahead, on a thread.
   Dataset prefetch(int64_t count = 2) const;
 
-  // How many elements one pass gives; nothing when that is not known, or endless.
+  // The number of elements in one pass; nothing if it is unknown or infinite.
   std::optional<int64_t> size() const;
   std::unique_ptr<Stream> stream(int64_t pass = 0) const;
 
-  // What a stage does; see dataset.cpp.
+  // A source or transformation; see dataset_stage.h.
   class Stage;
 
  private:
@@ -77,7 +77,7 @@ class KERATIN_API Dataset {
   std::shared_ptr<const Stage> stage_;
 };
 
-// A permutation of 0 … count-1 that follows from a seed and the number of a pass.
+// A permutation of 0 … count-1, determined by a seed and the number of a pass.
 KERATIN_API std::vector<int64_t> shuffled_order(int64_t count, uint64_t seed, int64_t pass);
 
 }  // namespace keratin

@@ -15,7 +15,7 @@ Tensor count_to(int64_t rows) {
   return x;
 }
 
-// The first column of everything a pass gives, batch by batch.
+// The first column of each batch of a pass.
 std::vector<std::vector<double>> pass(const Dataset& data, int64_t number = 0) {
   std::vector<std::vector<double>> out;
   const auto stream = data.stream(number);
@@ -46,7 +46,7 @@ TEST(Dataset, BatchesRows) {
   EXPECT_EQ(rows.batch(2, true).size(), 2);
 }
 
-TEST(Dataset, KeepsRowsOfAllTensorsTogether) {
+TEST(Dataset, ShufflesAllTensorsAlike) {
   const Tensor x = count_to(6);
   Tensor y(DType::i64, {6});
   for (int64_t i = 0; i < 6; ++i) y.set(i, static_cast<double>(10 * i));
@@ -57,7 +57,7 @@ TEST(Dataset, KeepsRowsOfAllTensorsTogether) {
   }
 }
 
-TEST(Dataset, ShufflesByItsSeedAndThePass) {
+TEST(Dataset, ShufflesBySeedAndPass) {
   const Dataset data = Dataset::from_tensors(count_to(50)).shuffle({}, 7).batch(8);
   const auto first = flat(pass(data, 0)), again = flat(pass(data, 0)), second = flat(pass(data, 1));
   EXPECT_EQ(first, again);
@@ -77,7 +77,7 @@ TEST(Dataset, ShufflesThroughABuffer) {
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(sorted, flat(pass(Dataset::from_tensors(count_to(20)))));
   EXPECT_NE(order, sorted);
-  // An element can come out early by no more than the buffer is long.
+  // An element can come early by at most the size of the buffer.
   for (size_t i = 0; i < order.size(); ++i) EXPECT_LT(order[i], static_cast<double>(i) + 4);
 }
 
@@ -97,7 +97,7 @@ TEST(Dataset, MapsRepeatsTakesAndSkips) {
   EXPECT_EQ(flat(pass(Dataset::from_tensors(count_to(0)).repeat(3))), std::vector<double>{});
 }
 
-TEST(Dataset, TakesWhatAGeneratorGives) {
+TEST(Dataset, GivesTheElementsOfAGenerator) {
   const Dataset data = Dataset::from_generator([] {
     return [i = 0]() mutable -> std::optional<Batch> {
       if (i == 3) return std::nullopt;
@@ -109,15 +109,15 @@ TEST(Dataset, TakesWhatAGeneratorGives) {
   EXPECT_EQ(pass(data.batch(2)), (Batches{{0, 1}, {2}}));
 }
 
-TEST(Dataset, PrefetchesTheSame) {
+TEST(Dataset, PrefetchingKeepsElementsAndOrder) {
   const Dataset data = Dataset::from_tensors(count_to(30)).shuffle({}, 2).batch(4);
   for (const int64_t ahead : {1, 2, 50}) EXPECT_EQ(pass(data.prefetch(ahead), 5), pass(data, 5));
-  // Left in the middle, it ends without waiting for the rest.
+  // A stream that is destroyed early does not wait for the other elements.
   Batch batch;
   EXPECT_TRUE(data.repeat().prefetch(3).stream()->next(batch));
 }
 
-TEST(Dataset, PassesErrorsOfItsThreadOn) {
+TEST(Dataset, RethrowsErrorsOfItsThread) {
   const Dataset bad =
       Dataset::from_tensors(count_to(4)).map([](Batch) -> Batch { fail("no luck"); });
   const auto stream = bad.prefetch().stream();
@@ -125,7 +125,7 @@ TEST(Dataset, PassesErrorsOfItsThreadOn) {
   EXPECT_THROW(stream->next(batch), UserError);
 }
 
-TEST(Dataset, RefusesWhatDoesNotFitTogether) {
+TEST(Dataset, RefusesDifferentNumbersOfSamples) {
   try {
     Dataset::from_tensors(count_to(4), count_to(5));
     FAIL();

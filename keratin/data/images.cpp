@@ -51,8 +51,8 @@ bool is_image(const fs::path& path) {
                      [&](std::string_view end) { return name.ends_with(end); });
 }
 
-// Every image below a folder, by folder: sorted as the paths of folders are. A link to a folder it
-// lies in leads nowhere new.
+// Collects the images below a folder, grouped by folder in the order of the folders' paths. A link
+// to a folder above is not followed.
 void gather(const fs::path& folder, bool follow_links, std::set<fs::path>& above,
             std::map<std::string, std::set<std::string>>& found) {
   const fs::path real = fs::canonical(folder);
@@ -114,7 +114,7 @@ Files by_folder(const fs::path& directory, const ImageDatasetOptions& options) {
 
 Files find_files(const fs::path& directory, const ImageDatasetOptions& options) {
   require(fs::is_directory(directory), "image_dataset_from_directory: ", directory.string(),
-          " is no folder");
+          " is not a folder");
   if (options.labels.inferred() && options.label_mode) return by_folder(directory, options);
   require(options.class_names.empty(),
           "You can only pass `class_names` if `labels=\"inferred\"`. Received: class_names=",
@@ -131,7 +131,7 @@ Files find_files(const fs::path& directory, const ImageDatasetOptions& options) 
   return files;
 }
 
-// The order that NumPy's RandomState(seed).shuffle gives, so that a seed means the same as in
+// The order that NumPy's RandomState(seed).shuffle gives, so that a seed gives the same order as in
 // Keras.
 std::vector<size_t> numpy_order(size_t count, uint64_t seed) {
   std::vector<size_t> order(count);
@@ -176,7 +176,7 @@ void check(const ImageDatasetOptions& options) {
           options.image_size.height, " x ", options.image_size.width);
 }
 
-// All files in the order of the seed; what was found is said as in Keras.
+// Finds all files, shuffled by the seed, and prints how many there are, as Keras does.
 Files ordered(const fs::path& directory, const ImageDatasetOptions& options, uint64_t seed) {
   Files files = find_files(directory, options);
   if (options.verbose) {
@@ -208,9 +208,9 @@ Files part_of(const Files& files, const fs::path& directory, const ImageDatasetO
     std::cout << "Using " << end - begin << " files for " << subset << ".\n";
   require(begin < end, "No ", subset, subset.empty() ? "" : " ", "images found in directory ",
           directory.string(), ". Allowed formats: ", allowed);
-  std::vector<size_t> places;
-  for (size_t i = begin; i < end; ++i) places.push_back(i);
-  return picked(files, places);
+  std::vector<size_t> chosen;
+  for (size_t i = begin; i < end; ++i) chosen.push_back(i);
+  return picked(files, chosen);
 }
 
 Tree<Tensor> label_tensor(const Files& files, const ImageDatasetOptions& options) {
@@ -234,13 +234,13 @@ ImageDataset dataset_of(const Files& files, const ImageDatasetOptions& options,
                               .pad_to_aspect_ratio = options.pad_to_aspect_ratio,
                               .data_format = options.data_format};
   check(load);
-  Tensor places(DType::i64, {static_cast<int64_t>(files.paths.size())});
-  for (int64_t i = 0; i < places.count(); ++i) places.data<int64_t>()[static_cast<size_t>(i)] = i;
-  Dataset data = Dataset::from_tensors(places, label_tensor(files, options));
+  Tensor indices(DType::i64, {static_cast<int64_t>(files.paths.size())});
+  for (int64_t i = 0; i < indices.count(); ++i) indices.data<int64_t>()[static_cast<size_t>(i)] = i;
+  Dataset data = Dataset::from_tensors(indices, label_tensor(files, options));
   if (shuffle_seed) data = data.shuffle({}, *shuffle_seed);
   data = data.map([load, paths = files.paths](Batch one) {
-    const Tensor place = one.x.leaf();
-    one.x = load_image(paths[static_cast<size_t>(place.data<int64_t>()[0])], load);
+    const Tensor index = one.x.leaf();
+    one.x = load_image(paths[static_cast<size_t>(index.data<int64_t>()[0])], load);
     return one;
   });
   if (options.batch_size) data = data.batch(*options.batch_size);
@@ -251,8 +251,7 @@ ImageDataset dataset_of(const Files& files, const ImageDatasetOptions& options,
 
 ImageLabels::ImageLabels(const char* inferred) : inferred_(true) {
   require(std::string_view(inferred) == "inferred",
-          "`labels`: expected \"inferred\", nothing, or a list of integers, got \"", inferred,
-          "\"");
+          "`labels`: expected \"inferred\", none, or a list of integers, got \"", inferred, "\"");
 }
 
 ImageLabels::ImageLabels(std::vector<int64_t> labels) : given_(std::move(labels)) {}
@@ -278,7 +277,7 @@ Tensor load_image(const std::filesystem::path& path, const LoadImageOptions& opt
 ImageDataset image_dataset_from_directory(const std::filesystem::path& directory,
                                           const ImageDatasetOptions& options) {
   require(options.subset != "both",
-          "subset \"both\": call image_datasets_from_directory, which gives two");
+          "subset \"both\": call image_datasets_from_directory, which returns both");
   require(options.subset.empty() || options.subset == "training" || options.subset == "validation",
           "`subset` must be either \"training\" or \"validation\", received: ", options.subset);
   check(options);

@@ -14,21 +14,21 @@ struct ImageSize {
 
 struct LoadImageOptions {
   std::string color_mode = "rgb";  // or "grayscale", "rgba"
-  ImageSize image_size = {};       // as the file has it by default
+  ImageSize image_size = {};       // by default, the size of the image in the file
   // bilinear, nearest, bicubic, area, lanczos3, lanczos5, gaussian or mitchellcubic
   std::string interpolation = "bilinear";
-  // Instead of changing the aspect ratio: take the middle, or put zeros around.
+  // Instead of changing the aspect ratio: crop to the centre, or pad with zeros.
   bool crop_to_aspect_ratio = false;
   bool pad_to_aspect_ratio = false;
   std::string data_format = "channels_last";  // or "channels_first"
 };
-// An image as f32 [height, width, channels], from 0 to 255: JPEG, PNG, BMP, or the first frame of a
-// GIF, whatever the file is called.
+// Reads a JPEG, PNG, BMP, or the first frame of a GIF, as f32 [height, width, channels] from 0 to
+// 255. The suffix of the file does not matter.
 KERATIN_API Tensor load_image(const std::filesystem::path& path,
                               const LoadImageOptions& options = {});
 
-// The classes of images: "inferred" from the folders they are in, none, or given in the order of
-// the sorted paths.
+// The labels of images: "inferred" from their folders, none, or given in the order of the sorted
+// paths.
 class KERATIN_API ImageLabels {
  public:
   ImageLabels(const char* inferred);         // NOLINT(google-explicit-constructor)
@@ -44,13 +44,14 @@ class KERATIN_API ImageLabels {
   std::optional<std::vector<int64_t>> given_;
 };
 
-// Keras's options.
+// The options of Keras's image_dataset_from_directory.
 struct ImageDatasetOptions {
   ImageLabels labels = "inferred";
-  std::optional<std::string> label_mode = "int";  // or "categorical", "binary", nothing
-  std::vector<std::string> class_names = {};      // some of the folders, in an order of one's own
+  std::optional<std::string> label_mode = "int";  // or "categorical", "binary", or none
+  std::vector<std::string> class_names =
+      {};  // the folders to use, in this order; by default all, sorted
   std::string color_mode = "rgb";
-  std::optional<int64_t> batch_size = 32;  // nothing: single images
+  std::optional<int64_t> batch_size = 32;  // none: single images
   ImageSize image_size = {256, 256};
   bool shuffle = true;
   std::optional<uint64_t> seed = {};
@@ -64,7 +65,7 @@ struct ImageDatasetOptions {
   bool verbose = true;
 };
 
-// Batches of images from files, which are read when they are asked for.
+// Batches of images from files. A file is read when its batch is needed.
 class KERATIN_API ImageDataset : public Dataset {
  public:
   ImageDataset(Dataset data, std::vector<std::string> classes, std::vector<std::string> paths)
@@ -74,11 +75,11 @@ class KERATIN_API ImageDataset : public Dataset {
   std::vector<std::string> file_paths;
 };
 
-// The images of a folder with a folder for each class. A seed divides and orders the files as it
-// does in Keras; the order of a pass is Keratin's own.
+// The images of a folder that has a folder for each class. A seed splits and orders the files as in
+// Keras; the order of later passes is Keratin's own.
 KERATIN_API ImageDataset image_dataset_from_directory(const std::filesystem::path& directory,
                                                       const ImageDatasetOptions& options = {});
-// Both parts of a validation split, as with Keras's subset "both".
+// The training and the validation subset, as with Keras's subset "both".
 KERATIN_API std::pair<ImageDataset, ImageDataset> image_datasets_from_directory(
     const std::filesystem::path& directory, const ImageDatasetOptions& options);
 

@@ -8,8 +8,8 @@
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
 
-// Images of every format, and the tensors that Keras on TensorFlow reads from them:
-// tests/golden/images.json.
+// tests/golden/images.json has the tensors that Keras on TensorFlow reads from images of every
+// format.
 namespace keratin::testing {
 namespace {
 
@@ -34,7 +34,7 @@ double worst(const Tensor& got, const Tensor& wanted) {
   return difference;
 }
 
-// To the last bit: TensorFlow has the same two libraries.
+// The bits are the same, because TensorFlow uses the same two libraries.
 TEST(LoadImage, DecodesAsTensorFlow) {
   for (const Json& record : records("decode")) {
     const std::string file = record.at("file").as_string();
@@ -45,7 +45,7 @@ TEST(LoadImage, DecodesAsTensorFlow) {
   }
 }
 
-// TensorFlow takes bicubic weights from a table of 1024 steps: up to 0.1 of 255.
+// TensorFlow takes bicubic weights from a table of 1024 steps, which costs up to 0.1 of 255.
 TEST(LoadImage, ResizesAsTensorFlow) {
   for (const Json& record : records("resize")) {
     const std::string method = record.at("interpolation").as_string();
@@ -63,11 +63,11 @@ TEST(LoadImage, ResizesAsTensorFlow) {
   }
 }
 
-TEST(LoadImage, TakesTheColoursOfAPalette) {
+TEST(LoadImage, ReadsPalettes) {
   EXPECT_EQ(load_image(images / "emus/palette.bmp_"), load_image(images / "dogs/palette.png"));
 }
 
-// What TensorFlow's decoders refuse.
+// TensorFlow's decoders refuse some of these conversions.
 TEST(LoadImage, ConvertsEveryFormatToEveryMode) {
   for (const char* file : {"cats/rgb.jpg", "cats/inks.jpg", "emus/rgb.bmp", "emus/palette.gif"}) {
     const Tensor rgb = load_image(images / file);
@@ -77,7 +77,8 @@ TEST(LoadImage, ConvertsEveryFormatToEveryMode) {
     EXPECT_EQ(rgba.shape()[2], 4) << file;
     for (int64_t i = 0; i < gray.count(); ++i) {
       const double r = rgb.at(3 * i), g = rgb.at(3 * i + 1), b = rgb.at(3 * i + 2);
-      // JPEG's own gray is what its colours were made from, before they were rounded and clipped.
+      // A JPEG stores gray itself; gray computed from its colours differs, as these are rounded and
+      // clipped.
       EXPECT_NEAR(gray.at(i), 0.299 * r + 0.587 * g + 0.114 * b, 2) << file << ' ' << i;
       EXPECT_EQ(rgba.at(4 * i + 1), g) << file << ' ' << i;
       EXPECT_EQ(rgba.at(4 * i + 3), 255) << file << ' ' << i;
@@ -85,7 +86,7 @@ TEST(LoadImage, ConvertsEveryFormatToEveryMode) {
   }
 }
 
-TEST(LoadImage, NamesTheFileThatIsNone) {
+TEST(LoadImage, RefusesFilesThatAreNotImages) {
   const fs::path path = fs::path(::testing::TempDir()) / "no_image.png";
   std::ofstream(path) << "hello";
   expect_user_error([&] { load_image(path); }, {"no_image.png", "JPEG, PNG, GIF or BMP"});
@@ -151,7 +152,7 @@ void expect_batches(const Dataset& data, const Json& record) {
   EXPECT_FALSE(stream->next(batch));
 }
 
-TEST(ImageDataset, ReadsFoldersAsKeras) {
+TEST(ImageDataset, ReadsFoldersAsKerasDoes) {
   for (const Json& record : records("dataset")) {
     SCOPED_TRACE(record.at("name").as_string());
     const ImageDataset data =
@@ -165,7 +166,7 @@ TEST(ImageDataset, ReadsFoldersAsKeras) {
   }
 }
 
-TEST(ImageDataset, ShufflesEachPassAnew) {
+TEST(ImageDataset, ShufflesEachPass) {
   const ImageDataset data =
       image_dataset_from_directory(images, {.image_size = {2, 2}, .seed = 5, .verbose = false});
   const auto labels = [&](int64_t pass) {
@@ -181,7 +182,7 @@ TEST(ImageDataset, ShufflesEachPassAnew) {
   EXPECT_EQ(sorted, other);
 }
 
-TEST(ImageDataset, GivesBothParts) {
+TEST(ImageDataset, ReturnsBothSubsets) {
   const auto [train, validation] =
       image_datasets_from_directory(images, {.seed = 3, .validation_split = 0.3, .verbose = false});
   EXPECT_EQ(train.file_paths.size(), 14u);
@@ -191,7 +192,7 @@ TEST(ImageDataset, GivesBothParts) {
   EXPECT_EQ(train.size(), 1);
 }
 
-TEST(ImageDataset, FollowsLinksWhenAsked) {
+TEST(ImageDataset, FollowsLinksIfSet) {
   const fs::path root = fs::path(::testing::TempDir()) / "linked_images";
   fs::remove_all(root);
   fs::create_directories(root / "a" / "deep");
@@ -209,8 +210,8 @@ TEST(ImageDataset, FollowsLinksWhenAsked) {
 }
 
 TEST(ImageDataset, RefusesWhatKerasRefuses) {
-  const auto refuse = [](const ImageDatasetOptions& options, const std::string& part) {
-    expect_user_error([&] { image_dataset_from_directory(images, options); }, part);
+  const auto refuse = [](const ImageDatasetOptions& options, const std::string& message) {
+    expect_user_error([&] { image_dataset_from_directory(images, options); }, message);
   };
   refuse({.label_mode = "ints"}, "`label_mode`");
   refuse({.class_names = {"cows"}}, "did not match the names of the subdirectories");
@@ -229,7 +230,7 @@ TEST(ImageDataset, RefusesWhatKerasRefuses) {
          "No validation images");
   refuse({.batch_size = 0}, "`batch_size`");
   refuse({.image_size = {0, 3}}, "`image_size`");
-  expect_user_error([] { image_dataset_from_directory("/nowhere"); }, "/nowhere is no folder");
+  expect_user_error([] { image_dataset_from_directory("/nowhere"); }, "/nowhere is not a folder");
   expect_user_error([] { ImageLabels("guessed"); }, "guessed");
 }
 

@@ -16,7 +16,7 @@ namespace {
 using Bytes = std::string_view;
 
 struct DTypeName {
-  std::string_view name;  // after the sign of the byte order
+  std::string_view name;  // without the byte order's character
   DType dtype;
 };
 constexpr std::array<DTypeName, 8> dtype_names = {{{"f8", DType::f64},
@@ -28,7 +28,7 @@ constexpr std::array<DTypeName, 8> dtype_names = {{{"f8", DType::f64},
                                                    {"i8", DType::i64},
                                                    {"b1", DType::boolean}}};
 
-// The value behind 'key': in the header, a Python dict of literals.
+// The text after 'key': in the header, which is a Python dict of literals.
 Bytes member(Bytes header, std::string_view key, const std::string& who) {
   const std::string quoted = text("'", key, "'");
   const size_t at = header.find(quoted);
@@ -68,7 +68,7 @@ void swap_bytes(Tensor& tensor) {
   for (size_t i = 0; i < tensor.bytes(); i += size) std::reverse(bytes + i, bytes + i + size);
 }
 
-// From column-major to row-major.
+// Converts column-major order to row-major.
 Tensor row_major(const Tensor& columns, const Dims& dims) {
   Tensor rows(columns.dtype(), dims);
   const size_t size = size_of(columns.dtype());
@@ -124,7 +124,7 @@ Tensor parse_npy(const files::FileView& file) {
   return fortran && dims.size() > 1 ? row_major(tensor, dims) : tensor;
 }
 
-// All that comes before the elements.
+// Everything before the elements.
 std::string npy_header(const Tensor& tensor) {
   std::string_view name;
   for (const DTypeName& known : dtype_names)

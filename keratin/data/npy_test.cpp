@@ -20,7 +20,7 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-TEST(Npy, ComesBackWhole) {
+TEST(Npy, RoundTrips) {
   const auto path = scratch("whole.npy");
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::i8, DType::u8, DType::i32,
                             DType::i64, DType::boolean})
@@ -44,7 +44,7 @@ std::string numpy_file(const std::string& descr, const std::string& fortran,
   return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + data;
 }
 
-TEST(Npy, ReadsOtherOrders) {
+TEST(Npy, ReadsOtherByteAndAxisOrders) {
   const auto path = scratch("orders.npy");
   const Tensor wanted = Tensor::of<double>(DType::i32, {2, 2}, {1, 2, 3, 4});
   const auto little = [](std::initializer_list<int> values) {
@@ -63,7 +63,7 @@ TEST(Npy, ReadsOtherOrders) {
   EXPECT_EQ(read_npy(path), Tensor::of<double>(DType::boolean, {2, 2}, {0, 1, 1, 1}));
 }
 
-TEST(Npy, RefusesWhatIsDamagedOrHostile) {
+TEST(Npy, RefusesDamagedAndHostileFiles) {
   const auto path = scratch("bad.npy");
   const auto complaint = [&](const std::string& bytes) -> std::string {
     write_bytes(path, bytes);
@@ -89,7 +89,7 @@ TEST(Npy, RefusesWhatIsDamagedOrHostile) {
   EXPECT_THROW(read_npy(scratch("no such file.npy")), UserError);
 }
 
-TEST(Npz, ComesBackWhole) {
+TEST(Npz, RoundTrips) {
   const auto path = scratch("whole.npz");
   const std::map<std::string, Tensor> tensors = {
       {"dense/kernel", Tensor::full(DType::f32, {2, 3}, 0.5)},
@@ -100,8 +100,9 @@ TEST(Npz, ComesBackWhole) {
     EXPECT_EQ(file.path().string().find("whole.npz.part"), std::string::npos) << file.path();
 }
 
-// What numpy.savez_compressed(path, kernel=…, step=…) writes; maker/files.py has the values.
-TEST(Npz, ReadsCompressedOnes) {
+// The file was written by numpy.savez_compressed(path, kernel=…, step=…); maker/files.py has the
+// values.
+TEST(Npz, ReadsCompressedFiles) {
   const auto arrays =
       read_npz(std::string(KERATIN_SOURCE_DIR) + "/tests/golden/files/compressed.npz");
   EXPECT_EQ(arrays.size(), 2u);
@@ -109,7 +110,7 @@ TEST(Npz, ReadsCompressedOnes) {
   EXPECT_EQ(arrays.at("step"), Tensor::scalar(DType::i64, 7));
 }
 
-TEST(Npz, RefusesEveryDamage) {
+TEST(Npz, RefusesDamagedFiles) {
   const auto path = scratch("damaged.npz");
   const Tensor zeros = Tensor::zeros(DType::f32, {2});
   write_npz(path, {{"a", zeros}});
@@ -118,7 +119,7 @@ TEST(Npz, RefusesEveryDamage) {
     write_bytes(path, good.substr(0, size));
     EXPECT_THROW(read_npz(path), UserError) << size;
   }
-  // A flipped bit is seen, or was in a field that nobody needs.
+  // A flipped bit is detected, or is in a field that is not used.
   for (size_t at = 0; at < good.size(); ++at) {
     std::string flipped = good;
     flipped[at] = static_cast<char>(flipped[at] ^ 16);

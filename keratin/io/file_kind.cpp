@@ -7,7 +7,7 @@
 namespace keratin::io {
 namespace {
 
-// A damaged file is left to the reader of its kind, who says what is wrong with it.
+// A damaged file keeps its kind: the reader of that kind reports what is wrong with it.
 FileKind kind_of_zip(const files::FileView& file, const std::filesystem::path& path) {
   try {
     const files::ZipReader zip(file);

@@ -6,9 +6,10 @@
 
 namespace keratin::io {
 
-// What a file is, by its contents; names mislead: until 2.12 Keras wrote HDF5 under any name.
+// The kind of a file, found from its contents. Names mislead: until 2.12 Keras wrote HDF5 under any
+// name.
 enum class FileKind {
-  unknown,  // or not there
+  unknown,  // or missing
   folder,
   keras,           // a zip with a model
   legacy_model,    // HDF5 with a model's config

@@ -55,7 +55,7 @@ const Words embedding_keys = {{"init", "embeddings_initializer"},
 const Words prelu_keys = {{"init", "alpha_initializer"}};
 const Words initializers = {
     {"uniform", "random_uniform"}, {"normal", "random_normal"}, {"zero", "zeros"}, {"one", "ones"}};
-// How something is computed, or what only said what the weights say.
+// Keys that chose an implementation, or that repeat what the weights show.
 constexpr std::string_view dropped[] = {"consume_less",       "input_length", "output_shape",
                                         "create_input_layer", "weights",      "output_shape_type"};
 
@@ -64,7 +64,8 @@ std::string word(const Words& words, const std::string& old) {
   return found == words.end() ? old : std::string(found->second);
 }
 
-// {"name": "WeightRegularizer", "l1": 0, "l2": 0.01}, or L1L2Regularizer, or ActivityRegularizer.
+// Converts {"name": "WeightRegularizer", "l1": 0, "l2": 0.01}, L1L2Regularizer and
+// ActivityRegularizer.
 Json regularizer(const Json& old) {
   if (!old.is_object() || old.contains("class_name")) return old;
   if (const Json* name = old.find("name"))
@@ -76,7 +77,7 @@ Json regularizer(const Json& old) {
   return O{{"class_name", "L1L2"}, {"config", config}};
 }
 
-// {"name": "MaxNorm", "m": 2, "axis": 0}
+// Converts constraints such as {"name": "MaxNorm", "m": 2, "axis": 0}.
 Json constraint(const Json& old) {
   if (!old.is_object() || old.contains("class_name")) return old;
   Json config = Json::object();
@@ -85,7 +86,7 @@ Json constraint(const Json& old) {
   return O{{"class_name", old.at("name")}, {"config", config}};
 }
 
-// Of each side: [1, 2, 3, 4] or {"top_pad": 1, …} are [[1, 2], [3, 4]] today.
+// Converts a padding per side, [1, 2, 3, 4] or {"top_pad": 1, …}, to today's [[1, 2], [3, 4]].
 Json padding(const Json& old) {
   Json sides = old;
   if (old.is_object()) {
@@ -100,19 +101,19 @@ Json padding(const Json& old) {
   return Json::Array{Json::Array{all[0], all[1]}, Json::Array{all[2], all[3]}};
 }
 
-// Only the first of three kinds is still there.
+// Of Keras 1's three modes only mode 0 still exists.
 void check_mode(const Json& config) {
   const Json* mode = config.find("mode");
   require(mode == nullptr || *mode == Json(0),
           "BatchNormalization: expected Keras 1's mode 0, got ", mode == nullptr ? Json() : *mode,
-          ", which has no layer today");
+          ", which no layer of today has");
 }
 
 Json data_format(const Json& ordering) {
   return ordering == Json("th") ? "channels_first" : "channels_last";
 }
 
-// The sizes that one key each had: {"nb_row", "nb_col"}.
+// Joins sizes that had a key each, such as "nb_row" and "nb_col", into one list.
 void gather_sizes(const Json& config, std::initializer_list<const char*> names, Json& out) {
   Json sizes = Json::array();
   for (const char* name : names)
@@ -135,7 +136,7 @@ bool is_size(std::string_view key) {
 bool is_left_out(const std::string& kind, const std::string& key, const Json& value) {
   if (std::find(std::begin(dropped), std::end(dropped), key) != std::end(dropped)) return true;
   if (key == "input_dim") return kind != "Embedding";
-  // A dropout of whole words was an option until Keras 2.
+  // Until Keras 2, an Embedding could drop whole words.
   return is_size(key) || (kind == "BatchNormalization" && key == "mode") ||
          (kind == "Embedding" && key == "dropout" && value == Json(0));
 }
@@ -176,14 +177,14 @@ Json layer_config(const std::string& kind, const Json& config) {
   return out;
 }
 
-// Its modes are layers of their own today: see keras2_merge.h.
+// Converts a Merge layer, whose modes are separate layers today: see keras2_merge.h.
 Json merge(const Json& config) {
   Json out = config;
   if (const Json* branches = config.find("layers")) out["layers"] = layers(*branches);
   return out;
 }
 
-// A layer, or a model inside one.
+// Converts a layer, or a model inside a model.
 Json layer(const Json& entry) {
   const std::string kind = word(classes, entry.at("class_name").as_string());
   const Json& config = entry.at("config");
@@ -202,7 +203,7 @@ Json layer(const Json& entry) {
   return out;
 }
 
-// Which orders of dimensions a model's layers name.
+// The orders of dimensions that a model's layers name.
 struct Orders {
   bool th = false, tf = false;
   bool all_th() const { return th && !tf; }
@@ -227,7 +228,7 @@ Orders orders_in(const Json& json) {
 constexpr std::string_view silent[] = {"ZeroPadding2D", "ZeroPadding3D", "UpSampling2D",
                                        "UpSampling3D",  "Cropping2D",    "Cropping3D"};
 
-// Layers that follow a setting did not write it down: it is that of the others.
+// Some layers follow the global setting and do not write it down: they get the order of the others.
 Json saying_th(const Json& json, bool th) {
   if (!th) return json;
   if (json.is_array()) {
@@ -247,7 +248,7 @@ Json saying_th(const Json& json, bool th) {
   return out;
 }
 
-// Keys that only Keras 1 wrote.
+// Keys that only Keras 1 writes.
 constexpr std::string_view marks[] = {"nb_filter",          "border_mode",   "inner_activation",
                                       "dim_ordering",       "input_dtype",   "consume_less",
                                       "create_input_layer", "W_regularizer", "output_mask_type"};

@@ -4,10 +4,11 @@
 
 namespace keratin::io {
 
-// The envelope of a model of Keras 1, in the words of Keras 2: other names of classes and keys,
-// and the layers of a Sequential as a list.
+// Converts the envelope of a model of Keras 1 to that of Keras 2: names of classes and keys, and
+// the layers of a Sequential as a list.
 Json from_keras1(const Json& envelope);
-// Did Keras 1 write it? Most of its versions do not say so, but their keys do.
+// True if Keras 1 wrote the envelope. Most of its versions do not write their number, so this looks
+// for keys that only Keras 1 has.
 bool is_keras1(const Json& envelope);
 
 }  // namespace keratin::io

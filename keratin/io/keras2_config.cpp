@@ -17,19 +17,19 @@ bool holds_activation(std::string_view key) {
   return key == "activation" || key == "recurrent_activation";
 }
 
-// By its name, or as {"class_name": "function", "config": name}.
+// True for "hard_sigmoid" and {"class_name": "function", "config": "hard_sigmoid"}.
 bool is_hard_sigmoid(const Json& activation) {
   if (!activation.is_object()) return activation == Json("hard_sigmoid");
   const Json* name = activation.find("config");
   return name != nullptr && *name == Json("hard_sigmoid");
 }
 
-// The rate of step i was rate / (1 + decay · i).
+// Makes a schedule of a learning rate with decay: the rate of step i is rate / (1 + decay · i).
 Json with_decay(const Json& rate, double decay) {
   if (decay == 0) return rate;
   if (!rate.is_number()) {
-    warn(text("the optimizer's learning rate follows a schedule; its `decay` of ", decay,
-              " beside that is left out"));
+    warn(
+        text("the optimizer's learning rate is a schedule; its `decay` of ", decay, " is ignored"));
     return rate;
   }
   return Json::Object{
@@ -38,8 +38,9 @@ Json with_decay(const Json& rate, double decay) {
        Json::Object{{"initial_learning_rate", rate}, {"decay_steps", 1}, {"decay_rate", decay}}}};
 }
 
-// {"class_name", "config"} of an optimizer. Keras 1 and the first of Keras 2 said "lr", wrote null
-// for the usual epsilon, and how the momentum of Nadam grows, which is fixed today.
+// Converts {"class_name", "config"} of an optimizer. Keras 1 and early versions of Keras 2 wrote
+// "lr" for the learning rate, null for the default epsilon, and Nadam's schedule of momentum, which
+// is fixed today.
 Json optimizer_of_keras2(const Json& envelope) {
   const Json* config = envelope.is_object() ? envelope.find("config") : nullptr;
   if (config == nullptr || !config->is_object()) return envelope;
@@ -62,7 +63,8 @@ Json optimizer_of_keras2(const Json& envelope) {
 
 using O = Json::Object;
 
-// "dtype" in an initializer was that of the variable; "normal" is cut off at two deviations.
+// Converts an initializer: its "dtype" was that of the variable, and its "normal" distribution is
+// "truncated_normal" today.
 Json initializer_of_keras2(const Json& envelope) {
   const Json* config = envelope.is_object() ? envelope.find("config") : nullptr;
   if (config == nullptr || !config->is_object()) return envelope;
@@ -75,7 +77,7 @@ Json initializer_of_keras2(const Json& envelope) {
   return today;
 }
 
-// Of schedules, which Keras 3 gives names of their own.
+// True for a learning rate schedule with the name null, which Keras 3 refuses.
 bool is_nameless_schedule(const Json& config) {
   const Json* name = config.find("name");
   return name != nullptr && name->is_null() &&
@@ -88,7 +90,7 @@ bool is_integer(const Json* dtype) {
          (dtype->as_string().starts_with("int") || dtype->as_string().starts_with("uint"));
 }
 
-// Until Keras 2.0.2 the dtype of an Embedding was that of its input.
+// True for an Embedding of Keras before 2.0.3, whose dtype was that of its input.
 bool is_embedding_of_integers(const Json& envelope) {
   return envelope.at("class_name") == Json("Embedding") &&
          is_integer(envelope.at("config").find("dtype"));
@@ -107,7 +109,7 @@ Json with_config(const Json& envelope, Json config) {
   return out;
 }
 
-// An Embedding that comes first says what the input of a Sequential is.
+// Adds an InputLayer to a Sequential whose first layer is an Embedding of integers.
 std::optional<Json> with_input_layer(const Json& sequential) {
   const Json& config = sequential.at("config");
   const Json::Array& layers = (config.is_array() ? config : config.at("layers")).as_array();
@@ -128,7 +130,8 @@ std::optional<Json> with_input_layer(const Json& sequential) {
   return with_config(sequential, today);
 }
 
-// In TensorFlow the functions of metrics and losses were called the same, with another sign.
+// Converts a metric that wraps a cosine function. In TensorFlow, the functions of metrics and
+// losses had the same names but opposite signs.
 std::optional<Json> metric_of_keras2(const Json& wrapper) {
   const Json* function = wrapper.at("config").find("fn");
   if (function == nullptr || !function->is_string()) return std::nullopt;
@@ -137,8 +140,8 @@ std::optional<Json> metric_of_keras2(const Json& wrapper) {
   return O{{"class_name", "CosineSimilarity"}, {"config", without(wrapper.at("config"), "fn")}};
 }
 
-// A layer or metric that is another one today; nothing where it is the same. Parts of it may still
-// be old.
+// The layer or metric that replaces this one today, or nothing if it is the same. Configs inside
+// the result are not converted yet.
 std::optional<Json> replaced(const Json& json) {
   const Json *kind = json.find("class_name"), *config = json.find("config");
   if (kind == nullptr || !kind->is_string() || config == nullptr) return std::nullopt;
@@ -161,12 +164,12 @@ std::optional<Json> replaced(const Json& json) {
   return std::nullopt;
 }
 
-// ["dense", 0, 0]
+// True for a reference to a layer's output, such as ["dense", 0, 0].
 bool is_reference(const Json& json) {
   return json.size() >= 3 && json[0].is_string() && json[1].is_number() && json[2].is_number();
 }
 
-// By output: {"output": "mse"}
+// True for a dict by output, such as {"output": "mse"}.
 bool is_by_output(const std::string& key, const Json& value) {
   return (key == "loss" || key == "loss_weights" || key == "metrics" ||
           key == "weighted_metrics") &&
@@ -205,7 +208,7 @@ bool is_lambda(const Json& config) {
   return kind != nullptr && *kind == Json("Lambda");
 }
 
-// Its function and arguments are the program's own.
+// Converts a Lambda's name and inputs, but not its function and arguments.
 Json lambda_from_keras2(const Json& envelope) {
   Json out = envelope;
   for (const auto& [key, value] : envelope.as_object()) {
@@ -219,17 +222,17 @@ Json lambda_from_keras2(const Json& envelope) {
   return out;
 }
 
-// {"type": "ndarray", "value": 0.3}
+// The value of a NumPy number, {"type": "ndarray", "value": 0.3}; null for other JSON.
 const Json* numpy_number(const Json& json) {
   const Json* type = json.find("type");
   return type != nullptr && *type == Json("ndarray") ? json.find("value") : nullptr;
 }
 
-// Keys that Keras 2 wrote and that say nothing: what they set is not there, or was for `build`
-// alone.
+// Keys of separable convolutions that Keras 2 wrote without using them.
 constexpr std::string_view of_separable[] = {"groups", "kernel_initializer", "kernel_regularizer",
                                              "kernel_constraint"};
 
+// True for keys without effect: Keras 2 did not use them, or used them in `build` alone.
 bool is_dead(std::string_view class_name, std::string_view key, const Json& value) {
   if (class_name == "Embedding") return key == "input_length";
   if (class_name == "MultiHeadAttention")
@@ -242,7 +245,7 @@ bool is_dead(std::string_view class_name, std::string_view key, const Json& valu
   return false;
 }
 
-// The config of an envelope without them.
+// The config of a class without keys that have no effect.
 Json live_config(const Json* class_name, const Json& config) {
   if (class_name == nullptr || !class_name->is_string() || !config.is_object()) return config;
   Json live = Json::object();
@@ -267,7 +270,7 @@ Json from_keras2(const Json& config) {
   const bool is_loss = config.contains("reduction"), nameless = is_nameless_schedule(config);
   Json::Object members;
   for (const auto& [key, value] : config.as_object()) {
-    if (is_loss && key == "fn") continue;  // the class says it
+    if (is_loss && key == "fn") continue;  // the function follows from the class
     if (nameless && key == "name") continue;
     members.emplace_back(
         key, member_from_keras2(
@@ -291,17 +294,17 @@ bool samples_bilinearly(const Json& json) {
 }  // namespace
 
 void warn_of_other_sampling(const Json& config, const std::string& version) {
-  const bool by_itself =
+  const bool is_multi_backend_keras =
       !is_before(version, 2, 2, 0) && is_before(version, 2, 4, 0) && !version.ends_with("-tf");
-  if (by_itself && samples_bilinearly(config))
-    warn(text("UpSampling2D with bilinear interpolation took samples at other places in Keras ",
-              version, " on TensorFlow 1 than it does today"));
+  if (is_multi_backend_keras && samples_bilinearly(config))
+    warn(text("UpSampling2D with bilinear interpolation sampled other positions in Keras ", version,
+              " on TensorFlow 1 than it does today"));
 }
 
-Json unpacked_json(std::string_view text) {
-  constexpr int layers = 4;
-  Json json = Json::parse(text);
-  for (int i = 0; i < layers && json.is_string(); ++i) json = Json::parse(json.as_string());
+Json unpacked_json(std::string_view encoded) {
+  constexpr int max_encodings = 4;
+  Json json = Json::parse(encoded);
+  for (int i = 0; i < max_encodings && json.is_string(); ++i) json = Json::parse(json.as_string());
   return json;
 }
 

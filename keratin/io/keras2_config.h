@@ -7,20 +7,19 @@
 
 namespace keratin::io {
 
-// A config of Keras 1 or 2 with the functions that it means where a name means another today,
-// "hard_sigmoid", with optimizers in today's words (their `decay` is a schedule), layers that are
-// others today, initializers without dtypes, and names without slashes. What Lambdas hold is left
-// alone.
+// Converts a config of Keras 2 to Keras 3's form: functions whose names changed their meaning
+// ("hard_sigmoid"), optimizers (`decay` becomes a schedule), layers that were replaced,
+// initializers without dtypes, and names without slashes. The contents of Lambdas are not changed.
 Json from_keras2(const Json& config);
-// The same of a config that may be in Keras 1's words.
+// The same for a config that Keras 1 may have written.
 Json from_old(const Json& config, bool keras1);
 
-// Warns of layers that another version of Keras computed otherwise, for which there is none today.
+// Warns of layers that this version of Keras computed differently from any layer of today.
 void warn_of_other_sampling(const Json& config, const std::string& version);
 
-// Names had slashes, which Keras 3 refuses.
+// Replaces slashes in a name, which Keras 3 refuses.
 std::string portable_name(std::string name);
-// JSON that may be a string in JSON, as writers of strings leave it.
-Json unpacked_json(std::string_view text);
+// Parses JSON that may be encoded as a JSON string, once or several times.
+Json unpacked_json(std::string_view encoded);
 
 }  // namespace keratin::io

@@ -20,8 +20,8 @@ double rate_at(const Optimizer& optimizer, int64_t step) {
   return optimizer->learning_rate();
 }
 
-// Keras 1 and 2 divided the rate by 1 + decay · steps.
-TEST(Keras2Config, DecayIsASchedule) {
+// Keras 1 and 2 divide the rate by 1 + decay · steps.
+TEST(Keras2Config, ReadsDecayAsASchedule) {
   const Optimizer sgd = optimizer_of(R"({"class_name": "SGD", "config": {
       "lr": 0.5, "momentum": 0.25, "decay": 0.1, "nesterov": true}})");
   EXPECT_EQ(sgd->class_name(), "SGD");
@@ -31,7 +31,7 @@ TEST(Keras2Config, DecayIsASchedule) {
   EXPECT_NEAR(rate_at(sgd, 30), 0.5 / 4, 1e-7);
 }
 
-TEST(Keras2Config, WithoutDecayTheRateIsANumber) {
+TEST(Keras2Config, ReadsRatesWithoutDecayAsNumbers) {
   const Optimizer adam = optimizer_of(R"({"class_name": "Adam", "config": {
       "lr": 0.125, "beta_1": 0.8, "beta_2": 0.9, "decay": 0.0, "epsilon": null}})");
   EXPECT_EQ(adam->get_config().at("learning_rate"), Json(0.125));
@@ -42,8 +42,8 @@ TEST(Keras2Config, WithoutDecayTheRateIsANumber) {
   EXPECT_EQ(nadam->get_config().at("learning_rate"), Json(0.25));
 }
 
-// Both at once is more than a schedule of Keras can say.
-TEST(Keras2Config, DecayBesideAScheduleIsLeftOutWithAWarning) {
+// No schedule of Keras combines another schedule with a decay.
+TEST(Keras2Config, IgnoresDecayBesideAScheduleAndWarns) {
   const testing::Warnings warnings;
   const Optimizer sgd = optimizer_of(R"({"class_name": "SGD", "config": {"decay": 0.1,
       "learning_rate": {"class_name": "ExponentialDecay", "config": {
@@ -53,7 +53,7 @@ TEST(Keras2Config, DecayBesideAScheduleIsLeftOutWithAWarning) {
   EXPECT_NEAR(rate_at(sgd, 2), 0.125, 1e-7);
 }
 
-TEST(Keras2Config, OtherFilesHaveNoDecay) {
+TEST(Keras2Config, IgnoresDecayInConfigsOfKeras3) {
   const testing::Warnings warnings;
   const Optimizer sgd = Optimizer::from_json(
       Json::parse(R"({"class_name": "SGD", "config": {"learning_rate": 1, "decay": 0.1}})"));

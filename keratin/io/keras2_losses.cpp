@@ -15,12 +15,12 @@ bool is_proximity(const Json& name) {
   return name == Json("cosine_proximity") || name == Json("cosine");
 }
 
-// Keras 2.0.9 took the sum for the mean.
+// Keras 2.0.9 replaced the mean by the sum.
 bool takes_the_mean(const std::string& version) { return is_before(version, 2, 0, 9); }
 
 bool of_tensorflow(const std::string& version) { return version.ends_with("-tf"); }
 
-// How many numbers each output has in its last axis.
+// The size of each output's last axis.
 Dims widths(const Layer& model) {
   const auto* functional = dynamic_cast<const FunctionalLayer*>(&model);
   if (const auto* sequential = dynamic_cast<const SequentialLayer*>(&model))
@@ -33,7 +33,7 @@ Dims widths(const Layer& model) {
   return out;
 }
 
-// The loss today is the sum with a minus: what it has to be multiplied by.
+// The loss weights that turn today's loss, the negative sum, into that of the version.
 std::optional<Json> weights_for(const std::string& version, const Layer& model) {
   Json weights = Json::array();
   for (const int64_t width : widths(model)) {
@@ -53,11 +53,11 @@ void set_loss(Json& training, const std::string& version, const Layer& model) {
   if ((weighted == nullptr || weighted->is_null()) && weights)
     training["loss_weights"] = *weights;
   else
-    warn(text("the loss cosine_proximity of Keras ", version, " had another scale or sign than ",
-              "cosine_similarity today, which stands for it"));
+    warn(text("the loss cosine_proximity of Keras ", version, " has another scale or sign than ",
+              "cosine_similarity, which is used instead"));
 }
 
-// As a metric it is the loss by its name, but not in TensorFlow.
+// Converts metrics. In Keras the metric of that name is the loss function; in tf.keras it is not.
 Json metric_today(const Json& json, const std::string& version) {
   if (json.is_array()) {
     Json items = Json::array();
@@ -73,18 +73,19 @@ Json metric_today(const Json& json, const std::string& version) {
   const Json named = O{{"name", "cosine_proximity"}};
   if (of_tensorflow(version)) return O{{"class_name", "CosineSimilarity"}, {"config", named}};
   if (takes_the_mean(version))
-    warn(text("the metric cosine_proximity of Keras ", version,
-              " was a mean over the last axis; today it is the sum"));
+    warn(text(
+        "the metric cosine_proximity of Keras ", version,
+        " is a mean over the last axis; cosine_similarity, which is used instead, is the sum"));
   return O{{"class_name", "MeanMetricWrapper"},
            {"config", O{{"name", "cosine_proximity"}, {"fn", "cosine_similarity"}}}};
 }
 
-// Within lists and by output.
+// Converts losses in lists and in dicts by output.
 Json losses_today(const Json& json, const std::string& version) {
   if (is_proximity(json)) {
     if (takes_the_mean(version) || of_tensorflow(version))
-      warn(text("the loss cosine_proximity of Keras ", version, " had another scale or sign than ",
-                "cosine_similarity today, which stands for it"));
+      warn(text("the loss cosine_proximity of Keras ", version, " has another scale or sign than ",
+                "cosine_similarity, which is used instead"));
     return "cosine_similarity";
   }
   Json out = json;

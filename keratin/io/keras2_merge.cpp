@@ -43,7 +43,7 @@ Json input_entry(const std::string& name, const Json& shape, const Json& dtype) 
                Json::array());
 }
 
-// The cosine of the angle between two vectors, [batch, 1, 1].
+// A model that computes the cosine of the angle between two vectors, [batch, 1, 1].
 Json cosine_model(const std::string& name, const Json& axes) {
   Json layers = Json::array();
   Json::Array inputs;
@@ -78,15 +78,15 @@ struct End {
   Json shape, dtype;
 };
 
-// What a model or its first layer takes.
+// The input shape of a branch.
 End input_of(const Json& envelope) {
   const Json& config = envelope.at("config");
   const bool model = config.is_array() || config.contains("layers");
   require(!model || layers_of(envelope).size() > 0, "Merge: a branch without layers");
   const Json& first = model ? layers_of(envelope)[0].at("config") : config;
   const Json* shape = first.find("batch_input_shape");
-  require(shape != nullptr, "Merge: expected each branch to say the shape of its input, got ",
-          envelope.at("class_name"), " '", name_of(envelope, ""), "', which does not");
+  require(shape != nullptr, "Merge: expected each branch to have an input shape, got ",
+          envelope.at("class_name"), " '", name_of(envelope, ""), "' without one");
   const Json* dtype = first.find("dtype");
   return {*shape, dtype == nullptr ? Json("float32") : *dtype};
 }

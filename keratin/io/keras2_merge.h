@@ -6,11 +6,11 @@
 
 namespace keratin::io {
 
-// Merge, Keras 1's layer that joins others and still in Keras 2.0, as the layer that each of its
-// modes is today. A function as its mode is a Lambda.
+// Converts Merge, a layer of Keras 1 and 2.0 that joins its inputs, to the layer that replaces its
+// mode today. A Merge with a function as mode becomes a Lambda.
 Json layer_for_merge(const Json& envelope);
 
-// A Sequential may begin with a Merge of models: such a one is a functional model of these.
+// A Sequential may begin with a Merge of models. It is converted to a functional model.
 bool begins_with_merge(const Json& sequential);
 Json model_for_merge(const Json& sequential);
 

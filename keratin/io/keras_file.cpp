@@ -14,7 +14,7 @@
 namespace keratin::io {
 namespace {
 
-// The files of an archive, wherever they lie.
+// The members of a .keras, which is a zip or a folder.
 class Members {
  public:
   explicit Members(const std::filesystem::path& path) : name_(path.string()) {
@@ -45,13 +45,13 @@ class Members {
   }
 
  private:
-  // Values in memory are many times larger than their text; a few bytes could unpack to all of it.
+  // Refuses JSON that unpacks to many times its size: parsed values need even more memory.
   void check_inflation(const std::string& member) const {
-    constexpr uint64_t plenty = 16 << 20, ratio = 20;
+    constexpr uint64_t always_allowed = 16 << 20, ratio = 20;
     const files::ZipEntry* entry = zip_ ? zip_->find(member) : nullptr;
     if (entry == nullptr) return;
-    require(entry->size <= plenty || entry->size / ratio <= entry->stored, name_, ": '", member,
-            "' unpacks to ", entry->size, " bytes, more than ", ratio, " times its size");
+    require(entry->size <= always_allowed || entry->size / ratio <= entry->stored, name_, ": '",
+            member, "' unpacks to ", entry->size, " bytes, more than ", ratio, " times its size");
   }
 
   std::string name_;
@@ -61,15 +61,15 @@ class Members {
 
 std::string now() {
   const std::time_t seconds = std::time(nullptr);
-  std::tm parts = {};
-  gmtime_r(&seconds, &parts);
+  std::tm fields = {};
+  gmtime_r(&seconds, &fields);
   char buffer[32];
-  std::strftime(buffer, sizeof buffer, "%Y-%m-%d@%H:%M:%S", &parts);
+  std::strftime(buffer, sizeof buffer, "%Y-%m-%d@%H:%M:%S", &fields);
   return buffer;
 }
 
-// The name of a Python function, where a config has one: "scale_by_two". Keras writes one that is
-// registered with its package: "my_package>scale_by_two".
+// The name of the Python function in a Lambda's config, such as "scale_by_two"; empty if there is
+// none. Registered functions have their package in front: "my_package>scale_by_two".
 std::string function_name(const Json& config) {
   const Json* function = config.find("function");
   if (function == nullptr) return {};
@@ -80,7 +80,7 @@ std::string function_name(const Json& config) {
   return name.substr(name.find('>') + 1);
 }
 
-// A Lambda of a file with the function that the caller gave for it.
+// Makes a Lambda from its config, and binds the caller's function to it.
 LayerPtr bound_lambda(const Json& config, const ConfigContext& context,
                       const LoadOptions& options) {
   const LayerPtr layer = LambdaLayer::from_config(config, context);
@@ -95,7 +95,7 @@ LayerPtr bound_lambda(const Json& config, const ConfigContext& context,
   return layer;
 }
 
-// A model whose layers wait for their input was built with the shape that the file tells.
+// Builds a model whose layers wait for their input, with the input shape that the file has.
 void build_as_saved(Layer& layer, const Json& envelope) {
   const Json* build = envelope.find("build_config");
   const Json* shape = build != nullptr && build->is_object() ? build->find("input_shape") : nullptr;
@@ -103,7 +103,7 @@ void build_as_saved(Layer& layer, const Json& envelope) {
   layer.ensure_built({shape_from_json(*shape)});
 }
 
-// Keras 2.12 and later wrote .keras files too.
+// The dialect of a .keras file; Keras 2.12 and later write such files too.
 Dialect dialect_of(const Members& members) {
   if (!members.has("metadata.json")) return Dialect::keras3;
   const Json metadata = members.json("metadata.json");
@@ -119,21 +119,21 @@ StoredState numbered(const hdf5::Group& group) {
   return stored;
 }
 
-// Whose state Keras 2 writes as that of the optimizer: where one scales the loss, the other's. It
-// does not keep the scale.
+// The optimizer whose state Keras 2 writes: for a LossScaleOptimizer it is the inner one's, and the
+// scale is not stored.
 const OptimizerState& kept_by_keras2(const OptimizerState& optimizer) {
-  const auto parts = optimizer.parts();
-  return parts.empty() ? optimizer : *parts[0].optimizer;
+  const auto inner = optimizer.parts();
+  return inner.empty() ? optimizer : *inner[0].optimizer;
 }
 
-// Weights, and the optimizer's state where there is one for it.
+// The weights and the optimizer's state in a .keras.
 class State {
  public:
   explicit State(const Members& members) : members_(members), weights_(file_) {
     file_.release_pages();  // the checksum read all of them
   }
 
-  // Keras puts an optimizer that scales the loss around the one that the config tells of.
+  // True if a LossScaleOptimizer was put around the optimizer of the config.
   bool scales_loss() const {
     return weights_.count("optimizer/inner_optimizer/vars") > 0 ||
            weights_.count("optimizer/_optimizer/vars") > 0;  // Keras 2
@@ -142,7 +142,7 @@ class State {
   void read(const Layer& model, OptimizerState* optimizer, Dialect written_by,
             const ReadOptions& options = {}) const {
     const std::string state = "optimizer/vars";
-    // A file that was never trained has no state for its optimizer.
+    // A model that was never trained has no optimizer state in its file.
     if (weights_.count(state) == 0) optimizer = nullptr;
     if (optimizer != nullptr) optimizer->build(model.trainable_weights());
     const bool old = written_by == Dialect::keras2;

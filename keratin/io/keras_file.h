@@ -11,51 +11,52 @@
 namespace keratin {
 
 struct LoadOptions {
-  // Classes of the program's own that the file names; nothing else is ever made from a file.
+  // The program's own classes that the file names. No other class is ever made from a file.
   CustomLayers layers = {};
-  // For Lambda layers, by the layer's name or by that of its Python function: what a file holds of
-  // them is kept, and never run.
+  // Functions for Lambda layers, by the name of the layer or of its Python function. Python code in
+  // a file is kept, and never run.
   std::map<std::string, LambdaFunction, std::less<>> lambdas = {};
-  // Activations, initializers, regularizers and constraints of the program's own, by the names that
-  // the file has for them: C++ functions, or makers that take the config in the file.
+  // The program's own activations, initializers, regularizers and constraints, by their names in
+  // the file: C++ functions, or factories that take the config in the file.
   CustomPartsOf<Activation> activations = {};
   CustomPartsOf<Initializer> initializers = {};
   CustomPartsOf<Regularizer> regularizers = {};
   CustomPartsOf<Constraint> constraints = {};
   CustomTraining training = {};
-  bool compile = true;  // as it was when it was saved, optimizer included
-  // Whose rules masks follow; by the version of Keras that wrote the file unless given.
+  bool compile = true;  // as the saved model was, with its optimizer
+  // The version of Keras whose rules masks follow; by default, the one that wrote the file.
   std::optional<Dialect> dialect = {};
 };
 
 namespace io {
 
-// What a file holds: a model with its weights and, where it was compiled, how it is trained.
+// The contents of a file: a model with its weights and, if it was compiled, its training config.
 struct SavedModel {
   LayerPtr layer;
   Dialect dialect = Dialect::keras3;
   std::optional<CompileOptions> training = {};
 };
 
-// The version of Keras whose layout is written.
+// The version of Keras whose layout Keratin writes.
 inline constexpr const char* keras_version = "3.15.1";
 
-// Keras 3's .keras: a zip, or a folder with the same files.
+// Reads Keras 3's .keras: a zip, or a folder with the same files.
 KERATIN_API SavedModel read_keras(const std::filesystem::path& path,
                                   const LoadOptions& options = {});
-// Appears whole or not at all. With a trainer, how it trains and the optimizer's state too.
+// Writes a .keras file, which appears whole or not at all. With a trainer, the training config and
+// the optimizer's state are written too.
 KERATIN_API void write_keras(const std::filesystem::path& path, const Layer& model,
                              const Trainer* trainer = nullptr);
 
-// Of a .keras the weights alone, and the state of an optimizer where there is one for it.
+// Reads the weights of a .keras alone, and the state of an optimizer if there is one.
 struct ReadOptions;
 KERATIN_API void read_keras_weights(const std::filesystem::path& path, const Layer& model,
                                     OptimizerState* optimizer, const ReadOptions& options);
 
-// The mask rules of the Keras that wrote a file: "2.2.5", "3.15.1".
+// The mask rules of a version of Keras, such as "2.2.5" or "3.15.1".
 KERATIN_API Dialect dialect_of_version(const std::string& version);
 
-// A model from Keras's envelope, Lambdas bound.
+// Makes a model from Keras's envelope, and binds its Lambdas.
 KERATIN_API LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect);
 
 }  // namespace io

@@ -14,7 +14,7 @@ namespace {
 using Tensors = std::vector<Tensor>;
 constexpr size_t lstm_gates = 4, gru_gates = 3;
 
-// out[i…] = in[source(i…)], where `source` gives the place of an element in the input.
+// out[i] = in[source(i)], where both are flat indices.
 template <class Source>
 Tensor moved(const Tensor& in, const Shape& shape, const Source& source) {
   Tensor out(in.dtype(), shape);
@@ -42,39 +42,40 @@ Tensor transposed(const Tensor& in, const Dims& permutation) {
   });
 }
 
-// The spatial axes, all but the last two, the other way round.
-Tensor turned(const Tensor& kernel) {
+// Reverses the spatial axes, which are all but the last two.
+Tensor flipped(const Tensor& kernel) {
   require(kernel.shape().rank() > 2, "expected the kernel of a convolution, got ", kernel.shape());
   const int64_t rank = kernel.shape().rank();
   const int64_t channels = kernel.shape()[rank - 1] * kernel.shape()[rank - 2];
-  const int64_t places = channels == 0 ? 0 : kernel.count() / channels;
+  const int64_t positions = channels == 0 ? 0 : kernel.count() / channels;
   return moved(kernel, kernel.shape(),
-               [&](int64_t i) { return (places - 1 - i / channels) * channels + i % channels; });
+               [&](int64_t i) { return (positions - 1 - i / channels) * channels + i % channels; });
 }
 
-// Side by side along the last axis.
-Tensor joined(const Tensors& parts) {
-  Dims dims = parts[0].shape().dims();
-  require(!dims.empty(), "expected the weights of a gate, got a number");
+// Concatenates the weights of gates along the last axis.
+Tensor joined(const Tensors& gates) {
+  Dims dims = gates[0].shape().dims();
+  require(!dims.empty(), "expected the weights of a gate, got a scalar");
   const int64_t width = dims.back();
-  for (const Tensor& part : parts)
-    require(part.shape() == parts[0].shape() && part.dtype() == parts[0].dtype(),
-            "expected weights of one shape for all gates, got ", parts[0].shape(), " and ",
-            part.shape());
-  dims.back() = width * static_cast<int64_t>(parts.size());
-  Tensor out(parts[0].dtype(), Shape(dims));
+  for (const Tensor& gate : gates)
+    require(gate.shape() == gates[0].shape() && gate.dtype() == gates[0].dtype(),
+            "expected weights of one shape for all gates, got ", gates[0].shape(), " and ",
+            gate.shape());
+  dims.back() = width * static_cast<int64_t>(gates.size());
+  Tensor out(gates[0].dtype(), Shape(dims));
   const size_t bytes = static_cast<size_t>(width) * size_of(out.dtype());
-  const size_t rows = bytes == 0 ? 0 : parts[0].bytes() / bytes;
+  const size_t rows = bytes == 0 ? 0 : gates[0].bytes() / bytes;
   auto* to = static_cast<char*>(out.raw());
   for (size_t row = 0; row < rows; ++row)
-    for (const Tensor& part : parts) {
-      std::memcpy(to, static_cast<const char*>(part.raw()) + row * bytes, bytes);
+    for (const Tensor& gate : gates) {
+      std::memcpy(to, static_cast<const char*>(gate.raw()) + row * bytes, bytes);
       to += bytes;
     }
   return out;
 }
 
-// Keras 1: kernel, recurrent kernel and bias of one gate after the other, in their order.
+// Joins the weights of Keras 1, which stored kernel, recurrent kernel and bias of each gate in
+// turn.
 Tensors by_gate(const Tensors& weights, const std::vector<size_t>& order) {
   Tensors out;
   for (size_t kind = 0; kind < 3; ++kind) {
@@ -93,7 +94,8 @@ void convert_keras1_kernel(const Layer& layer, Tensor& kernel) {
   if (kind == "Conv1D") {
     const int64_t filters = config.at("filters").as_int();
     require(kernel.shape().rank() == 4, "expected a kernel of 4 axes, got ", kernel.shape());
-    // 1.1: (filters, channels, length, 1); later (length, 1, channels, filters).
+    // Keras 1.1 wrote (filters, channels, length, 1), later versions (length, 1, channels,
+    // filters).
     if (kernel.shape()[1] != 1 || kernel.shape()[3] != filters)
       kernel = transposed(kernel, {2, 3, 1, 0});
     require(kernel.shape()[1] == 1, "expected a kernel over one axis, got ", kernel.shape());
@@ -111,8 +113,8 @@ bool is_convolution(std::string_view kind) {
   return kind == "Conv1D" || kind == "Conv2D" || kind == "Conv3D" || kind == "Conv2DTranspose";
 }
 
-// One gate of a kernel [rows, gates · units]: the block, and where it goes.
-Tensor per_gate(const Tensor& in, size_t gates, bool recurrent) {
+// Converts a kernel [rows, gates · units] from CuDNN's layout, gate by gate.
+Tensor from_cudnn_layout(const Tensor& in, size_t gates, bool recurrent) {
   require(in.shape().rank() == 2 && in.shape()[1] % static_cast<int64_t>(gates) == 0,
           "expected the kernel of ", gates, " gates, got ", in.shape());
   const int64_t rows = in.shape()[0], width = in.shape()[1];
@@ -121,7 +123,7 @@ Tensor per_gate(const Tensor& in, size_t gates, bool recurrent) {
           in.shape());
   return moved(in, in.shape(), [&](int64_t i) {
     const int64_t row = i / width, gate = i % width / units, column = i % units;
-    // CuDNN keeps kernels column by column, and recurrent ones transposed.
+    // CuDNN has kernels column by column, and recurrent kernels transposed.
     const int64_t flat = recurrent ? column * units + row : column * rows + row;
     return flat / units * width + gate * units + flat % units;
   });
@@ -137,7 +139,7 @@ Tensor sum_of_halves(const Tensor& bias) {
   return out.cast(bias.dtype());
 }
 
-// What CuDNNLSTM and CuDNNGRU keep for an LSTM or GRU: told by their two biases in a row.
+// Converts the weights of CuDNNLSTM and CuDNNGRU, which are recognised by their doubled bias.
 void convert_cudnn(const Layer& layer, Tensors& weights) {
   const bool lstm = layer.class_name() == "LSTM", gru = layer.class_name() == "GRU";
   if ((!lstm && !gru) || weights.size() != 3) return;
@@ -146,8 +148,8 @@ void convert_cudnn(const Layer& layer, Tensors& weights) {
   if (recurrent.rank() != 2 || bias.rank() != 1 ||
       bias[0] != 2 * recurrent[0] * static_cast<int64_t>(gates))
     return;
-  weights[0] = per_gate(weights[0], gates, /*recurrent=*/false);
-  weights[1] = per_gate(weights[1], gates, /*recurrent=*/true);
+  weights[0] = from_cudnn_layout(weights[0], gates, /*recurrent=*/false);
+  weights[1] = from_cudnn_layout(weights[1], gates, /*recurrent=*/true);
   weights[2] = lstm ? sum_of_halves(weights[2]) : weights[2].reshape({2, bias[0] / 2});
 }
 
@@ -160,14 +162,15 @@ Counts stored_counts(const Layer& layer, bool gates_apart);
 Counts counts_within(const Layer& layer, bool gates_apart) {
   Counts all;
   for (const Layer::Sublayer& sub : layer.sublayers()) {
-    const Counts part = stored_counts(*sub.layer, gates_apart);
-    all.trained += part.trained;
-    all.others += part.others;
+    const Counts counts = stored_counts(*sub.layer, gates_apart);
+    all.trained += counts.trained;
+    all.others += counts.others;
   }
   return all;
 }
 
-// How many arrays a file has for a layer; Keras 1 has those of each gate.
+// The number of arrays that a file has for a layer. With `gates_apart`, as in Keras 1, each gate
+// has its own.
 Counts stored_counts(const Layer& layer, bool gates_apart) {
   const Counts counts{layer.trainable_weights().size(), layer.non_trainable_weights().size()};
   if (!gates_apart) return counts;
@@ -179,12 +182,12 @@ Counts stored_counts(const Layer& layer, bool gates_apart) {
   return counts_within(layer, true);
 }
 
-// Of a model: what trains in all of its layers, then the rest of all.
+// Converts the weights of a model: the trainable weights of all its layers, then the others.
 Tensors convert_nested(const Layer& model, const Tensors& weights, const Origin& origin) {
   Counts all = counts_within(model, origin.keras1);
   const bool gates_apart = origin.keras1 && all.trained + all.others == weights.size();
   if (!gates_apart) all = counts_within(model, false);
-  // Layers that share weights have fewer in the file; those are left as they are.
+  // Layers that share weights have fewer arrays in the file; these are not converted.
   if (all.trained + all.others != weights.size()) return weights;
   size_t next = 0, next_other = all.trained;
   Tensors trained, others;
@@ -220,19 +223,19 @@ std::vector<Tensor> converted_weights(const Layer& layer, std::vector<Tensor> we
   if (weights.empty()) return weights;
   if (origin.keras1) {
     convert_keras1_kernel(layer, weights[0]);
-    // Its gates are i, c, f, o; ours i, f, c, o.
+    // Keras 1 orders the gates i, c, f, o; today the order is i, f, c, o.
     if (kind == "LSTM" && weights.size() == 3 * lstm_gates)
       weights = by_gate(weights, {0, 2, 1, 3});
     if (kind == "GRU" && weights.size() == 3 * gru_gates) weights = by_gate(weights, {0, 1, 2});
   }
-  if (is_convolution(kind) && origin.theano) weights[0] = turned(weights[0]);
+  if (is_convolution(kind) && origin.theano) weights[0] = flipped(weights[0]);
   convert_cudnn(layer, weights);
   return weights;
 }
 
 namespace {
 
-// Of a layer's arrays in the file, those that train come first.
+// The number of a layer's trainable weights in the file. They come before the others.
 size_t trained_in(const LayerInFile& in_file) {
   const size_t others = in_file.layer->non_trainable_weights().size();
   if (in_file.layer->trainable_weights().empty()) return 0;
@@ -251,7 +254,7 @@ std::vector<Tensor> converted_slots(const std::vector<LayerInFile>& layers, bool
                                     const std::vector<Tensor>& slots, const Origin& origin) {
   struct Slot {
     std::string name;
-    size_t layer, place;
+    size_t layer, index;
   };
   std::vector<Slot> order;
   for (size_t i = 0; i < layers.size(); ++i)
@@ -263,17 +266,18 @@ std::vector<Tensor> converted_slots(const std::vector<LayerInFile>& layers, bool
           slots.size());
   std::vector<Tensors> by_layer;
   for (const LayerInFile& layer : layers) by_layer.emplace_back(trained_in(layer));
-  for (size_t i = 0; i < order.size(); ++i) by_layer[order[i].layer][order[i].place] = slots[i];
+  for (size_t i = 0; i < order.size(); ++i) by_layer[order[i].layer][order[i].index] = slots[i];
   Tensors out;
   for (size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = *layers[i].layer;
     const size_t training = layer.trainable_weights().size();
     if (training == 0) continue;
     Tensors own = std::move(by_layer[i]);
-    // Layouts are told by all weights of a layer.
+    // The layout is recognised from all weights of a layer, so the others are appended.
     for (const Variable& other : layer.non_trainable_weights()) own.push_back(other.value());
     own = converted_weights(layer, std::move(own), origin);
-    require(own.size() >= training, "expected more state of the layer '", layer.name(), "'");
+    require(own.size() >= training, "expected state for ", training, " weights of the layer '",
+            layer.name(), "', got ", own.size());
     own.resize(training);
     for (Tensor& one : own) out.push_back(std::move(one));
   }

@@ -16,14 +16,14 @@
 namespace keratin::io {
 namespace {
 
-// What a file keeps of one layer, in its order.
+// A layer in a file: its weights in the file's order.
 struct StoredLayer {
   std::string name;
   std::vector<hdf5::Dataset> weights = {};
   std::vector<std::string> names = {};
 };
 
-// What a model has.
+// A layer of the model.
 struct OwnLayer {
   LayerPtr layer;
   std::string name;
@@ -38,7 +38,8 @@ std::vector<OwnLayer> layers_with_weights(const Layer& model) {
   return out;
 }
 
-// With the layers of models within, as Keras 1 had them of a Sequential that begins with several.
+// All layers, with those of nested models, as Keras 1 wrote for a Sequential that begins with
+// several models.
 std::vector<OwnLayer> layers_of_all_models(const Layer& model) {
   std::vector<OwnLayer> out;
   for (OwnLayer& own : layers_with_weights(model)) {
@@ -51,11 +52,11 @@ std::vector<OwnLayer> layers_of_all_models(const Layer& model) {
   return out;
 }
 
-// An empty list of names is stored as numbers.
+// Reads a list of names. An empty list is stored as an array of numbers.
 std::vector<std::string> names_in(const hdf5::Object& object, const std::string& attribute) {
   if (object.has_attribute(attribute) && !object.attribute(attribute).is_string()) {
     require(object.attribute(attribute).tensor().count() == 0, object.path(), ": '", attribute,
-            "' should be a list of names");
+            "': expected a list of names, got numbers");
     return {};
   }
   return object.strings(attribute);
@@ -80,8 +81,8 @@ bool fits(const StoredLayer& stored, const OwnLayer& own) {
   return true;
 }
 
-// Other layouts have the same numbers, or twice as many where biases were kept apart. Nothing that
-// claims to be larger is read.
+// Refuses weights that claim to be too large, before they are read. Older layouts have as many
+// numbers as today's, or twice as many if they double the biases.
 void check_size(const StoredLayer& stored, const OwnLayer& own) {
   double claimed = 0, wanted = 0;
   for (const hdf5::Dataset& weight : stored.weights) {
@@ -94,14 +95,14 @@ void check_size(const StoredLayer& stored, const OwnLayer& own) {
           " numbers there, the file's layer '", stored.name, "' claims ", claimed);
 }
 
-// What the file has for a layer, in today's layout. What fits already is not touched.
+// A layer's weights from the file, converted to today's layout if they do not fit.
 std::vector<Tensor> values_of(const StoredLayer& stored, const OwnLayer& own,
                               const Origin& origin) {
-  const bool as_it_is = !origin.keras1 && !origin.theano && fits(stored, own);
-  if (!as_it_is) check_size(stored, own);
+  const bool keeps_layout = !origin.keras1 && !origin.theano && fits(stored, own);
+  if (!keeps_layout) check_size(stored, own);
   std::vector<Tensor> values;
   for (const hdf5::Dataset& weight : stored.weights) values.push_back(weight.read());
-  if (as_it_is) return values;
+  if (keeps_layout) return values;
   try {
     return converted_weights(*own.layer, std::move(values), origin);
   } catch (const UserError& error) {
@@ -109,8 +110,8 @@ std::vector<Tensor> values_of(const StoredLayer& stored, const OwnLayer& own,
   }
 }
 
-// Keras builds a layer that is an activation when it first runs: a model saved before that has no
-// weights of it.
+// The layer without the weights of activation layers, if the file lacks them: Keras builds an
+// activation when it first runs, so a model that was saved before that has no weights of it.
 OwnLayer as_stored(const OwnLayer& own, const StoredLayer& stored) {
   std::vector<Variable> unbuilt;
   for (const Layer::Sublayer& sub : own.layer->sublayers())
@@ -124,8 +125,8 @@ OwnLayer as_stored(const OwnLayer& own, const StoredLayer& stored) {
   return less;
 }
 
-std::vector<Assignment> paired(const StoredLayer& stored, const OwnLayer& whole,
-                               const Origin& origin) {
+std::vector<Assignment> matched(const StoredLayer& stored, const OwnLayer& whole,
+                                const Origin& origin) {
   const OwnLayer own = as_stored(whole, stored);
   const std::vector<Tensor> values = values_of(stored, own, origin);
   require(values.size() == own.weights.size(), "Weight count mismatch for layer '", own.name,
@@ -149,7 +150,7 @@ std::vector<Assignment> in_order(const std::vector<StoredLayer>& stored,
           " layers, found ", stored.size(), " saved layers.");
   std::vector<Assignment> out;
   for (size_t i = 0; i < own.size(); ++i)
-    for (Assignment& one : paired(stored[i], own[i], origin)) out.push_back(std::move(one));
+    for (Assignment& one : matched(stored[i], own[i], origin)) out.push_back(std::move(one));
   return out;
 }
 
@@ -161,7 +162,7 @@ std::vector<Assignment> by_name(const std::vector<StoredLayer>& stored,
     for (const OwnLayer& mine : own) {
       if (mine.name != layer.name && mine.name != portable_name(layer.name)) continue;
       try {
-        for (Assignment& one : paired(layer, mine, origin)) out.push_back(std::move(one));
+        for (Assignment& one : matched(layer, mine, origin)) out.push_back(std::move(one));
       } catch (const UserError& error) {
         if (!skip_mismatch) throw;
         warn(text("Skipping loading weights for layer '", mine.name, "': ", error.what()));
@@ -170,7 +171,7 @@ std::vector<Assignment> by_name(const std::vector<StoredLayer>& stored,
   return out;
 }
 
-// A whole model has its weights in a group of their own.
+// The group with the weights: the root, or "model_weights" in the file of a whole model.
 hdf5::Group weights_in(const hdf5::Group& root, const std::string& where) {
   const bool whole = !root.has_attribute("layer_names") && !root.has_attribute("layer_names0");
   require(!whole || root.has_group("model_weights"), where,
@@ -178,7 +179,7 @@ hdf5::Group weights_in(const hdf5::Group& root, const std::string& where) {
   return whole ? root.group("model_weights") : root;
 }
 
-// "conv_W", where TensorFlow has "conv_W:0".
+// True if weights have names of Theano, such as "conv_W"; TensorFlow's are "conv_W:0".
 bool has_names_of_theano(const hdf5::Group& weights) {
   for (const std::string& layer : names_in(weights, "layer_names"))
     for (const std::string& name : names_in(weights.group(layer), "weight_names"))
@@ -186,18 +187,19 @@ bool has_names_of_theano(const hdf5::Group& weights) {
   return false;
 }
 
-// Keras 1 says neither its backend nor, before its last versions, which it is.
+// Finds out who wrote the file. Keras 1 does not write its backend, and only its last versions
+// write their number.
 Origin origin_of(const hdf5::Group& weights) {
-  const auto says = [&](const char* attribute, const std::string& otherwise) {
-    return weights.has_attribute(attribute) ? weights.attribute(attribute).string() : otherwise;
+  const auto value_of = [&](const char* attribute, const std::string& fallback) {
+    return weights.has_attribute(attribute) ? weights.attribute(attribute).string() : fallback;
   };
-  const bool keras1 = says("keras_version", "1").starts_with("1");
-  const bool theano = weights.has_attribute("backend") ? says("backend", "") == "theano"
+  const bool keras1 = value_of("keras_version", "1").starts_with("1");
+  const bool theano = weights.has_attribute("backend") ? value_of("backend", "") == "theano"
                                                        : keras1 && has_names_of_theano(weights);
   return {.keras1 = keras1, .theano = theano};
 }
 
-// The model's layers as the file has them.
+// The model's layers, with or without those of nested models, whichever the file has.
 std::vector<OwnLayer> layers_like(const std::vector<StoredLayer>& stored, const Layer& model) {
   auto own = layers_with_weights(model);
   if (stored.size() == own.size()) return own;
@@ -228,14 +230,14 @@ Json json_of(const hdf5::Group& root, const std::string& attribute, const std::s
   }
 }
 
-// Keras calls the optimizer differently here.
+// Legacy files have the optimizer under another key.
 CompileOptions training_of(const Json& config, const CustomTraining& custom) {
   Json renamed = config;
   if (const Json* optimizer = config.find("optimizer_config")) renamed["optimizer"] = *optimizer;
   return training_options(renamed, custom);
 }
 
-// Says how to read slots that lie otherwise than today.
+// Sets how slots of an older layout are converted.
 void set_layout(StoredState& state, const hdf5::Group& weights, const Layer& model) {
   const Origin origin = origin_of(weights);
   const std::string version =
@@ -253,7 +255,7 @@ void set_layout(StoredState& state, const hdf5::Group& weights, const Layer& mod
   };
 }
 
-// Its state, where the file's is of the same kind.
+// Reads the optimizer's state, if the file has state of the same optimizer.
 void read_optimizer(const hdf5::Group& root, const Layer& model, OptimizerState& optimizer,
                     Dialect written_by, const std::string& where) {
   if (!root.has_group("optimizer_weights")) return;
@@ -290,11 +292,12 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
   const std::string where = path.string();
   const hdf5::File file(path);
   const hdf5::Group root = file.root();
-  require(root.has_attribute("model_config"), where,
-          ": No model config found in the file. It may hold weights alone: `load_weights` reads "
-          "those into a model.");
+  require(
+      root.has_attribute("model_config"), where,
+      ": No model config found in the file. If it has weights alone, read them into a model with "
+      "`load_weights`.");
   SavedModel saved;
-  // Keras 1 does not say its version.
+  // Early versions of Keras 1 do not write their number.
   const std::string version =
       root.has_attribute("keras_version") ? root.attribute("keras_version").string() : "1";
   const Dialect written_by = dialect_of_version(version);

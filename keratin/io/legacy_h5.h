@@ -5,22 +5,23 @@
 
 namespace keratin::io {
 
-// Whole models in HDF5, as Keras wrote them before .keras: config, weights by layer, and how the
-// model is trained. Files of Keras 1, 2 and 3 are read, those of Keras 3 written.
+// Reads a whole model from Keras's legacy HDF5 format: config, weights by layer, and training
+// config. Files of Keras 1, 2 and 3 are read; files of Keras 3 are written.
 SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options = {});
-// Appears whole or not at all. With a trainer, how it trains and the optimizer's state too.
+// Writes a file, which appears whole or not at all. With a trainer, the training config and the
+// optimizer's state are written too.
 void write_legacy(const std::filesystem::path& path, const Layer& model,
                   const Trainer* trainer = nullptr);
 
-// A layer's weights in the order of these files: those that train first.
+// A layer's weights in the order of these files: trainable ones first.
 std::vector<Variable> legacy_order(const Layer& layer);
 
-// Weights alone, from such a file or from one that holds nothing else. Layers are paired in order,
-// or by their names.
+// How the layers of a file are matched with those of the model: in order, or by name.
 struct LegacyOptions {
   bool by_name = false;
   bool skip_mismatch = false;
 };
+// Reads the weights of a file, which may be a whole model or weights alone.
 void read_legacy_weights(const std::filesystem::path& path, const Layer& model,
                          const LegacyOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Keras 3's legacy layout: the model as JSON in attributes, weights by layer and by their paths.
+// Writes Keras 3's legacy layout: the model as JSON in attributes, and weights by layer and path.
 #include <set>
 
 #include "keratin/base/text.h"
@@ -10,10 +10,10 @@
 namespace keratin::io {
 namespace {
 
-// Keras's name for who lays weights out as we do.
+// The backend name in the file: readers take it as the layout of the weights.
 constexpr const char* backend = "tensorflow";
 
-// Variables of nested models may have one path; here each needs a name of its own.
+// A unique name in the file: variables of nested models may have the same path.
 std::string unused(std::set<std::string>& used, const std::string& path) {
   std::string name = path;
   for (size_t i = 1; !used.insert(name).second; ++i) name = text(path, '_', i);
@@ -26,7 +26,7 @@ void write_variables(hdf5::NewGroup& group, const std::vector<Variable>& variabl
   for (const Variable& variable : variables) {
     names.push_back(unused(used, variable.path()));
     const Tensor& value = variable.value();
-    // This layout has no bfloat16; f32 holds all of it.
+    // This layout has no bfloat16; f32 represents all its values.
     group.dataset(names.back(), value.dtype() == DType::bf16 ? value.cast(DType::f32) : value);
   }
   group.strings("weight_names", names);
@@ -48,7 +48,7 @@ Json class_and_config(const Json& envelope) {
   return Json::Object{{"class_name", envelope.at("class_name")}, {"config", envelope.at("config")}};
 }
 
-// Losses by their whole names: of an .h5, Keras cannot open "mse".
+// Losses by their full names: Keras cannot read "mse" from an .h5.
 Json spelled_out(const Json& losses) {
   if (losses.is_string()) {
     const std::string known = snake_case(Loss(losses.as_string()).class_name());
@@ -64,7 +64,7 @@ Json spelled_out(const Json& losses) {
   return out;
 }
 
-// The optimizer comes last, under another name.
+// The training config, with the optimizer last and under another key.
 Json training_config(const CompileOptions& options) {
   Json config = Json::object();
   const Json written = compile_config(options);
@@ -82,8 +82,8 @@ void write_legacy(const std::filesystem::path& path, const Layer& given, const T
   hdf5::NewGroup& root = file.root();
   root.attribute("keras_version", keras_version);
   root.attribute("backend", backend);
-  // Keras leaves the modules of layers out, and then cannot open operations between them; it
-  // follows modules where they are.
+  // Keras leaves out the modules of layers, and then cannot read operations between layers. With
+  // modules it can, so they are written.
   root.attribute("model_config", class_and_config(serialize_layer(model)).dump());
   write_layers(root.group("model_weights"), model);
   if (trainer != nullptr) {

@@ -15,23 +15,24 @@ std::string joined(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + '/' + name;
 }
 
-// Keras exports one class by another name than it has, and files go by the latter.
+// The Python name of a layer's class, which paths in files use. Keras exports one class by another
+// name.
 std::string_view python_class(const Layer& layer) {
   const std::string_view name = layer.class_name();
   return name == "GroupQueryAttention" ? "GroupedQueryAttention" : name;
 }
 
-// In Keras's order: the layers of a model, then members by name.
+// The sublayers in Keras's order: the layers of a model, then members by name.
 std::vector<Layer::Sublayer> in_file_order(const Layer& layer, const ListRule& rule) {
   std::vector<Layer::Sublayer> subs = layer.sublayers();
-  const auto place = [&](const Layer::Sublayer& sub) {
+  const auto key = [&](const Layer::Sublayer& sub) {
     const bool of_model = sub.in_list && sub.attribute == "layers";
     const bool is_private = sub.attribute.starts_with('_');
     return std::tuple(!of_model, is_private != rule.private_members_first,
                       std::string_view(sub.attribute));
   };
   std::stable_sort(subs.begin(), subs.end(),
-                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
   return subs;
 }
 
@@ -40,8 +41,7 @@ std::shared_ptr<const Layer> as_saved(const Layer::Sublayer& sub) {
   return layer != nullptr ? layer : sub.layer;
 }
 
-// The walk over a model. No recursion: a hostile config may nest models as deep as its file is
-// long.
+// Collects the objects of a model. It does not recurse: a hostile config may nest many models.
 class Walk {
  public:
   Walk(const ListRule& rule, std::vector<SavedObject>& out) : rule_(rule), out_(out) {}
@@ -60,7 +60,7 @@ class Walk {
       if (known && !(sub.in_list && rule_.counts_known)) continue;
       const std::string path =
           joined(now.path, sub.in_list ? named(now, sub, *layer) : sub.attribute);
-      if (!known) enter(layer, path, sub.attribute.ends_with("activation"));  // `now` is no more
+      if (!known) enter(layer, path, sub.attribute.ends_with("activation"));  // invalidates `now`
     }
   }
 
@@ -71,7 +71,7 @@ class Walk {
     bool is_model = false;
     std::vector<Layer::Sublayer> members;
     size_t next = 0;
-    std::map<std::string, size_t> used;  // how many elements of a list have had a name
+    std::map<std::string, size_t> used;  // numbers taken of each name in a list
   };
 
   void enter(const std::shared_ptr<const Layer>& layer, const std::string& path,
@@ -86,7 +86,7 @@ class Walk {
                      .members = in_file_order(*layer, rule_)});
   }
 
-  // The name of an element of a list: a class's second one is "dense_1".
+  // The name of an element of a list; the second Dense is "dense_1".
   std::string named(Frame& in, const Layer::Sublayer& sub, const Layer& layer) const {
     const bool of_model = in.is_model && sub.attribute == "layers";
     const std::string attribute(of_model ? rule_.attribute : std::string_view(sub.attribute));

@@ -5,14 +5,14 @@
 
 namespace keratin::io {
 
-// An object that files keep variables of, and its place there by Keras's rule.
+// An object with variables in a file, and its path there by Keras's rule.
 struct SavedObject {
   std::string path;  // "layers/lstm/cell"; "" is the model itself
   std::string name;
   std::vector<Variable> variables;
   bool is_optimizer = false;
-  // Keras builds a layer that is an activation when it first runs: a model saved before that has no
-  // weights of it.
+  // True for a layer used as activation. Keras builds it when it first runs, so a file may lack its
+  // weights.
   bool is_activation = false;
 
   // The group of its variables: "layers/lstm/cell/vars".
@@ -22,13 +22,13 @@ struct SavedObject {
 // How a version of Keras finds the layers of a model and numbers them.
 struct ListRule {
   std::string_view attribute = "layers";
-  bool counts_known = true;            // a layer that was met before uses up a name all the same
-  bool lists_weighted_twice = false;   // a layer with weights uses up two
-  bool private_members_first = false;  // members by name, the private ones before the others
+  bool counts_known = true;            // a layer that occurs again takes a number again
+  bool lists_weighted_twice = false;   // a layer with weights takes two numbers
+  bool private_members_first = false;  // members sorted by name, private ones first
 };
-// Keras 3's rule first, which is what is written. Keras 2.15 skips layers that it met before. Up to
-// 2.14 the layers were found in what a checkpoint depends on, and up to 2.13 those with weights are
-// in there twice: the second Dense is "dense_2".
+// The first rule is Keras 3's, which Keratin writes. Keras 2.15 skips layers that occur again. Up
+// to 2.14, Keras listed the dependencies of a checkpoint, and up to 2.13 these have layers with
+// weights twice: the second Dense is "dense_2".
 inline constexpr ListRule list_rules[] = {
     {},
     {.counts_known = false},
@@ -40,8 +40,8 @@ inline constexpr ListRule list_rules[] = {
      .private_members_first = true},
 };
 
-// Everything a file keeps of a model, each object once, where Keras meets it first. Elements of a
-// list are named for their classes: "layers/dense", "layers/dense_1".
+// All objects of a model that a file stores, each once, at the path where Keras finds it first.
+// Elements of a list are named after their classes: "layers/dense", "layers/dense_1".
 std::vector<SavedObject> saved_objects(const Layer& model,
                                        const OptimizerState* optimizer = nullptr,
                                        const ListRule& rule = list_rules[0]);

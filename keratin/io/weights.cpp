@@ -16,17 +16,17 @@ std::string shown(const SavedObject& object) {
 std::string group_in(const WeightSource& source, const SavedObject& object) {
   const std::string group = object.group();
   if (source.count(group) > 0) return group;
-  // Members that are public today were private before: attention's "_query_dense".
+  // Some public members of today were private before, such as attention's "_query_dense".
   const size_t name = object.path.rfind('/') + 1;
   const std::string hidden = object.path.substr(0, name) + '_' + object.path.substr(name) + "/vars";
   if (source.count(hidden) > 0) return hidden;
-  // A layer that a model shares with a model inside it is written once, and Keras's config does
-  // not say that the two are one: its name does.
+  // A layer that a model shares with a nested model is written once. Keras's config does not say
+  // that it is shared, so it is found by its name.
   const std::string other = source.group_of(object.name);
   return other.empty() ? group : other;
 }
 
-// Has the file as many variables for the object? What cannot be read is complained of later.
+// True if the file has as many variables as the object. Errors of the file are reported later.
 bool is_there(const WeightSource& source, const SavedObject& object) {
   try {
     return object.variables.empty() ||
@@ -47,14 +47,14 @@ bool is_zero(const WeightSource& source, const std::string& group, const std::st
          source.read(group, name).at(0) == 0;
 }
 
-// The values of one object, in the order of its variables; an error says what does not fit.
+// The values of one object, in the order of its variables. Throws if one does not fit.
 std::vector<Assignment> values_of(const WeightSource& source, const SavedObject& object) {
   std::vector<Assignment> out;
   if (object.variables.empty()) return out;
   const std::string group = group_in(source, object);
   const size_t count = source.count(group);
   if (count == 0 && object.is_activation) return out;
-  // An optimizer that has not made a step yet has the number of steps and the learning rate alone.
+  // An optimizer before its first step has only the number of steps and the learning rate.
   const bool unused = object.is_optimizer && count == 2 && object.variables.size() > count &&
                       is_zero(source, group, "0");
   const size_t wanted = unused ? count : object.variables.size();
@@ -65,7 +65,7 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
     const std::string name = std::to_string(i);
     require(source.has(group, name), "Layer ", shown(object), ": there is no variable '", name,
             "' in '", group, "'");
-    // The model fixes the shape, so nothing is read that the model did not ask for.
+    // Shapes are compared before reading, so no more is read than the model needs.
     const Shape shape(source.dims(group, name));
     require(shape == variable.shape(), "Layer ", shown(object), ": '", variable.name(),
             "' expected shape ", variable.shape(), ", got ", shape, " from '", group, '/', name,
@@ -78,16 +78,16 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
 
 }  // namespace
 
-// No file fits two rules that differ for its model: where one gives a layer a smaller number than
-// the other, the last layer of that class has a number in one that is nobody's in the other.
+// A file fits at most one of two rules that give different paths for its model: if they number a
+// layer differently, the last layer of that class has a path that the other rule does not use.
 std::vector<SavedObject> objects_in(const WeightSource& source, const Layer& model,
                                     const OptimizerState* optimizer) {
   const ListRule* best = &list_rules[0];
-  size_t most = 0;
+  size_t max_found = 0;
   for (const ListRule& rule : list_rules) {
     const std::vector<SavedObject> objects = saved_objects(model, nullptr, rule);
     const size_t found = count_there(source, objects);
-    if (found > most) best = &rule, most = found;
+    if (found > max_found) best = &rule, max_found = found;
     if (found == objects.size()) break;
   }
   return saved_objects(model, optimizer, *best);
@@ -102,7 +102,7 @@ void read_weights(const WeightSource& source, const std::vector<SavedObject>& ob
       for (Assignment& one : values_of(source, object)) all.push_back(std::move(one));
     } catch (const UserError& error) {
       if (options.skip_mismatch || object.is_optimizer)
-        warn(text(where, ": ", error.what(), " It is left as it was."));
+        warn(text(where, ": ", error.what(), " It is not changed."));
       else
         failures.push_back(error.what());
     }

@@ -29,7 +29,7 @@ Format known_format(const std::filesystem::path& path) {
   return format;
 }
 
-// To be read: by what is in the file, or by its name where that does not tell.
+// The format of a file to read: from its contents or, if these do not show it, from its name.
 Format format_in(const std::filesystem::path& path) {
   switch (kind_of(path)) {
     case FileKind::weights_h5:
@@ -49,7 +49,7 @@ using ByName = std::map<std::string, Tensor>;
 
 class NamedWeights final : public WeightSource {
  public:
-  // Tensors over a mapped file are copied: a variable must outlive what others do to the file.
+  // Tensors of a mapped file are copied: later changes of the file must not change a variable.
   NamedWeights(ByName tensors, bool over_the_file)
       : tensors_(std::move(tensors)), over_the_file_(over_the_file) {}
   size_t count(const std::string& group) const override {
@@ -83,7 +83,7 @@ ByName by_name(const std::vector<SavedObject>& objects) {
   return out;
 }
 
-// NumPy has no bfloat16; f32 holds all of it.
+// NumPy has no bfloat16; f32 represents all its values.
 ByName storable(ByName tensors) {
   for (auto& [name, tensor] : tensors)
     if (tensor.dtype() == DType::bf16) tensor = tensor.cast(DType::f32);
@@ -133,7 +133,7 @@ void read_weights_file(const std::filesystem::path& path, const Layer& model,
                        OptimizerState* optimizer, const ReadOptions& options) {
   const Format format = format_in(path);
   const auto read = [&](const WeightSource& source) {
-    // A file of a model that was never trained has nothing for the optimizer.
+    // A model that was never trained has no optimizer state in its file.
     const bool both = optimizer != nullptr && source.count("optimizer/vars") > 0;
     if (both) optimizer->build(model.trainable_weights());
     read_weights(source, objects_in(source, model, both ? optimizer : nullptr), path.string(),

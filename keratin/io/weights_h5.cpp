@@ -14,23 +14,23 @@ std::string H5Weights::place_of(const std::string& group) const {
 }
 
 size_t H5Weights::count(const std::string& group) const {
-  const std::string place = place_of(group);
-  return root_.has_group(place) ? root_.group(place).names().size() : 0;
+  const std::string path = path_in_file(group);
+  return root_.has_group(path) ? root_.group(path).names().size() : 0;
 }
 bool H5Weights::has(const std::string& group, const std::string& name) const {
-  return root_.has_dataset(place_of(group) + '/' + name);
+  return root_.has_dataset(path_in_file(group) + '/' + name);
 }
 Dims H5Weights::dims(const std::string& group, const std::string& name) const {
-  return root_.dataset(place_of(group) + '/' + name).dims();
+  return root_.dataset(path_in_file(group) + '/' + name).dims();
 }
 Tensor H5Weights::read(const std::string& group, const std::string& name) const {
-  return root_.dataset(place_of(group) + '/' + name).read();
+  return root_.dataset(path_in_file(group) + '/' + name).read();
 }
 
 std::string H5Weights::name_in(const std::string& group) const {
-  const std::string place = place_of(group);
-  if (!root_.has_group(place)) return {};
-  const hdf5::Group found = root_.group(place);
+  const std::string path = path_in_file(group);
+  if (!root_.has_group(path)) return {};
+  const hdf5::Group found = root_.group(path);
   return found.has_attribute("name") ? found.attribute("name").string() : std::string();
 }
 
@@ -43,8 +43,8 @@ std::string H5Weights::group_of(const std::string& object) const {
       pending.pop_back();
       const hdf5::Group group = path.empty() ? root_ : root_.group(path);
       if (path.ends_with("vars") && group.has_attribute("name") && !group.names().empty()) {
-        const auto [place, added] = by_name_->emplace(group.attribute("name").string(), path);
-        if (!added) place->second.clear();
+        const auto [entry, added] = by_name_->emplace(group.attribute("name").string(), path);
+        if (!added) entry->second.clear();
       }
       for (const std::string& name : group.names()) {
         const std::string below = path.empty() ? name : path + '/' + name;
@@ -58,7 +58,7 @@ std::string H5Weights::group_of(const std::string& object) const {
 
 void write_variable(hdf5::NewGroup& group, const std::string& name, const Tensor& value) {
   hdf5::NewDataset& dataset = group.dataset(name, value);
-  // HDF5 has no such type: Keras writes raw bytes and says here what they are.
+  // HDF5 has no bfloat16: Keras writes raw bytes, and their dtype into an attribute.
   if (value.dtype() == DType::bf16) dataset.attribute("dtype", "bfloat16");
 }
 

@@ -9,7 +9,7 @@
 
 namespace keratin::io {
 
-// Keras 3's tree of weights in HDF5: a group of numbered variables for every object.
+// Keras 3's tree of weights in HDF5: each object has a group with numbered variables.
 class H5Weights final : public WeightSource {
  public:
   explicit H5Weights(files::FileView file) : root_(hdf5::File(std::move(file)).root()) {}
@@ -18,16 +18,16 @@ class H5Weights final : public WeightSource {
   Dims dims(const std::string& group, const std::string& name) const override;
   Tensor read(const std::string& group, const std::string& name) const override;
   std::string group_of(const std::string& object) const override;
-  // What the object of a group is called; "" where names are not kept.
+  // The name of a group's object; "" if the file has no names.
   std::string name_in(const std::string& group) const;
 
  private:
-  // As the file has it: Keras 2 on Windows joined the parts of a path by backslashes, which are
-  // parts of names in HDF5: "layers\\dense/vars".
-  std::string place_of(const std::string& group) const;
+  // The path of a group in the file. Keras 2 on Windows joined paths with backslashes, which are
+  // part of the name in HDF5: "layers\\dense/vars".
+  std::string path_in_file(const std::string& group) const;
 
   hdf5::Group root_;
-  // Groups by the names of their objects, "" where two share one; made when first asked for.
+  // Groups by the names of their objects, "" if two objects share one. Computed on first use.
   mutable std::optional<std::unordered_map<std::string, std::string>> by_name_;
 };
 

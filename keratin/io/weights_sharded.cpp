@@ -11,10 +11,10 @@ namespace keratin::io {
 namespace {
 
 constexpr std::string_view suffix = ".weights.json";
-// All are open while they are written; a process may have 1024 files open.
+// All shards are open while they are written, and a process may have 1024 open files.
 constexpr size_t max_shards = 512;
 
-// What Keras calls the shards of x.weights.json.
+// Keras's name for a shard of x.weights.json.
 std::string shard_name(const std::filesystem::path& index, size_t number) {
   const std::string name = index.filename().string();
   const std::string digits = std::to_string(number);
@@ -22,12 +22,12 @@ std::string shard_name(const std::filesystem::path& index, size_t number) {
               std::string(5 - std::min<size_t>(5, digits.size()), '0'), digits, ".weights.h5");
 }
 
-// A name that cannot lead out of the folder of the index.
+// The name of a shard, which must be a file beside the index.
 const std::string& plain_name(const Json& json) {
   const std::string& name = json.as_string();
   require(!name.empty() && name != "." && name != ".." &&
               name.find_first_of(std::string_view("/\\\0", 3)) == name.npos,
-          "the name of a shard should be that of a file beside it, got ", json);
+          "expected the name of a shard to be a file beside it, got ", json);
   return name;
 }
 
@@ -62,8 +62,8 @@ const H5Weights& ShardedWeights::shard(const std::string& name) const {
   const auto known = opened_.find(name);
   if (known != opened_.end()) return known->second;
   const std::filesystem::path path = index_.parent_path() / name;
-  require(std::filesystem::exists(path), index_.string(), ": its shard '", name,
-          "' is not beside it");
+  require(std::filesystem::exists(path), index_.string(), ": expected its shard '", name,
+          "' beside it, found no such file");
   return opened_.try_emplace(name, files::map_in_folder(index_.parent_path(), name)).first->second;
 }
 
@@ -81,7 +81,7 @@ const H5Weights* ShardedWeights::find(const std::string& group, const std::strin
   return nullptr;
 }
 
-const H5Weights& ShardedWeights::holder(const std::string& group, const std::string& name) const {
+const H5Weights& ShardedWeights::shard_of(const std::string& group, const std::string& name) const {
   const H5Weights* found = find(group, name);
   require(found != nullptr, index_.string(), ": there is no '", group, '/', name, "'");
   return *found;
@@ -91,27 +91,27 @@ bool ShardedWeights::has(const std::string& group, const std::string& name) cons
   return find(group, name) != nullptr;
 }
 Dims ShardedWeights::dims(const std::string& group, const std::string& name) const {
-  return holder(group, name).dims(group, name);
+  return shard_of(group, name).dims(group, name);
 }
 Tensor ShardedWeights::read(const std::string& group, const std::string& name) const {
-  return holder(group, name).read(group, name);
+  return shard_of(group, name).read(group, name);
 }
 
-// A group is told by any of its shards.
+// Each shard of a group has the name of the group's object.
 std::string ShardedWeights::group_of(const std::string& object) const {
   if (!by_name_) {
     by_name_.emplace();
     for (const auto& [group, names] : shards_of_) {
       if (names.empty()) continue;
-      const auto [place, added] = by_name_->emplace(shard(names.front()).name_in(group), group);
-      if (!added) place->second.clear();
+      const auto [entry, added] = by_name_->emplace(shard(names.front()).name_in(group), group);
+      if (!added) entry->second.clear();
     }
   }
   const auto found = by_name_->find(object);
   return found == by_name_->end() ? std::string() : found->second;
 }
 
-// By Keras's rule: variables in order, a new shard where the next one does not fit.
+// Keras's rule: variables are written in order, and a shard ends when the next one does not fit.
 void write_sharded(const std::filesystem::path& index, const std::vector<SavedObject>& objects,
                    double max_shard) {
   std::deque<Shard> shards;

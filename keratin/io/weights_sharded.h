@@ -7,8 +7,8 @@
 
 namespace keratin::io {
 
-// Keras 3's weights in several files: x.weights.json says which of x_00000.weights.h5, … beside it
-// hold the variables of a group. Shards are opened when something in them is asked for.
+// Keras 3's weights in several files: x.weights.json lists, for each group, the files of
+// x_00000.weights.h5, … that have its variables. A shard is opened on first use.
 class ShardedWeights final : public WeightSource {
  public:
   explicit ShardedWeights(const std::filesystem::path& index);
@@ -20,17 +20,19 @@ class ShardedWeights final : public WeightSource {
 
  private:
   const H5Weights& shard(const std::string& name) const;
-  // The shard with that variable, or nothing.
+  // The shard that has a variable, or null.
   const H5Weights* find(const std::string& group, const std::string& name) const;
-  const H5Weights& holder(const std::string& group, const std::string& name) const;
+  // The shard that has a variable; an error if none has it.
+  const H5Weights& shard_of(const std::string& group, const std::string& name) const;
 
   std::filesystem::path index_;
   std::map<std::string, std::vector<std::string>> shards_of_;  // by group
   mutable std::map<std::string, H5Weights> opened_;
-  mutable std::optional<std::map<std::string, std::string>> by_name_;  // as that of H5Weights
+  mutable std::optional<std::map<std::string, std::string>> by_name_;  // as in H5Weights
 };
 
-// `max_shard` is in bytes. Nothing is replaced before all shards are written in full.
+// Writes weights in shards of at most `max_shard` bytes. Files are replaced only after all shards
+// are written.
 void write_sharded(const std::filesystem::path& index, const std::vector<SavedObject>& objects,
                    double max_shard);
 
