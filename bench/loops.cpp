@@ -13,7 +13,6 @@
 namespace keratin::bench {
 namespace {
 
-using cpu::LoopOp;
 using cpu::LoopProgram;
 
 struct Free {
@@ -33,13 +32,13 @@ LoopProgram gelu_program(int64_t count) {
   const int32_t x = p.add_input(DType::f32), mask = p.add_input(DType::f32);
   const int32_t w = p.add_scalar_input(DType::f32), b = p.add_scalar_input(DType::f32);
   const auto constant = [&](double value) { return p.add_constant(DType::f32, value); };
-  const int32_t z = p.add(LoopOp::add, p.add(LoopOp::mul, x, w), b);
-  const int32_t cube = p.add(LoopOp::mul, z, p.add(LoopOp::mul, z, z));
-  const int32_t inner = p.add(LoopOp::add, z, p.add(LoopOp::mul, cube, constant(0.044715)));
-  const int32_t t = p.add(LoopOp::tanh, p.add(LoopOp::mul, inner, constant(0.7978845608)));
-  const int32_t one_more = p.add(LoopOp::add, t, constant(1));
-  const int32_t gelu = p.add(LoopOp::mul, p.add(LoopOp::mul, z, constant(0.5)), one_more);
-  p.store(p.add(LoopOp::mul, gelu, mask));
+  const int32_t z = p.add(ScalarOp::add, p.add(ScalarOp::mul, x, w), b);
+  const int32_t cube = p.add(ScalarOp::mul, z, p.add(ScalarOp::mul, z, z));
+  const int32_t inner = p.add(ScalarOp::add, z, p.add(ScalarOp::mul, cube, constant(0.044715)));
+  const int32_t t = p.add(ScalarOp::tanh, p.add(ScalarOp::mul, inner, constant(0.7978845608)));
+  const int32_t one_more = p.add(ScalarOp::add, t, constant(1));
+  const int32_t gelu = p.add(ScalarOp::mul, p.add(ScalarOp::mul, z, constant(0.5)), one_more);
+  p.store(p.add(ScalarOp::mul, gelu, mask));
   return p;
 }
 
@@ -102,12 +101,12 @@ LoopProgram adam_program(int64_t count) {
   const int32_t rate = p.add_scalar_input(DType::f32);
   const auto constant = [&](double value) { return p.add_constant(DType::f32, value); };
   const auto towards = [&](int32_t from, int32_t to, double part) {
-    return p.add(LoopOp::add, from,
-                 p.add(LoopOp::mul, p.add(LoopOp::sub, to, from), constant(part)));
+    return p.add(ScalarOp::add, from,
+                 p.add(ScalarOp::mul, p.add(ScalarOp::sub, to, from), constant(part)));
   };
-  const int32_t m2 = towards(m, g, 0.1), v2 = towards(v, p.add(LoopOp::mul, g, g), 0.001);
-  const int32_t root = p.add(LoopOp::add, p.add(LoopOp::sqrt, v2), constant(1e-7));
-  p.store(p.add(LoopOp::sub, w, p.add(LoopOp::div, p.add(LoopOp::mul, m2, rate), root)));
+  const int32_t m2 = towards(m, g, 0.1), v2 = towards(v, p.add(ScalarOp::mul, g, g), 0.001);
+  const int32_t root = p.add(ScalarOp::add, p.add(ScalarOp::sqrt, v2), constant(1e-7));
+  p.store(p.add(ScalarOp::sub, w, p.add(ScalarOp::div, p.add(ScalarOp::mul, m2, rate), root)));
   p.store(m2);
   p.store(v2);
   return p;
@@ -174,7 +173,7 @@ void bias_gradient(benchmark::State& state) {
   LoopProgram p{.rank = 2, .dims = {rows, columns}};
   p.add_input(DType::f32), p.add_input(DType::f32);
   const int32_t zero = p.add_constant(DType::f32, 0);
-  p.store(p.add(LoopOp::select, p.add(LoopOp::greater, 0, zero), 1, zero));
+  p.store(p.add(ScalarOp::select, p.add(ScalarOp::greater, 0, zero), 1, zero));
   p.reduce(cpu::Reduce::sum, p.outputs[0].value, 1);
   const auto kernel = cpu::LoopKernel::compile(p, {.threads = static_cast<int>(state.range(2))});
   const int64_t count = rows * columns;

@@ -5,6 +5,7 @@
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/scalar.h"
 
 namespace keratin::ops {
 
@@ -45,7 +46,7 @@ double channel_count(const Node& n) {
 
 // What x was before it was widened; the arithmetic of statistics widens by itself.
 Value before_widening(Value x) {
-  if (&x.node().op() != &cast_op) return x;
+  if (x.node().op().scalar != ScalarOp::cast) return x;
   const Value narrow = x.node().in();
   return is_float(narrow.dtype()) && size_of(narrow.dtype()) < size_of(x.dtype()) &&
                  statistics_dtype(narrow.dtype()) == statistics_dtype(x.dtype())
@@ -61,7 +62,7 @@ struct Biased {
 Biased biased(const Node& n) {
   const Value x = before_widening(n.in());
   const Node& add = x.node();
-  if (&add.op() == &add_op && attrs_of(n).axis == x.rank() - 1)
+  if (add.op().scalar == ScalarOp::add && attrs_of(n).axis == x.rank() - 1)
     for (size_t i : {0, 1}) {
       const Shape& bias = add.in(i).shape();
       if (bias.rank() >= 1 && bias.known() && bias.count() == bias.back() &&

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/ir/module.h"
+#include "keratin/ops/records.h"
 #include "keratin/tensor/tensor.h"
 
 namespace keratin::ops {
@@ -11,6 +12,10 @@ Node& emit_node(const OpDef& op, const Values& inputs, Attrs attrs = {},
                 std::vector<std::unique_ptr<Block>> regions = {});
 inline Value emit(const OpDef& op, const Values& inputs, Attrs attrs = {}) {
   return emit_node(op, inputs, std::move(attrs)).out();
+}
+
+inline Value emit(ScalarOp op, const Values& inputs, Attrs attrs = {}) {
+  return emit(record_of(op), inputs, std::move(attrs));
 }
 
 }  // namespace keratin::ops

@@ -1,20 +1,20 @@
 #pragma once
 
-#include "keratin/ir/op.h"
+#include <array>
 
-// The records of all ops, for those who must name one: rewrites, kernels, tests.
+#include "keratin/ir/op.h"
+#include "keratin/ops/scalar.h"
+
+// The records of all ops, for rewrites, kernels and tests, which must name one. An op is declared
+// here and listed below; pointwise ops follow from the table of scalar.h.
 namespace keratin::ops {
 
 // constant.cpp
 extern const OpDef constant_op, iota_op;
-// pointwise.cpp, pointwise_float.cpp
-extern const OpDef add_op, sub_op, mul_op, div_op, mod_op, floor_div_op, maximum_op, minimum_op,
-    pow_op, atan2_op, equal_op, not_equal_op, less_op, less_equal_op, greater_op, greater_equal_op,
-    bit_and_op, bit_or_op, bit_xor_op, bit_not_op, shift_left_op, shift_right_op,
-    shift_right_logical_op, select_op, cast_op, neg_op, abs_op, sign_op, relu_op, stop_gradient_op;
-extern const OpDef floor_op, ceil_op, round_op, trunc_op, sqrt_op, rsqrt_op, exp_op, expm1_op,
-    log_op, log1p_op, sin_op, cos_op, tan_op, asin_op, acos_op, atan_op, sinh_op, cosh_op, tanh_op,
-    asinh_op, acosh_op, atanh_op, erf_op, erfinv_op, sigmoid_op, is_nan_op, is_inf_op, is_finite_op;
+// fill.cpp, positions.cpp
+extern const OpDef fill_like_op, positions_op;
+// pointwise.cpp
+extern const OpDef stop_gradient_op;
 // reduce.cpp
 extern const OpDef sum_op, max_op, min_op, prod_op, any_op, all_op, argmax_op, argmin_op, mean_op,
     variance_op, logsumexp_op;
@@ -44,8 +44,8 @@ extern const OpDef max_pool_op, max_unpool_op, max_repool_op, avg_pool_op, avg_p
 extern const OpDef scan_op, cond_op;
 // transfer.cpp
 extern const OpDef transfer_op;
-// mirrored.cpp
-extern const OpDef mirrored_op;
+// all_reduce.cpp, mirrored.cpp
+extern const OpDef all_reduce_op, mirrored_op;
 // lstm.cpp, gru.cpp
 extern const OpDef lstm_op, lstm_grad_op, gru_op, gru_grad_op;
 // softmax.cpp, cross_entropy.cpp
@@ -54,11 +54,124 @@ extern const OpDef softmax_op, softmax_grad_op, log_softmax_op, log_softmax_grad
 // layer_norm.cpp, batch_norm.cpp, group_norm.cpp
 extern const OpDef layer_norm_op, layer_norm_grad_op, rms_norm_op, rms_norm_grad_op,
     batch_norm_training_op, batch_norm_grad_op, batch_norm_inference_op, group_norm_op;
+// moments.cpp
+extern const OpDef moments_op;
 // random.cpp
 extern const OpDef random_bits_op, dropout_op;
 // attention.cpp
 extern const OpDef scaled_dot_product_attention_op, scaled_dot_product_attention_grad_op;
 // fused.cpp
 extern const OpDef fused_op;
+
+// pointwise_records.cpp: by ScalarOp
+extern const std::array<OpDef, pointwise_op_count> pointwise_ops;
+constexpr const OpDef& record_of(ScalarOp op) { return pointwise_ops[static_cast<size_t>(op)]; }
+
+// All ops that are not pointwise.
+inline constexpr const OpDef* structured_ops[] = {
+    // constants
+    &constant_op,
+    &fill_like_op,
+    &iota_op,
+    &positions_op,
+    // pointwise
+    &stop_gradient_op,
+    // reductions
+    &sum_op,
+    &max_op,
+    &min_op,
+    &prod_op,
+    &any_op,
+    &all_op,
+    &argmax_op,
+    &argmin_op,
+    &mean_op,
+    &variance_op,
+    &logsumexp_op,
+    // movement
+    &reshape_op,
+    &transpose_op,
+    &broadcast_to_op,
+    &expand_dims_op,
+    &squeeze_op,
+    // slicing
+    &slice_op,
+    &reverse_op,
+    &dynamic_slice_op,
+    &dynamic_update_slice_op,
+    // cumulative
+    &cumsum_op,
+    &cumprod_op,
+    // sorting
+    &argsort_op,
+    &sort_op,
+    &top_k_op,
+    // images
+    &resize_op,
+    // index notation
+    &einsum_op,
+    // indexing
+    &gather_op,
+    &scatter_add_op,
+    &take_along_axis_op,
+    &scatter_add_along_axis_op,
+    // joining
+    &pad_op,
+    &reflect_pad_op,
+    &concat_op,
+    &roll_op,
+    &tile_op,
+    &repeat_op,
+    // matrices
+    &matmul_op,
+    // convolutions
+    &conv_op,
+    &conv_grad_input_op,
+    &conv_grad_filter_op,
+    &conv_transpose_op,
+    // pooling
+    &max_pool_op,
+    &max_unpool_op,
+    &max_repool_op,
+    &avg_pool_op,
+    &avg_pool_grad_op,
+    // control flow
+    &scan_op,
+    &cond_op,
+    // devices
+    &transfer_op,
+    &all_reduce_op,
+    &mirrored_op,
+    // recurrent layers over a sequence
+    &lstm_op,
+    &lstm_grad_op,
+    &gru_op,
+    &gru_grad_op,
+    // softmax and its losses
+    &softmax_op,
+    &softmax_grad_op,
+    &log_softmax_op,
+    &log_softmax_grad_op,
+    &sparse_softmax_cross_entropy_op,
+    &sparse_softmax_cross_entropy_grad_op,
+    // normalisation
+    &layer_norm_op,
+    &layer_norm_grad_op,
+    &rms_norm_op,
+    &rms_norm_grad_op,
+    &moments_op,
+    &batch_norm_training_op,
+    &batch_norm_grad_op,
+    &batch_norm_inference_op,
+    &group_norm_op,
+    // random numbers
+    &random_bits_op,
+    &dropout_op,
+    // attention
+    &scaled_dot_product_attention_op,
+    &scaled_dot_product_attention_grad_op,
+    // what passes make
+    &fused_op,
+};
 
 }  // namespace keratin::ops

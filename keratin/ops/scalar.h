@@ -5,12 +5,11 @@
 #include <limits>
 #include <type_traits>
 
-#include "keratin/ir/op.h"
-
+// The scalar functions of the pointwise ops. Their meaning is stated once, by the functors below:
+// the reference backend runs them, fused loops fall back on them, and GPU kernels include this
+// file. A new function is an enumerator, a functor and a row of the table at the end.
 namespace keratin {
 
-// The scalar functions of the pointwise ops. Their meaning is stated once, by the functors below;
-// the reference backend runs these, other backends are tested against them.
 // clang-format off
 enum class ScalarOp : uint8_t {
   // (T, T) -> T, numbers
@@ -30,8 +29,13 @@ enum class ScalarOp : uint8_t {
   is_nan, is_inf, is_finite,
   // any -> any
   cast,
+  // In fused loops only: no op of the ir has these.
+  constant, fma, fms, fnma,
 };
 // clang-format on
+
+inline constexpr int scalar_op_count = static_cast<int>(ScalarOp::fnma) + 1;
+inline constexpr int pointwise_op_count = static_cast<int>(ScalarOp::constant);
 
 namespace scalar {
 
@@ -44,22 +48,32 @@ template <class T>
 using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                              std::type_identity<T>>::type;
 
-// What element types a functor takes.
+// What element types a functor takes, and how messages call them.
 struct Numbers {
+  static constexpr const char* expected = "numbers";
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool>;
 };
 struct Floats {
+  static constexpr const char* expected = "a float tensor";
   template <class T>
   static constexpr bool takes = std::is_floating_point_v<T>;
 };
 struct Bits {
+  static constexpr const char* expected = "bool or integers";
   template <class T>
   static constexpr bool takes = std::is_integral_v<T>;
 };
 struct Anything {
+  static constexpr const char* expected = "a tensor";
   template <class T>
   static constexpr bool takes = true;
+};
+// What the result is depends on more than operands of one dtype: every backend writes these itself.
+struct Special {
+  static constexpr const char* expected = "a tensor";
+  template <class T>
+  static constexpr bool takes = false;
 };
 
 // clang-format off
@@ -223,72 +237,113 @@ struct IsNan : Floats { template <class T> bool operator()(T a) const { return s
 struct IsInf : Floats { template <class T> bool operator()(T a) const { return std::isinf(a); } };
 struct IsFinite : Floats { template <class T> bool operator()(T a) const { return std::isfinite(a); } };
 
-// Calls f(functor) for an op whose inputs share one dtype (all but select and cast).
-template <class F>
-void visit_uniform(ScalarOp op, F&& f) {
-  switch (op) {
-    case ScalarOp::add: return f(Add{});
-    case ScalarOp::sub: return f(Sub{});
-    case ScalarOp::mul: return f(Mul{});
-    case ScalarOp::div: return f(Div{});
-    case ScalarOp::mod: return f(Mod{});
-    case ScalarOp::floor_div: return f(FloorDiv{});
-    case ScalarOp::maximum: return f(Maximum{});
-    case ScalarOp::minimum: return f(Minimum{});
-    case ScalarOp::pow: return f(Pow{});
-    case ScalarOp::atan2: return f(Atan2{});
-    case ScalarOp::equal: return f(Equal{});
-    case ScalarOp::not_equal: return f(NotEqual{});
-    case ScalarOp::less: return f(Less{});
-    case ScalarOp::less_equal: return f(LessEqual{});
-    case ScalarOp::greater: return f(Greater{});
-    case ScalarOp::greater_equal: return f(GreaterEqual{});
-    case ScalarOp::bit_and: return f(BitAnd{});
-    case ScalarOp::bit_or: return f(BitOr{});
-    case ScalarOp::bit_xor: return f(BitXor{});
-    case ScalarOp::bit_not: return f(BitNot{});
-    case ScalarOp::shift_left: return f(ShiftLeft{});
-    case ScalarOp::shift_right: return f(ShiftRight{});
-    case ScalarOp::shift_right_logical: return f(ShiftRightLogical{});
-    case ScalarOp::neg: return f(Neg{});
-    case ScalarOp::abs: return f(Abs{});
-    case ScalarOp::sign: return f(Sign{});
-    case ScalarOp::relu: return f(Relu{});
-    case ScalarOp::floor: return f(Floor{});
-    case ScalarOp::ceil: return f(Ceil{});
-    case ScalarOp::round: return f(Round{});
-    case ScalarOp::trunc: return f(Trunc{});
-    case ScalarOp::sqrt: return f(Sqrt{});
-    case ScalarOp::rsqrt: return f(Rsqrt{});
-    case ScalarOp::exp: return f(Exp{});
-    case ScalarOp::expm1: return f(Expm1{});
-    case ScalarOp::log: return f(Log{});
-    case ScalarOp::log1p: return f(Log1p{});
-    case ScalarOp::sin: return f(Sin{});
-    case ScalarOp::cos: return f(Cos{});
-    case ScalarOp::tan: return f(Tan{});
-    case ScalarOp::asin: return f(Asin{});
-    case ScalarOp::acos: return f(Acos{});
-    case ScalarOp::atan: return f(Atan{});
-    case ScalarOp::sinh: return f(Sinh{});
-    case ScalarOp::cosh: return f(Cosh{});
-    case ScalarOp::tanh: return f(Tanh{});
-    case ScalarOp::asinh: return f(Asinh{});
-    case ScalarOp::acosh: return f(Acosh{});
-    case ScalarOp::atanh: return f(Atanh{});
-    case ScalarOp::erf: return f(Erf{});
-    case ScalarOp::erfinv: return f(Erfinv{});
-    case ScalarOp::sigmoid: return f(Sigmoid{});
-    case ScalarOp::is_nan: return f(IsNan{});
-    case ScalarOp::is_inf: return f(IsInf{});
-    case ScalarOp::is_finite: return f(IsFinite{});
-    case ScalarOp::select:
-    case ScalarOp::cast: break;
-  }
-  throw InternalError("visit_uniform: not an op of one dtype");
+struct Select : Special { template <class T> T operator()(bool c, T a, T b) const { return c ? a : b; } };
+// The dtype of a cast and the value of a constant are attributes.
+struct Cast : Special { template <class T> T operator()(T a) const; };
+struct Constant : Special { float operator()() const; };
+// Rounded once: a * b + c, a * b - c, c - a * b.
+struct Fma : Floats { template <class T> T operator()(T a, T b, T c) const { return std::fma(a, b, c); } };
+struct Fms : Floats { template <class T> T operator()(T a, T b, T c) const { return std::fma(a, b, -c); } };
+struct Fnma : Floats { template <class T> T operator()(T a, T b, T c) const { return std::fma(-a, b, c); } };
+
+// What a functor does not say of itself.
+enum class Trait : uint8_t {
+  none,
+  commutative,
+  transcendental,  // costs tens of instructions
+};
+
+template <ScalarOp which, class F>
+struct Row {
+  using Functor = F;
+  static constexpr ScalarOp op = which;
+  const char* name;  // that of the op in the ir; the functor's is the same in CamelCase
+  Trait trait = Trait::none;
+};
+template <class... R>
+struct Rows : R... {};
+template <class... R>
+Rows(R...) -> Rows<R...>;
+
+// The table: one row per function, in the order of the enumerators.
+inline constexpr Rows rows{
+    Row<ScalarOp::add, Add>{"add", Trait::commutative},
+    Row<ScalarOp::sub, Sub>{"sub"},
+    Row<ScalarOp::mul, Mul>{"mul", Trait::commutative},
+    Row<ScalarOp::div, Div>{"div"},
+    Row<ScalarOp::mod, Mod>{"mod"},
+    Row<ScalarOp::floor_div, FloorDiv>{"floor_div"},
+    Row<ScalarOp::maximum, Maximum>{"maximum", Trait::commutative},
+    Row<ScalarOp::minimum, Minimum>{"minimum", Trait::commutative},
+    Row<ScalarOp::pow, Pow>{"pow", Trait::transcendental},
+    Row<ScalarOp::atan2, Atan2>{"atan2", Trait::transcendental},
+    Row<ScalarOp::equal, Equal>{"equal", Trait::commutative},
+    Row<ScalarOp::not_equal, NotEqual>{"not_equal", Trait::commutative},
+    Row<ScalarOp::less, Less>{"less"},
+    Row<ScalarOp::less_equal, LessEqual>{"less_equal"},
+    Row<ScalarOp::greater, Greater>{"greater"},
+    Row<ScalarOp::greater_equal, GreaterEqual>{"greater_equal"},
+    Row<ScalarOp::bit_and, BitAnd>{"bit_and", Trait::commutative},
+    Row<ScalarOp::bit_or, BitOr>{"bit_or", Trait::commutative},
+    Row<ScalarOp::bit_xor, BitXor>{"bit_xor", Trait::commutative},
+    Row<ScalarOp::bit_not, BitNot>{"bit_not"},
+    Row<ScalarOp::shift_left, ShiftLeft>{"shift_left"},
+    Row<ScalarOp::shift_right, ShiftRight>{"shift_right"},
+    Row<ScalarOp::shift_right_logical, ShiftRightLogical>{"shift_right_logical"},
+    Row<ScalarOp::select, Select>{"select"},
+    Row<ScalarOp::neg, Neg>{"neg"},
+    Row<ScalarOp::abs, Abs>{"abs"},
+    Row<ScalarOp::sign, Sign>{"sign"},
+    Row<ScalarOp::relu, Relu>{"relu"},
+    Row<ScalarOp::floor, Floor>{"floor"},
+    Row<ScalarOp::ceil, Ceil>{"ceil"},
+    Row<ScalarOp::round, Round>{"round"},
+    Row<ScalarOp::trunc, Trunc>{"trunc"},
+    Row<ScalarOp::sqrt, Sqrt>{"sqrt"},
+    Row<ScalarOp::rsqrt, Rsqrt>{"rsqrt"},
+    Row<ScalarOp::exp, Exp>{"exp", Trait::transcendental},
+    Row<ScalarOp::expm1, Expm1>{"expm1", Trait::transcendental},
+    Row<ScalarOp::log, Log>{"log", Trait::transcendental},
+    Row<ScalarOp::log1p, Log1p>{"log1p", Trait::transcendental},
+    Row<ScalarOp::sin, Sin>{"sin", Trait::transcendental},
+    Row<ScalarOp::cos, Cos>{"cos", Trait::transcendental},
+    Row<ScalarOp::tan, Tan>{"tan", Trait::transcendental},
+    Row<ScalarOp::asin, Asin>{"asin", Trait::transcendental},
+    Row<ScalarOp::acos, Acos>{"acos", Trait::transcendental},
+    Row<ScalarOp::atan, Atan>{"atan", Trait::transcendental},
+    Row<ScalarOp::sinh, Sinh>{"sinh", Trait::transcendental},
+    Row<ScalarOp::cosh, Cosh>{"cosh", Trait::transcendental},
+    Row<ScalarOp::tanh, Tanh>{"tanh", Trait::transcendental},
+    Row<ScalarOp::asinh, Asinh>{"asinh", Trait::transcendental},
+    Row<ScalarOp::acosh, Acosh>{"acosh", Trait::transcendental},
+    Row<ScalarOp::atanh, Atanh>{"atanh", Trait::transcendental},
+    Row<ScalarOp::erf, Erf>{"erf", Trait::transcendental},
+    Row<ScalarOp::erfinv, Erfinv>{"erfinv", Trait::transcendental},
+    Row<ScalarOp::sigmoid, Sigmoid>{"sigmoid", Trait::transcendental},
+    Row<ScalarOp::is_nan, IsNan>{"is_nan"},
+    Row<ScalarOp::is_inf, IsInf>{"is_inf"},
+    Row<ScalarOp::is_finite, IsFinite>{"is_finite"},
+    Row<ScalarOp::cast, Cast>{"cast"},
+    Row<ScalarOp::constant, Constant>{"constant"},
+    Row<ScalarOp::fma, Fma>{"fma"},
+    Row<ScalarOp::fms, Fms>{"fms"},
+    Row<ScalarOp::fnma, Fnma>{"fnma"},
+};
+// clang-format on
+
+// Calls f(row) with every row of the table, in order.
+template <class F, class... R>
+constexpr void for_each_row(const Rows<R...>& table, F&& f) {
+  (f(static_cast<const R&>(table)), ...);
 }
 
-// clang-format on
+// Calls f(row) with the row of an op.
+template <class F>
+constexpr void visit(ScalarOp op, F&& f) {
+  for_each_row(rows, [&](const auto& row) {
+    if (row.op == op) f(row);
+  });
+}
 
 }  // namespace scalar
 }  // namespace keratin

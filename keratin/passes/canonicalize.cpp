@@ -7,6 +7,7 @@
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/passes/rules.h"
 
 namespace keratin {
@@ -76,7 +77,7 @@ bool holds_all(DType to, DType from) {
 
 Value cast(const Node& n) {
   if (n.in().dtype() == n.type().dtype) return n.in();
-  if (!is(n.in(), ops::cast_op)) return {};
+  if (!is(n.in(), ScalarOp::cast)) return {};
   const Value x = n.in().node().in();
   if (!holds_all(n.in().dtype(), x.dtype())) return {};
   // Integers wrap where floats saturate, so an integer that passed as a float must not be
@@ -95,7 +96,7 @@ constexpr RuleFor rules[] = {
     {&ops::squeeze_op, as_reshape},
     {&ops::broadcast_to_op, broadcast_to},
     {&ops::transpose_op, transpose},
-    {&ops::cast_op, cast},
+    {ScalarOp::cast, cast},
     {&ops::stop_gradient_op, input},
 };
 

@@ -6,6 +6,7 @@
 #include "keratin/ops/fused.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/passes/fuse_group.h"
 #include "keratin/passes/users.h"
 
@@ -122,7 +123,7 @@ class Growth {
   // In a sum of products, or of what pointwise ops made of them, each takes along what is there
   // already: all share its memory, and none is left to be read by the first.
   bool adds_later_product(const Node& user) const {
-    if (&user.op() != &ops::add_op) return false;
+    if (user.op().scalar != ScalarOp::add) return false;
     return std::any_of(user.inputs().begin(), user.inputs().end(), [&](const Value& input) {
       return !contains(input.node()) &&
              follows(input.node(), max_side_depth, [&](const Node& product) {

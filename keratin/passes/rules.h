@@ -3,6 +3,7 @@
 #include <span>
 
 #include "keratin/ir/module.h"
+#include "keratin/ops/records.h"
 
 namespace keratin {
 
@@ -14,6 +15,9 @@ using Rule = Value (*)(const Node&);
 struct RuleFor {
   const OpDef* op;
   Rule rule;
+
+  constexpr RuleFor(const OpDef* looked_at, Rule r) : op(looked_at), rule(r) {}
+  constexpr RuleFor(ScalarOp looked_at, Rule r) : RuleFor(&ops::record_of(looked_at), r) {}
 };
 
 // Applies the rules in their order to every node, and to what comes of it, until none applies.
@@ -21,5 +25,6 @@ struct RuleFor {
 Module apply_rules(Module module, std::span<const RuleFor> rules);
 
 inline bool is(Value value, const OpDef& op) { return &value.node().op() == &op; }
+inline bool is(Value value, ScalarOp op) { return value.node().op().scalar == op; }
 
 }  // namespace keratin

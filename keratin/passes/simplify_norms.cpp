@@ -4,6 +4,7 @@
 #include "keratin/ops/norm.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/passes/simplify_rules.h"
 
 namespace keratin {
@@ -14,7 +15,7 @@ namespace {
 // one number to a channel changes nothing behind it: the gradient of a bias in front of it.
 Value sum_of_batch_norm_grad(const Node& n) {
   const Value x =
-      is(n.in(), ops::cast_op) && is_float(n.type().dtype) ? n.in().node().in() : n.in();
+      is(n.in(), ScalarOp::cast) && is_float(n.type().dtype) ? n.in().node().in() : n.in();
   if (!is(x, ops::batch_norm_grad_op) || x.index() != 0) return {};
   const Dims& axes = n.attr<ops::ReduceAttrs>().axes;
   const int64_t channels = x.node().attr<ops::BatchNormAttrs>().axis;

@@ -3,6 +3,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/passes/simplify_rules.h"
 
 namespace keratin {
@@ -20,8 +21,8 @@ Value full(const Node& n, double number) {
 Value add(const Node& n) {
   const Value a = n.in(0), b = n.in(1);
   if (is_number(b, 0)) return spread(n, a);
-  if (is(b, ops::neg_op)) return a - b.node().in();
-  if (is(a, ops::neg_op)) return b - a.node().in();
+  if (is(b, ScalarOp::neg)) return a - b.node().in();
+  if (is(a, ScalarOp::neg)) return b - a.node().in();
   return {};
 }
 
@@ -29,7 +30,7 @@ Value sub(const Node& n) {
   const Value a = n.in(0), b = n.in(1);
   if (is_number(b, 0)) return spread(n, a);
   if (is_number(a, 0)) return spread(n, -b);
-  if (is(b, ops::neg_op)) return a + b.node().in();
+  if (is(b, ScalarOp::neg)) return a + b.node().in();
   if (a == b && is_exact(n)) return full(n, 0);
   return {};
 }
@@ -39,7 +40,7 @@ Value mul(const Node& n) {
   if (is_number(b, 1)) return spread(n, a);
   if (is_number(b, -1)) return spread(n, -a);
   if (is_number(b, 0) && is_exact(n)) return full(n, 0);
-  if (is(a, ops::neg_op) && is(b, ops::neg_op)) return a.node().in() * b.node().in();
+  if (is(a, ScalarOp::neg) && is(b, ScalarOp::neg)) return a.node().in() * b.node().in();
   return {};
 }
 
@@ -63,7 +64,7 @@ Value div(const Node& n) {
     return spread(n, a * ops::scalar_like(a, *reciprocal));
   // Half floats round the root before they divide.
   const bool rounds_once = size_of(b.dtype()) >= 4;
-  if (is_number(a, 1) && is(b, ops::sqrt_op) && rounds_once)
+  if (is_number(a, 1) && is(b, ScalarOp::sqrt) && rounds_once)
     return spread(n, ops::rsqrt(b.node().in()));
   return {};
 }
@@ -98,9 +99,9 @@ Value minimum(const Node& n) {
 
 Value neg(const Node& n) {
   const Node& x = n.in().node();
-  if (is(n.in(), ops::neg_op)) return x.in();
-  if (is(n.in(), ops::sub_op)) return x.in(1) - x.in(0);
-  if (is(n.in(), ops::mul_op)) {
+  if (is(n.in(), ScalarOp::neg)) return x.in();
+  if (is(n.in(), ScalarOp::sub)) return x.in(1) - x.in(0);
+  if (is(n.in(), ScalarOp::mul)) {
     // The sign goes into the constant, which costs nothing.
     if (const auto number = ops::uniform_value(x.in(1)); number && is_float(n.type().dtype))
       return spread(n, x.in(0) * ops::scalar_like(x.in(0), -*number));
@@ -109,18 +110,18 @@ Value neg(const Node& n) {
 }
 
 Value abs(const Node& n) {
-  if (is(n.in(), ops::abs_op)) return n.in();
-  if (is(n.in(), ops::neg_op)) return ops::abs(n.in().node().in());
+  if (is(n.in(), ScalarOp::abs)) return n.in();
+  if (is(n.in(), ScalarOp::neg)) return ops::abs(n.in().node().in());
   return {};
 }
 
-Value relu(const Node& n) { return is(n.in(), ops::relu_op) ? n.in() : Value(); }
+Value relu(const Node& n) { return is(n.in(), ScalarOp::relu) ? n.in() : Value(); }
 
 Value select(const Node& n) {
   const Value condition = n.in(0), a = n.in(1), b = n.in(2);
   if (const auto known = ops::uniform_value(condition)) return spread(n, *known != 0 ? a : b);
   if (a == b) return spread(n, a);
-  if (is(condition, ops::bit_not_op)) return ops::where(condition.node().in(), b, a);
+  if (is(condition, ScalarOp::bit_not)) return ops::where(condition.node().in(), b, a);
   return {};
 }
 
@@ -150,25 +151,27 @@ Value bit_xor(const Node& n) {
   return is_all_ones(b) ? spread(n, ops::bitwise_not(a)) : Value();
 }
 
-Value bit_not(const Node& n) { return is(n.in(), ops::bit_not_op) ? n.in().node().in() : Value(); }
+Value bit_not(const Node& n) {
+  return is(n.in(), ScalarOp::bit_not) ? n.in().node().in() : Value();
+}
 
 constexpr RuleFor rules[] = {
-    {&ops::add_op, add},
-    {&ops::sub_op, sub},
-    {&ops::mul_op, mul},
-    {&ops::div_op, div},
-    {&ops::floor_div_op, floor_div},
-    {&ops::pow_op, pow},
-    {&ops::maximum_op, maximum},
-    {&ops::minimum_op, minimum},
-    {&ops::neg_op, neg},
-    {&ops::abs_op, abs},
-    {&ops::relu_op, relu},
-    {&ops::select_op, select},
-    {&ops::bit_and_op, bit_and},
-    {&ops::bit_or_op, bit_or},
-    {&ops::bit_xor_op, bit_xor},
-    {&ops::bit_not_op, bit_not},
+    {ScalarOp::add, add},
+    {ScalarOp::sub, sub},
+    {ScalarOp::mul, mul},
+    {ScalarOp::div, div},
+    {ScalarOp::floor_div, floor_div},
+    {ScalarOp::pow, pow},
+    {ScalarOp::maximum, maximum},
+    {ScalarOp::minimum, minimum},
+    {ScalarOp::neg, neg},
+    {ScalarOp::abs, abs},
+    {ScalarOp::relu, relu},
+    {ScalarOp::select, select},
+    {ScalarOp::bit_and, bit_and},
+    {ScalarOp::bit_or, bit_or},
+    {ScalarOp::bit_xor, bit_xor},
+    {ScalarOp::bit_not, bit_not},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "keratin/ops/pool.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/passes/simplify_rules.h"
 
 namespace keratin {
@@ -50,7 +51,7 @@ Value sum_of_unpool(const Node& n) {
 }
 
 constexpr RuleFor rules[] = {
-    {&ops::select_op, select_after_unpool},
+    {ScalarOp::select, select_after_unpool},
     {&ops::sum_op, sum_of_unpool},
 };
 

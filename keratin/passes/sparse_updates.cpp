@@ -5,6 +5,7 @@
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/passes/rules.h"
 
 namespace keratin {
@@ -32,7 +33,7 @@ Value updates_of(Value sparse) { return sparse.node().in(2); }
 bool is_number(Value value) { return value.shape().count() == 1; }
 
 // The same sparse table with its updates scaled.
-Value scaled(Value sparse, const OpDef& op, Value number) {
+Value scaled(Value sparse, ScalarOp op, Value number) {
   const Value updates = ops::emit(op, {updates_of(sparse), ops::reshape(number, {})});
   return scatter(sparse, sparse.node().in(0), updates);
 }
@@ -41,14 +42,14 @@ Value scaled(Value sparse, const OpDef& op, Value number) {
 Value mul(const Node& n) {
   for (size_t i : {0, 1})
     if (is_thin(n.in(i)) && is_number(n.in(1 - i)) && n.in(i).shape() == n.type().shape)
-      return scaled(n.in(i), ops::mul_op, n.in(1 - i));
+      return scaled(n.in(i), ScalarOp::mul, n.in(1 - i));
   return {};
 }
 
 // S / c
 Value div(const Node& n) {
   const bool applies = is_thin(n.in(0)) && is_number(n.in(1)) && n.in(0).shape() == n.type().shape;
-  return applies ? scaled(n.in(0), ops::div_op, n.in(1)) : Value();
+  return applies ? scaled(n.in(0), ScalarOp::div, n.in(1)) : Value();
 }
 
 // -S
@@ -73,8 +74,8 @@ Value sub(const Node& n) {
 }
 
 constexpr RuleFor rules[] = {
-    {&ops::mul_op, mul}, {&ops::div_op, div}, {&ops::neg_op, neg},
-    {&ops::add_op, add}, {&ops::sub_op, sub},
+    {ScalarOp::mul, mul}, {ScalarOp::div, div}, {ScalarOp::neg, neg},
+    {ScalarOp::add, add}, {ScalarOp::sub, sub},
 };
 
 }  // namespace

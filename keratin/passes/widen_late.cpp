@@ -5,6 +5,7 @@
 #include "keratin/ir/rewrite.h"
 #include "keratin/ops/emit.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/passes/rules.h"
 
 namespace keratin {
@@ -21,7 +22,7 @@ void count_uses(const Block& block, Uses& uses) {
 }
 
 bool widens(Value value) {
-  if (!is(value, ops::cast_op)) return false;
+  if (!is(value, ScalarOp::cast)) return false;
   const DType from = value.node().in().dtype();
   return is_float(from) && is_float(value.dtype()) && size_of(from) < size_of(value.dtype());
 }
@@ -38,7 +39,7 @@ Module widen_late(Module module) {
     Values inputs;
     for (const Value& input : node.inputs())
       inputs.push_back(widens(input) && uses[&input.node()] > 1
-                           ? ops::emit(ops::cast_op, {input.node().in()}, input.node().attrs())
+                           ? ops::emit(ScalarOp::cast, {input.node().in()}, input.node().attrs())
                            : input);
     if (inputs == node.inputs()) return std::nullopt;
     return Values{ops::emit(node.op(), inputs, node.attrs())};

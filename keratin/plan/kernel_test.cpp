@@ -1,4 +1,5 @@
 #include "keratin/plan/kernel.h"
+#include "keratin/ops/scalar.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ Offer make_named(const Node&, const KernelOptions&) {
 
 constexpr KernelDef vectors_only{
     .name = "vectors only",
-    .ops = {&ops::tanh_op, &ops::exp_op},
+    .ops = {&ops::record_of(ScalarOp::tanh), &ops::record_of(ScalarOp::exp)},
     .refuses = [](const Node& node) -> std::optional<std::string> {
       if (node.type().shape.rank() == 1) return std::nullopt;
       return "the rank is not 1";
@@ -41,7 +42,7 @@ constexpr KernelDef pointwise_only{
 };
 constexpr KernelDef needs_threads{
     .name = "needs threads",
-    .ops = {&ops::exp_op},
+    .ops = {&ops::record_of(ScalarOp::exp)},
     .make = [](const Node& node, const KernelOptions& options) -> Offer {
       if (options.threads < 2) return refuse("only ", options.threads, " thread");
       return make_named(node, options);

@@ -8,6 +8,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/scalar.h"
 
 namespace keratin::cpu {
 namespace {
@@ -82,12 +83,12 @@ class EpilogueReader {
   }
 
   bool take(const Node& node) {
-    if (&node.op() == &ops::relu_op) {
+    if (node.op().scalar == ScalarOp::relu) {
       epilogue_.post.push_back(TilePost::relu);
       return true;
     }
     if (take_gate(node) || take_scale(node)) return true;
-    if (&node.op() != &ops::add_op) return false;
+    if (node.op().scalar != ScalarOp::add) return false;
     const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
     const auto input = parameter(other);
     if (!input) return false;
@@ -113,9 +114,9 @@ class EpilogueReader {
 
   // select(array > 0, value, 0), which is what a relu does to a gradient.
   bool take_gate(const Node& node) {
-    if (&node.op() != &ops::select_op || node.in(1) != value_ || !in_matmul()) return false;
+    if (node.op().scalar != ScalarOp::select || node.in(1) != value_ || !in_matmul()) return false;
     const Node& open = node.in(0).node();
-    if (&open.op() != &ops::greater_op || ops::uniform_value(open.in(1)) != 0.0 ||
+    if (open.op().scalar != ScalarOp::greater || ops::uniform_value(open.in(1)) != 0.0 ||
         ops::uniform_value(node.in(2)) != 0.0 || open.in(0).type() != value_.type())
       return false;
     const auto input = parameter(open.in(0));
@@ -128,7 +129,7 @@ class EpilogueReader {
   bool take_scale(const Node& node) {
     const auto& post = epilogue_.post;
     const bool scaled = std::find(post.begin(), post.end(), TilePost::scale) != post.end();
-    if (&node.op() != &ops::mul_op || !in_matmul() || scaled) return false;
+    if (node.op().scalar != ScalarOp::mul || !in_matmul() || scaled) return false;
     const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
     const auto number = ops::uniform_value(other);
     if (!number || other.rank() != 0) return false;

@@ -18,7 +18,7 @@ class LoopStep final : public Kernel {
     std::string steps;
     int shown = 0;
     for (const LoopInst& inst : program_.body) {
-      if (inst.op == LoopOp::constant) continue;
+      if (inst.op == ScalarOp::constant) continue;
       if (++shown > 6) {
         steps += " ...";
         break;

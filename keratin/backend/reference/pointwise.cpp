@@ -27,6 +27,7 @@ compute_t<S> read(const Call& call, size_t i, const Dims& index) {
       call.in<S>(i)[broadcast_position(index, call.node.in(i).shape())]);
 }
 
+// A functor whose operands have one dtype.
 template <class S, class Functor>
 void uniform(const Call& call, Functor f) {
   using C = compute_t<S>;
@@ -40,10 +41,12 @@ void uniform(const Call& call, Functor f) {
       }
     };
     for_each_index(call.node.type().shape, [&](const Dims& index) {
-      if constexpr (requires { f(C(), C()); }) {
+      if constexpr (std::is_invocable_v<Functor, C>) {
+        store(f(read<S>(call, 0, index)));
+      } else if constexpr (std::is_invocable_v<Functor, C, C>) {
         store(f(read<S>(call, 0, index), read<S>(call, 1, index)));
       } else {
-        store(f(read<S>(call, 0, index)));
+        store(f(read<S>(call, 0, index), read<S>(call, 1, index), read<S>(call, 2, index)));
       }
     });
   }
@@ -77,9 +80,10 @@ void pointwise(const Node& node, const JoinOperands<View>& v) {
   const ScalarOp op = *call.node.op().scalar;
   if (op == ScalarOp::select) return select(call);
   if (op == ScalarOp::cast) return cast(call);
-  scalar::visit_uniform(op, [&](auto functor) {
-    dispatch(call.node.in().dtype(),
-             [&](auto tag) { uniform<typename decltype(tag)::type>(call, functor); });
+  scalar::visit(op, [&]<class Row>(const Row&) {
+    dispatch(call.node.in().dtype(), [&](auto tag) {
+      uniform<typename decltype(tag)::type>(call, typename Row::Functor());
+    });
   });
 }
 

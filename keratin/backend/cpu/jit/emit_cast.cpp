@@ -69,7 +69,7 @@ void Emitter::cast_to_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
   if (to == DType::i64) {  // AVX-512 only
     wide ? vcmppd(k2_, a, a, ordered) : vcmpps(k2_, a, a, ordered);
     wide ? vcvttpd2qq(d | k2_ | T_z, a) : vcvttps2qq(d | k2_ | T_z, a);
-    compare_to_mask(LoopOp::greater_equal, from, k2_, a, constant(from, 0x1p63));
+    compare_to_mask(ScalarOp::greater_equal, from, k2_, a, constant(from, 0x1p63));
     const Xmm largest = temp(Lane::i64);
     broadcast(largest, Lane::i64, constant_bits64(~uint64_t{0} >> 1));
     return vmovapd(d | k2_, largest);
@@ -78,7 +78,7 @@ void Emitter::cast_to_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
     wide ? vcmppd(k2_, a, a, ordered) : vcmpps(k2_, a, a, ordered);
     wide ? vcvttpd2dq(d | k2_ | T_z, x) : vcvttps2dq(d | k2_ | T_z, x);
     if (exact) return;
-    compare_to_mask(LoopOp::greater_equal, from, k2_, a, constant(from, 0x1p31));
+    compare_to_mask(ScalarOp::greater_equal, from, k2_, a, constant(from, 0x1p31));
     const Xmm largest = temp();
     broadcast(largest, Lane::i32, constant_bits(~0u >> 1));
     return vmovaps(d | k2_, largest);
@@ -140,12 +140,12 @@ void Emitter::cast_to_mask(Lane from, const Xmm& d, const Xmm& a) {
   const Xmm none = temp(from);
   zero(none);
   if (evex_) {
-    compare_to_mask(LoopOp::not_equal, from, k2_, a, none);
+    compare_to_mask(ScalarOp::not_equal, from, k2_, a, none);
     return vpmovm2d(d, k2_);
   }
-  if (!is_wide(from)) return compare_to_vector(LoopOp::not_equal, from, d, a, none);
+  if (!is_wide(from)) return compare_to_vector(ScalarOp::not_equal, from, d, a, none);
   const Xmm quads = temp(from);
-  compare_to_vector(LoopOp::not_equal, from, quads, a, none);
+  compare_to_vector(ScalarOp::not_equal, from, quads, a, none);
   narrow_quads(d, quads);
 }
 

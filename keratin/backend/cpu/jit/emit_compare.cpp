@@ -8,34 +8,34 @@ using Xbyak::Operand;
 namespace {
 
 // Predicates of the float comparisons: false with a NaN, except not_equal.
-int float_predicate(LoopOp op) {
+int float_predicate(ScalarOp op) {
   switch (op) {
-    case LoopOp::equal:
+    case ScalarOp::equal:
       return 0x00;
-    case LoopOp::not_equal:
+    case ScalarOp::not_equal:
       return 0x04;
-    case LoopOp::less:
+    case ScalarOp::less:
       return 0x11;
-    case LoopOp::less_equal:
+    case ScalarOp::less_equal:
       return 0x12;
-    case LoopOp::greater:
+    case ScalarOp::greater:
       return 0x1e;
     default:
       return 0x1d;  // greater_equal
   }
 }
 
-int integer_predicate(LoopOp op) {
+int integer_predicate(ScalarOp op) {
   switch (op) {
-    case LoopOp::equal:
+    case ScalarOp::equal:
       return 0;
-    case LoopOp::not_equal:
+    case ScalarOp::not_equal:
       return 4;
-    case LoopOp::less:
+    case ScalarOp::less:
       return 1;
-    case LoopOp::less_equal:
+    case ScalarOp::less_equal:
       return 2;
-    case LoopOp::greater:
+    case ScalarOp::greater:
       return 6;
     default:
       return 5;  // greater_equal
@@ -43,16 +43,16 @@ int integer_predicate(LoopOp op) {
 }
 
 // True is all ones, which as an integer is less than false.
-LoopOp mirrored(LoopOp op) {
+ScalarOp mirrored(ScalarOp op) {
   switch (op) {
-    case LoopOp::less:
-      return LoopOp::greater;
-    case LoopOp::less_equal:
-      return LoopOp::greater_equal;
-    case LoopOp::greater:
-      return LoopOp::less;
-    case LoopOp::greater_equal:
-      return LoopOp::less_equal;
+    case ScalarOp::less:
+      return ScalarOp::greater;
+    case ScalarOp::less_equal:
+      return ScalarOp::greater_equal;
+    case ScalarOp::greater:
+      return ScalarOp::less;
+    case ScalarOp::greater_equal:
+      return ScalarOp::less_equal;
     default:
       return op;
   }
@@ -60,7 +60,7 @@ LoopOp mirrored(LoopOp op) {
 
 }  // namespace
 
-void Emitter::compare_to_mask(LoopOp op, Lane lane, const Opmask& k, const Xmm& a,
+void Emitter::compare_to_mask(ScalarOp op, Lane lane, const Opmask& k, const Xmm& a,
                               const Operand& b) {
   switch (lane) {
     case Lane::f32:
@@ -77,7 +77,7 @@ void Emitter::compare_to_mask(LoopOp op, Lane lane, const Opmask& k, const Xmm& 
 }
 
 // For AVX2: a mask in lanes of the operands' width.
-void Emitter::compare_to_vector(LoopOp op, Lane lane, const Xmm& d, const Xmm& a, const Xmm& b) {
+void Emitter::compare_to_vector(ScalarOp op, Lane lane, const Xmm& d, const Xmm& a, const Xmm& b) {
   if (lane == Lane::f32) return vcmpps(d, a, b, float_predicate(op));
   if (lane == Lane::f64) return vcmppd(d, a, b, float_predicate(op));
   if (lane == Lane::mask) op = mirrored(op);
@@ -87,19 +87,19 @@ void Emitter::compare_to_vector(LoopOp op, Lane lane, const Xmm& d, const Xmm& a
   };
   bool inverted = false;
   switch (op) {
-    case LoopOp::equal:
-    case LoopOp::not_equal:
+    case ScalarOp::equal:
+    case ScalarOp::not_equal:
       wide ? vpcmpeqq(d, a, b) : vpcmpeqd(d, a, b);
-      inverted = op == LoopOp::not_equal;
+      inverted = op == ScalarOp::not_equal;
       break;
-    case LoopOp::greater:
-    case LoopOp::less_equal:
+    case ScalarOp::greater:
+    case ScalarOp::less_equal:
       greater(a, b);
-      inverted = op == LoopOp::less_equal;
+      inverted = op == ScalarOp::less_equal;
       break;
     default:
       greater(b, a);
-      inverted = op == LoopOp::greater_equal;
+      inverted = op == ScalarOp::greater_equal;
   }
   if (!inverted) return;
   const Xmm all = temp(lane);
@@ -110,21 +110,21 @@ void Emitter::compare_to_vector(LoopOp op, Lane lane, const Xmm& d, const Xmm& a
 // Comparisons, and the tests of floats: |x| against infinity.
 bool Emitter::emit_compare(const LoopInst& inst, int id) {
   const bool test =
-      inst.op == LoopOp::is_nan || inst.op == LoopOp::is_inf || inst.op == LoopOp::is_finite;
-  if (!test && !is_compare(inst.op)) return false;
+      inst.op == ScalarOp::is_nan || inst.op == ScalarOp::is_inf || inst.op == ScalarOp::is_finite;
+  if (!test && !is_comparison(inst.op)) return false;
   const Lane lane = values_[inst.args[0]].lane;
   const Xmm a = use(inst.args[0]);
   Xmm left = a, right = test ? a : use(inst.args[1]);
-  LoopOp op = inst.op;
-  if (inst.op == LoopOp::is_nan) {
-    op = LoopOp::not_equal;
+  ScalarOp op = inst.op;
+  if (inst.op == ScalarOp::is_nan) {
+    op = ScalarOp::not_equal;
   } else if (test) {
     left = temp(lane), right = temp(lane);
     const bool wide = lane == Lane::f64;
     broadcast(left, lane, wide ? constant_bits64(~(uint64_t{1} << 63)) : constant_bits(~0u >> 1));
     vandps(left, left, a);
     broadcast(right, lane, constant(lane, std::numeric_limits<double>::infinity()));
-    op = inst.op == LoopOp::is_inf ? LoopOp::equal : LoopOp::less;
+    op = inst.op == ScalarOp::is_inf ? ScalarOp::equal : ScalarOp::less;
   }
   const Xmm d = define(id);
   if (evex_) {

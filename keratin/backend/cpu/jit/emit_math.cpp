@@ -266,19 +266,19 @@ bool Emitter::emit_math(const LoopInst& inst, int id) {
     return true;
   };
   switch (inst.op) {
-    case LoopOp::exp:
+    case ScalarOp::exp:
       return call(&Emitter::emit_exp);
-    case LoopOp::expm1:
+    case ScalarOp::expm1:
       return call(&Emitter::emit_expm1);
-    case LoopOp::log:
+    case ScalarOp::log:
       return call(&Emitter::emit_log);
-    case LoopOp::log1p:
+    case ScalarOp::log1p:
       return call(&Emitter::emit_log1p);
-    case LoopOp::tanh:
+    case ScalarOp::tanh:
       return call(&Emitter::emit_tanh);
-    case LoopOp::sigmoid:
+    case ScalarOp::sigmoid:
       return call(&Emitter::emit_sigmoid);
-    case LoopOp::erf:
+    case ScalarOp::erf:
       return call(&Emitter::emit_erf);
     default:
       return false;

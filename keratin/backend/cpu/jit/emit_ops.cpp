@@ -127,27 +127,27 @@ bool Emitter::emit_unary(const LoopInst& inst, int id) {
     return true;
   };
   switch (inst.op) {
-    case LoopOp::floor:
+    case ScalarOp::floor:
       return rounding(1);
-    case LoopOp::ceil:
+    case ScalarOp::ceil:
       return rounding(2);
-    case LoopOp::round:
+    case ScalarOp::round:
       return rounding(0);
-    case LoopOp::trunc:
+    case ScalarOp::trunc:
       return rounding(3);
-    case LoopOp::sqrt:
+    case ScalarOp::sqrt:
       return real_only([&](Xmm d, Xmm a) { wide ? vsqrtpd(d, a) : vsqrtps(d, a); });
-    case LoopOp::rsqrt:
+    case ScalarOp::rsqrt:
       return real_only([&](Xmm d, Xmm a) {
         const Xmm root = temp(lane);
         wide ? vsqrtpd(root, a) : vsqrtps(root, a);
         broadcast(d, lane, constant(lane, 1));
         wide ? vdivpd(d, d, root) : vdivps(d, d, root);
       });
-    case LoopOp::neg:
-    case LoopOp::abs:
-    case LoopOp::sign:
-    case LoopOp::relu:
+    case ScalarOp::neg:
+    case ScalarOp::abs:
+    case ScalarOp::sign:
+    case ScalarOp::relu:
       emit_sign_op(inst, id);
       return true;
     default:
@@ -163,32 +163,32 @@ void Emitter::emit_sign_op(const LoopInst& inst, int id) {
     return lane == Lane::f64 ? constant_bits64(uint64_t{1} << 63) : constant_bits(1u << 31);
   };
   const auto logic = [&](auto narrow_op, auto wide_op) { is_wide(lane) ? wide_op() : narrow_op(); };
-  if (inst.op == LoopOp::neg && is_real(lane)) {
+  if (inst.op == ScalarOp::neg && is_real(lane)) {
     return logic([&] { vxorps(d, a, sign_bits()); }, [&] { vxorpd(d, a, sign_bits()); });
   }
-  if (inst.op == LoopOp::neg) {
+  if (inst.op == ScalarOp::neg) {
     zero(d);
     lane_sub(lane, d, d, a);
     return wrap_small(d, inst.dtype);
   }
-  if (inst.op == LoopOp::abs && is_real(lane)) {
+  if (inst.op == ScalarOp::abs && is_real(lane)) {
     return logic([&] { vandps(d, a, constant_bits(~0u >> 1)); },
                  [&] { vandpd(d, a, constant_bits64(~uint64_t{0} >> 1)); });
   }
-  if (inst.op == LoopOp::abs && lane != Lane::i64) {
+  if (inst.op == ScalarOp::abs && lane != Lane::i64) {
     vpabsd(d, a);
     return wrap_small(d, inst.dtype);
   }
-  if (inst.op == LoopOp::relu && is_real(lane)) {
+  if (inst.op == ScalarOp::relu && is_real(lane)) {
     zero(d);
     return logic([&] { vmaxps(d, d, a); }, [&] { vmaxpd(d, d, a); });
   }
   if (is_real(lane)) return emit_real_sign(lane, d, a);
   const Xmm none = temp(lane);
   zero(none);
-  if (inst.op == LoopOp::relu) return maximum(lane, true, d, a, none);
+  if (inst.op == ScalarOp::relu) return maximum(lane, true, d, a, none);
   const Xmm other = temp(lane);
-  if (inst.op == LoopOp::abs) {  // of i64
+  if (inst.op == ScalarOp::abs) {  // of i64
     lane_sub(lane, other, none, a);
     return maximum(lane, true, d, a, other);
   }
@@ -227,35 +227,35 @@ bool Emitter::emit_binary(const LoopInst& inst, int id) {
   const Lane lane = values_[id].lane;
   const auto is_constant = [&](int value) { return values_[value].level == Level::constant; };
   int left = inst.args[0], right = inst.args[1];
-  const bool commutes = inst.op == LoopOp::add || inst.op == LoopOp::mul;
+  const bool commutes = inst.op == ScalarOp::add || inst.op == ScalarOp::mul;
   if (commutes && values_[left].reg < 0 && (values_[left].home >= 0 || is_constant(left)))
     std::swap(left, right);
   switch (inst.op) {
-    case LoopOp::add:
-    case LoopOp::sub:
-    case LoopOp::mul: {
+    case ScalarOp::add:
+    case ScalarOp::sub:
+    case ScalarOp::mul: {
       const Xmm a = use(left);
       const Source b = source(right);
       const Xmm d = define(id);
-      inst.op == LoopOp::add   ? lane_add(lane, d, a, *b)
-      : inst.op == LoopOp::sub ? lane_sub(lane, d, a, *b)
-                               : lane_mul(lane, d, a, *b);
+      inst.op == ScalarOp::add   ? lane_add(lane, d, a, *b)
+      : inst.op == ScalarOp::sub ? lane_sub(lane, d, a, *b)
+                                 : lane_mul(lane, d, a, *b);
       wrap_small(d, inst.dtype);
       return true;
     }
-    case LoopOp::div:
-    case LoopOp::floor_div: {
+    case ScalarOp::div:
+    case ScalarOp::floor_div: {
       if (!is_real(lane)) return false;
       const Xmm a = use(left);
       const Source b = source(right);
       const Xmm d = define(id);
       lane == Lane::f64 ? vdivpd(d, a, *b) : vdivps(d, a, *b);
-      if (inst.op == LoopOp::floor_div) round_to(lane, 1, d, d);
+      if (inst.op == ScalarOp::floor_div) round_to(lane, 1, d, d);
       return true;
     }
-    case LoopOp::maximum:
-    case LoopOp::minimum: {
-      const bool max = inst.op == LoopOp::maximum;
+    case ScalarOp::maximum:
+    case ScalarOp::minimum: {
+      const bool max = inst.op == ScalarOp::maximum;
       if (is_constant(right)) std::swap(left, right);
       const Xmm a = use(left), b = use(right);
       const Xmm d = define(id);
@@ -279,7 +279,7 @@ bool Emitter::emit_bits(const LoopInst& inst, int id) {
   const Lane lane = values_[id].lane;
   const bool wide = lane == Lane::i64;
   switch (inst.op) {
-    case LoopOp::bit_not: {
+    case ScalarOp::bit_not: {
       const Xmm a = use(inst.args[0]);
       const Xmm d = define(id);
       ones(d);
@@ -287,24 +287,24 @@ bool Emitter::emit_bits(const LoopInst& inst, int id) {
       wrap_small(d, inst.dtype);
       return true;
     }
-    case LoopOp::bit_and:
-    case LoopOp::bit_or:
-    case LoopOp::bit_xor: {
+    case ScalarOp::bit_and:
+    case ScalarOp::bit_or:
+    case ScalarOp::bit_xor: {
       const Xmm a = use(inst.args[0]), b = use(inst.args[1]);
       const Xmm d = define(id);
-      inst.op == LoopOp::bit_and  ? vandps(d, a, b)
-      : inst.op == LoopOp::bit_or ? vorps(d, a, b)
-                                  : vxorps(d, a, b);
+      inst.op == ScalarOp::bit_and  ? vandps(d, a, b)
+      : inst.op == ScalarOp::bit_or ? vorps(d, a, b)
+                                    : vxorps(d, a, b);
       return true;
     }
-    case LoopOp::shift_left: {
+    case ScalarOp::shift_left: {
       const Xmm a = use(inst.args[0]), b = use(inst.args[1]);
       const Xmm d = define(id);
       wide ? vpsllvq(d, a, b) : vpsllvd(d, a, b);
       wrap_small(d, inst.dtype);
       return true;
     }
-    case LoopOp::shift_right: {
+    case ScalarOp::shift_right: {
       const Xmm a = use(inst.args[0]), b = use(inst.args[1]);
       const Xmm d = define(id);
       if (lane == Lane::mask)
@@ -313,7 +313,7 @@ bool Emitter::emit_bits(const LoopInst& inst, int id) {
         wide ? vpsravq(d, a, b) : vpsravd(d, a, b);
       return true;
     }
-    case LoopOp::shift_right_logical: {
+    case ScalarOp::shift_right_logical: {
       const Xmm a = use(inst.args[0]), b = use(inst.args[1]);
       const Xmm d = define(id);
       if (inst.dtype == DType::i8) {
@@ -332,7 +332,8 @@ bool Emitter::emit_bits(const LoopInst& inst, int id) {
 
 // fma(a, b, c): the result register starts as a copy of one operand.
 bool Emitter::emit_fused(const LoopInst& inst, int id) {
-  if (inst.op != LoopOp::fma && inst.op != LoopOp::fms && inst.op != LoopOp::fnma) return false;
+  if (inst.op != ScalarOp::fma && inst.op != ScalarOp::fms && inst.op != ScalarOp::fnma)
+    return false;
   const bool wide = values_[id].lane == Lane::f64;
   int left = inst.args[0], right = inst.args[1];
   if (values_[left].level == Level::constant) std::swap(left, right);
@@ -340,9 +341,9 @@ bool Emitter::emit_fused(const LoopInst& inst, int id) {
   const Source b = source(right);
   const Xmm d = define(id);
   move(d, c);
-  if (inst.op == LoopOp::fma)
+  if (inst.op == ScalarOp::fma)
     wide ? vfmadd231pd(d, a, *b) : vfmadd231ps(d, a, *b);
-  else if (inst.op == LoopOp::fms)
+  else if (inst.op == ScalarOp::fms)
     wide ? vfmsub231pd(d, a, *b) : vfmsub231ps(d, a, *b);
   else
     wide ? vfnmadd231pd(d, a, *b) : vfnmadd231ps(d, a, *b);
@@ -371,8 +372,7 @@ void Emitter::emit_call(const LoopInst& inst, int id) {
   const Reg64 arguments[] = {rdi, rsi, rdx, rcx};
   for (int i = 0; i <= count; ++i) lea(arguments[i], slot_address(call_slots_ + i));
   mov(r8d, lanes_);
-  const int first = inst.op == LoopOp::select ? 1 : 0;
-  const DType operand = values_[inst.args[static_cast<size_t>(first)]].dtype;
+  const DType operand = program_.operand_dtype(inst);
   mov(rax, reinterpret_cast<uintptr_t>(tile_function(inst.op, operand, inst.dtype)));
   call(rax);
   saved = saved_slots_;
@@ -388,47 +388,47 @@ DType Emitter::tile_dtype(DType dtype) {
 
 // Whether emit_inst would end in emit_call; must agree with the functions that emit.
 bool Emitter::calls_out(const LoopProgram& program, const LoopInst& inst, bool evex) {
-  if (inst.op == LoopOp::constant || inst.op == LoopOp::select) return false;
+  if (inst.op == ScalarOp::constant || inst.op == ScalarOp::select) return false;
   const DType operand = program.dtype_of(inst.args[0]);
   const Lane from = lane_of(operand), to = lane_of(inst.dtype);
   switch (inst.op) {
-    case LoopOp::cast:
+    case ScalarOp::cast:
       return !evex && ((from == Lane::i64 && is_real(to)) || (is_real(from) && to == Lane::i64));
-    case LoopOp::exp:
-    case LoopOp::expm1:
-    case LoopOp::log:
-    case LoopOp::log1p:
-    case LoopOp::tanh:
-    case LoopOp::erf:
-    case LoopOp::sigmoid:
+    case ScalarOp::exp:
+    case ScalarOp::expm1:
+    case ScalarOp::log:
+    case ScalarOp::log1p:
+    case ScalarOp::tanh:
+    case ScalarOp::erf:
+    case ScalarOp::sigmoid:
       return from != Lane::f32;
-    case LoopOp::sqrt:
-    case LoopOp::rsqrt:
-    case LoopOp::div:
-    case LoopOp::floor_div:
+    case ScalarOp::sqrt:
+    case ScalarOp::rsqrt:
+    case ScalarOp::div:
+    case ScalarOp::floor_div:
       return !is_real(from);
-    case LoopOp::mul:
-    case LoopOp::shift_right:
+    case ScalarOp::mul:
+    case ScalarOp::shift_right:
       return !evex && from == Lane::i64;
-    case LoopOp::sin:
-    case LoopOp::cos:
-    case LoopOp::tan:
-    case LoopOp::asin:
-    case LoopOp::acos:
-    case LoopOp::atan:
-    case LoopOp::sinh:
-    case LoopOp::cosh:
-    case LoopOp::asinh:
-    case LoopOp::acosh:
-    case LoopOp::atanh:
-    case LoopOp::erfinv:
-    case LoopOp::pow:
-    case LoopOp::mod:
-    case LoopOp::atan2:
+    case ScalarOp::sin:
+    case ScalarOp::cos:
+    case ScalarOp::tan:
+    case ScalarOp::asin:
+    case ScalarOp::acos:
+    case ScalarOp::atan:
+    case ScalarOp::sinh:
+    case ScalarOp::cosh:
+    case ScalarOp::asinh:
+    case ScalarOp::acosh:
+    case ScalarOp::atanh:
+    case ScalarOp::erfinv:
+    case ScalarOp::pow:
+    case ScalarOp::mod:
+    case ScalarOp::atan2:
       return true;
     default:
-      return !is_real(from) && (inst.op == LoopOp::is_nan || inst.op == LoopOp::is_inf ||
-                                inst.op == LoopOp::is_finite);
+      return !is_real(from) && (inst.op == ScalarOp::is_nan || inst.op == ScalarOp::is_inf ||
+                                inst.op == ScalarOp::is_finite);
   }
 }
 
@@ -436,8 +436,8 @@ void Emitter::emit_inst_body(int id) {
   const LoopInst& inst = program_.inst(id);
   const bool done = [&] {
     if (calls_out(program_, inst, evex_)) return emit_call(inst, id), true;
-    if (inst.op == LoopOp::select) return emit_select(inst, id), true;
-    if (inst.op == LoopOp::cast) return emit_cast(inst, id), true;
+    if (inst.op == ScalarOp::select) return emit_select(inst, id), true;
+    if (inst.op == ScalarOp::cast) return emit_cast(inst, id), true;
     return emit_unary(inst, id) || emit_binary(inst, id) || emit_bits(inst, id) ||
            emit_fused(inst, id) || emit_compare(inst, id) || emit_math(inst, id);
   }();

@@ -37,7 +37,7 @@ void Emitter::analyse() {
       continue;
     }
     const LoopInst& inst = program_.inst(id);
-    v.level = inst.op == LoopOp::constant ? Level::constant : Level::call;
+    v.level = inst.op == ScalarOp::constant ? Level::constant : Level::call;
     for (int i = 0; i < operand_count(inst.op); ++i) {
       Value& arg = values_[inst.args[i]];
       v.level = std::max(v.level, arg.level);
@@ -58,11 +58,11 @@ void Emitter::fold_compares() {
   for (int id = static_cast<int>(program_.inputs.size()); id < program_.value_count(); ++id) {
     Value& v = values_[id];
     const LoopInst& inst = program_.inst(id);
-    if (!is_compare(inst.op) || v.users.size() != 1 || v.users[0] == program_.value_count())
+    if (!is_comparison(inst.op) || v.users.size() != 1 || v.users[0] == program_.value_count())
       continue;
     const int user = v.users[0];
     const LoopInst& select = program_.inst(user);
-    if (select.op != LoopOp::select || select.args[0] != id || select.args[1] == id ||
+    if (select.op != ScalarOp::select || select.args[0] != id || select.args[1] == id ||
         select.args[2] == id || values_[user].level != v.level)
       continue;
     v.folded = true;

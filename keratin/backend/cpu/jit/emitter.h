@@ -162,9 +162,9 @@ class Emitter : private Xbyak::CodeGenerator {
   void lane_mul(Lane lane, const Xmm& d, const Xmm& a, const Xbyak::Operand& b);
   void maximum(Lane lane, bool max, const Xmm& d, const Xmm& a, const Xmm& b);
   void round_to(Lane lane, int mode, const Xmm& d, const Xbyak::Operand& a);
-  void compare_to_mask(LoopOp op, Lane lane, const Opmask& k, const Xmm& a,
+  void compare_to_mask(ScalarOp op, Lane lane, const Opmask& k, const Xmm& a,
                        const Xbyak::Operand& b);
-  void compare_to_vector(LoopOp op, Lane lane, const Xmm& d, const Xmm& a, const Xmm& b);
+  void compare_to_vector(ScalarOp op, Lane lane, const Xmm& d, const Xmm& a, const Xmm& b);
   void choose(Lane lane, const Xmm& d, const Xmm& mask, const Xmm& yes, const Xmm& no);
   void ones(const Xmm& d);
   void zero(const Xmm& d);

@@ -17,8 +17,7 @@ std::string_view name(LoopIsa isa) {
 
 double inst_ns(const LoopInst& inst, LoopIsa isa) {
   if (isa == LoopIsa::interpreter) return 1;
-  const bool slow = inst.op >= LoopOp::exp && inst.op <= LoopOp::sigmoid;
-  return slow || inst.op == LoopOp::pow || inst.op == LoopOp::atan2 ? 0.5 : 0.03;
+  return scalar_def(inst.op).transcendental ? 0.5 : 0.03;
 }
 
 #if defined(__x86_64__)

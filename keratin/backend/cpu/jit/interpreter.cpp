@@ -24,10 +24,6 @@ std::vector<int32_t> last_uses(const LoopProgram& p) {
   return last;
 }
 
-DType operand_dtype(const LoopProgram& p, const LoopInst& inst) {
-  return p.dtype_of(inst.args[inst.op == LoopOp::select ? 1 : 0]);
-}
-
 }  // namespace
 
 // A slot is free again after the last use of its value; constants keep theirs, being filled once.
@@ -44,15 +40,15 @@ void Interpreter::assign_slots(const LoopProgram& p) {
   for (int32_t id = 0; id < inputs; ++id)
     if (last[static_cast<size_t>(id)] >= 0) take(id);
   for (int32_t id = inputs; id < p.value_count(); ++id)
-    if (p.inst(id).op == LoopOp::constant) take(id);
+    if (p.inst(id).op == ScalarOp::constant) take(id);
   for (int32_t id = inputs; id < p.value_count(); ++id) {
     const LoopInst& inst = p.inst(id);
-    if (inst.op == LoopOp::constant) continue;
+    if (inst.op == ScalarOp::constant) continue;
     take(id);
     for (int i = 0; i < operand_count(inst.op); ++i) {
       const auto arg = static_cast<size_t>(inst.args[static_cast<size_t>(i)]);
       const bool constant =
-          !p.is_input(int32_t(arg)) && p.inst(int32_t(arg)).op == LoopOp::constant;
+          !p.is_input(int32_t(arg)) && p.inst(int32_t(arg)).op == ScalarOp::constant;
       if (last[arg] != id || constant) continue;
       if (std::find(free.begin(), free.end(), slots_[arg]) == free.end())
         free.push_back(slots_[arg]);
@@ -72,11 +68,11 @@ Interpreter::Interpreter(const LoopNest& nest) {
   for (size_t i = 0; i < p.body.size(); ++i) {
     const LoopInst& inst = p.body[i];
     const int32_t own = slots_[p.inputs.size() + i];
-    if (inst.op == LoopOp::constant) {
+    if (inst.op == ScalarOp::constant) {
       constants_.push_back({inst, own});
       continue;
     }
-    steps_.push_back({tile_function(inst.op, operand_dtype(p, inst), inst.dtype),
+    steps_.push_back({tile_function(inst.op, p.operand_dtype(inst), inst.dtype),
                       own,
                       {slot(inst.args[0]), slot(inst.args[1]), slot(inst.args[2])}});
   }

@@ -15,7 +15,7 @@ struct Worst {
 };
 
 // Over every 499th float there is.
-Worst sweep(LoopOp op, LoopIsa isa) {
+Worst sweep(ScalarOp op, LoopIsa isa) {
   constexpr int64_t count = 1 << 16;
   LoopProgram p{.rank = 1, .dims = {count}};
   p.add_input(DType::f32);
@@ -43,9 +43,10 @@ Worst sweep(LoopOp op, LoopIsa isa) {
 class LoopAccuracy : public ::testing::TestWithParam<LoopIsa> {};
 
 TEST_P(LoopAccuracy, FunctionsStayWithinTheirBoundOverAllFloats) {
-  const std::vector<std::pair<LoopOp, double>> bounds = {
-      {LoopOp::exp, 1.1},  {LoopOp::expm1, 2},     {LoopOp::log, 1.1}, {LoopOp::log1p, 2},
-      {LoopOp::tanh, 2.5}, {LoopOp::sigmoid, 2.5}, {LoopOp::erf, 1.5}, {LoopOp::rsqrt, 1.5}};
+  const std::vector<std::pair<ScalarOp, double>> bounds = {
+      {ScalarOp::exp, 1.1}, {ScalarOp::expm1, 2},  {ScalarOp::log, 1.1},
+      {ScalarOp::log1p, 2}, {ScalarOp::tanh, 2.5}, {ScalarOp::sigmoid, 2.5},
+      {ScalarOp::erf, 1.5}, {ScalarOp::rsqrt, 1.5}};
   for (const auto& [op, bound] : bounds) {
     const Worst worst = sweep(op, GetParam());
     RecordProperty(std::string(name(op)), std::to_string(worst.ulps));

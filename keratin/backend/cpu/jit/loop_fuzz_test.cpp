@@ -82,19 +82,19 @@ class Generator {
   }
 
   void add_instruction(LoopProgram& p) {
-    const auto op = static_cast<LoopOp>(pick(loop_op_count));
+    const auto op = static_cast<ScalarOp>(pick(scalar_op_count));
     const int32_t a = pick(p.value_count());
     const DType operand = p.dtype_of(a);
-    if (op == LoopOp::constant || pick(12) == 0) {
+    if (op == ScalarOp::constant || pick(12) == 0) {
       p.add_constant(dtype(), pick(7) - 3);
       return;
     }
-    if (op == LoopOp::cast) {
+    if (op == ScalarOp::cast) {
       p.add(op, dtype(), a);
       return;
     }
     if (!has_tile_function(op, operand, operand)) return;
-    if (op == LoopOp::pow && !is_float(operand)) return;  // slow to check
+    if (op == ScalarOp::pow && !is_float(operand)) return;  // slow to check
     std::vector<int32_t> same, conditions;
     for (int32_t id = 0; id < p.value_count(); ++id) {
       if (p.dtype_of(id) == operand) same.push_back(id);
@@ -103,7 +103,7 @@ class Generator {
     const auto any = [&](const std::vector<int32_t>& ids) {
       return ids[static_cast<size_t>(pick(static_cast<int>(ids.size())))];
     };
-    if (op == LoopOp::select) {
+    if (op == ScalarOp::select) {
       if (!conditions.empty()) p.add(op, any(conditions), a, any(same));
       return;
     }
@@ -120,7 +120,7 @@ void check_instructions(const LoopProgram& p, const std::vector<Array>& values) 
     const LoopInst& inst = p.body[i];
     const int count = operand_count(inst.op);
     const DType operand =
-        count == 0 ? inst.dtype : p.dtype_of(inst.args[inst.op == LoopOp::select ? 1 : 0]);
+        count == 0 ? inst.dtype : p.dtype_of(inst.args[inst.op == ScalarOp::select ? 1 : 0]);
     const Array& results = values[p.inputs.size() + i];
     for (int64_t e = 0; e < results.count(); ++e) {
       Element args[3];
@@ -263,7 +263,8 @@ TEST_P(LoopFuzz, ContractedProgramsAgreeWithTheInterpreter) {
     LoopProgram p{.rank = 2, .dims = {3, 1 + int64_t(random() % 50)}};
     for (int i = 0; i < 4; ++i) p.add_input(DType::f32);
     for (int i = 0; i < 20; ++i) {
-      const LoopOp ops[] = {LoopOp::add, LoopOp::sub, LoopOp::mul, LoopOp::mul, LoopOp::maximum};
+      const ScalarOp ops[] = {ScalarOp::add, ScalarOp::sub, ScalarOp::mul, ScalarOp::mul,
+                              ScalarOp::maximum};
       const auto last = static_cast<unsigned>(p.value_count());
       p.add(ops[random() % 5], int32_t(last - 1 - random() % 4), int32_t(random() % last));
     }

@@ -50,8 +50,8 @@ int64_t streamed_bytes(const LoopNest& nest) {
 }
 
 void require_operation(const LoopProgram& p, const LoopInst& inst) {
-  if (inst.op == LoopOp::constant) return;
-  tile_function(inst.op, p.dtype_of(inst.args[inst.op == LoopOp::select ? 1 : 0]), inst.dtype);
+  if (inst.op == ScalarOp::constant) return;
+  tile_function(inst.op, p.operand_dtype(inst), inst.dtype);
 }
 
 struct Reduction {

@@ -31,9 +31,9 @@ std::vector<std::vector<Element>> naive_values(const LoopProgram& p,
       const LoopInst& inst = p.body[i];
       Element args[3];
       for (int j = 0; j < operand_count(inst.op); ++j) args[j] = values[inst.args[j]];
-      const DType operand = inst.op == LoopOp::constant
+      const DType operand = inst.op == ScalarOp::constant
                                 ? inst.dtype
-                                : p.dtype_of(inst.args[inst.op == LoopOp::select ? 1 : 0]);
+                                : p.dtype_of(inst.args[inst.op == ScalarOp::select ? 1 : 0]);
       Element result = evaluate(inst, operand, args);
       if (is_float(inst.dtype) && inst.dtype != DType::f64) result.real = float(result.real);
       values[inputs.size() + i] = result;
@@ -130,7 +130,7 @@ TEST_P(LoopKernels, AddsAllSizesUpToSeveralVectors) {
   for (int64_t n : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 100, 255, 256, 257, 1000}) {
     LoopProgram p{.rank = 1, .dims = {n}};
     p.add_input(DType::f32), p.add_input(DType::f32);
-    p.store(p.add(LoopOp::add, 0, 1));
+    p.store(p.add(ScalarOp::add, 0, 1));
     check(p);
   }
 }
@@ -142,9 +142,9 @@ TEST_P(LoopKernels, BroadcastsRowsColumnsAndScalars) {
     p.add_input(DType::f32, {0, 1});
     p.add_input(DType::f32, {1, 0});
     p.add_scalar_input(DType::f32);
-    const int32_t a = p.add(LoopOp::mul, 0, 1);
-    const int32_t b = p.add(LoopOp::exp, p.add(LoopOp::add, 2, 3));
-    p.store(p.add(LoopOp::add, a, b));
+    const int32_t a = p.add(ScalarOp::mul, 0, 1);
+    const int32_t b = p.add(ScalarOp::exp, p.add(ScalarOp::add, 2, 3));
+    p.store(p.add(ScalarOp::add, a, b));
     check(p);
   }
 }
@@ -154,9 +154,9 @@ TEST_P(LoopKernels, WalksManyDims) {
   p.add_input(DType::f32, {0, 20, 0, 5, 1});
   p.add_input(DType::i32, {1, 0, 2, 0, 0});
   p.add_input(DType::bf16, {60, 20, 0, 0, 4});  // strided columns
-  const int32_t x = p.add(LoopOp::cast, DType::f32, 1);
-  const int32_t y = p.add(LoopOp::cast, DType::f32, 2);
-  p.store(p.add(LoopOp::fma, 0, x, y));
+  const int32_t x = p.add(ScalarOp::cast, DType::f32, 1);
+  const int32_t y = p.add(ScalarOp::cast, DType::f32, 2);
+  p.store(p.add(ScalarOp::fma, 0, x, y));
   check(p);
 }
 
@@ -168,9 +168,9 @@ TEST_P(LoopKernels, ReducesOverAnyAxes) {
         p.add_input(dtype);
         int32_t value = 0;
         if (kind == Reduce::prod && !is_float(dtype)) {
-          value = p.add(LoopOp::sign, 0);
+          value = p.add(ScalarOp::sign, 0);
         } else if (kind == Reduce::prod) {
-          value = p.add(LoopOp::exp, p.add(LoopOp::mul, 0, p.add_constant(dtype, 0.01)));
+          value = p.add(ScalarOp::exp, p.add(ScalarOp::mul, 0, p.add_constant(dtype, 0.01)));
         }
         p.store(value);
         p.reduce(kind, value, axes);
@@ -183,9 +183,9 @@ TEST_P(LoopKernels, ReducesBooleansToAnyAndAll) {
   for (uint32_t axes = 1; axes < 4; ++axes) {
     LoopProgram p{.rank = 2, .dims = {9, 21}};
     p.add_input(DType::f32);
-    const int32_t large = p.add(LoopOp::greater, 0, p.add_constant(DType::f32, 3.5));
+    const int32_t large = p.add(ScalarOp::greater, 0, p.add_constant(DType::f32, 3.5));
     p.reduce(Reduce::max, large, axes);
-    p.reduce(Reduce::min, p.add(LoopOp::bit_not, large), axes);
+    p.reduce(Reduce::min, p.add(ScalarOp::bit_not, large), axes);
     check(p);
   }
 }
@@ -217,7 +217,7 @@ TEST_P(LoopKernels, StoresAndSumsInOnePass) {
     LoopProgram p{.rank = 2, .dims = {rows, columns}};
     p.add_input(DType::f32), p.add_input(DType::f32);
     const int32_t zero = p.add_constant(DType::f32, 0);
-    const int32_t gradient = p.add(LoopOp::select, p.add(LoopOp::greater, 0, zero), 1, zero);
+    const int32_t gradient = p.add(ScalarOp::select, p.add(ScalarOp::greater, 0, zero), 1, zero);
     p.store(gradient);
     p.reduce(Reduce::sum, gradient, axis(0));
     check(p, 1e-4);
@@ -230,15 +230,15 @@ LoopProgram adam(int64_t n) {
   const int32_t v = p.add_input(DType::f32), g = p.add_input(DType::f32);
   const int32_t rate = p.add_scalar_input(DType::f32);
   const auto constant = [&](double x) { return p.add_constant(DType::f32, x); };
-  const int32_t dm = p.add(LoopOp::sub, g, m);
-  const int32_t m2 = p.add(LoopOp::add, m, p.add(LoopOp::mul, dm, constant(0.1)));
-  const int32_t gg = p.add(LoopOp::mul, g, g);
-  const int32_t dv = p.add(LoopOp::sub, gg, v);
+  const int32_t dm = p.add(ScalarOp::sub, g, m);
+  const int32_t m2 = p.add(ScalarOp::add, m, p.add(ScalarOp::mul, dm, constant(0.1)));
+  const int32_t gg = p.add(ScalarOp::mul, g, g);
+  const int32_t dv = p.add(ScalarOp::sub, gg, v);
   const int32_t v2 =
-      p.add(LoopOp::abs, p.add(LoopOp::add, v, p.add(LoopOp::mul, dv, constant(0.001))));
-  const int32_t root = p.add(LoopOp::add, p.add(LoopOp::sqrt, v2), constant(1e-7));
-  const int32_t step = p.add(LoopOp::mul, rate, p.add(LoopOp::div, m2, root));
-  p.store(p.add(LoopOp::sub, w, step));
+      p.add(ScalarOp::abs, p.add(ScalarOp::add, v, p.add(ScalarOp::mul, dv, constant(0.001))));
+  const int32_t root = p.add(ScalarOp::add, p.add(ScalarOp::sqrt, v2), constant(1e-7));
+  const int32_t step = p.add(ScalarOp::mul, rate, p.add(ScalarOp::div, m2, root));
+  p.store(p.add(ScalarOp::sub, w, step));
   p.store(m2);
   p.store(v2);
   return p;
@@ -279,9 +279,9 @@ TEST_P(LoopKernels, SameBitsWithAnyNumberOfThreads) {
     for (uint32_t axes = 1; axes < 4; ++axes) {
       LoopProgram p{.rank = 2, .dims = {rows, columns}};
       p.add_input(DType::f32), p.add_input(DType::f32, {1, 0});
-      const int32_t value = p.add(LoopOp::mul, 0, 1);
+      const int32_t value = p.add(ScalarOp::mul, 0, 1);
       p.reduce(Reduce::sum, value, axes);
-      p.reduce(Reduce::sum, p.add(LoopOp::tanh, value), axes);
+      p.reduce(Reduce::sum, p.add(ScalarOp::tanh, value), axes);
       std::mt19937 random(11);
       std::vector<Array> inputs = random_inputs(p, random);
       const LoopOptions one{.threads = 1, .isa = GetParam()};
@@ -312,8 +312,8 @@ TEST_P(LoopKernels, StreamsPastTheCacheAlignedOrNot) {
   for (int64_t misalign : {0, 1, 16}) {
     LoopProgram p{.rank = 1, .dims = {5000}};
     p.add_input(DType::f32), p.add_input(DType::f64);
-    p.store(p.add(LoopOp::relu, 0));
-    p.store(p.add(LoopOp::neg, 1));
+    p.store(p.add(ScalarOp::relu, 0));
+    p.store(p.add(ScalarOp::neg, 1));
     std::mt19937 random(5);
     std::vector<Array> inputs = random_inputs(p, random);
     std::vector<Array> outputs{{DType::f32, 5000, misalign}, {DType::f64, 5000}};
@@ -330,10 +330,10 @@ TEST_P(LoopKernels, HandlesMoreLiveValuesThanRegisters) {
   std::vector<int32_t> values;
   for (int i = 1; i <= 20; ++i)
     for (int j = 0; j < 2; ++j)
-      values.push_back(p.add(LoopOp::fma, 0, i, p.add_constant(DType::f32, i + j)));
-  int32_t sum = p.add(LoopOp::tan, 0);  // calls out with all of them alive
-  for (int32_t value : values) sum = p.add(LoopOp::add, value, sum);
-  for (size_t i = values.size(); i-- > 0;) sum = p.add(LoopOp::maximum, sum, values[i]);
+      values.push_back(p.add(ScalarOp::fma, 0, i, p.add_constant(DType::f32, i + j)));
+  int32_t sum = p.add(ScalarOp::tan, 0);  // calls out with all of them alive
+  for (int32_t value : values) sum = p.add(ScalarOp::add, value, sum);
+  for (size_t i = values.size(); i-- > 0;) sum = p.add(ScalarOp::maximum, sum, values[i]);
   p.store(sum);
   p.reduce(Reduce::sum, sum, axis(1));
   check(p, 1e-4);
@@ -345,11 +345,11 @@ TEST_P(LoopKernels, ComputesWhatDependsOnNoColumnOncePerRow) {
   p.add_input(DType::f32, {1, 0}), p.add_scalar_input(DType::i64),
       p.add_input(DType::boolean, {1, 0});
   const int32_t scalar =
-      p.add(LoopOp::cast, DType::f32, p.add(LoopOp::mod, 2, p.add_constant(DType::i64, 3)));
-  const int32_t row = p.add(LoopOp::select, 3, p.add(LoopOp::sin, 1), scalar);
-  const int32_t low = p.add(LoopOp::select, p.add(LoopOp::less, 1, scalar), row, 1);
-  p.store(p.add(LoopOp::mul, 0, low));
-  p.store(p.add(LoopOp::cast, DType::i64, row));
+      p.add(ScalarOp::cast, DType::f32, p.add(ScalarOp::mod, 2, p.add_constant(DType::i64, 3)));
+  const int32_t row = p.add(ScalarOp::select, 3, p.add(ScalarOp::sin, 1), scalar);
+  const int32_t low = p.add(ScalarOp::select, p.add(ScalarOp::less, 1, scalar), row, 1);
+  p.store(p.add(ScalarOp::mul, 0, low));
+  p.store(p.add(ScalarOp::cast, DType::i64, row));
   p.store(row);
   check(p);
 }
@@ -357,7 +357,7 @@ TEST_P(LoopKernels, ComputesWhatDependsOnNoColumnOncePerRow) {
 TEST_P(LoopKernels, SkipsOutputsNobodyWants) {
   LoopProgram p{.rank = 2, .dims = {20, 100}};
   p.add_input(DType::f32);
-  p.store(p.add(LoopOp::exp, 0)), p.store(p.add(LoopOp::neg, 0));
+  p.store(p.add(ScalarOp::exp, 0)), p.store(p.add(ScalarOp::neg, 0));
   p.reduce(Reduce::sum, 0, axis(0)), p.reduce(Reduce::sum, 0, axis(1));
   std::mt19937 random(5);
   std::vector<Array> inputs = random_inputs(p, random);
@@ -377,7 +377,7 @@ TEST_P(LoopKernels, SkipsOutputsNobodyWants) {
 TEST_P(LoopKernels, RefusesAMalformedProgram) {
   LoopProgram p{.rank = 1, .dims = {4}};
   p.add_input(DType::f32), p.add_input(DType::f64);
-  p.store(p.add(LoopOp::add, 0, 1));
+  p.store(p.add(ScalarOp::add, 0, 1));
   EXPECT_THROW(LoopKernel::compile(p, {.isa = GetParam()}), InternalError);
 }
 
@@ -387,7 +387,7 @@ TEST_P(LoopKernels, CodeIsSharedInPagesAndGivenBack) {
   for (int i = 0; i < 3000; ++i) {
     LoopProgram p{.rank = 1, .dims = {40 + i % 7}};
     p.add_input(DType::f32);
-    p.store(p.add(LoopOp::exp, p.add(LoopOp::mul, 0, p.add_constant(DType::f32, i))));
+    p.store(p.add(ScalarOp::exp, p.add(ScalarOp::mul, 0, p.add_constant(DType::f32, i))));
     kernels.push_back(LoopKernel::compile(p, {.isa = GetParam()}));
     if (kernels.size() > 2000) kernels.erase(kernels.begin() + int64_t(random() % 2000));
   }

@@ -12,9 +12,9 @@ namespace {
 LoopProgram softplus_and_sum() {
   LoopProgram p{.rank = 2, .dims = {20, 300}};
   p.add_input(DType::f32);
-  const int32_t y = p.add(LoopOp::log1p, p.add(LoopOp::exp, 0));
+  const int32_t y = p.add(ScalarOp::log1p, p.add(ScalarOp::exp, 0));
   p.store(y);
-  p.reduce(Reduce::sum, p.add(LoopOp::sin, y), 1);
+  p.reduce(Reduce::sum, p.add(ScalarOp::sin, y), 1);
   return p;
 }
 
@@ -46,7 +46,7 @@ TEST(LoopKernelThreads, KernelsAreCompiledAndDroppedOnManyThreads) {
       for (int i = 0; i < 50; ++i) {
         LoopProgram p{.rank = 1, .dims = {64}};
         p.add_input(DType::f32);
-        p.store(p.add(LoopOp::mul, 0, p.add_constant(DType::f32, t)));
+        p.store(p.add(ScalarOp::mul, 0, p.add_constant(DType::f32, t)));
         const LoopKernel kernel = LoopKernel::compile(p);
         std::vector<float> x(64, 3), y(64);
         void* inputs[] = {x.data()};

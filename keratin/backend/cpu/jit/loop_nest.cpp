@@ -27,16 +27,16 @@ void contract_products(LoopProgram& p) {
   const std::vector<int32_t> uses = count_uses(p);
   const auto product = [&](int32_t value) -> const LoopInst* {
     if (p.is_input(value) || uses[static_cast<size_t>(value)] != 1) return nullptr;
-    return p.inst(value).op == LoopOp::mul ? &p.inst(value) : nullptr;
+    return p.inst(value).op == ScalarOp::mul ? &p.inst(value) : nullptr;
   };
   for (LoopInst& inst : p.body) {
-    if (!is_float(inst.dtype) || (inst.op != LoopOp::add && inst.op != LoopOp::sub)) continue;
-    const bool add = inst.op == LoopOp::add;
+    if (!is_float(inst.dtype) || (inst.op != ScalarOp::add && inst.op != ScalarOp::sub)) continue;
+    const bool add = inst.op == ScalarOp::add;
     if (const LoopInst* left = product(inst.args[0])) {
-      inst.op = add ? LoopOp::fma : LoopOp::fms;
+      inst.op = add ? ScalarOp::fma : ScalarOp::fms;
       inst.args = {left->args[0], left->args[1], inst.args[1]};
     } else if (const LoopInst* right = product(inst.args[1])) {
-      inst.op = add ? LoopOp::fma : LoopOp::fnma;
+      inst.op = add ? ScalarOp::fma : ScalarOp::fnma;
       inst.args = {right->args[0], right->args[1], inst.args[0]};
     }
   }
@@ -46,7 +46,7 @@ void contract_products(LoopProgram& p) {
 void convert_stores(LoopProgram& p) {
   for (LoopOutput& out : p.outputs)
     if (out.reduce == Reduce::none && out.dtype != p.dtype_of(out.value))
-      out.value = p.add(LoopOp::cast, out.dtype, out.value);
+      out.value = p.add(ScalarOp::cast, out.dtype, out.value);
 }
 
 void drop_dead_code(LoopProgram& p) {

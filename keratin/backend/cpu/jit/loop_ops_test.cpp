@@ -24,12 +24,12 @@ void check_element(const LoopInst& inst, DType operand, const Element* args, Ele
       << got.real << ", want " << want.real;
 }
 
-void check_op(LoopOp op, DType operand, DType result, LoopIsa isa) {
+void check_op(ScalarOp op, DType operand, DType result, LoopIsa isa) {
   const int64_t count = 1000 + 13;
   LoopProgram p{.rank = 1, .dims = {count}};
   std::vector<int32_t> args;
   for (int i = 0; i < operand_count(op); ++i)
-    args.push_back(p.add_input(op == LoopOp::select && i == 0 ? DType::boolean : operand));
+    args.push_back(p.add_input(op == ScalarOp::select && i == 0 ? DType::boolean : operand));
   args.resize(3, -1);
   p.store(p.add(op, result, args[0], args[1], args[2]));
   if (result == DType::f16 || result == DType::bf16) p.outputs[0].dtype = DType::f32;
@@ -37,7 +37,7 @@ void check_op(LoopOp op, DType operand, DType result, LoopIsa isa) {
   std::vector<Array> inputs;
   for (const LoopInput& input : p.inputs)
     inputs.push_back(awkward_array(input.dtype, count, random));
-  if (op == LoopOp::pow && !is_float(operand))  // exponents beyond reason are slow to check
+  if (op == ScalarOp::pow && !is_float(operand))  // exponents beyond reason are slow to check
     for (int64_t i = 0; i < count; ++i) inputs[1].set(i, {0, inputs[1].get(i).whole % 70});
   const std::vector<Array> outputs = execute(p, {.isa = isa, .contract = false}, inputs);
   EXPECT_TRUE(outputs[0].guards_intact());
@@ -52,15 +52,15 @@ void check_op(LoopOp op, DType operand, DType result, LoopIsa isa) {
 class LoopOps : public ::testing::TestWithParam<LoopIsa> {};
 
 TEST_P(LoopOps, EveryOperationOfEveryDtypeMatchesDoublePrecision) {
-  for (int i = 0; i < loop_op_count; ++i) {
-    const auto op = static_cast<LoopOp>(i);
-    if (op == LoopOp::cast) continue;
+  for (int i = 0; i < scalar_op_count; ++i) {
+    const auto op = static_cast<ScalarOp>(i);
+    if (op == ScalarOp::cast) continue;
     for (DType dtype : all_dtypes) {
       if (!has_tile_function(op, dtype, dtype)) continue;
       LoopProgram p{.rank = 1, .dims = {1}};
       p.add_input(DType::boolean);
       p.add_input(dtype);
-      const DType result = p.dtype_of(op == LoopOp::select ? p.add(op, 0, 1, 1) : p.add(op, 1));
+      const DType result = p.dtype_of(op == ScalarOp::select ? p.add(op, 0, 1, 1) : p.add(op, 1));
       check_op(op, dtype, result, GetParam());
     }
   }
@@ -68,13 +68,13 @@ TEST_P(LoopOps, EveryOperationOfEveryDtypeMatchesDoublePrecision) {
 
 TEST_P(LoopOps, CastsBetweenAllDtypes) {
   for (DType from : all_dtypes)
-    for (DType to : all_dtypes) check_op(LoopOp::cast, from, to, GetParam());
+    for (DType to : all_dtypes) check_op(ScalarOp::cast, from, to, GetParam());
 }
 
 TEST_P(LoopOps, RefusesAnOperationThatADtypeDoesNotHave) {
   LoopProgram p{.rank = 1, .dims = {4}};
   p.add_input(DType::i32);
-  p.store(p.add(LoopOp::exp, 0));
+  p.store(p.add(ScalarOp::exp, 0));
   EXPECT_THROW(LoopKernel::compile(p, {.isa = GetParam()}), InternalError);
 }
 

@@ -3,36 +3,10 @@
 #include <sstream>
 
 #include "keratin/base/text.h"
-#include "keratin/ops/scalar.h"
 
 namespace keratin::cpu {
 
 namespace {
-
-// clang-format off
-constexpr std::array<std::string_view, loop_op_count> op_names = {
-    "add", "sub", "mul", "div", "mod", "floor_div", "maximum", "minimum", "pow", "atan2",
-    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-    "bit_and", "bit_or", "bit_xor", "bit_not", "shift_left", "shift_right", "shift_right_logical",
-    "select",
-    "neg", "abs", "sign", "relu",
-    "floor", "ceil", "round", "trunc", "sqrt", "rsqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfinv", "sigmoid",
-    "is_nan", "is_inf", "is_finite",
-    "cast",
-    "constant",
-    "fma",
-    "fms",
-    "fnma",
-};
-// clang-format on
-
-static_assert(static_cast<int>(LoopOp::select) == static_cast<int>(ScalarOp::select));
-static_assert(static_cast<int>(LoopOp::cast) == static_cast<int>(ScalarOp::cast));
-
-bool gives_boolean(LoopOp op) {
-  return is_compare(op) || op == LoopOp::is_nan || op == LoopOp::is_inf || op == LoopOp::is_finite;
-}
 
 void check_inst(const LoopProgram& p, int32_t id) {
   const LoopInst& inst = p.inst(id);
@@ -42,31 +16,20 @@ void check_inst(const LoopProgram& p, int32_t id) {
     ensure(i < count ? arg >= 0 && arg < id : arg == -1, "loop program: operand ", i, " of ",
            name(inst.op), " (value ", id, ") must be an earlier value, got ", arg);
   }
-  if (inst.op == LoopOp::constant || inst.op == LoopOp::cast) return;
-  const bool boolean_result = gives_boolean(inst.op);
-  const int first = inst.op == LoopOp::select ? 1 : 0;
-  const DType operand = p.dtype_of(inst.args[static_cast<size_t>(first)]);
+  if (inst.op == ScalarOp::constant || inst.op == ScalarOp::cast) return;
+  const int first = inst.op == ScalarOp::select ? 1 : 0;
+  const DType operand = p.operand_dtype(inst);
   for (int i = first + 1; i < count; ++i)
     ensure(p.dtype_of(inst.args[static_cast<size_t>(i)]) == operand, "loop program: operands of ",
            name(inst.op), " (value ", id, ") must share a dtype");
   if (first == 1)
     ensure(p.dtype_of(inst.args[0]) == DType::boolean, "loop program: select needs a bool");
-  ensure(inst.dtype == (boolean_result ? DType::boolean : operand), "loop program: ", name(inst.op),
-         " (value ", id, ") of ", operand, " cannot give ", inst.dtype);
+  ensure(inst.dtype == (scalar_def(inst.op).gives_boolean ? DType::boolean : operand),
+         "loop program: ", name(inst.op), " (value ", id, ") of ", operand, " cannot give ",
+         inst.dtype);
 }
 
 }  // namespace
-
-std::string_view name(LoopOp op) { return op_names[static_cast<size_t>(op)]; }
-
-int operand_count(LoopOp op) {
-  if (op == LoopOp::constant) return 0;
-  if (op == LoopOp::bit_not) return 1;
-  if (op < LoopOp::select) return 2;
-  return op == LoopOp::select || op > LoopOp::constant ? 3 : 1;
-}
-
-bool is_compare(LoopOp op) { return op >= LoopOp::equal && op <= LoopOp::greater_equal; }
 
 std::string_view name(Reduce kind) {
   constexpr std::array<std::string_view, 5> names = {"store", "sum", "prod", "max", "min"};
@@ -99,14 +62,14 @@ int32_t LoopProgram::add_constant(DType dtype, double value) {
   return value_count() - 1;
 }
 
-int32_t LoopProgram::add(LoopOp op, DType dtype, int32_t a, int32_t b, int32_t c) {
+int32_t LoopProgram::add(ScalarOp op, DType dtype, int32_t a, int32_t b, int32_t c) {
   body.push_back({.op = op, .dtype = dtype, .args = {a, b, c}});
   return value_count() - 1;
 }
 
-int32_t LoopProgram::add(LoopOp op, int32_t a, int32_t b, int32_t c) {
-  const DType operand = dtype_of(op == LoopOp::select ? b : a);
-  return add(op, gives_boolean(op) ? DType::boolean : operand, a, b, c);
+int32_t LoopProgram::add(ScalarOp op, int32_t a, int32_t b, int32_t c) {
+  const DType operand = dtype_of(op == ScalarOp::select ? b : a);
+  return add(op, scalar_def(op).gives_boolean ? DType::boolean : operand, a, b, c);
 }
 
 DType LoopProgram::dtype_of(int32_t value) const {
@@ -153,7 +116,7 @@ std::string describe(const LoopProgram& p) {
     out << "  %" << id << " = " << name(inst.op) << ' ' << inst.dtype;
     for (int i = 0; i < operand_count(inst.op); ++i)
       out << " %" << inst.args[static_cast<size_t>(i)];
-    if (inst.op == LoopOp::constant) {
+    if (inst.op == ScalarOp::constant) {
       out << ' ';
       is_float(inst.dtype) ? out << inst.real : out << inst.integer;
     }

@@ -6,35 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "keratin/ops/scalar_table.h"
 #include "keratin/tensor/dtype.h"
 
 namespace keratin::cpu {
-
-// Scalar operations of a fused loop: those of the pointwise ops, with the same numbers, and a few
-// of the loop's own. Operands share one dtype, except the condition of `select`, which is boolean.
-// clang-format off
-enum class LoopOp : uint8_t {
-  add, sub, mul, div, mod, floor_div, maximum, minimum, pow, atan2,
-  equal, not_equal, less, less_equal, greater, greater_equal,
-  bit_and, bit_or, bit_xor, bit_not, shift_left, shift_right, shift_right_logical,
-  select,
-  neg, abs, sign, relu,
-  floor, ceil, round, trunc, sqrt, rsqrt, exp, expm1, log, log1p, sin, cos, tan, asin, acos, atan,
-  sinh, cosh, tanh, asinh, acosh, atanh, erf, erfinv, sigmoid,
-  is_nan, is_inf, is_finite,
-  cast,
-  constant,
-  fma,   // a * b + c, rounded once
-  fms,   // a * b - c
-  fnma,  // c - a * b
-};
-// clang-format on
-
-inline constexpr int loop_op_count = static_cast<int>(LoopOp::fnma) + 1;
-
-std::string_view name(LoopOp op);
-int operand_count(LoopOp op);
-bool is_compare(LoopOp op);
 
 enum class Reduce : uint8_t { none, sum, prod, max, min };
 
@@ -51,10 +26,11 @@ struct LoopInput {
   bool operator==(const LoopInput&) const = default;
 };
 
-// One SSA operation. Values are numbered: first the inputs, then the instructions.
+// One SSA operation. Values are numbered: first the inputs, then the instructions. Operands share
+// one dtype, except the condition of `select`, which is boolean.
 // Arithmetic on half types is done in float and rounded only by a cast or when stored.
 struct LoopInst {
-  LoopOp op = LoopOp::constant;
+  ScalarOp op = ScalarOp::constant;
   DType dtype = DType::f32;  // of the result
   std::array<int32_t, 3> args{-1, -1, -1};
   double real = 0;      // a constant of a float dtype
@@ -88,9 +64,9 @@ struct LoopProgram {
   int32_t add_input(DType dtype);
   int32_t add_scalar_input(DType dtype) { return add_input(dtype, LoopDims{}); }
   int32_t add_constant(DType dtype, double value);
-  int32_t add(LoopOp op, DType dtype, int32_t a, int32_t b = -1, int32_t c = -1);
+  int32_t add(ScalarOp op, DType dtype, int32_t a, int32_t b = -1, int32_t c = -1);
   // As above, with the result dtype that the operation implies.
-  int32_t add(LoopOp op, int32_t a, int32_t b = -1, int32_t c = -1);
+  int32_t add(ScalarOp op, int32_t a, int32_t b = -1, int32_t c = -1);
   void store(int32_t value) { outputs.push_back({value, dtype_of(value)}); }
   void reduce(Reduce kind, int32_t value, uint32_t axes) {
     outputs.push_back({value, dtype_of(value), kind, axes});
@@ -102,6 +78,10 @@ struct LoopProgram {
     return body[static_cast<size_t>(value) - inputs.size()];
   }
   DType dtype_of(int32_t value) const;
+  // The dtype that the operands share.
+  DType operand_dtype(const LoopInst& inst) const {
+    return dtype_of(inst.args[inst.op == ScalarOp::select ? 1 : 0]);
+  }
   int64_t element_count() const;
   // The number of elements of an output array.
   int64_t element_count(const LoopOutput& output) const;

@@ -129,7 +129,7 @@ inline std::vector<LoopIsa> isas() {
 Element evaluate(const LoopInst& inst, DType operand, const Element* args);
 
 // How far a float result may be from the exact one, in units of the last place.
-double allowed_ulps(LoopOp op, DType dtype);
+double allowed_ulps(ScalarOp op, DType dtype);
 
 // Ordinary numbers, and those that go wrong easily.
 Array awkward_array(DType dtype, int64_t count, std::mt19937& random);

@@ -112,7 +112,7 @@ class Lowering {
         reason_ = text("'", node.name(), "' uses a reduced value");
         return false;
       }
-    LoopInst inst{.op = static_cast<LoopOp>(*node.op().scalar), .dtype = node.type().dtype};
+    LoopInst inst{.op = *node.op().scalar, .dtype = node.type().dtype};
     for (size_t i = 0; i < node.input_count(); ++i) inst.args[i] = id(node.in(i));
     push(node, inst);
     return true;

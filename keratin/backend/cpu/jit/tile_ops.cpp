@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "keratin/base/text.h"
-#include "keratin/ops/scalar.h"
 
 namespace keratin::cpu {
 
@@ -42,30 +41,6 @@ void ternary(void* dst, const void* a, const void* b, const void* c, int64_t n) 
   for (int64_t i = 0; i < n; ++i) w[i] = F{}(x[i], y[i], z[i]);
 }
 
-struct Select {
-  template <class T>
-  T operator()(bool c, T a, T b) const {
-    return c ? a : b;
-  }
-};
-struct Fma {
-  template <class T>
-  T operator()(T a, T b, T c) const {
-    return std::fma(a, b, c);
-  }
-};
-struct Fms {
-  template <class T>
-  T operator()(T a, T b, T c) const {
-    return std::fma(a, b, -c);
-  }
-};
-struct Fnma {
-  template <class T>
-  T operator()(T a, T b, T c) const {
-    return std::fma(-a, b, c);
-  }
-};
 // A cast to a half type rounds to what it can hold, though the tile holds floats.
 template <class R>
 struct Cast {
@@ -75,39 +50,31 @@ struct Cast {
   }
 };
 
-// Of the operations of the pointwise ops, whose meaning ops/scalar.h states.
 template <class T>
-TileFunction uniform_function(LoopOp op) {
+TileFunction uniform_function(ScalarOp op) {
   TileFunction found = nullptr;
-  scalar::visit_uniform(static_cast<ScalarOp>(op), [&]<class F>(F) {
+  scalar::visit(op, [&]<class Row>(const Row&) {
+    using F = typename Row::Functor;
     if constexpr (!F::template takes<T>)
       return;
+    else if constexpr (std::is_invocable_v<F, T>)
+      found = unary<T, F>;
     else if constexpr (std::is_invocable_v<F, T, T>)
       found = binary<T, F>;
     else
-      found = unary<T, F>;
+      found = ternary<T, T, F>;
   });
   return found;
 }
 
 template <class T>
-TileFunction find_function(LoopOp op, DType result) {
-  constexpr bool real = std::is_floating_point_v<T>;
+TileFunction find_function(ScalarOp op, DType result) {
   switch (op) {
-    case LoopOp::constant:
+    case ScalarOp::constant:
       return nullptr;
-    case LoopOp::select:
-      return ternary<bool, T, Select>;
-    case LoopOp::fma:
-      if constexpr (real) return ternary<T, T, Fma>;
-      return nullptr;
-    case LoopOp::fms:
-      if constexpr (real) return ternary<T, T, Fms>;
-      return nullptr;
-    case LoopOp::fnma:
-      if constexpr (real) return ternary<T, T, Fnma>;
-      return nullptr;
-    case LoopOp::cast:
+    case ScalarOp::select:
+      return ternary<bool, T, scalar::Select>;
+    case ScalarOp::cast:
       return dispatch(
           result, []<class To>(To) -> TileFunction { return unary<T, Cast<typename To::type>>; });
     default:
@@ -115,7 +82,7 @@ TileFunction find_function(LoopOp op, DType result) {
   }
 }
 
-TileFunction find_tile_function(LoopOp op, DType operand, DType result) {
+TileFunction find_tile_function(ScalarOp op, DType operand, DType result) {
   return dispatch_tile(operand, [&]<class Tag>(Tag) -> TileFunction {
     if constexpr (std::is_arithmetic_v<typename Tag::type>)
       return find_function<typename Tag::type>(op, result);
@@ -126,11 +93,11 @@ TileFunction find_tile_function(LoopOp op, DType operand, DType result) {
 
 }  // namespace
 
-bool has_tile_function(LoopOp op, DType operand, DType result) {
+bool has_tile_function(ScalarOp op, DType operand, DType result) {
   return find_tile_function(op, operand, result) != nullptr;
 }
 
-TileFunction tile_function(LoopOp op, DType operand, DType result) {
+TileFunction tile_function(ScalarOp op, DType operand, DType result) {
   const TileFunction found = find_tile_function(op, operand, result);
   ensure(found != nullptr, "loop program: there is no ", name(op), " of ", operand);
   return found;

@@ -10,10 +10,10 @@ using TileFunction = void (*)(void* dst, const void* a, const void* b, const voi
 
 // The function for an operation on `operand`s that gives `result`s; never null, throws
 // InternalError when the operation makes no sense for the dtype.
-TileFunction tile_function(LoopOp op, DType operand, DType result);
+TileFunction tile_function(ScalarOp op, DType operand, DType result);
 
 // Whether tile_function would find one.
-bool has_tile_function(LoopOp op, DType operand, DType result);
+bool has_tile_function(ScalarOp op, DType operand, DType result);
 
 constexpr size_t tile_element_size(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16 ? 4 : size_of(dtype);

@@ -3,7 +3,6 @@
 
 #include "keratin/backend/cpu/jit/tile_ops.h"
 #include "keratin/base/text.h"
-#include "keratin/ops/scalar.h"
 
 namespace keratin::cpu {
 

@@ -6,6 +6,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/scalar.h"
 #include "keratin/ops/window_operands.h"
 
 namespace keratin::cuda {
@@ -36,18 +37,18 @@ class Reader {
 
  private:
   bool take(const Node& inner) {
-    if (found_.relu && &inner.op() != &ops::cast_op) return false;
+    if (found_.relu && inner.op().scalar != ScalarOp::cast) return false;
     if (inner.in(0) != value_ && (inner.input_count() < 2 || inner.in(1) != value_)) return false;
     const bool first = inner.in(0) == value_;
     value_ = inner.out();
-    if (&inner.op() == &ops::cast_op) return is_float(inner.type().dtype);
-    if (&inner.op() == &ops::relu_op) return found_.relu = true;
+    if (inner.op().scalar == ScalarOp::cast) return is_float(inner.type().dtype);
+    if (inner.op().scalar == ScalarOp::relu) return found_.relu = true;
     if (inner.input_count() != 2) return false;
     const Value other = inner.in(first ? 1 : 0);
     const std::string number = channel(other);
-    if (&inner.op() == &ops::add_op) return number.empty() ? add_image(other) : add(number);
-    if (&inner.op() == &ops::sub_op && first && !number.empty()) return add("-" + number);
-    return &inner.op() == &ops::mul_op && !number.empty() && multiply(number);
+    if (inner.op().scalar == ScalarOp::add) return number.empty() ? add_image(other) : add(number);
+    if (inner.op().scalar == ScalarOp::sub && first && !number.empty()) return add("-" + number);
+    return inner.op().scalar == ScalarOp::mul && !number.empty() && multiply(number);
   }
 
   bool add(const std::string& number) {

@@ -52,13 +52,12 @@ void check_nvrtc(int result, const char* what) {
   if (result != 0) throw BackendError(text("cuda: ", what, ": ", nvrtc().error_string(result)));
 }
 
-// What NVRTC finds when device code includes something. The standard library's part stands in front
-// of everything already, and the types of ops are not needed.
+// The headers that NVRTC finds. Those of the standard library are empty, since standard.cu, which
+// is in front of every kernel, has what is needed of them.
 std::vector<DeviceSource> headers() {
   const auto files = device_sources();
   std::vector<DeviceSource> all(files.begin(), files.end());
-  for (const char* path : {"cmath", "cstdint", "limits", "type_traits", "keratin/ir/op.h"})
-    all.push_back({path, ""});
+  for (const char* path : {"cmath", "cstdint", "limits", "type_traits"}) all.push_back({path, ""});
   return all;
 }
 

@@ -76,13 +76,7 @@ struct numeric_limits<long long>
     : integer_limits<long long, -9223372036854775807LL - 1, 9223372036854775807LL> {};
 
 using ::abs, ::acos, ::acosh, ::asin, ::asinh, ::atan, ::atan2, ::atanh, ::ceil, ::cos, ::cosh,
-    ::erf, ::exp, ::expm1, ::floor, ::fmod, ::isfinite, ::isinf, ::isnan, ::log, ::log1p,
+    ::erf, ::exp, ::expm1, ::floor, ::fma, ::fmod, ::isfinite, ::isinf, ::isnan, ::log, ::log1p,
     ::nearbyint, ::pow, ::sin, ::sinh, ::sqrt, ::tan, ::tanh, ::trunc;
 
 }  // namespace std
-
-namespace keratin {
-struct InternalError {
-  explicit InternalError(const char*) {}
-};
-}  // namespace keratin

@@ -6,8 +6,8 @@
 
 namespace keratin::cuda {
 
-// One element of what a pointwise node gives, written in terms of the elements that it reads, which
-// are numbers in the type that arithmetic is done in; so is this.
+// The expression for one element of a pointwise node's result. It and the elements that it reads,
+// `input(i)`, have the type that arithmetic is done in.
 std::string expression_of(const Node& node, const std::function<std::string(size_t)>& input);
 
 }  // namespace keratin::cuda

@@ -150,7 +150,8 @@ class EpilogueReader {
 
   // greater(y, 0), by which a gradient may be chosen later.
   bool take_gate(const Node& node) {
-    if (gate_.defined() || &node.op() != &ops::greater_op || ops::uniform_value(node.in(1)) != 0.0)
+    if (gate_.defined() || node.op().scalar != ScalarOp::greater ||
+        ops::uniform_value(node.in(1)) != 0.0)
       return false;
     gate_input_ = parameter(node.in(0));
     if (!gate_input_) return false;
@@ -159,7 +160,7 @@ class EpilogueReader {
   }
 
   bool take_choice(const Node& node) {
-    if (&node.op() != &ops::select_op || !gate_.defined() || node.in(0) != gate_ ||
+    if (node.op().scalar != ScalarOp::select || !gate_.defined() || node.in(0) != gate_ ||
         node.in(1) != value_ || ops::uniform_value(node.in(2)) != 0.0)
       return false;
     const bool whole = gate_.shape() == value_.shape() && node.type() == value_.type();
@@ -181,7 +182,7 @@ class EpilogueReader {
   }
 
   bool take_sum(const Node& node) {
-    if (&node.op() != &ops::add_op) return false;
+    if (node.op().scalar != ScalarOp::add) return false;
     const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
     if (other == value_ || (node.in(0) != value_ && node.in(1) != value_)) return false;
     const auto input = parameter(other);
