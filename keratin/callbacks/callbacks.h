@@ -1,7 +1,7 @@
 #pragma once
 
-// Keras's callbacks. Each is made as a shared pointer: .callbacks = {EarlyStopping({.patience =
-// 2})}.
+// Keras's callbacks. Each function returns a shared pointer:
+// .callbacks = {EarlyStopping({.patience = 2})}.
 #include "keratin/callbacks/checkpoints.h"
 #include "keratin/callbacks/loggers.h"
 #include "keratin/callbacks/schedulers.h"

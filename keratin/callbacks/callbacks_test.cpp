@@ -29,14 +29,14 @@ std::filesystem::path scratch(const std::string& name) {
   return path;
 }
 
-// Puts numbers of the test's choice into the logs, before the callback under test sees them.
+// A callback that sets a number in the logs, for the callbacks after it.
 CallbackPtr pretend(const std::string& name, std::vector<double> values) {
   return LambdaCallback({.on_epoch_end = [=](Training&, int64_t epoch, Logs& logs) {
     logs[name] = values.at(static_cast<size_t>(epoch));
   }});
 }
 
-TEST(EarlyStopping, WaitsAndTakesTheBestWeightsBack) {
+TEST(EarlyStopping, WaitsForPatienceAndRestoresTheBestWeights) {
   Model model = one_dense();
   std::vector<Tensor> best;
   const auto keep = LambdaCallback({.on_epoch_end = [&](Training& t, int64_t epoch, Logs&) {
@@ -52,7 +52,7 @@ TEST(EarlyStopping, WaitsAndTakesTheBestWeightsBack) {
   EXPECT_EQ(model.get_weights(), best);
 }
 
-TEST(EarlyStopping, CountsSmallStepsForNothing) {
+TEST(EarlyStopping, IgnoresImprovementsBelowMinDelta) {
   Model model = one_dense();
   const History history = model.fit(
       x, y,
@@ -64,7 +64,7 @@ TEST(EarlyStopping, CountsSmallStepsForNothing) {
   EXPECT_EQ(history.epoch.size(), 6u);
 }
 
-TEST(EarlyStopping, ComplainsOfWhatItCannotKnow) {
+TEST(EarlyStopping, RefusesUnknownModesAndWarnsOfMissingMetrics) {
   Model model = one_dense();
   EXPECT_THROW(EarlyStopping({.mode = "most"}), UserError);
   const FitOptions unknown{
@@ -81,7 +81,7 @@ TEST(EarlyStopping, ComplainsOfWhatItCannotKnow) {
             "metrics are: loss");
 }
 
-TEST(TerminateOnNaN, EndsAtOnce) {
+TEST(TerminateOnNaN, EndsTrainingAtTheBatch) {
   Model model = one_dense();
   const Tensor bad = Tensor::full(DType::f32, {4, 1}, NAN);
   int64_t steps = 0;
@@ -118,7 +118,7 @@ TEST(LearningRateScheduler, SetsTheRateOfEachEpoch) {
   EXPECT_NEAR(history["learning_rate"][2], 0.025, 1e-7);
 }
 
-TEST(CSVLogger, WritesALineOfAnEpoch) {
+TEST(CSVLogger, WritesALinePerEpoch) {
   const auto path = scratch("log.csv");
   Model model = one_dense();
   const History history =
@@ -134,7 +134,7 @@ TEST(CSVLogger, WritesALineOfAnEpoch) {
   EXPECT_EQ(std::stod(lines[1].substr(2)), history["loss"][0]);
 }
 
-TEST(History, CanBeWatchedWhileTheModelTrains) {
+TEST(History, CanBeReadByCallbacks) {
   Model model = one_dense();
   const auto watched = std::make_shared<History>();
   std::vector<size_t> lengths;
@@ -149,7 +149,7 @@ TEST(History, CanBeWatchedWhileTheModelTrains) {
   EXPECT_THROW(history["no_such_metric"], UserError);
 }
 
-// The words of a training run without the times in them.
+// The output of a training run, with times replaced.
 std::string printed(const std::function<void()>& run) {
   ::testing::internal::CaptureStdout();
   run();
@@ -157,7 +157,7 @@ std::string printed(const std::function<void()>& run) {
                             std::regex("[0-9]+(ms|us|s)(/step|/epoch)?"), "TIME");
 }
 
-TEST(ProgbarLogger, ShowsOnceWhatFitShows) {
+TEST(ProgbarLogger, ReplacesTheBarOfFit) {
   const auto text_of = [](const std::vector<CallbackPtr>& callbacks, int verbose) {
     Model model = one_dense();
     return printed([&] {
@@ -178,7 +178,7 @@ TEST(ProgbarLogger, ShowsOnceWhatFitShows) {
   }
 }
 
-TEST(SwapEMAWeights, EvaluatesWithAveragesAndTrainsOn) {
+TEST(SwapEMAWeights, EvaluatesWithAveragesAndTrainsWithWeights) {
   const SymbolicTensor in = Input({2});
   Model model({.inputs = in, .outputs = Dense({.units = 1})(in)});
   model.compile({.optimizer = SGD({.learning_rate = 0.1}, {.use_ema = true, .ema_momentum = 0.5}),
@@ -195,7 +195,7 @@ TEST(SwapEMAWeights, EvaluatesWithAveragesAndTrainsOn) {
              .callbacks = {LambdaCallback({.on_epoch_end = look}), SwapEMAWeights(true)}});
   EXPECT_FALSE(weights == mean);
   EXPECT_EQ(model.get_weights()[0], mean);
-  // Without being told to swap at the end of epochs, it swaps for the validation only.
+  // Without swap_on_epoch it swaps for the validation only.
   model.fit(x, y,
             {.batch_size = 1,
              .verbose = 0,
@@ -207,7 +207,7 @@ TEST(SwapEMAWeights, EvaluatesWithAveragesAndTrainsOn) {
   EXPECT_THROW(plain.fit(x, y, {.verbose = 0, .callbacks = {SwapEMAWeights()}}), UserError);
 }
 
-TEST(ModelCheckpoint, SavesTheBest) {
+TEST(ModelCheckpoint, SavesTheBestModel) {
   for (const std::string suffix : {".keras", ".weights.h5", ".npz", ".safetensors"}) {
     SCOPED_TRACE(suffix);
     const auto folder = scratch("checkpoints" + suffix);

@@ -13,15 +13,15 @@
 namespace keratin {
 namespace {
 
-// "000007": which of the variables it is.
+// A variable's number in a backup, such as "000007".
 std::string number_of(size_t i) {
   const std::string digits = std::to_string(i);
   return std::string(digits.size() < 6 ? 6 - digits.size() : 0, '0') + digits;
 }
-// With its path, for people: layers are named anew in each program.
+// The name of a variable in a backup: its number, which identifies it, and its path for readers.
 std::string key_of(size_t i, const Variable& v) { return number_of(i) + '/' + v.path(); }
 
-// NumPy has no bfloat16; f32 holds all of it.
+// NumPy has no bfloat16; f32 represents all its values.
 Tensor storable(const Tensor& t) { return t.dtype() == DType::bf16 ? t.cast(DType::f32) : t; }
 
 std::map<std::string, Tensor> gathered(const std::vector<Variable>& variables) {
@@ -31,14 +31,14 @@ std::map<std::string, Tensor> gathered(const std::vector<Variable>& variables) {
   return out;
 }
 
-// All or nothing: everything is checked before anything is assigned.
+// Restores all variables, or throws and changes none.
 void restore(const std::vector<Variable>& variables, const std::map<std::string, Tensor>& saved,
              const std::string& who) {
   std::vector<Tensor> values;
   for (size_t i = 0; i < variables.size(); ++i) {
     const auto found = saved.lower_bound(number_of(i));
     require(found != saved.end() && found->first.starts_with(number_of(i) + '/'), who,
-            ": there is nothing for '", variables[i].path(), "'; the file is of another model");
+            ": expected a value for '", variables[i].path(), "'; the backup is of another model");
     require(found->second.shape() == variables[i].shape(), who, ": '", variables[i].path(),
             "': expected shape ", variables[i].shape(), ", got ", found->second.shape(), " from '",
             found->first, "'");
@@ -46,6 +46,9 @@ void restore(const std::vector<Variable>& variables, const std::map<std::string,
   }
   for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(values[i]);
 }
+
+// The entry of a backup with epoch, step and shuffle seed.
+constexpr const char* position_key = "place";
 
 class BackupAndRestoreCallback final : public Callback {
  public:
@@ -63,12 +66,12 @@ class BackupAndRestoreCallback final : public Callback {
     since_ = 0;
     if (!std::filesystem::exists(file_)) return;
     const auto saved = read_npz(file_);
-    const auto place = saved.find("place");
-    require(
-        place != saved.end() && place->second.dtype() == DType::i64 && place->second.count() == 3,
-        file_.string(), ": expected a backup of a training run");
+    const auto position = saved.find(position_key);
+    require(position != saved.end() && position->second.dtype() == DType::i64 &&
+                position->second.count() == 3,
+            file_.string(), ": expected a backup of a training run");
     restore(training.trainer.state(), saved, file_.string());
-    const auto at = place->second.data<int64_t>();
+    const auto at = position->second.data<int64_t>();
     training.epoch = at[0];
     training.step = at[1];
     training.shuffle_seed = static_cast<uint64_t>(at[2]);
@@ -88,9 +91,10 @@ class BackupAndRestoreCallback final : public Callback {
  private:
   void save(const Training& training, int64_t epoch, int64_t step) const {
     auto all = gathered(training.trainer.state());
-    all.emplace("place", Tensor::of(DType::i64, {3},
-                                    std::vector<int64_t>{
-                                        epoch, step, static_cast<int64_t>(training.shuffle_seed)}));
+    all.emplace(
+        position_key,
+        Tensor::of(DType::i64, {3},
+                   std::vector<int64_t>{epoch, step, static_cast<int64_t>(training.shuffle_seed)}));
     write_npz(file_, all);
   }
 
@@ -144,7 +148,8 @@ class ModelCheckpointCallback final : public Callback {
   }
   bool saves_model() const { return options_.filepath.ends_with(".keras"); }
 
-  // {epoch}, {epoch:02d}, {val_loss:.2f}: Python's formats of integers and fixed numbers.
+  // Fills in {epoch}, {epoch:02d} and {val_loss:.2f}: Python's formats of integers and of numbers
+  // with fixed precision.
   std::string filled(int64_t epoch, const Logs& logs) const {
     std::string out;
     const std::string& path = options_.filepath;
@@ -175,7 +180,7 @@ class ModelCheckpointCallback final : public Callback {
     }
     const auto found = logs.find(name);
     require(found != logs.end(), "ModelCheckpoint: the filepath names '", name,
-            "', which the logs do not have");
+            "', which is not in the logs");
     const int digits = format.starts_with('.') ? std::atoi(format.c_str() + 1) : 6;
     std::snprintf(buffer, sizeof buffer, "%.*f", std::clamp(digits, 0, 20), found->second);
     return buffer;

@@ -20,7 +20,7 @@ std::string little_endian(Number number) {
   return bytes;
 }
 
-// A protobuf message under construction. Fields with default values are left out, as there.
+// Builds a protobuf message. Integers that are 0 are left out, as in protobuf.
 class Message {
  public:
   Message& integer(uint32_t field, int64_t value) {
@@ -34,8 +34,8 @@ class Message {
     bytes_ += little_endian(std::bit_cast<uint64_t>(value));
     return *this;
   }
-  // Text, bytes, or another message.
-  Message& part(uint32_t field, std::string_view bytes) {
+  // A field of length-delimited data: a string, bytes, or another message.
+  Message& data(uint32_t field, std::string_view bytes) {
     key(field, 2);
     varint(bytes.size());
     bytes_ += bytes;
@@ -66,7 +66,7 @@ enum ElementType : int64_t { type_float = 1, type_double = 2, type_string = 7 };
 
 std::string shape_message(std::initializer_list<int64_t> sizes) {
   Message shape;
-  for (const int64_t size : sizes) shape.part(2, Message().integer(1, size).bytes());
+  for (const int64_t size : sizes) shape.data(2, Message().integer(1, size).bytes());
   return shape.bytes();
 }
 
@@ -74,7 +74,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// As TensorFlow names them; the last number tells apart the files of one second.
+// TensorFlow's name for an event file. The last number makes it unique within a second.
 std::string file_name() {
   static std::atomic<int> made = 0;
   std::array<char, 256> host{};
@@ -107,15 +107,14 @@ Tensor histogram_buckets(const Tensor& values) {
     if (std::isfinite(values.at(i))) finite.push_back(values.at(i));
   Tensor buckets = Tensor::zeros(DType::f64, {count, 3});
   if (finite.empty()) return buckets;
-  const auto [least, greatest] = std::minmax_element(finite.begin(), finite.end());
-  const double width = (*greatest - *least) / count;
+  const auto [min, max] = std::minmax_element(finite.begin(), finite.end());
+  const double width = (*max - *min) / count;
   for (int64_t i = 0; i < count; ++i) {
-    buckets.set(3 * i, *least + width * static_cast<double>(i));
-    buckets.set(3 * i + 1,
-                i + 1 == count ? *greatest : *least + width * static_cast<double>(i + 1));
+    buckets.set(3 * i, *min + width * static_cast<double>(i));
+    buckets.set(3 * i + 1, i + 1 == count ? *max : *min + width * static_cast<double>(i + 1));
   }
   for (const double value : finite) {
-    const auto at = width > 0 ? static_cast<int64_t>((value - *least) / width) : count - 1;
+    const auto at = width > 0 ? static_cast<int64_t>((value - *min) / width) : count - 1;
     const int64_t slot = 3 * std::min(at, count - 1) + 2;
     buckets.set(slot, buckets.at(slot) + 1);
   }
@@ -131,8 +130,8 @@ EventWriter::EventWriter(const std::filesystem::path& folder) : path_(folder / f
   require(file_.good(), "TensorBoard: ", path_.string(), " cannot be written");
   record(Message()
              .number(wall_time, now())
-             .part(file_version, "brain.Event:2")
-             .part(source, Message().part(1, "keratin").bytes())
+             .data(file_version, "brain.Event:2")
+             .data(source, Message().data(1, "keratin").bytes())
              .bytes());
   flush();
 }
@@ -151,15 +150,15 @@ void EventWriter::flush() {
 void EventWriter::summary(std::string_view tag, const std::string& tensor, std::string_view plugin,
                           std::string_view content, int64_t step) {
   Message plugin_data;
-  plugin_data.part(1, plugin);
-  if (!content.empty()) plugin_data.part(2, content);
-  const std::string metadata = Message().part(1, plugin_data.bytes()).bytes();
+  plugin_data.data(1, plugin);
+  if (!content.empty()) plugin_data.data(2, content);
+  const std::string metadata = Message().data(1, plugin_data.bytes()).bytes();
   const std::string value =
-      Message().part(tag_name, tag).part(tensor_part, tensor).part(metadata_part, metadata).bytes();
+      Message().data(tag_name, tag).data(tensor_part, tensor).data(metadata_part, metadata).bytes();
   record(Message()
              .number(wall_time, now())
              .integer(step_number, step)
-             .part(summary_part, Message().part(1, value).bytes())
+             .data(summary_part, Message().data(1, value).bytes())
              .bytes());
 }
 
@@ -168,8 +167,8 @@ void EventWriter::scalar(std::string_view tag, double value, int64_t step) {
   summary(tag,
           Message()
               .integer(element_type, type_float)
-              .part(shape_part, shape_message({}))
-              .part(content, little_endian(bits))
+              .data(shape_part, shape_message({}))
+              .data(content, little_endian(bits))
               .bytes(),
           "scalars", "", step);
 }
@@ -182,8 +181,8 @@ void EventWriter::histogram(std::string_view tag, const Tensor& values, int64_t 
   summary(tag,
           Message()
               .integer(element_type, type_double)
-              .part(shape_part, shape_message({buckets.shape()[0], buckets.shape()[1]}))
-              .part(content, bytes)
+              .data(shape_part, shape_message({buckets.shape()[0], buckets.shape()[1]}))
+              .data(content, bytes)
               .bytes(),
           "histograms", "", step);
 }
@@ -192,8 +191,8 @@ void EventWriter::keras_model(std::string_view tag, const std::string& json, int
   summary(tag,
           Message()
               .integer(element_type, type_string)
-              .part(shape_part, shape_message({}))
-              .part(string_value, json)
+              .data(shape_part, shape_message({}))
+              .data(string_value, json)
               .bytes(),
           "graph_keras_model", "1", step);
 }

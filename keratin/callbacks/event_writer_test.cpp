@@ -10,8 +10,8 @@
 namespace keratin {
 namespace {
 
-TEST(MaskedCrc32c, AgreesWithKnownValues) {
-  // The check value of CRC-32C and two of RFC 3720, B.4.
+TEST(MaskedCrc32c, HasTheKnownCheckValues) {
+  // CRC-32C's check value and two from RFC 3720, B.4.
   const auto masked = [](uint32_t crc) { return (crc >> 15 | crc << 17) + 0xa282ead8u; };
   EXPECT_EQ(masked_crc32c("123456789"), masked(0xe3069283u));
   EXPECT_EQ(masked_crc32c(std::string(32, '\0')), masked(0x8a9136aau));
@@ -29,7 +29,7 @@ TEST(HistogramBuckets, CountEveryFiniteValueOnce) {
   EXPECT_EQ(buckets.at(3 * 29 + 2), 2);  // 3, twice: the last bucket is closed
 }
 
-TEST(HistogramBuckets, OfOneValueAndOfNone) {
+TEST(HistogramBuckets, CountASingleValueOrNone) {
   const Tensor one = histogram_buckets(Tensor::full(DType::f32, {5}, 2.5));
   for (int64_t i = 0; i < 30; ++i) {
     EXPECT_EQ(one.at(3 * i), 2.5);
@@ -39,10 +39,10 @@ TEST(HistogramBuckets, OfOneValueAndOfNone) {
   EXPECT_EQ(histogram_buckets(Tensor(DType::f32, {0})), Tensor::zeros(DType::f64, {30, 3}));
 }
 
-TEST(EventWriter, SaysWhereItCannotWrite) {
+TEST(EventWriter, NamesAFolderThatCannotBeWritten) {
   try {
     EventWriter("/dev/null/logs");
-    FAIL() << "nothing was refused";
+    FAIL() << "expected an error";
   } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find("/dev/null/logs"), std::string::npos) << error.what();
   }

@@ -17,12 +17,12 @@ class CSVLoggerCallback final : public Callback {
 
   void on_train_begin(Training&) override {
     std::error_code none;
-    const bool goes_on = options_.append && std::filesystem::exists(options_.filename) &&
+    const bool appends = options_.append && std::filesystem::exists(options_.filename) &&
                          std::filesystem::file_size(options_.filename, none) > 0;
     file_.open(options_.filename, options_.append ? std::ios::app : std::ios::trunc);
     require(file_.good(), "CSVLogger: ", options_.filename.string(), " cannot be written");
     file_ << std::setprecision(17);
-    header_ = !goes_on;
+    header_ = !appends;
     keys_.clear();
   }
 
@@ -42,7 +42,8 @@ class CSVLoggerCallback final : public Callback {
   void on_train_end(Training&, const Logs&) override { file_.close(); }
 
  private:
-  // The columns: those of the first epoch. Validation may come in later ones.
+  // The columns are the logs of the first epoch. If it has no validation, later epochs may have
+  // one.
   void choose(const Logs& logs) {
     bool validated = false;
     for (const auto& item : logs) {

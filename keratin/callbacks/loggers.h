@@ -13,14 +13,14 @@ struct CSVLoggerOptions {
   char separator = ',';
   bool append = false;
 };
-// One line of numbers per epoch.
+// Writes one line of numbers per epoch.
 KERATIN_API CallbackPtr CSVLogger(CSVLoggerOptions options);
 
-// The progress bar, in the place of the one that `fit` shows anyway: among other callbacks it can
-// be put where it is wanted. It shows what `verbose` says.
+// The progress bar, instead of the one that `fit` shows: as a callback it has a position among the
+// others. `verbose` sets what it shows.
 KERATIN_API CallbackPtr ProgbarLogger();
 
-// Functions instead of a class.
+// A callback made of functions.
 struct LambdaCallbackOptions {
   std::function<void(Training&)> on_train_begin = {};
   std::function<void(Training&, const Logs&)> on_train_end = {};

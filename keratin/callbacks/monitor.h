@@ -4,14 +4,14 @@
 
 namespace keratin {
 
-// Watches one number of the logs: whether it got better is decided by its mode, "min", "max", or
-// "auto", which asks the metric.
+// Watches one number of the logs. The mode "min" or "max" decides what is better; with "auto" the
+// metric decides.
 class Monitor {
  public:
   Monitor(std::string callback, std::string name, std::string mode, double min_delta);
 
   const std::string& name() const { return name_; }
-  // The number, or nothing and a warning that begins so.
+  // The number; nothing if the logs lack it, after a warning that begins with `complaint`.
   std::optional<double> read(const Logs& logs, std::string_view complaint) const;
   bool improves(const Training& training, double value, std::optional<double> reference) const;
 

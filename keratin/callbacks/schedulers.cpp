@@ -60,7 +60,8 @@ class LearningRateSchedulerCallback final : public Callback {
  public:
   LearningRateSchedulerCallback(std::function<double(int64_t, double)> schedule, int verbose)
       : schedule_(std::move(schedule)), verbose_(verbose) {
-    require(schedule_ != nullptr, "LearningRateScheduler: expected a schedule, got nothing");
+    require(schedule_ != nullptr,
+            "LearningRateScheduler: expected a schedule, got an empty function");
   }
   bool reads_batch_logs() const override { return false; }
 
@@ -101,7 +102,8 @@ class SwapEMAWeightsCallback final : public Callback {
   void on_epoch_end(Training& training, int64_t epoch, Logs&) override {
     if (!on_epoch_) return;
     swap(training);
-    // Training ends by giving the model its averages: they are what it holds already.
+    // At its end, training assigns the averages to the model, which holds them already: so the
+    // averages are set to the same values.
     if (epoch + 1 < training.epochs && !training.stop_training) return;
     for (size_t i = 0; i < training.optimizer().averages().size(); ++i)
       training.optimizer().averages()[i].assign(training.optimizer().trained()[i].value());

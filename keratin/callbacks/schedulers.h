@@ -17,15 +17,16 @@ struct ReduceLROnPlateauOptions {
   int64_t cooldown = 0;
   double min_lr = 0;
 };
-// Lowers the learning rate when a number has stopped getting better.
+// Lowers the learning rate when a number no longer gets better.
 KERATIN_API CallbackPtr ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
 
-// The learning rate of each epoch, from its number and the rate so far.
+// Sets the learning rate of each epoch from the epoch's number and the rate before.
 KERATIN_API CallbackPtr
 LearningRateScheduler(std::function<double(int64_t epoch, double rate)> schedule, int verbose = 0);
 
-// Evaluates, and at the end of each epoch saves, with the averages of the weights; trains on with
-// the weights themselves. The optimizer keeps averages with use_ema.
+// Puts the averages of the weights, which an optimizer with use_ema keeps, into the model for
+// validation or, with swap_on_epoch, at the end of each epoch. Training continues with the weights
+// themselves.
 KERATIN_API CallbackPtr SwapEMAWeights(bool swap_on_epoch = false);
 
 }  // namespace keratin

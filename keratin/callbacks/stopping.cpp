@@ -35,7 +35,7 @@ class EarlyStoppingCallback final : public Callback {
     if (monitor_.improves(training, *current, best_)) {
       best_ = current;
       remember();
-      // Patience starts anew when the baseline is beaten too.
+      // The wait starts again only if the value is better than the baseline too.
       if (!options_.baseline || monitor_.improves(training, *current, options_.baseline)) wait_ = 0;
       return;
     }

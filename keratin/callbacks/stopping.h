@@ -15,10 +15,10 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;
   int64_t start_from_epoch = 0;
 };
-// Ends training when a number has not got better for so many epochs.
+// Ends training when a number has not got better for `patience` epochs.
 KERATIN_API CallbackPtr EarlyStopping(EarlyStoppingOptions options = {});
 
-// Ends training when the loss is no number any more.
+// Ends training when the loss is NaN or infinite.
 KERATIN_API CallbackPtr TerminateOnNaN();
 
 }  // namespace keratin

@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point start) {
 std::vector<LayerPtr> layers_of(const Layer& model) {
   if (const auto* graph = dynamic_cast<const ModelLayer*>(&model)) return graph->layers();
   std::vector<LayerPtr> layers;
-  for (const Layer::Sublayer& part : model.sublayers()) layers.push_back(part.layer);
+  for (const Layer::Sublayer& sub : model.sublayers()) layers.push_back(sub.layer);
   return layers;
 }
 
@@ -54,7 +54,7 @@ class TensorBoardCallback final : public Callback {
   void on_epoch_end(Training& training, int64_t epoch, Logs& logs) override {
     for (const auto& [name, value] : logs) {
       const bool validated = name.starts_with("val_");
-      if (name == "learning_rate") continue;  // another callback's; below
+      if (name == "learning_rate") continue;  // another callback's; written below
       (validated ? validation() : *train_)
           .scalar("epoch_" + (validated ? name.substr(4) : name), value, epoch);
     }
@@ -91,7 +91,7 @@ class TensorBoardCallback final : public Callback {
   }
 
  private:
-  // Made when there is something to write: not every training has a validation.
+  // The writer for validation, made on first use: not every training has a validation.
   EventWriter& validation() {
     if (!validation_) validation_.emplace(options_.log_dir / "validation");
     return *validation_;
@@ -101,7 +101,7 @@ class TensorBoardCallback final : public Callback {
     if (dynamic_cast<const ModelLayer*>(&model) == nullptr) return;
     try {
       train_->keras_model("keras", serialize_layer(model).dump(), 0);
-    } catch (const UserError& error) {  // a layer without a config is no reason not to train
+    } catch (const UserError& error) {  // such as a layer without a config
       warn(text("TensorBoard: the model has no JSON, so its graph is not written: ", error.what()));
     }
   }
@@ -112,11 +112,11 @@ class TensorBoardCallback final : public Callback {
       train_->scalar("epoch_learning_rate", optimizer.learning_rate(), epoch);
       return;
     }
-    const OptimizerMap& parts = several->config().optimizer_map;
+    const OptimizerMap& optimizers = several->config().optimizer_map;
     std::map<std::string, double> rates = {
-        {parts.default_optimizer->name(), parts.default_optimizer->learning_rate()}};
-    for (const auto& [pattern, part] : parts.optimizer_map)
-      rates[part->name()] = part->learning_rate();
+        {optimizers.default_optimizer->name(), optimizers.default_optimizer->learning_rate()}};
+    for (const auto& [pattern, inner] : optimizers.optimizer_map)
+      rates[inner->name()] = inner->learning_rate();
     for (const auto& [name, rate] : rates)
       train_->scalar("epoch_learning_rate_" + name, rate, epoch);
   }

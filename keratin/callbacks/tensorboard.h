@@ -7,7 +7,7 @@
 
 namespace keratin {
 
-// When batches are logged: "batch", every so many of them, or "epoch", never.
+// When batches are logged: "batch" logs each one, a number n each n-th one, and "epoch" none.
 class KERATIN_API UpdateFrequency {
  public:
   UpdateFrequency(const char* when) : UpdateFrequency(std::string(when)) {}  // NOLINT
@@ -23,14 +23,14 @@ class KERATIN_API UpdateFrequency {
 
 struct TensorBoardOptions {
   std::filesystem::path log_dir = "logs";
-  int64_t histogram_freq = 0;  // of the weights, every so many epochs
+  int64_t histogram_freq = 0;  // of the weights, each n-th epoch; 0 for none
   bool write_graph = true;     // the layers of the model
   bool write_steps_per_second = false;
   UpdateFrequency update_freq = "epoch";
 };
-// Writes what TensorBoard shows: event files in log_dir/train and log_dir/validation, with the tags
-// that Keras gives them. What belongs to an epoch is written whatever update_freq is; Keras loses
-// it where the number of the last batch is no multiple of update_freq.
+// Writes event files for TensorBoard to log_dir/train and log_dir/validation, with Keras's tags.
+// The numbers of an epoch are always written; Keras loses them if the number of the last batch is
+// not a multiple of update_freq.
 KERATIN_API CallbackPtr TensorBoard(TensorBoardOptions options = {});
 
 }  // namespace keratin

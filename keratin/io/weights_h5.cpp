@@ -4,7 +4,7 @@
 
 namespace keratin::io {
 
-std::string H5Weights::place_of(const std::string& group) const {
+std::string H5Weights::path_in_file(const std::string& group) const {
   const size_t end = group.rfind('/');
   if (root_.has_group(group) || end == std::string::npos) return group;
   std::string of_windows = group;

@@ -43,7 +43,7 @@ class Cloner {
     return options;
   }
 
-  // A layer has one clone. Those that are merely copied are remembered by copy_of.
+  // The clone of a layer, which is made once. copy_of remembers fresh copies itself.
   LayerPtr clone_of(const LayerPtr& layer) {
     if (!options_.recursive && !options_.clone_function) return copy_of(layer);
     const auto found = clones_.find(layer.get());

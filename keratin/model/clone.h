@@ -6,22 +6,22 @@
 namespace keratin {
 
 struct CloneOptions {
-  // New inputs to build on, in the structure of the model's; made like the model's when not given.
+  // Inputs for the clone, in the structure of the model's inputs. By default, new ones are made.
   Symbols input_tensors = {};
-  // The clone of one layer; a fresh copy by default. Called once for each layer but the inputs.
+  // Makes the clone of one layer; by default, a fresh copy. Called once for each layer except
+  // inputs.
   std::function<LayerPtr(const LayerPtr&)> clone_function = {};
-  // Makes one call of the clone, and may do more: insert layers, for example. Functional only.
+  // Makes one call of a cloned layer, and may insert other layers. For functional models only.
   CallLayer call_function = {};
-  // Hand the layers of nested models to these functions too.
+  // Applies these functions to the layers of nested models too.
   bool recursive = false;
-  bool copy_weights = false;  // otherwise the clone's weights are new
-  std::string name = {};      // otherwise the source's
+  bool copy_weights = false;  // by default, the clone has new weights
+  std::string name = {};      // by default, the source's name
 };
 
-// A model with the same layers and none of the same weights. The source stays as it is: its nodes,
-// its config and its outputs. Names, trainable and optional flags, ties between layers and Lambdas
-// survive. The clone of a compiled model is compiled alike, with an optimizer that has made no step
-// and metrics that have seen nothing.
+// A model with the same layers and new weights. The source is not changed. The clone keeps names,
+// trainable and optional flags, shared layers and Lambdas. The clone of a compiled model is
+// compiled with the same options, and its optimizer and metrics are in their initial state.
 KERATIN_API Model clone_model(const Model& model, const CloneOptions& options = {});
 
 }  // namespace keratin

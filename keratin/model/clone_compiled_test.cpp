@@ -1,4 +1,4 @@
-// The clone of a compiled model is compiled alike, as in Keras 3.
+// The clone of a compiled model is compiled with the same options, as in Keras 3.
 #include <gtest/gtest.h>
 
 #include "keratin/io/compile_config.h"
@@ -20,7 +20,7 @@ Tensor random_floats(const Shape& shape, uint64_t seed) {
   return testing::random_tensor({DType::f32, shape}, -1, 1, seed);
 }
 
-TEST(CloneCompiled, TrainsAsTheSourceDid) {
+TEST(CloneCompiled, TrainsLikeItsSource) {
   Model model = two_headed();
   const auto spread = [](Value y_true, Value y_pred) {
     return ops::mean(ops::abs(y_true - y_pred), {-1});
@@ -40,7 +40,7 @@ TEST(CloneCompiled, TrainsAsTheSourceDid) {
   EXPECT_EQ(clone.optimizer().get_config(), model.optimizer().get_config());
   EXPECT_EQ(io::compile_config(clone.trainer().options()),
             io::compile_config(model.trainer().options()));
-  // Same weights, same losses; metrics and weights are each model's own.
+  // Equal weights give equal losses; each model has its own metrics and weights.
   EXPECT_EQ(clone.evaluate(x, y, {.verbose = 0}), model.evaluate(x, y, {.verbose = 0}));
   const auto before = model.get_weights();
   clone.fit(x, y, {.epochs = 2, .verbose = 0});
@@ -50,7 +50,7 @@ TEST(CloneCompiled, TrainsAsTheSourceDid) {
       ASSERT_EQ(model.get_weights()[i].at(j), before[i].at(j));
 }
 
-TEST(CloneCompiled, TakesTheLearningRateOfNow) {
+TEST(CloneCompiled, TakesTheCurrentLearningRate) {
   Model model = two_headed();
   model.compile({.optimizer = SGD({.learning_rate = 0.5}), .loss = "mse"});
   model.optimizer().set_learning_rate(0.125);
@@ -62,7 +62,7 @@ TEST(CloneCompiled, TakesTheLearningRateOfNow) {
   EXPECT_NE(clone.optimizer().parts()[0].optimizer, inner.ptr());
 }
 
-TEST(CloneCompiled, IsNotWhereTheSourceIsNot) {
+TEST(CloneCompiled, StaysUncompiledIfTheSourceIs) {
   EXPECT_FALSE(clone_model(two_headed()).compiled());
 }
 

@@ -1,4 +1,4 @@
-// Activations, initializers, regularizers and constraints written in C++, in files.
+// Saving and loading activations, initializers, regularizers and constraints written in C++.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -55,9 +55,9 @@ void expect_same_parts(const Tensor& a, const Tensor& b) {
   for (int64_t i = 0; i < a.count(); ++i) EXPECT_EQ(a.at(i), b.at(i)) << "element " << i;
 }
 
-// Trained, saved and opened again, the parts are there: outputs, losses and configs agree, and
-// training goes on.
-TEST_F(CustomParts, OpenAgainByTheirNames) {
+// After training, saving and loading, outputs, losses and configs are the same, and training
+// continues.
+TEST_F(CustomParts, LoadByTheirNames) {
   Model model = of_custom_parts();
   const Tensor x = testing::random_tensor({DType::f32, {4, 3}}, -1, 1, 1);
   const Tensor y = testing::random_tensor({DType::f32, {4, 2}}, -1, 1, 2);
@@ -76,8 +76,8 @@ TEST_F(CustomParts, OpenAgainByTheirNames) {
   }
 }
 
-// Keras finds a function by an envelope, not by a name alone.
-TEST_F(CustomParts, AreSavedAsKerasSavesFunctions) {
+// Keras reads a function from an envelope, not from a name alone.
+TEST_F(CustomParts, AreSavedLikeKerasFunctions) {
   const Model model = of_custom_parts();
   const Json config = model.layers()[1]->get_config();
   const auto function = [](const char* name) {
@@ -92,7 +92,7 @@ TEST_F(CustomParts, AreSavedAsKerasSavesFunctions) {
   EXPECT_EQ(config.at("kernel_constraint"), function("below_one"));
 }
 
-TEST_F(CustomParts, ThatNobodyBoundAreErrorsWithARemedy) {
+TEST_F(CustomParts, ShowInAnErrorHowToBindThem) {
   of_custom_parts().save(folder_ / "model.keras");
   const auto open = [&](LoadOptions options) {
     testing::expect_user_error([&] { load_model(folder_ / "model.keras", options); },
@@ -105,7 +105,7 @@ TEST_F(CustomParts, ThatNobodyBoundAreErrorsWithARemedy) {
                              {"Dense 'dense': config key 'kernel_constraint'", "below_one",
                               "load_model(path, {.constraints = {{\"below_one\", [](Value weight) "
                               "{ return weight; }}}})"});
-  // The lines that the messages show compile.
+  // The code in the messages compiles.
   load_model(folder_ / "model.keras",
              {.activations = {{"mine>doubled", [](Value x) { return x; }}},
               .initializers = {{"halves",
@@ -117,8 +117,8 @@ TEST_F(CustomParts, ThatNobodyBoundAreErrorsWithARemedy) {
               .constraints = {{"below_one", [](Value weight) { return weight; }}}});
 }
 
-// A class of Python comes with its config, and is saved with it again.
-TEST_F(CustomParts, OfPythonAreBoundWithTheirConfigs) {
+// The config of a Python class is passed to the factory, and saved again.
+TEST_F(CustomParts, OfPythonClassesKeepTheirConfigs) {
   const std::string json = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
       {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [null, 3]}},
       {"class_name": "Dense", "config": {"name": "d", "units": 2, "kernel_initializer":
@@ -135,7 +135,7 @@ TEST_F(CustomParts, OfPythonAreBoundWithTheirConfigs) {
   EXPECT_EQ(saved.at("config").at("value"), Json(0.75));
 }
 
-// Saving never fails for want of a name.
+// Saving does not fail if a name is missing.
 TEST_F(CustomParts, WithoutANameAreSavedWithAWarning) {
   const testing::Warnings warnings;
   const auto in = Input({3});
@@ -151,7 +151,7 @@ TEST_F(CustomParts, WithoutANameAreSavedWithAWarning) {
   EXPECT_EQ(again.get_weights()[0].at(0), 0.5);
 }
 
-// Layers as activations come back from files with their weights.
+// Layers used as activations are loaded with their weights.
 TEST_F(CustomParts, LayersAsActivationsAreSavedWithTheirWeights) {
   const auto in = Input({3});
   const PReLU bend({.alpha_initializer = initializers::Constant(0.25)});
@@ -168,7 +168,7 @@ TEST_F(CustomParts, LayersAsActivationsAreSavedWithTheirWeights) {
   }
 }
 
-// A file of a model that never ran in Keras has no weights of them.
+// A model that Keras saved before it ever ran has no weights of its activation layers.
 TEST_F(CustomParts, WeightsOfAnActivationMayBeMissing) {
   const auto in = Input({3});
   const PReLU bend({.alpha_initializer = initializers::Constant(0.25)});

@@ -42,7 +42,7 @@ TEST(Fit, LearnsALine) {
   EXPECT_LT(model.evaluate(data.x, data.y, {.verbose = 0}).at("loss"), 1e-6);
 }
 
-// Half precision learns too; the loss of mixed_float16 is scaled without being asked to.
+// Half precision learns too; with mixed_float16 the loss is scaled by default.
 TEST(Fit, LearnsInMixedPrecision) {
   for (const char* policy : {"mixed_float16", "mixed_bfloat16", "float64"}) {
     set_random_seed(1);
@@ -55,13 +55,13 @@ TEST(Fit, LearnsInMixedPrecision) {
     EXPECT_EQ(model.weights()[0].dtype() == DType::f64, std::string(policy) == "float64");
     EXPECT_EQ(model.optimizer().class_name() == "LossScaleOptimizer",
               std::string(policy) == "mixed_float16");
-    // The scale begins so high that the first gradients may overflow: such steps are skipped.
+    // The first scale is so large that gradients may overflow: such steps are skipped.
     const int64_t skipped = 120 - model.optimizer().iterations();
     EXPECT_TRUE(skipped == 0 || (std::string(policy) == "mixed_float16" && skipped < 5)) << skipped;
   }
 }
 
-TEST(Fit, EndsWellAtAnInterrupt) {
+TEST(Fit, StopsCleanlyAtAnInterrupt) {
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});
   const Batch data = line(64);
@@ -76,11 +76,11 @@ TEST(Fit, EndsWellAtAnInterrupt) {
   EXPECT_EQ(steps, 3);
   EXPECT_EQ(history.epoch.size(), 1u);
   EXPECT_EQ(model.optimizer().iterations(), 3);
-  // The model goes on from there.
+  // Training can continue.
   EXPECT_FALSE(model.fit(data.x, data.y, {.verbose = 0}).interrupted);
 }
 
-TEST(Fit, LearnsFromADatasetWithoutAnEnd) {
+TEST(Fit, LearnsFromAnEndlessDataset) {
   set_random_seed(2);
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0.3}), .loss = "mse"});
@@ -93,8 +93,8 @@ TEST(Fit, LearnsFromADatasetWithoutAnEnd) {
   EXPECT_EQ(history["val_loss"].size(), 3u);
 }
 
-// What a generator gives is gone once it was taken: fit takes no batch it does not learn from.
-TEST(Fit, LosesNothingOfAGenerator) {
+// A batch that was taken from a generator is gone, so fit takes no batch that it does not use.
+TEST(Fit, UsesEveryBatchOfAGenerator) {
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});
   const Batch data = line(4);
@@ -110,7 +110,7 @@ TEST(Fit, LosesNothingOfAGenerator) {
   EXPECT_EQ(model.optimizer().iterations(), 5);
 }
 
-// Gives rows 0 … count-1 of a line, four at a time, and then nothing.
+// Gives rows 0 … count-1 of a line, in batches of four.
 Dataset::Generator batches_of(int64_t count) {
   return [data = line(4), left = count]() mutable -> std::optional<Batch> {
     if (left-- <= 0) return std::nullopt;
@@ -118,23 +118,23 @@ Dataset::Generator batches_of(int64_t count) {
   };
 }
 
-TEST(Fit, GoesThroughAGeneratorOnce) {
+TEST(Fit, TakesOnePassOverAGenerator) {
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0.1}), .loss = "mse"});
   std::vector<std::string> warnings;
   const auto before =
       set_warning_handler([&](const std::string& warning) { warnings.push_back(warning); });
-  // An epoch goes on where the last one ended.
+  // An epoch continues where the last one ended.
   EXPECT_EQ(
       model.fit(batches_of(4), {.epochs = 2, .verbose = 0, .steps_per_epoch = 2}).epoch.size(), 2u);
   EXPECT_EQ(model.optimizer().iterations(), 4);
   EXPECT_TRUE(warnings.empty());
-  // It ends in the middle of an epoch, and before one.
+  // The generator ends in the middle of an epoch, and before one.
   EXPECT_EQ(
       model.fit(batches_of(3), {.epochs = 9, .verbose = 0, .steps_per_epoch = 2}).epoch.size(), 2u);
   EXPECT_EQ(model.fit(batches_of(3), {.epochs = 2, .verbose = 0}).epoch.size(), 1u);
   EXPECT_EQ(model.optimizer().iterations(), 10);
-  // Validation goes on in its own generator.
+  // Validation continues in its own generator.
   const History history = model.fit(batches_of(6), {.epochs = 3,
                                                     .verbose = 0,
                                                     .validation_data = batches_of(3),
@@ -149,7 +149,7 @@ TEST(Fit, GoesThroughAGeneratorOnce) {
   EXPECT_NE(warnings[2].find("validation data ran out"), std::string::npos);
 }
 
-TEST(Fit, TakesTheSameDataInAnyForm) {
+TEST(Fit, TakesDataInAnyForm) {
   Model model = one_dense();
   model.compile({.optimizer = SGD({.learning_rate = 0}), .loss = "mse"});
   const Batch data = line(4);
@@ -170,11 +170,11 @@ TEST(Fit, TakesTheSameDataInAnyForm) {
   EXPECT_EQ(Tensor(model.predict(data.x, {.batch_size = 1, .steps = 3})).shape(), Shape({3, 1}));
 }
 
-TEST(Fit, RefusesGeneratorsThatDoNotFit) {
+TEST(Fit, RefusesEmptyAndUnsuitableGenerators) {
   Model model = one_dense();
   model.compile({.loss = "mse"});
-  const auto refuses = [&](const FitOptions& options, const std::string& part) {
-    testing::expect_user_error([&] { model.fit(batches_of(2), options); }, part);
+  const auto refuses = [&](const FitOptions& options, const std::string& message) {
+    testing::expect_user_error([&] { model.fit(batches_of(2), options); }, message);
   };
   refuses({.verbose = 0, .validation_split = 0.5}, "`validation_split`");
   refuses({.verbose = 0, .sample_weight = Tensor::zeros(DType::f32, {4})}, "`sample_weight`");
@@ -194,7 +194,7 @@ TEST(Fit, RefusesGeneratorsThatDoNotFit) {
       "`sample_weight`");
 }
 
-TEST(Fit, TellsOfABatchOnlyWhenThereIsOne) {
+TEST(Fit, CallsBatchCallbacksOnlyForBatches) {
   Model model = one_dense();
   model.compile({.loss = "mse", .steps_per_execution = 2});
   const Batch data = line(6);
@@ -222,8 +222,8 @@ TEST(Fit, ValidatesOnTheLastRows) {
               1e-6);
 }
 
-// Each is refused in words that say what is wrong, and the model stays as it was.
-TEST(Fit, RefusesWhatDoesNotFit) {
+// Each error names what is wrong, and the model is not changed.
+TEST(Fit, RefusesUnsuitableDataAndOptions) {
   Model model = one_dense();
   const Batch data = line(8);
   const auto before = model.get_weights();

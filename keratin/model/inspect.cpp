@@ -16,7 +16,7 @@ std::string_view text_of(const files::FileView& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-// It may be a string in JSON again.
+// Parses JSON, which may be encoded as a JSON string.
 Json json_of(std::string_view text, const std::string& where) {
   try {
     return io::unpacked_json(text);
@@ -30,7 +30,7 @@ std::string string_at(const Json& json, std::string_view key) {
   return found != nullptr && found->is_string() ? found->as_string() : std::string();
 }
 
-// Keras 3 keeps how a model was compiled within its config.
+// Takes a model's config; Keras 3 has the compile config in it.
 void set_config(FileContents& out, Json config) {
   if (const Json* compiled = config.is_object() ? config.find("compile_config") : nullptr)
     out.training = *compiled;
@@ -48,7 +48,8 @@ bool is_optimizer_path(std::string_view path) {
   return path.starts_with("optimizer/") || path.starts_with("optimizer_weights/");
 }
 
-// Whose variables a group holds: a name that Keras noted, or the layer's place in a legacy file.
+// The layer or optimizer of a group: the name that Keras wrote, or the layer's group in a legacy
+// file.
 std::string owner_of(const hdf5::Group& group, const std::string& path) {
   if (group.has_attribute("name")) {
     const hdf5::Value name = group.attribute("name");
@@ -59,7 +60,7 @@ std::string owner_of(const hdf5::Group& group, const std::string& path) {
   return path.substr(legacy.size(), path.find('/', legacy.size()) - legacy.size());
 }
 
-// The reader has seen to it that groups are a tree, and not too many.
+// Adds all datasets. The reader has checked that groups form a tree, and limited their number.
 void add_datasets(FileContents& out, const hdf5::Group& root) {
   std::vector<std::string> pending{""};
   while (!pending.empty()) {
@@ -85,7 +86,7 @@ void add_datasets(FileContents& out, const hdf5::Group& root) {
   }
 }
 
-std::string attribute_text(const hdf5::Group& root, std::string_view name) {
+std::string string_attribute(const hdf5::Group& root, std::string_view name) {
   if (!root.has_attribute(name)) return {};
   const hdf5::Value value = root.attribute(name);
   return value.is_string() && value.strings().size() == 1 ? value.string() : std::string();
@@ -95,14 +96,14 @@ FileContents hdf5_contents(const files::FileView& file) {
   const hdf5::Group root = hdf5::File(file).root();
   FileContents out;
   const bool by_layer = root.has_attribute("layer_names") || root.has_attribute("layer_names0");
-  const std::string config = attribute_text(root, "model_config");
+  const std::string config = string_attribute(root, "model_config");
   out.format = !config.empty() ? "legacy HDF5 model"
                : by_layer      ? "legacy HDF5 weights"
                                : "HDF5 weights";
-  out.keras_version = attribute_text(root, "keras_version");
-  out.backend = attribute_text(root, "backend");
+  out.keras_version = string_attribute(root, "keras_version");
+  out.backend = string_attribute(root, "backend");
   if (!config.empty()) set_config(out, json_of(config, file.name() + ": model_config"));
-  if (const std::string training = attribute_text(root, "training_config"); !training.empty())
+  if (const std::string training = string_attribute(root, "training_config"); !training.empty())
     out.training = json_of(training, file.name() + ": training_config");
   add_datasets(out, root);
   return out;
@@ -169,8 +170,9 @@ FileContents zip_contents(const files::FileView& file, const std::filesystem::pa
   bool arrays = !zip.entries().empty();
   for (const files::ZipEntry& entry : zip.entries())
     arrays = arrays && entry.name.ends_with(".npy");
-  require(arrays, path.string(),
-          ": a zip, but neither a Keras model (with a config.json) nor NumPy's arrays");
+  require(
+      arrays, path.string(),
+      ": expected a zip with a Keras model or NumPy arrays, found neither config.json nor .npy");
   FileContents out;
   out.format = "NumPy arrays";
   for (const auto& [name, tensor] : read_npz(path)) out.tensors.push_back(held(name, tensor));
@@ -185,7 +187,7 @@ FileContents safetensors_contents(const files::FileView& file) {
   return out;
 }
 
-// The files beside an index that hold its weights. A name that leads elsewhere is not followed.
+// The weights in the shards beside an index. Names that lead to other folders are not followed.
 FileContents shard_contents(const Json& shards_of, const std::filesystem::path& index) {
   FileContents out;
   out.format = "sharded HDF5 weights";
@@ -198,7 +200,7 @@ FileContents shard_contents(const Json& shards_of, const std::filesystem::path& 
         std::filesystem::exists(index.parent_path() / name))
       take_weights(out, files::map_file(index.parent_path() / name));
     else
-      out.others.push_back("a shard that is not beside it: " + name);
+      out.others.push_back("missing shard: " + name);
   }
   return out;
 }
@@ -214,7 +216,7 @@ FileContents json_contents(const files::FileView& file, const std::filesystem::p
     }
   }
   require(json.is_object() && json.contains("class_name"), file.name(),
-          ": JSON, but not a model's config: it names no class");
+          ": expected JSON of a model's config, got JSON without a class_name");
   out.format = "model config";
   set_config(out, std::move(json));
   return out;

@@ -11,10 +11,10 @@
 
 namespace keratin {
 
-// An array of a file. Its data is read when asked for.
+// An array in a file. Its data is read by `read`.
 struct KERATIN_API StoredTensor {
-  std::string name;   // its place in the file: "layers/dense/vars/0"
-  std::string owner;  // the layer or optimizer it belongs to, where the file says so
+  std::string name;   // its path in the file: "layers/dense/vars/0"
+  std::string owner;  // the layer or optimizer that has it; empty if the file does not say
   DType dtype = DType::f32;
   Dims dims;
   bool of_optimizer = false;
@@ -23,18 +23,19 @@ struct KERATIN_API StoredTensor {
   uint64_t bytes() const;
 };
 
-// What is in a file of a model or of weights. No layer is made from it, and nothing is run.
+// The contents of a file with a model or weights. No layer is made from them, and no code is run.
 struct FileContents {
   std::string format;  // "Keras model", "Keras model folder", "legacy HDF5 model", …
   std::string keras_version, date_saved, backend;
-  Json config;    // of the model; nothing where there is none
-  Json training;  // how it was compiled
+  Json config;    // of the model; null if there is none
+  Json training;  // the compile config; null if there is none
   std::vector<StoredTensor> tensors;
-  std::vector<std::string> others;  // parts that Keras does not write there; they are not looked at
+  std::vector<std::string> others;  // members that Keras does not write; they are not read
 };
 
-// Looks into a .keras file or folder, an HDF5 file (whole models or weights), an .npz, a
-// safetensors file, the index of shards or a JSON config, by its contents and not its suffix.
+// Inspects a .keras file or folder, an HDF5 file (whole models or weights), an .npz, a safetensors
+// file, the index of shards or a JSON config. The format is found from the contents, not the
+// suffix.
 KERATIN_API FileContents inspect_file(const std::filesystem::path& path);
 
 }  // namespace keratin

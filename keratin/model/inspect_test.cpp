@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::expect_user_error;
 
-// A small model, compiled and trained for a step, in a folder that goes when the test ends.
+// A small model, compiled and trained for one step, and a folder that is deleted after the test.
 class Inspecting : public ::testing::Test {
  protected:
   Inspecting() : folder_(fs::path(::testing::TempDir()) / text("keratin_inspect_", getpid())) {
@@ -39,7 +39,7 @@ const StoredTensor& find(const FileContents& contents, const std::string& name) 
   throw InternalError("no array " + name);
 }
 
-TEST_F(Inspecting, WholeModels) {
+TEST_F(Inspecting, ShowsWholeModels) {
   for (const char* name : {"m.keras", "m/", "m.h5"}) {
     model_->save(at(name));
     const FileContents contents = inspect_file(at(name));
@@ -54,7 +54,7 @@ TEST_F(Inspecting, WholeModels) {
   }
 }
 
-TEST_F(Inspecting, Weights) {
+TEST_F(Inspecting, ShowsWeights) {
   for (const char* name : {"w.weights.h5", "w.weights.json", "w.npz", "w.safetensors"}) {
     model_->save_weights(at(name));
     const FileContents contents = inspect_file(at(name));
@@ -67,7 +67,7 @@ TEST_F(Inspecting, Weights) {
   }
 }
 
-TEST_F(Inspecting, AShardThatLeadsElsewhereIsNotFollowed) {
+TEST_F(Inspecting, DoesNotFollowShardsInOtherFolders) {
   model_->save_weights(at("w.weights.h5"));
   fs::create_directory(at("inner"));
   std::ofstream(at("inner/w.weights.json"))
@@ -77,24 +77,24 @@ TEST_F(Inspecting, AShardThatLeadsElsewhereIsNotFollowed) {
   EXPECT_EQ(contents.others.size(), 2U);
 }
 
-TEST_F(Inspecting, RefusesWhatItDoesNotKnow) {
+TEST_F(Inspecting, RefusesUnknownFiles) {
   std::ofstream(at("noise")) << "hello";
   std::ofstream(at("other.json")) << R"({"a": 1})";
   expect_user_error([&] { inspect_file(at("none")); }, "no such file");
   expect_user_error([&] { inspect_file(at("noise")); }, "not a Keras model");
-  expect_user_error([&] { inspect_file(at("other.json")); }, "it names no class");
+  expect_user_error([&] { inspect_file(at("other.json")); }, "JSON without a class_name");
   expect_user_error([&] { inspect_file(folder_); }, "there is no 'config.json'");
 }
 
-TEST_F(Inspecting, AFolderIsReplacedWholeAndOnlyWhenItIsAModel) {
+TEST_F(Inspecting, ReplacesOnlyFoldersOfModels) {
   model_->save(at("m/"));
   model_->save(at("m/"));
   EXPECT_EQ(load_model(at("m")).get_weights()[0], model_->get_weights()[0]);
   fs::create_directory(at("mine"));
-  expect_user_error([&] { model_->save(at("mine/")); }, "is no folder of a model");
+  expect_user_error([&] { model_->save(at("mine/")); }, "is not the folder of a model");
   size_t left = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) ++left;
-  EXPECT_EQ(left, 2U);  // nothing beside the two
+  EXPECT_EQ(left, 2U);  // no temporary files are left
 }
 
 TEST_F(Inspecting, ProfilesTheStepsOfAPlan) {

@@ -9,41 +9,41 @@
 namespace keratin {
 namespace {
 
-// The outputs of batches, one after the other along the first axis. Of outputs that have none there
-// is one for each batch, as in Keras on TensorFlow.
+// The outputs of batches, concatenated along the first axis. Scalar outputs give one number per
+// batch, as in Keras on TensorFlow.
 Tree<Tensor> joined(const std::vector<PendingOutputs>& batches) {
-  std::vector<Tree<Tensor>> parts;
-  for (const PendingOutputs& batch : batches) parts.push_back(batch.get());
+  std::vector<Tree<Tensor>> outputs;
+  for (const PendingOutputs& batch : batches) outputs.push_back(batch.get());
   std::vector<std::vector<Tensor>> flat;
-  for (const Tree<Tensor>& part : parts) flat.push_back(part.flat());
+  for (const Tree<Tensor>& batch : outputs) flat.push_back(batch.flat());
   size_t output = 0;
-  return parts[0].map<Tensor>([&](const Tensor& first) {
+  return outputs[0].map<Tensor>([&](const Tensor& first) {
     Dims dims = first.shape().dims();
     const bool scalar = dims.empty();
     if (scalar && flat.size() > 1) dims = {static_cast<int64_t>(flat.size())};
     if (!scalar) dims[0] = 0;
-    for (const auto& part : flat)
-      if (!scalar) dims[0] += part[output].shape()[0];
+    for (const auto& batch : flat)
+      if (!scalar) dims[0] += batch[output].shape()[0];
     Tensor whole(first.dtype(), dims);
     std::byte* to = whole.buffer().data();
-    for (const auto& part : flat) {
-      std::memcpy(to, part[output].raw(), part[output].bytes());
-      to += part[output].bytes();
+    for (const auto& batch : flat) {
+      std::memcpy(to, batch[output].raw(), batch[output].bytes());
+      to += batch[output].bytes();
     }
     ++output;
     return whole;
   });
 }
 
-// So many rows from this one on, where they are.
+// A tensor of `count` rows from `first` on, which shares their memory.
 Tensor rows_of(const Tensor& t, int64_t first, int64_t count) {
   Dims dims = t.shape().dims();
   dims[0] = count;
   const Shape shape(dims);
   const size_t row = static_cast<size_t>(shape.count(1, shape.rank())) * size_of(t.dtype());
   const auto whole = std::make_shared<Buffer>(t.buffer());
-  const std::shared_ptr<void> part(whole, whole->data() + row * static_cast<size_t>(first));
-  return {t.dtype(), shape, Buffer::wrap(part, row * static_cast<size_t>(count))};
+  const std::shared_ptr<void> rows(whole, whole->data() + row * static_cast<size_t>(first));
+  return {t.dtype(), shape, Buffer::wrap(rows, row * static_cast<size_t>(count))};
 }
 
 Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs) {
@@ -69,7 +69,7 @@ Model::Model(ModelOptions options) {
 }
 
 Model::Model(LayerPtr layer) : layer_(std::move(layer)) {
-  require(layer_ != nullptr, "Model: expected a layer, got nothing");
+  require(layer_ != nullptr, "Model: expected a layer, got a null pointer");
   settle_runner(layer_);
   programs_ = programs_of(layer_);
 }
@@ -137,26 +137,26 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
   require(options.steps.value_or(1) > 0, "predict: `steps` must be positive, got ",
           options.steps.value_or(1));
   const Dataset batches = data.batches(options.batch_size);
-  std::vector<PendingOutputs> parts;
-  const auto goes_on = [&] {
-    return !options.steps || static_cast<int64_t>(parts.size()) < *options.steps;
+  std::vector<PendingOutputs> outputs;
+  const auto has_steps = [&] {
+    return !options.steps || static_cast<int64_t>(outputs.size()) < *options.steps;
   };
-  // A device may be at work on a batch while the next one is on its way.
-  const auto predict_part = [&](const Tree<Tensor>& x) {
-    parts.push_back(program(x, options)->start(arguments_of(x)));
+  // A device may compute one batch while the next one is prepared.
+  const auto start_batch = [&](const Tree<Tensor>& x) {
+    outputs.push_back(program(x, options)->start(arguments_of(x)));
   };
   if (data.is_rows()) {
     const int64_t size = data.rows().size();
-    for (int64_t first = 0; first < size && goes_on(); first += options.batch_size)
-      predict_part(data.rows().x.map<Tensor>([&](const Tensor& t) {
+    for (int64_t first = 0; first < size && has_steps(); first += options.batch_size)
+      start_batch(data.rows().x.map<Tensor>([&](const Tensor& t) {
         return rows_of(t, first, std::min(options.batch_size, size - first));
       }));
   } else {
     const auto stream = batches.stream();
-    for (Batch batch; goes_on() && stream->next(batch);) predict_part(batch.x);
+    for (Batch batch; has_steps() && stream->next(batch);) start_batch(batch.x);
   }
-  require(!parts.empty(), "predict: the data are empty: no batch came");
-  return joined(parts);
+  require(!outputs.empty(), "predict: the data are empty: no batch came");
+  return joined(outputs);
 }
 
 void Model::compile(CompileOptions options) {
@@ -187,9 +187,10 @@ Logs Model::evaluate(const Data& data, const EvaluateOptions& options) {
           options.batch_size);
   if (options.sample_weight.is_none())
     return keratin::evaluate(trainer(), data.batches(options.batch_size), options);
-  require(data.is_rows(),
-          "`sample_weight` is not supported beside a Dataset or a generator: let its batches hold ",
-          "the weights");
+  require(
+      data.is_rows(),
+      "`sample_weight` is not supported with a Dataset or a generator: put the weights into its ",
+      "batches");
   const Data weighted = Batch{data.rows().x, data.rows().y, options.sample_weight};
   return keratin::evaluate(trainer(), weighted.batches(options.batch_size), options);
 }

@@ -18,8 +18,8 @@ struct ModelOptions {
 };
 
 struct PredictOptions {
-  int64_t batch_size = 32;            // for `predict`, which takes any number of samples
-  std::optional<int64_t> steps = {};  // batches to take; all of them by default
+  int64_t batch_size = 32;            // of the batches that `predict` runs
+  std::optional<int64_t> steps = {};  // number of batches; by default, all
   bool training = false;
   EngineOptions engine = {};
 };
@@ -30,17 +30,17 @@ struct SaveOptions {
 
 struct SaveWeightsOptions {
   bool overwrite = true;
-  // In GiB: .weights.json is written with files of at most this size beside it; 5 unless given.
+  // The largest size of a shard of .weights.json, in GiB; 5 by default.
   std::optional<double> max_shard_size = {};
 };
 
 struct LoadWeightsOptions {
-  bool skip_mismatch = false;  // warn of layers that do not fit, and leave them as they are
-  bool by_name = false;        // pair layers by name, in legacy .h5 files
+  bool skip_mismatch = false;  // warn of layers that do not fit, and do not change them
+  bool by_name = false;        // match layers by name, in legacy .h5 files
 };
 
-// A model: a graph of layers, a sequence of layers, or a layer of the user's. Copies are the same
-// model. It can be called like a layer, to be part of another.
+// A model: a graph of layers, a sequence of layers, or a layer of the user's. Copies refer to the
+// same model. A model can be called like a layer, as part of another model.
 class KERATIN_API Model {
  public:
   explicit Model(ModelOptions options);
@@ -51,9 +51,9 @@ class KERATIN_API Model {
   operator LayerPtr() const { return layer_; }  // NOLINT(google-explicit-constructor)
   Dialect dialect() const;
 
-  // The graph, where there is one: a functional model's, or that of a built Sequential.
+  // The graph of a functional model or of a built Sequential; null for other models.
   const FunctionalLayer* functional() const;
-  const FunctionalLayer& graph() const;  // or an error
+  const FunctionalLayer& graph() const;  // the same; an error if there is none
   std::vector<SymbolicTensor> inputs() const { return graph().inputs(); }
   std::vector<SymbolicTensor> outputs() const { return graph().outputs(); }
   const Symbols& input() const { return graph().input(); }
@@ -74,67 +74,67 @@ class KERATIN_API Model {
     return (*layer_)(input, named);
   }
 
-  // Runs the model on data, batch by batch. Safe from any number of threads.
+  // Runs the model on data, batch by batch. Any number of threads may call it.
   Tree<Tensor> predict(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
-  // The inputs of batches from a Dataset or a generator; targets are not looked at.
+  // Runs the model on batches from a Dataset or a generator; targets are ignored.
   Tree<Tensor> predict(const Data& data, const PredictOptions& options = {}) const;
   Tree<Tensor> predict_on_batch(const Tree<Tensor>& inputs,
                                 const PredictOptions& options = {}) const {
     return run(inputs, options).outputs;
   }
-  // What runs such a batch: its plan and costs. Made when first asked for.
+  // The program that runs such a batch, with its plan and costs. It is compiled on first use.
   std::shared_ptr<const Program> program(const Tree<Tensor>& inputs,
                                          const PredictOptions& options = {}) const;
-  // Programs are kept for the shapes that were seen last: how many, and how large together. The
-  // limits hold for training steps too.
+  // Limits the number and the total size of the programs that are cached, by the shapes of inputs.
+  // The limits hold for training steps too.
   void set_program_limits(CacheLimits limits);
   ProgramCacheInfo program_cache() const { return programs_->info(); }
-  // Runs a batch several times, and says where the time went, step by step of the plan.
+  // Runs a batch several times, and returns the time of each step of the plan.
   std::vector<Executable::StepTime> profile(const Tree<Tensor>& inputs, int runs = 10,
                                             const PredictOptions& options = {}) const;
-  // One batch, with the masks of the outputs and the losses that layers added.
+  // Runs one batch. The result has the masks of the outputs and the losses that layers added too.
   RunResult run(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
 
-  // Training, as in Keras: says how first, then trains. A call that fails leaves the model as it
-  // was. Compiling again starts with a new optimizer.
+  // Training as in Keras: `compile` first, then `fit`. A call that fails does not change the model.
+  // Compiling again makes a new optimizer.
   void compile(CompileOptions options = {});
   History fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options = {});
   History fit(const Data& data, const FitOptions& options = {});
   Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options = {});
   Logs evaluate(const Data& data, const EvaluateOptions& options = {});
-  // One step; what the metrics say since they were last reset.
+  // Trains on one batch. Returns the metrics since they were last reset.
   Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
                       const BatchOptions& options = {});
   Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
                      const BatchOptions& options = {});
   void reset_metrics() { trainer().reset_metrics(); }
   bool compiled() const { return *trainer_ != nullptr; }
-  Trainer& trainer() const;  // or an error: the model was not compiled
+  Trainer& trainer() const;  // an error if the model is not compiled
   OptimizerState& optimizer() const { return trainer().optimizer(); }
 
-  // Files, by Keras's suffixes; see saving.h for `load_model`. They appear whole or not at all.
-  // The whole model: config, weights, and, once compiled, how it is trained. A .keras file,
-  // a folder of its parts where the path ends in /, or Keras 3's legacy .h5.
+  // Saves the whole model: config, weights and, if compiled, the training config and the
+  // optimizer's state. The suffix is .keras, .h5 for Keras 3's legacy format, or / for a folder
+  // with the members of a .keras. Files appear whole or not at all. `load_model` is in saving.h.
   void save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
-  // Weights alone, the optimizer's too once it has some: .weights.h5, .weights.json (in several
-  // files), .npz or .safetensors.
+  // Saves weights alone, with the optimizer's state if there is some: .weights.h5, .weights.json
+  // (in several files), .npz or .safetensors.
   void save_weights(const std::filesystem::path& path,
                     const SaveWeightsOptions& options = {}) const;
-  // All or nothing: a file that does not fit changes nothing.
+  // Loads weights. A file that does not fit changes nothing.
   void load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options = {});
 
   Json get_config() const { return layer_->get_config(); }
-  // Keras's envelope of the whole model, as text.
+  // Keras's envelope of the whole model, as JSON.
   std::string to_json(int indent = -1) const { return serialize_layer(*layer_).dump(indent); }
 
  private:
   LayerPtr layer_;
   std::shared_ptr<ProgramCache> programs_;
-  // Copies are the same model, compiled together.
+  // Shared by copies, which are the same model.
   std::shared_ptr<std::unique_ptr<Trainer>> trainer_ = std::make_shared<std::unique_ptr<Trainer>>();
 };
 
-// Layers in a row.
+// A sequence of layers.
 class KERATIN_API Sequential : public Model {
  public:
   Sequential() : Sequential(std::vector<LayerPtr>{}) {}
@@ -144,7 +144,7 @@ class KERATIN_API Sequential : public Model {
       : Sequential(std::vector<LayerPtr>(layers), name) {}
 
   void add(const LayerPtr& layer) { sequential().add(layer); }
-  // An input for what follows: add(Input({28, 28})).
+  // Adds an input for the layers after it: add(Input({28, 28})).
   void add(const SymbolicTensor& input) { sequential().add(input.layer()); }
   void pop() { sequential().pop(); }
 

@@ -30,7 +30,7 @@ TEST(Model, RunsAChainOfDenseLayers) {
   EXPECT_EQ(out.shape(), Shape({5, 2}));
 }
 
-TEST(Model, GivesEveryOutputOfALambda) {
+TEST(Model, ReturnsEveryOutputOfALambda) {
   const auto x = Input({4});
   const auto [a, b] = Lambda([](Value v) -> Values { return {v + 1.0, v}; })(x).unpack<2>();
   const Model model({.inputs = x, .outputs = {b, a}});
@@ -38,7 +38,7 @@ TEST(Model, GivesEveryOutputOfALambda) {
   expect_close(out[0], ramp({2, 4}), 1e-6, "second");
 }
 
-TEST(Model, ComesBackFromItsConfig) {
+TEST(Model, CanBeMadeFromItsConfig) {
   const auto x = Input({.shape = {3}, .name = "x"});
   const auto shared = Dense({.units = 3}, "shared");
   const Model inner({.inputs = x, .outputs = shared(shared(x)), .name = "inner"});

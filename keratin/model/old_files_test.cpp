@@ -1,4 +1,4 @@
-// Files that old versions of Keras saved, made by these versions themselves: tests/golden/old.
+// Tests with files that old versions of Keras saved: tests/golden/old.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ std::vector<Json> old_entries() {
 Json old_entry(const std::string& file) {
   for (const Json& entry : old_entries())
     if (entry.at("file") == Json(file)) return entry;
-  fail("no old file is named ", file);
+  fail("tests/golden/old has no file ", file);
 }
 
 Model open_old(const Json& entry) {
@@ -63,7 +63,7 @@ void expect_old_outputs(const Model& model, const Json& entry) {
   }
 }
 
-TEST_F(OldFiles, ComputeWhatTheyDidThen) {
+TEST_F(OldFiles, GiveTheOutputsOfTheirVersion) {
   for (const Json& entry : old_entries()) {
     SCOPED_TRACE(entry.at("file").as_string());
     const Model model = open_old(entry);
@@ -72,7 +72,7 @@ TEST_F(OldFiles, ComputeWhatTheyDidThen) {
   }
 }
 
-TEST_F(OldFiles, GoOnTraining) {
+TEST_F(OldFiles, ContinueTraining) {
   size_t trained = 0;
   for (const Json& entry : old_entries()) {
     const Json* losses = entry.find("losses");
@@ -90,7 +90,7 @@ TEST_F(OldFiles, GoOnTraining) {
   EXPECT_GE(trained, 8u);
 }
 
-TEST_F(OldFiles, OpenWithoutWarningsAndAreTheSameSavedAgain) {
+TEST_F(OldFiles, LoadWithoutWarningsAndRoundTrip) {
   for (const Json& entry : old_entries()) {
     SCOPED_TRACE(entry.at("file").as_string());
     const testing::Warnings warnings;
@@ -100,12 +100,12 @@ TEST_F(OldFiles, OpenWithoutWarningsAndAreTheSameSavedAgain) {
       model.save(at(name));
       expect_old_outputs(load_model(at(name)), entry);
     }
-    for (const std::string& said : warnings.said)  // the metric was a mean in one of them
+    for (const std::string& said : warnings.said)  // one file has the metric as a mean
       EXPECT_NE(said.find("the metric cosine_proximity"), said.npos) << said;
   }
 }
 
-TEST_F(OldFiles, InspectOpensThem) {
+TEST_F(OldFiles, CanBeInspected) {
   for (const Json& entry : old_entries()) {
     SCOPED_TRACE(entry.at("file").as_string());
     const FileContents contents = inspect_file(old_file(entry.at("file").as_string()));
@@ -115,8 +115,7 @@ TEST_F(OldFiles, InspectOpensThem) {
   }
 }
 
-// What the file is its contents say.
-TEST_F(OldFiles, NamesDoNotTell) {
+TEST_F(OldFiles, AreRecognisedByTheirContents) {
   const Json entry = old_entry("keras2_2_4_nested.h5");
   const Model model = open_old(entry);
   model.save(at("model.keras"));
@@ -146,20 +145,20 @@ TEST_F(OldFiles, NamesDoNotTell) {
     for (size_t i = 0; i < next.get_weights().size(); ++i)
       EXPECT_EQ(next.get_weights()[i], model.get_weights()[i]);
     if (name != "w.weights.h5")
-      expect_user_error([&] { load_model(unnamed); }, "which holds weights alone");
+      expect_user_error([&] { load_model(unnamed); }, "which has weights alone");
   }
   other.load_weights(at("zip.h5"));
   expect_user_error([&] { other.load_weights(at("config")); }, "no weights");
 }
 
-TEST_F(OldFiles, AnEmbeddingOfIntegersHasFloats) {
+TEST_F(OldFiles, GiveEmbeddingsOfIntegersFloatWeights) {
   const Model model = open_old(old_entry("keras2_0_2_embedding.h5"));
   EXPECT_EQ(model.get_weights()[0].dtype(), DType::f32);
   EXPECT_EQ(model.inputs()[0].dtype(), DType::i32);
 }
 
-// Whoever reads them.
-TEST_F(OldFiles, FloatsAreNeverReadIntoIntegers) {
+// This holds for every format.
+TEST_F(OldFiles, RefuseFloatsForIntegerVariables) {
   const auto make = [](const char* dtype) {
     const auto in = Input({.shape = {2}, .dtype = DType::i32});
     const LayerOptions options{.name = "e", .dtype = dtype};
@@ -183,7 +182,7 @@ TEST_F(OldFiles, FloatsAreNeverReadIntoIntegers) {
   }
 }
 
-TEST_F(OldFiles, AConfigMayBeAStringWithinAString) {
+TEST_F(OldFiles, MayEncodeTheConfigTwice) {
   const std::string config = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
       {"class_name": "Dense", "config": {"name": "d", "units": 2, "use_bias": false,
        "batch_input_shape": [null, 3]}}]}})";
@@ -201,16 +200,16 @@ TEST_F(OldFiles, AConfigMayBeAStringWithinAString) {
   EXPECT_EQ(inspect_file(at("twice.h5")).config.at("class_name"), Json("Sequential"));
 }
 
-TEST_F(OldFiles, NamesWithSlashesAreFoundByName) {
+TEST_F(OldFiles, MatchNamesWithSlashesByName) {
   const Model whole = open_old(old_entry("tf2_0_4_slashes.model"));
   const auto in = Input({4});
-  Model part({.inputs = in, .outputs = Dense({.units = 3}, "block_first")(in)});
-  part.load_weights(old_file("tf2_0_4_slashes.model"), {.by_name = true});
-  EXPECT_EQ(part.get_weights()[0], whole.get_weights()[0]);
+  Model first({.inputs = in, .outputs = Dense({.units = 3}, "block_first")(in)});
+  first.load_weights(old_file("tf2_0_4_slashes.model"), {.by_name = true});
+  EXPECT_EQ(first.get_weights()[0], whole.get_weights()[0]);
 }
 
-// {"type": "ndarray", "value": 0.2}, as Keras 2.0 wrote what NumPy had made.
-TEST_F(OldFiles, NumbersOfNumPyAreNumbers) {
+// Keras 2.0 wrote NumPy's numbers as {"type": "ndarray", "value": 0.2}.
+TEST_F(OldFiles, MayHaveNumPyNumbersInConfigs) {
   const Model model = model_from_json(R"({"class_name": "Sequential", "keras_version": "2.0.5",
       "config": [{"class_name": "ThresholdedReLU", "config": {"name": "t",
       "batch_input_shape": [null, 3], "theta": {"type": "ndarray", "value": 0.5}}}]})");
@@ -218,7 +217,7 @@ TEST_F(OldFiles, NumbersOfNumPyAreNumbers) {
   EXPECT_EQ(model.predict(x).leaf(), Tensor::zeros(DType::f32, {1, 3}));
 }
 
-TEST_F(OldFiles, BilinearSamplesOfTensorFlow1AreWarnedOf) {
+TEST_F(OldFiles, WarnOfTheBilinearSamplingOfTensorFlow1) {
   for (const std::string version : {"2.2.4", "2.2.4-tf", "2.5.0"}) {
     SCOPED_TRACE(version);
     const testing::Warnings warnings;
@@ -229,7 +228,7 @@ TEST_F(OldFiles, BilinearSamplesOfTensorFlow1AreWarnedOf) {
   }
 }
 
-TEST_F(OldFiles, LayersThatAreNoMoreAreErrors) {
+TEST_F(OldFiles, RefuseLayersThatNoLongerExist) {
   const auto with = [](const std::string& kind, const std::string& config) {
     return R"({"class_name": "Sequential", "keras_version": "1.2.2", "config": [{"class_name": ")" +
            kind + R"(", "config": {"name": "old", "batch_input_shape": [null, 4], )" + config +

@@ -16,11 +16,12 @@
 namespace keratin {
 namespace {
 
-// What is drawn: boxes of text, one per layer, and arrows between them.
+// A drawing of a model: one box of text per layer, and arrows between them. Boxes have levels from
+// the inputs on.
 struct Box {
   std::vector<std::string> lines;
-  int64_t level = 0;    // 0 is where the inputs are
-  std::string cluster;  // the nested model it is part of
+  int64_t level = 0;    // 0 for inputs
+  std::string cluster;  // the path of the nested model that contains the layer
 };
 struct Picture {
   std::vector<Box> boxes;
@@ -67,7 +68,7 @@ class Painter {
     const FunctionalLayer* graph = model.functional();
     if (graph != nullptr) {
       add(*graph, "", 0);
-    } else {  // no graph: the layers in a row
+    } else {  // no graph: the layers form a sequence
       size_t before = 0;
       for (const LayerPtr& layer : model.layers()) {
         const size_t box = add_box(*layer, "", static_cast<int64_t>(picture_.boxes.size()));
@@ -84,7 +85,8 @@ class Painter {
     return picture_.boxes.size() - 1;
   }
 
-  // Where the arrows into a layer end and those out of it start: itself, or parts of it.
+  // The boxes where the arrows into a layer end, and where those out of it start: the layer's own
+  // box, or boxes of the nested model's layers.
   struct Ends {
     std::vector<size_t> in, out;
   };
@@ -150,16 +152,19 @@ std::string escaped(const std::string& text, bool markup) {
   return out;
 }
 
-// Boxes get a row each level, from the inputs down; in a row they keep their order.
-struct Placed {
+// The position and size of a box.
+struct Rectangle {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
 constexpr double char_width = 7.2, line_height = 16, margin = 10, gap_x = 24, gap_y = 36;
 
-std::vector<Placed> place(const Picture& picture, bool sideways, double& width, double& height) {
+// Computes the positions of boxes: a row for each level, from the inputs down. Boxes of a row keep
+// their order.
+std::vector<Rectangle> layout(const Picture& picture, bool sideways, double& width,
+                              double& height) {
   std::map<int64_t, std::vector<size_t>> rows;
-  std::vector<Placed> placed(picture.boxes.size());
+  std::vector<Rectangle> placed(picture.boxes.size());
   for (size_t i = 0; i < picture.boxes.size(); ++i) {
     size_t longest = 0;
     for (const std::string& line : picture.boxes[i].lines) longest = std::max(longest, line.size());
@@ -167,10 +172,10 @@ std::vector<Placed> place(const Picture& picture, bool sideways, double& width, 
     placed[i].height = static_cast<double>(picture.boxes[i].lines.size()) * line_height + margin;
     rows[picture.boxes[i].level].push_back(i);
   }
-  const auto along = [&](Placed& p) -> double& { return sideways ? p.y : p.x; };
-  const auto across = [&](Placed& p) -> double& { return sideways ? p.x : p.y; };
-  const auto size_along = [&](const Placed& p) { return sideways ? p.height : p.width; };
-  const auto size_across = [&](const Placed& p) { return sideways ? p.width : p.height; };
+  const auto along = [&](Rectangle& p) -> double& { return sideways ? p.y : p.x; };
+  const auto across = [&](Rectangle& p) -> double& { return sideways ? p.x : p.y; };
+  const auto size_along = [&](const Rectangle& p) { return sideways ? p.height : p.width; };
+  const auto size_across = [&](const Rectangle& p) { return sideways ? p.width : p.height; };
   double widest = 0;
   std::map<int64_t, double> lengths;
   for (const auto& [level, row] : rows) {
@@ -206,7 +211,7 @@ void write_file(const std::string& path, const std::string& text) {
   require(file.good(), "plot_model: cannot write ", path);
 }
 
-// Runs Graphviz without a shell, so that a path is only ever a path.
+// Runs Graphviz without a shell, so that no character of a path is special.
 void run_graphviz(const std::string& dot_path, const std::string& png_path) {
   const pid_t child = fork();
   require(child >= 0, "plot_model: cannot start Graphviz");
@@ -219,7 +224,7 @@ void run_graphviz(const std::string& dot_path, const std::string& png_path) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   require(code != 127,
           "plot_model: a .png needs the program `dot` of Graphviz (Debian package "
-          "graphviz), which is not installed; .svg and .dot need nothing");
+          "graphviz), which is not installed; .svg and .dot do not need it");
   require(code == 0, "plot_model: Graphviz could not write ", png_path);
 }
 
@@ -256,7 +261,7 @@ std::string model_to_svg(const Model& model, const PlotOptions& options) {
   const bool sideways = options.rankdir == "LR";
   const Picture picture = Painter(options).paint(model);
   double width = 0, height = 0;
-  const std::vector<Placed> placed = place(picture, sideways, width, height);
+  const std::vector<Rectangle> placed = layout(picture, sideways, width, height);
   std::ostringstream out;
   out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << height
       << "\" font-family=\"monospace\" font-size=\"12\">\n"
@@ -264,7 +269,7 @@ std::string model_to_svg(const Model& model, const PlotOptions& options) {
          "orient=\"auto\"><path d=\"M0,0 L7,3 L0,6 z\"/></marker></defs>\n"
       << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   for (const auto& [from, to] : picture.arrows) {
-    const Placed &a = placed[from], &b = placed[to];
+    const Rectangle &a = placed[from], &b = placed[to];
     const double x1 = sideways ? a.x + a.width : a.x + a.width / 2;
     const double y1 = sideways ? a.y + a.height / 2 : a.y + a.height;
     const double x2 = sideways ? b.x : b.x + b.width / 2;
@@ -276,7 +281,7 @@ std::string model_to_svg(const Model& model, const PlotOptions& options) {
         << "\" fill=\"none\" stroke=\"#444\" marker-end=\"url(#arrow)\"/>\n";
   }
   for (size_t i = 0; i < placed.size(); ++i) {
-    const Placed& p = placed[i];
+    const Rectangle& p = placed[i];
     out << "<rect x=\"" << p.x << "\" y=\"" << p.y << "\" width=\"" << p.width << "\" height=\""
         << p.height << "\" rx=\"4\" fill=\"#f4f7fb\" stroke=\"#345\"/>\n";
     for (size_t line = 0; line < picture.boxes[i].lines.size(); ++line)

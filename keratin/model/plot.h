@@ -15,11 +15,11 @@ struct PlotOptions {
   std::string rankdir = "TB";  // or "LR"
 };
 
-// The graph in Graphviz's language, and as a picture laid out here.
+// The graph in Graphviz's language, and as an SVG image, which needs no Graphviz.
 KERATIN_API std::string model_to_dot(const Model& model, const PlotOptions& options = {});
 KERATIN_API std::string model_to_svg(const Model& model, const PlotOptions& options = {});
 
-// Writes the file; its ending says what: .dot, .svg or, where Graphviz is installed, .png.
+// Writes the graph to a file. The suffix chooses the format: .dot, .svg or, with Graphviz, .png.
 KERATIN_API void plot_model(const Model& model, const std::string& path,
                             const PlotOptions& options = {});
 

@@ -22,7 +22,7 @@ Model plain() {
   return Model({.inputs = x, .outputs = Dense({.units = 3}, "<d>")(x), .name = "m"});
 }
 
-// Two paths, one of them a model.
+// A model with two branches, one of which is a nested model.
 Model nested() {
   const auto inside = Input({.shape = {2}, .name = "inside"});
   const Model inner(
@@ -33,9 +33,10 @@ Model nested() {
                 .name = "outer"});
 }
 
-size_t count(const std::string& text, const std::string& part) {
+size_t count(const std::string& text, const std::string& wanted) {
   size_t found = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  for (size_t at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1))
+    ++found;
   return found;
 }
 
@@ -80,7 +81,7 @@ TEST_F(Plot, DrawsBoxesAndArrows) {
   EXPECT_EQ(count(svg, "<text"), count(svg, "</text>"));
 }
 
-TEST_F(Plot, PutsTheLayersOfANestedModelIntoABoxOfTheirOwn) {
+TEST_F(Plot, DrawsNestedModelsAsClusters) {
   const std::string closed = model_to_dot(nested());
   EXPECT_EQ(count(closed, "subgraph"), 0u) << closed;
   EXPECT_EQ(count(closed, "[label="), 4u) << closed;
@@ -93,7 +94,7 @@ TEST_F(Plot, PutsTheLayersOfANestedModelIntoABoxOfTheirOwn) {
   EXPECT_NE(model_to_svg(nested(), {.expand_nested = true}).find("deep"), std::string::npos);
 }
 
-TEST_F(Plot, WritesWhatTheEndingSays) {
+TEST_F(Plot, WritesTheFormatOfTheSuffix) {
   plot_model(plain(), path("m.dot"));
   EXPECT_EQ(contents(path("m.dot")), model_to_dot(plain()));
   plot_model(plain(), path("m.svg"));
@@ -111,12 +112,12 @@ TEST_F(Plot, WritesPngWithGraphviz) {
     const std::string png = contents(path("m.png"));
     ASSERT_GT(png.size(), 100u);
     EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
-    EXPECT_NE(png.find("IEND"), std::string::npos) << "the file is cut off";
+    EXPECT_NE(png.find("IEND"), std::string::npos) << "the file is truncated";
   }
-  EXPECT_EQ(files(), 1u) << "the file for Graphviz stays behind";
+  EXPECT_EQ(files(), 1u) << "Graphviz's input was not deleted";
 }
 
-TEST_F(Plot, SaysWhatPngNeeds) {
+TEST_F(Plot, NamesGraphvizIfItIsMissing) {
   const char* given = std::getenv("PATH");
   const std::string before = given == nullptr ? "" : given;
   setenv("PATH", path("nothing_here").c_str(), 1);

@@ -1,4 +1,4 @@
-// Files that real Keras saved: tests/golden/saved.
+// Tests with files that real Keras saved: tests/golden/saved.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -48,16 +48,16 @@ const LoadOptions bound{.lambdas = {
                             {"add_three", lambda_function([](Value x) { return x + 3.0; })},
                         }};
 
-// By the layer's name, or by that of its function; the code in the file is never looked at.
-TEST(SavedByKeras, ALambdaIsBoundByName) {
+// The name is the layer's or that of its function; the code in the file is never read.
+TEST(SavedByKeras, BindsLambdasByName) {
   const std::string file = "python_lambda.keras";
   expect_user_error([&] { load_model(saved(file)); },
                     {"Lambda layer 'double'", "never run", ".lambdas"});
   expect_outputs(load_model(saved(file), bound), entry_of(file));
 }
 
-// The message shows C++ that compiles: this test is compiled from the words that it looks for.
-TEST(SavedByKeras, TheMessageOfALambdaShowsHowToBindIt) {
+// The message shows C++ that compiles: the test itself contains the code of the message.
+TEST(SavedByKeras, ShowsHowToBindALambda) {
   const fs::path path = saved("python_lambda.keras");
   std::string said;
   try {
@@ -84,7 +84,7 @@ std::string config_in(const fs::path& path) {
   return {reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()};
 }
 
-TEST(SavedByKeras, ALambdaIsSavedAgainByteForByte) {
+TEST(SavedByKeras, SavesALambdaAgainWithTheSameBytes) {
   const fs::path back = scratch("lambda.keras");
   load_model(saved("python_lambda.keras"), bound).save(back);
   const std::string before = config_in(saved("python_lambda.keras")), after = config_in(back);
@@ -99,13 +99,13 @@ TEST(SavedByKeras, ALambdaIsSavedAgainByteForByte) {
   EXPECT_EQ(lambdas, 2U);
 }
 
-TEST(SavedByKeras, OperationsAreKnownWithoutTheirModules) {
+TEST(SavedByKeras, ReadsOperationsWithoutModules) {
   expect_outputs(load_model(saved("operations.h5")), entry_of("operations.h5"));
 }
 
-// Files with everything as older versions had it; what they compute is that of the same models
+// The files have the layouts of older versions. The expected outputs are those of the same models
 // in Keras 3.
-TEST(SavedByKeras, OldFilesAreConverted) {
+TEST(SavedByKeras, ConvertsOldFiles) {
   for (const std::string file : {"keras1.h5", "keras1_theano.h5", "cudnn.h5"}) {
     SCOPED_TRACE(file);
     const Model model = load_model(saved(file));
@@ -114,9 +114,9 @@ TEST(SavedByKeras, OldFilesAreConverted) {
   }
 }
 
-// Keras 3 has another function of that name. What the file was written by decides, whatever rules
-// masks should follow; and it stays the old function when the model is saved as Keras 3 does.
-TEST(SavedByKeras, HardSigmoidIsThatOfTheFilesKeras) {
+// Keras 3 has another function with that name. The version that wrote the file decides, whatever
+// dialect is set, and the model keeps the old function when it is saved again.
+TEST(SavedByKeras, KeepsTheHardSigmoidOfKeras2) {
   for (const std::string file : {"keras2_hard_sigmoid.h5", "keras2_hard_sigmoid.keras"}) {
     SCOPED_TRACE(file);
     const Json entry = entry_of(file);
@@ -136,8 +136,8 @@ TEST(SavedByKeras, HardSigmoidIsThatOfTheFilesKeras) {
   }
 }
 
-// Files of Keras 2, with the state of optimizers as it was from 2.11 on, and up to 2.10.
-TEST(SavedByKeras, TrainingOfKeras2GoesOn) {
+// The files have the optimizer state of Keras 2.11 and later, and of versions up to 2.10.
+TEST(SavedByKeras, ContinuesTrainingOfKeras2) {
   for (const std::string file : {"keras2_adam.h5", "keras2_adam.keras", "keras2_sgd.keras",
                                  "keras2_rmsprop.h5", "keras2_10_adam.h5", "keras2_10_sgd.h5"}) {
     SCOPED_TRACE(file);
@@ -154,7 +154,7 @@ TEST(SavedByKeras, TrainingOfKeras2GoesOn) {
   }
 }
 
-TEST(SavedByKeras, WeightsInSeveralFiles) {
+TEST(SavedByKeras, ReadsShardedWeights) {
   Model model = load_model(saved("sharded.keras"));
   model.load_weights(saved("sharded.weights.json"));
   expect_outputs(model, entry_of("sharded.keras"));

@@ -17,13 +17,13 @@ bool is_legacy(const std::filesystem::path& path) {
   return path.extension() == ".h5" || path.extension() == ".hdf5";
 }
 
-// Keras 3 says where its classes live; Keras 2 before 2.12 says which version wrote it, and Keras 1
-// is known by its words.
-Dialect dialect_of(const Json& envelope, Dialect otherwise) {
+// The dialect of a model's JSON, or `fallback` if it has no version. Keras 2 writes its version,
+// and Keras 1 is recognised by its keys.
+Dialect dialect_of(const Json& envelope, Dialect fallback) {
   if (io::is_keras1(envelope)) return Dialect::keras2;
   const Json* version = envelope.find("keras_version");
   return version != nullptr && version->is_string() ? io::dialect_of_version(version->as_string())
-                                                    : otherwise;
+                                                    : fallback;
 }
 
 Model opened(const LayerPtr& layer, Dialect dialect) {
@@ -32,7 +32,7 @@ Model opened(const LayerPtr& layer, Dialect dialect) {
   return Model(layer);
 }
 
-// "model/": a folder with the parts of a .keras.
+// True for "model/": a folder with the members of a .keras.
 bool is_folder(const std::filesystem::path& path) { return path.filename().empty(); }
 
 void unpack(const std::filesystem::path& zip, const std::filesystem::path& folder) {
@@ -45,30 +45,31 @@ void unpack(const std::filesystem::path& zip, const std::filesystem::path& folde
   }
 }
 
-// Folders cannot be replaced in one step: the old one is moved aside until the new one is there.
+// Replaces a folder by another. This takes two steps: the old folder is renamed before the new one
+// takes its name.
 void replace_folder(const std::filesystem::path& folder, const std::filesystem::path& by) {
-  const std::filesystem::path aside = folder.string() + ".old";
-  const bool there = std::filesystem::exists(folder);
-  if (there) std::filesystem::rename(folder, aside);
+  const std::filesystem::path old = folder.string() + ".old";
+  const bool exists = std::filesystem::exists(folder);
+  if (exists) std::filesystem::rename(folder, old);
   std::filesystem::rename(by, folder);
-  if (there) std::filesystem::remove_all(aside);
+  if (exists) std::filesystem::remove_all(old);
 }
 
 void write_folder(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
   const std::filesystem::path folder = path.parent_path();  // without the slash
   require(!std::filesystem::exists(folder) || std::filesystem::exists(folder / "config.json"),
-          "save: '", folder.string(), "' is there already, and is no folder of a model");
-  const std::filesystem::path zip = folder.string() + ".part.keras",
-                              parts = folder.string() + ".part";
+          "save: '", folder.string(), "' already exists, and is not the folder of a model");
+  const std::filesystem::path zip = folder.string() + ".part.keras";
+  const std::filesystem::path unpacked = folder.string() + ".part";
   const auto clean = [&] {
     std::error_code ignored;
     std::filesystem::remove(zip, ignored);
-    std::filesystem::remove_all(parts, ignored);
+    std::filesystem::remove_all(unpacked, ignored);
   };
   try {
     io::write_keras(zip, model, trainer);
-    unpack(zip, parts);
-    replace_folder(folder, parts);
+    unpack(zip, unpacked);
+    replace_folder(folder, unpacked);
   } catch (...) {
     clean();
     throw;
@@ -76,16 +77,12 @@ void write_folder(const std::filesystem::path& path, const Layer& model, const T
   clean();
 }
 
-}  // namespace
-
-namespace {
-
-std::string text_of(const std::filesystem::path& path) {
+std::string contents_of(const std::filesystem::path& path) {
   const files::FileView file = files::map_file(path);
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-// The kind that a name announces, where the contents say nothing.
+// The kind of a file: from its contents or, if these are unknown, from its suffix.
 io::FileKind kind_of_model(const std::filesystem::path& path) {
   const io::FileKind kind = io::kind_of(path);
   if (kind != io::FileKind::unknown) return kind;
@@ -102,7 +99,7 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
   const FileKind kind = kind_of_model(path);
   if (kind == FileKind::config) {
     try {
-      return model_from_json(text_of(path), options);
+      return model_from_json(contents_of(path), options);
     } catch (const UserError& error) {
       fail(path.string(), ": ", error.what());
     }
@@ -111,7 +108,7 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
   const bool hdf5 = kind == FileKind::legacy_model || kind == FileKind::legacy_weights ||
                     kind == FileKind::weights_h5;
   require(zip || hdf5, "File format not supported: filepath=", path.string(),
-          kind == FileKind::unknown ? "" : ", which holds weights alone",
+          kind == FileKind::unknown ? "" : ", which has weights alone",
           ". Keratin opens `.keras` files and folders, and the legacy `.h5`.");
   const WarningScope warnings;
   io::SavedModel saved = hdf5 ? io::read_legacy(path, options) : io::read_keras(path, options);
@@ -140,7 +137,7 @@ void Model::save(const std::filesystem::path& path, const SaveOptions& options) 
           "for a folder; `save_weights` saves weights alone. Received: filepath=",
           path.string());
   require(options.overwrite || !std::filesystem::exists(path), "save: '", path.string(),
-          "' is there already; `overwrite` allows to replace it");
+          "' already exists; pass overwrite = true to replace it");
   if (is_keras(path))
     io::write_keras(path, *layer_, trainer_->get());
   else if (is_folder(path))
@@ -152,7 +149,7 @@ void Model::save(const std::filesystem::path& path, const SaveOptions& options) 
 void Model::save_weights(const std::filesystem::path& path,
                          const SaveWeightsOptions& options) const {
   require(options.overwrite || !std::filesystem::exists(path), "save_weights: '", path.string(),
-          "' is there already; `overwrite` allows to replace it");
+          "' already exists; pass overwrite = true to replace it");
   const Trainer* trainer = trainer_->get();
   io::write_weights_file(
       path, *layer_,
@@ -172,7 +169,7 @@ void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOpt
         path, *layer_, {.by_name = options.by_name, .skip_mismatch = options.skip_mismatch});
   require(!options.by_name, "load_weights: `by_name` is for legacy .h5 files, got ", path.string());
   require(found != io::FileKind::config || io::is_weights_file(path),
-          "load_weights: ", path.string(), " holds the config of a model, and no weights");
+          "load_weights: ", path.string(), " has the config of a model, but no weights");
   const bool whole =
       found == io::FileKind::keras || found == io::FileKind::folder || (unknown && is_keras(path));
   Trainer* trainer = trainer_->get();

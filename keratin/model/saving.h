@@ -7,13 +7,13 @@
 
 namespace keratin {
 
-// A model that Python Keras or Keratin saved: a .keras file, a folder of the same parts, or a
-// legacy .h5 of Keras 1, 2 or 3. It comes compiled as it was, with its optimizer's state, so that
-// training goes on. What the file is its contents say, not its name; one that is a config in JSON
+// Loads a model that Keras or Keratin saved: a .keras file, a folder with the same members, or a
+// legacy .h5 of Keras 1, 2 or 3. The model is compiled as it was, with its optimizer's state, so
+// that training can continue. The format is found from the contents, not the name. A config in JSON
 // gives a model with new weights.
 KERATIN_API Model load_model(const std::filesystem::path& path, const LoadOptions& options = {});
 
-// A model from the JSON of `to_json`, of Keras 3, 2 or 1, with new weights.
+// Makes a model with new weights from the JSON of `to_json`, of Keras 3, 2 or 1.
 KERATIN_API Model model_from_json(const std::string& json, const LoadOptions& options = {});
 
 }  // namespace keratin

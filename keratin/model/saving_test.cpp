@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::expect_user_error;
 
-// A folder that goes when the test ends.
+// A folder that is deleted after the test.
 class Saving : public ::testing::Test {
  protected:
   Saving() : folder_(fs::path(::testing::TempDir()) / text("keratin_saving_", getpid())) {
@@ -46,7 +46,7 @@ void expect_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   for (size_t i = 0; i < a.size(); ++i) expect_same(a[i], b[i]);
 }
 
-// Layers in lists, layers in members, a shared layer, a model within.
+// A model with layers in lists and members, a shared layer and a nested model.
 Model of_many_parts() {
   const auto in = Input({.shape = {5}, .dtype = DType::i32, .name = "tokens"});
   const SymbolicTensor embedded =
@@ -63,7 +63,7 @@ Model of_many_parts() {
   return Model({.inputs = in, .outputs = Dense({.units = 2})(inner(shared(shared(stacked))))});
 }
 
-TEST_F(Saving, AModelComesBackWithItsWeights) {
+TEST_F(Saving, RoundTripsAModelWithItsWeights) {
   const Model model = of_many_parts();
   model.save(at("model.keras"));
   const Model back = load_model(at("model.keras"));
@@ -73,8 +73,8 @@ TEST_F(Saving, AModelComesBackWithItsWeights) {
   EXPECT_EQ(back.to_json(), model.to_json());
 }
 
-// Keras's config does not say that they are one layer, and Keras cannot open what it writes then.
-TEST_F(Saving, ALayerSharedWithAModelInsideComesBackTwice) {
+// Keras's config does not say that it is one layer, and Keras cannot open such a file itself.
+TEST_F(Saving, LoadsALayerSharedWithANestedModelTwice) {
   const Dense shared({.units = 3, .activation = "tanh"});
   const auto in = Input({3}), inner_in = Input({3});
   const Model inner({.inputs = inner_in, .outputs = shared(inner_in)});
@@ -84,8 +84,8 @@ TEST_F(Saving, ALayerSharedWithAModelInsideComesBackTwice) {
   expect_same(load_model(at("model.keras")).predict(x).leaf(), model.predict(x).leaf());
 }
 
-// Its groups and names are those that Keras 3.15.1 wrote of the same model.
-TEST_F(Saving, TheLegacyFormatIsWrittenToo) {
+// The expected groups and names are those that Keras 3.15.1 wrote for the same model.
+TEST_F(Saving, WritesTheLegacyFormat) {
   const auto in = Input({.shape = {4}, .name = "x"}), inner_in = Input({.shape = {3}, .name = "y"});
   const SymbolicTensor hidden = Dense({.units = 3}, "inside")(inner_in);
   const Model inner(
@@ -112,7 +112,7 @@ TEST_F(Saving, TheLegacyFormatIsWrittenToo) {
   const Json training = Json::parse(root.attribute("training_config").string());
   EXPECT_EQ(training.at("optimizer_config"),
             Json(Json::Object{{"class_name", "SGD"}, {"config", model.optimizer().get_config()}}));
-  EXPECT_EQ(training.at("loss"), Json("mean_squared_error"));  // Keras cannot open "mse"
+  EXPECT_EQ(training.at("loss"), Json("mean_squared_error"));  // Keras cannot read "mse"
 
   Model back = load_model(at("a.h5"));
   EXPECT_EQ(back.to_json(), model.to_json());
@@ -122,8 +122,8 @@ TEST_F(Saving, TheLegacyFormatIsWrittenToo) {
   EXPECT_EQ(back.fit(x, y, in_order)["loss"], model.fit(x, y, in_order)["loss"]);
 }
 
-// More names than an attribute holds, and a name used twice in a model within.
-TEST_F(Saving, TheLegacyFormatTakesManyNames) {
+// There are more names than an attribute can hold, and a nested model uses a name twice.
+TEST_F(Saving, WritesManyNamesToTheLegacyFormat) {
   const auto in = Input({1});
   SymbolicTensor h = in;
   const std::string prefix(400, 'n');
@@ -145,7 +145,7 @@ TEST_F(Saving, TheLegacyFormatTakesManyNames) {
   expect_same(load_model(at("b.h5")).get_weights(), twice.get_weights());
 }
 
-TEST_F(Saving, TrainingGoesOnWhereItStopped) {
+TEST_F(Saving, ContinuesTrainingAfterLoading) {
   const Tensor x = random({16, 3}, 2), y = random({16, 2}, 3);
   const auto in = Input({3});
   Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
@@ -162,7 +162,7 @@ TEST_F(Saving, TrainingGoesOnWhereItStopped) {
   expect_same(back.get_weights(), model.get_weights());
 }
 
-TEST(CompileConfig, NamesWhatWasAskedForByName) {
+TEST(CompileConfig, WritesLossesAndMetricsByName) {
   const Json config = io::compile_config(
       {.loss = Loss([](Value t, Value p) { return ops::mean(t - p, {-1}); }, {.name = "mine"}),
        .metrics = {"accuracy", "mae"}});
@@ -173,7 +173,7 @@ TEST(CompileConfig, NamesWhatWasAskedForByName) {
   EXPECT_EQ(io::training_options(config, custom).loss.one()->name(), Loss("mse").name());
 }
 
-TEST_F(Saving, SaysHowSeveralOutputsAreTrained) {
+TEST_F(Saving, RoundTripsTheTrainingOfSeveralOutputs) {
   const auto in = Input({3});
   Model model({.inputs = in,
                .outputs = Symbols::Dict{{"a", Dense({.units = 2}, "a")(in)},
@@ -189,7 +189,7 @@ TEST_F(Saving, SaysHowSeveralOutputsAreTrained) {
   EXPECT_EQ(back.evaluate(x, y, {.verbose = 0}), model.evaluate(x, y, {.verbose = 0}));
 }
 
-TEST_F(Saving, LossScalesAreKeptToo) {
+TEST_F(Saving, RoundTripsLossScales) {
   const auto in = Input({3});
   const LayerOptions half{.dtype = "mixed_float16"};
   Model model({.inputs = in, .outputs = Dense({.units = 2}, half)(in)});
@@ -202,7 +202,7 @@ TEST_F(Saving, LossScalesAreKeptToo) {
   for (size_t i = 0; i < ours.size(); ++i) expect_same(ours[i].value(), theirs[i].value());
 }
 
-TEST_F(Saving, WeightsAloneInEveryFormat) {
+TEST_F(Saving, RoundTripsWeightsInEveryFormat) {
   for (const std::string name : {"a.weights.h5", "a.weights.json", "a.npz", "a.safetensors"}) {
     SCOPED_TRACE(name);
     const Model model = of_many_parts();
@@ -213,8 +213,8 @@ TEST_F(Saving, WeightsAloneInEveryFormat) {
   }
 }
 
-// As Keras allows: the weights of a whole model's file, with the state of training.
-TEST_F(Saving, WeightsOfAWholeModelsFile) {
+// As in Keras, load_weights takes the weights and the optimizer's state from a whole model's file.
+TEST_F(Saving, LoadsWeightsFromAWholeModelsFile) {
   const auto make = [](int64_t units = 2) {
     const auto in = Input({3});
     Model model({.inputs = in, .outputs = Dense({.units = units}, "d")(in)});
@@ -239,8 +239,8 @@ TEST_F(Saving, WeightsOfAWholeModelsFile) {
   }
 }
 
-// Layers of a model inside count a weight each that they share; the file has it once.
-TEST_F(Saving, OldFilesHaveSharedWeightsOnce) {
+// Two layers of a nested model share a weight, which the file has once.
+TEST_F(Saving, LoadsSharedWeightsOfOldFiles) {
   const auto inside = Input({2, 3});
   const Dense shared({.units = 3}, "shared");
   const Model inner({.inputs = inside,
@@ -252,7 +252,7 @@ TEST_F(Saving, OldFilesHaveSharedWeightsOnce) {
   hdf5::Writer file;
   file.root().strings("layer_names", {"inner"});
   file.root().attribute("keras_version", "2.2.4");
-  file.root().attribute("backend", "theano");  // so that weights are looked at one by one
+  file.root().attribute("backend", "theano");  // so that each weight is converted
   hdf5::NewGroup& group = file.root().group("inner");
   group.strings("weight_names", {"kernel", "bias"});
   group.dataset("kernel", weights[0]);
@@ -268,8 +268,8 @@ std::string read_text(const fs::path& path) {
   return out.str();
 }
 
-// The index and the shards that Keras 3.15.1 wrote of the same model with the same size.
-TEST_F(Saving, WeightsInSeveralFiles) {
+// The expected index and shards are those that Keras 3.15.1 wrote for the same model and size.
+TEST_F(Saving, WritesShardedWeights) {
   const auto make = [] {
     const auto in = Input({4});
     const SymbolicTensor h = Dense({.units = 3}, "first")(in);
@@ -286,7 +286,7 @@ TEST_F(Saving, WeightsInSeveralFiles) {
   Model other = make();
   other.load_weights(at("a.weights.json"));
   expect_same(other.get_weights(), model.get_weights());
-  // One group over several files.
+  // One group is divided over several files.
   model.save_weights(at("b.weights.json"), {.max_shard_size = 48.0 / (1 << 30)});
   EXPECT_TRUE(fs::exists(at("b_00002.weights.h5")));
   Model third = make();
@@ -302,10 +302,10 @@ TEST_F(Saving, WeightsInSeveralFiles) {
                     "positive");
   fs::remove(at("b_00001.weights.h5"));
   expect_user_error([&] { third.load_weights(at("b.weights.json")); },
-                    {"b.weights.json", "'b_00001.weights.h5'", "not beside it"});
+                    {"b.weights.json", "'b_00001.weights.h5'", "found no such file"});
 }
 
-TEST_F(Saving, ShardsLieBesideTheirIndex) {
+TEST_F(Saving, RefusesShardsInOtherFolders) {
   const auto in = Input({3});
   Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
   for (const std::string name :
@@ -323,7 +323,7 @@ TEST_F(Saving, ShardsLieBesideTheirIndex) {
                     {"'dense", "expected 2 variables, but received 0"});
 }
 
-TEST_F(Saving, AFileThatDoesNotFitChangesNothing) {
+TEST_F(Saving, ChangesNothingIfAFileDoesNotFit) {
   const auto in = Input({3});
   const auto narrow = [&](int64_t units) {
     return Sequential({Dense({.units = 3}, "first"), Dense({.units = units}, "second")});
@@ -343,8 +343,8 @@ TEST_F(Saving, AFileThatDoesNotFitChangesNothing) {
                     {"has not been built"});
 }
 
-// As in Keras: weights move between models that are trained differently.
-TEST_F(Saving, WeightsComeWithoutTheStateOfAnotherOptimizer) {
+// As in Keras, weights can be loaded into a model that is trained differently.
+TEST_F(Saving, IgnoresTheStateOfAnotherOptimizer) {
   const auto compiled = [](const Optimizer& optimizer) {
     const auto in = Input({3});
     Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
@@ -359,13 +359,13 @@ TEST_F(Saving, WeightsComeWithoutTheStateOfAnotherOptimizer) {
   expect_same(other.get_weights(), model.get_weights());
 }
 
-// Keras 2.12 and later wrote .keras files too; masks follow who wrote it.
-TEST_F(Saving, TheDialectIsThatOfTheWriter) {
+// Keras 2.12 and later write .keras files too; masks follow the version that wrote the file.
+TEST_F(Saving, TakesTheDialectOfTheFilesVersion) {
   const Model model = of_many_parts();
   model.save(at("model.keras"));
   EXPECT_EQ(load_model(at("model.keras")).dialect(), Dialect::keras3);
   EXPECT_EQ(load_model(at("model.keras"), {.dialect = Dialect::keras2}).dialect(), Dialect::keras2);
-  // The same parts in a folder.
+  // The same members in a folder.
   fs::create_directory(at("folder"));
   std::ofstream(at("folder/metadata.json")) << R"({"keras_version": "2.15.0"})";
   std::ofstream(at("folder/config.json")) << model.to_json();
@@ -375,8 +375,9 @@ TEST_F(Saving, TheDialectIsThatOfTheWriter) {
   expect_same(back.get_weights(), model.get_weights());
 }
 
-// As operations, which need no function; saved_test.cpp has Python's.
-TEST_F(Saving, ALambdaComesBackAsWhatItDoes) {
+// A Lambda of C++ is saved as operations, so it needs no function; saved_test.cpp tests those of
+// Python.
+TEST_F(Saving, RoundTripsALambdaAsOperations) {
   const auto in = Input({.shape = {3}, .name = "in"});
   const Lambda bend([](Value x) { return x * x + 1.0; }, "bend");
   const auto inner_in = Input({3});
@@ -392,8 +393,8 @@ TEST_F(Saving, ALambdaComesBackAsWhatItDoes) {
   }
 }
 
-// HDF5 and NumPy have no bfloat16; the same numbers come back all the same.
-TEST_F(Saving, WeightsOfHalfPrecisionInEveryFormat) {
+// HDF5 and NumPy have no bfloat16, but the numbers are the same.
+TEST_F(Saving, RoundTripsHalfPrecisionInEveryFormat) {
   for (const char* policy : {"float16", "bfloat16"}) {
     SCOPED_TRACE(policy);
     const LayerOptions half{.name = "d", .dtype = policy};
@@ -420,7 +421,7 @@ TEST_F(Saving, WeightsOfHalfPrecisionInEveryFormat) {
   }
 }
 
-TEST_F(Saving, WhatAConfigHasTooMuchIsAWarning) {
+TEST_F(Saving, WarnsOfUnknownConfigKeys) {
   const auto in = Input({3});
   std::string json = Model({.inputs = in, .outputs = Dense({.units = 2}, "d")(in)}).to_json();
   json.replace(json.find(R"("units")"), 7, R"("colour": "red", "units")");
@@ -432,13 +433,13 @@ TEST_F(Saving, WhatAConfigHasTooMuchIsAWarning) {
                           "Dense 'd': the config key 'colour' is not known and was ignored"});
 }
 
-TEST_F(Saving, AClassThatIsMissingIsNamed) {
+TEST_F(Saving, NamesAMissingClass) {
   const Json json = Json::parse(R"({"class_name": "Swirl", "module": "my_package.layers",
       "registered_name": "my_package>Swirl", "config": {"name": "swirl_3", "units": 2}})");
   expect_user_error([&] { model_from_json(json.dump()); },
                     {"class 'Swirl'", "module 'my_package.layers'", "layer 'swirl_3'",
                      "register it", R"({.layers = {{"Swirl", YourLayer::from_config}}})"});
-  // By the class, or by the name it is registered under.
+  // A class can be registered by its name, or by its registered name.
   for (const std::string name : {"Swirl", "my_package>Swirl"}) {
     const auto make = [](const Json& config, const ConfigContext&) -> LayerPtr {
       return Dense({.units = config.at("units").as_int()}, config.at("name").as_string());
@@ -447,7 +448,7 @@ TEST_F(Saving, AClassThatIsMissingIsNamed) {
   }
 }
 
-TEST_F(Saving, BadPathsAndFilesAreSaid) {
+TEST_F(Saving, RefusesBadPathsAndFiles) {
   const auto in = Input({3});
   const Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});
   expect_user_error([&] { model.save(at("model.pickle")); }, {".keras", "model.pickle"});

@@ -14,20 +14,20 @@
 namespace keratin {
 namespace {
 
-// Characters, not bytes: the text is UTF-8.
+// The number of characters in UTF-8.
 size_t width_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
 }
 
-std::string repeat(std::string_view piece, size_t times) {
+std::string repeat(std::string_view text, size_t times) {
   std::string out;
-  for (size_t i = 0; i < times; ++i) out += piece;
+  for (size_t i = 0; i < times; ++i) out += text;
   return out;
 }
 
-// The first `width` characters, and the rest.
+// Splits a word after `width` characters.
 std::pair<std::string, std::string> cut(const std::string& word, size_t width) {
   size_t bytes = 0;
   for (size_t chars = 0; bytes < word.size() && chars <= width; ++bytes)
@@ -35,8 +35,8 @@ std::pair<std::string, std::string> cut(const std::string& word, size_t width) {
   return {word.substr(0, bytes), word.substr(bytes)};
 }
 
-// Lines of at most `width` characters: broken at spaces, and inside a word only when it is longer
-// than a line.
+// Breaks text into lines of at most `width` characters, at spaces. Only a word that is longer than
+// a line is split.
 std::vector<std::string> wrap(const std::string& text, size_t width) {
   std::vector<std::string> lines(1);
   size_t at = 0;
@@ -78,7 +78,7 @@ class Table {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
   std::string draw() const {
-    std::vector<std::string> header = header_;  // cut where it does not fit, never broken
+    std::vector<std::string> header = header_;  // too long: truncated, not wrapped
     for (size_t i = 0; i < header.size(); ++i)
       if (width_of(header[i]) > widths_[i]) header[i] = cut(header[i], widths_[i] - 1).first + "…";
     std::string out = rule("┏", "━", "┳", "┓") + line(header, "┃") + rule("┡", "━", "╇", "┩");
@@ -123,8 +123,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// From the parts of a line that the columns end at: what is left for text when borders and padding
-// are taken off, which every column gives an even share of.
+// The widths of the columns' text. Borders and padding are taken off each column evenly.
 std::vector<size_t> column_widths(const std::vector<double>& positions, int64_t line_length) {
   std::vector<int64_t> widths;
   int64_t current = 0, total = 0;
@@ -223,7 +222,7 @@ class Summary {
   }
 
  private:
-  // One call after the other, each of one tensor, no layer twice?
+  // True if the calls form a sequence: each takes one tensor, and no layer is called twice.
   static bool is_straight(const Topology& topology) {
     std::unordered_set<int64_t> depths;
     std::unordered_set<const Layer*> seen;

@@ -1,4 +1,4 @@
-// The .keras files of Keras 2.12 and later, as each version wrote them: tests/golden/zips.
+// Tests with .keras files of Keras 2.12 and later, written by each version: tests/golden/zips.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,22 +24,22 @@ std::vector<std::string> all_cases() {
   return names;
 }
 
-Json told_of(const std::string& name) { return testing::read_golden("zips/" + name + ".json"); }
+Json record_of(const std::string& name) { return testing::read_golden("zips/" + name + ".json"); }
 
 double tolerance_of(const std::string& name) { return name.starts_with("mixed") ? 2e-3 : 1e-5; }
 
-// The first so many samples, or all.
+// Compares the outputs of the first `count` samples, or of all.
 void expect_told(const Model& model, const std::string& name, int64_t samples = -1) {
-  const Json told = told_of(name);
-  const Tensor ours = model.predict(testing::golden_tensor(told.at("inputs"))).leaf();
-  const Tensor theirs = testing::golden_tensor(told.at("outputs"));
+  const Json record = record_of(name);
+  const Tensor ours = model.predict(testing::golden_tensor(record.at("inputs"))).leaf();
+  const Tensor theirs = testing::golden_tensor(record.at("outputs"));
   ASSERT_EQ(ours.shape(), theirs.shape());
   const int64_t count = samples < 0 ? ours.count() : samples * ours.shape()[1];
   for (int64_t k = 0; k < count; ++k)
     ASSERT_NEAR(ours.at(k), theirs.at(k), tolerance_of(name) * (1 + std::abs(theirs.at(k)))) << k;
 }
 
-// Keras 3 computes attention otherwise where all is masked, as it is in every sample but the first.
+// Keras 3 computes attention differently if all is masked, as in every sample but the first.
 int64_t samples_as_today(const std::string& name) {
   return name.starts_with("sequences_2") || name.starts_with("windows_2") ? 1 : -1;
 }
@@ -49,12 +49,12 @@ fs::path zip_scratch(const std::string& name) {
 }
 
 class SavedZip : public ::testing::TestWithParam<std::string> {};
-// Those that were trained further by the Keras that wrote them.
+// Files whose training was continued in the version that wrote them.
 class TrainedZip : public SavedZip {};
 
 std::vector<std::string> trained_cases() {
   std::vector<std::string> names = all_cases();
-  std::erase_if(names, [](const std::string& name) { return !told_of(name).contains("losses"); });
+  std::erase_if(names, [](const std::string& name) { return !record_of(name).contains("losses"); });
   return names;
 }
 
@@ -67,18 +67,18 @@ INSTANTIATE_TEST_SUITE_P(OfEveryVersion, SavedZip, ::testing::ValuesIn(all_cases
 INSTANTIATE_TEST_SUITE_P(OfEveryVersion, TrainedZip, ::testing::ValuesIn(trained_cases()),
                          test_name);
 
-TEST_P(SavedZip, ComputesWhatItDidThere) {
-  std::vector<std::string> said;
+TEST_P(SavedZip, GivesTheOutputsOfItsVersion) {
+  std::vector<std::string> warnings;
   const WarningHandler before = set_warning_handler([&](const std::string& message) {
-    if (message.find("does not support masking") == std::string::npos) said.push_back(message);
+    if (message.find("does not support masking") == std::string::npos) warnings.push_back(message);
   });
   const Model model = load_model(zips() / (GetParam() + ".keras"));
   set_warning_handler(before);
-  EXPECT_EQ(said, std::vector<std::string>{});  // nothing of it is lost
+  EXPECT_EQ(warnings, std::vector<std::string>{});  // everything in the file is read
   expect_told(model, GetParam());
 }
 
-TEST_P(SavedZip, StaysTheSameWhenSavedAsToday) {
+TEST_P(SavedZip, RoundTripsInTodaysFormats) {
   for (const std::string suffix : {".keras", ".h5"}) {
     const fs::path back = zip_scratch(GetParam() + suffix);
     load_model(zips() / (GetParam() + ".keras")).save(back);
@@ -87,20 +87,20 @@ TEST_P(SavedZip, StaysTheSameWhenSavedAsToday) {
   }
 }
 
-TEST_P(SavedZip, GivesItsWeightsToAModel) {
+TEST_P(SavedZip, LoadsItsWeightsIntoAModel) {
   const fs::path path = zips() / (GetParam() + ".keras");
   Model model = model_from_json(load_model(path).to_json());
   model.load_weights(path);
   expect_told(model, GetParam(), samples_as_today(GetParam()));
 }
 
-// The losses are those of the next epochs in the Keras that wrote the file.
-TEST_P(TrainedZip, GoesOnTraining) {
-  const Json told = told_of(GetParam());
+// The expected losses are those of the next epochs in the version that wrote the file.
+TEST_P(TrainedZip, ContinuesTraining) {
+  const Json record = record_of(GetParam());
   Model model = load_model(zips() / (GetParam() + ".keras"));
-  const auto& losses = told.at("losses").as_array();
-  const auto logs = model.fit(testing::golden_tensor(told.at("inputs")),
-                              testing::golden_tensor(told.at("targets")),
+  const auto& losses = record.at("losses").as_array();
+  const auto logs = model.fit(testing::golden_tensor(record.at("inputs")),
+                              testing::golden_tensor(record.at("targets")),
                               {.batch_size = 6, .epochs = 3, .verbose = 0, .shuffle = false});
   ASSERT_EQ(logs["loss"].size(), losses.size());
   for (size_t i = 0; i < losses.size(); ++i)
@@ -109,8 +109,8 @@ TEST_P(TrainedZip, GoesOnTraining) {
         << "epoch " << i;
 }
 
-// Whatever rule a file follows: weights are where they belong, or nothing changes.
-TEST(SavedZips, OfAnotherModelAreRefused) {
+// The files follow different rules for paths; none of them fits another model by accident.
+TEST(SavedZips, RefuseWeightsOfAnotherModel) {
   for (const std::string version : {"2.12.0", "2.13.1", "2.14.0", "2.15.0", "3.0.5"}) {
     SCOPED_TRACE(version);
     Model model = load_model(zips() / text("nested_", version, ".keras"));
