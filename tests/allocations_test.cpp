@@ -9,7 +9,7 @@
 #include "keratin/plan/plan.h"
 #include "training_testing.h"
 
-// Sanitizers bring their own malloc and locks.
+// Sanitizers replace malloc and locks themselves.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 namespace {
@@ -23,7 +23,7 @@ void count(std::atomic<int>& counter) {
 
 }  // namespace
 
-// These stand in front of the C library's, for the whole process; operator new ends here, too.
+// These replace the C library's functions for the whole process; operator new calls them too.
 extern "C" {
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
@@ -67,7 +67,7 @@ struct Counts {
   int locks = 0;
 };
 
-// What a hundred runs do after a few to warm up.
+// The allocations and locks of a hundred runs, after a few runs to warm up.
 Counts watch(const EngineOptions& options) {
   testing::TrainingStep step = testing::make_training_step();
   const Executable executable = compile(std::move(step.module), options);
@@ -78,11 +78,11 @@ Counts watch(const EngineOptions& options) {
   watching = true;
   for (int i = 0; i < 100; ++i) executable.run(step.inputs, outputs);
   watching = false;
-  EXPECT_LT(outputs[0].at(0), before) << "it should have learned something";
+  EXPECT_LT(outputs[0].at(0), before) << "expected a lower loss after training";
   return {allocations, locks};
 }
 
-TEST(Allocations, TheCountersCount) {
+TEST(Allocations, AreCounted) {
   allocations = locks = 0;
   watching = true;
   auto memory = std::make_unique<int>(3);
@@ -96,7 +96,7 @@ TEST(Allocations, TheCountersCount) {
   EXPECT_EQ(locks, 1);
 }
 
-TEST(Allocations, ATrainingStepAllocatesNothingAndTakesNoLock) {
+TEST(Allocations, TrainingStepsNeitherAllocateNorLock) {
   for (int threads : {1, 2}) {
     const Counts counts = watch({.threads = threads});
     EXPECT_EQ(counts.allocations, 0) << threads << " threads";

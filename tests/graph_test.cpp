@@ -1,4 +1,4 @@
-// The rules of the layer graph: structures, names, sub-models, training, and its errors.
+// Tests of the layer graph: structures, names, sub-models, training, and errors.
 #include <gtest/gtest.h>
 
 #include "keratin/base/text.h"
@@ -35,13 +35,13 @@ TEST(Graph, RefusesANameUsedTwice) {
                     "unique.");
 }
 
-TEST(Graph, RefusesModelsWithoutEnds) {
+TEST(Graph, RefusesModelsWithoutInputsOrOutputs) {
   const auto x = Input({2});
   expect_user_error([&] { Model({.inputs = Symbols::List{}, .outputs = x}); },
                     "`inputs` argument cannot be empty");
 }
 
-TEST(Graph, NamesLayersAsKeras) {
+TEST(Graph, NamesLayersAsKerasDoes) {
   clear_session();
   const auto x = Input({2});
   const Dense first({.units = 2}), second({.units = 2});
@@ -65,7 +65,7 @@ TEST(Graph, FindsLayers) {
                     "Was asked to retrieve layer at index 7 but model only has 2 layers.");
 }
 
-TEST(Graph, RunsPartsOfAModel) {
+TEST(Graph, RunsSubgraphs) {
   const auto x = Input({3});
   const Symbols middle = Dense({.units = 4}, "first")(x);
   const Symbols y = Dense({.units = 2}, "second")(middle);
@@ -77,8 +77,8 @@ TEST(Graph, RunsPartsOfAModel) {
   EXPECT_TRUE(tail.layers()[0]->name().ends_with("CLONE"));
 }
 
-// The call that gives an input is not made, so what else it gives is not there.
-TEST(Graph, APartThatNeedsMoreThanItsInputsIsRefused) {
+// The call that made an input is not run, so its other outputs are missing.
+TEST(Graph, RefusesSubgraphsWithMissingInputs) {
   const Symbols states = LSTM({.units = 2, .return_state = true}, "lstm")(Input({3, 2}));
   const Symbols sum = Add()({states[0], states[1]});
   expect_user_error([&] { Model({.inputs = states[0], .outputs = sum}); },
@@ -126,7 +126,7 @@ TEST(Graph, PassesTrainingToEveryLayer) {
   const Tensor zero = Tensor::zeros(DType::f32, {1, 1});
   const auto tested = outer.predict(zero), trained = outer.predict(zero, {.training = true});
   EXPECT_EQ(Tensor(tested[0]).at(0), 0);
-  EXPECT_EQ(Tensor(tested[1]).at(0), 1) << "an explicit flag wins";
+  EXPECT_EQ(Tensor(tested[1]).at(0), 1) << "expected the explicit flag to win";
   EXPECT_EQ(Tensor(trained[0]).at(0), 1);
 }
 
@@ -138,7 +138,7 @@ TEST(Graph, KeepsTheTrainingFlagOfACallOfAModel) {
   EXPECT_EQ(Tensor(outer.predict(Tensor::zeros(DType::f32, {1, 1}))).at(0), 1);
 }
 
-// Fine-tuning: what a call was told holds while the model around it trains.
+// For fine-tuning: the flag of a call stays while the outer model trains.
 TEST(Graph, KeepsTheTrainingFlagOfACallInFit) {
   const auto x = Input({2}), z = Input({2});
   const BatchNormalization norm;
@@ -151,12 +151,12 @@ TEST(Graph, KeepsTheTrainingFlagOfACallInFit) {
     const auto mean = [&] { return base.get_weights()[2].at(0); };
     const double before = mean();
     model.fit(batch, Tensor::zeros(DType::f32, {2, 1}), {.verbose = 0});
-    EXPECT_EQ(mean() != before, !flag) << "a model that trains, trains the parts that are not told";
+    EXPECT_EQ(mean() != before, !flag) << "expected training to reach calls without a flag";
   }
 }
 
-// Keras writes down a flag that it was given like one that it filled in; only true is kept.
-TEST(Graph, ReadsTheTrainingFlagAsKeras) {
+// Keras writes a flag of the caller like its own default, so only `true` is kept.
+TEST(Graph, ReadsTheTrainingFlagAsKerasDoes) {
   const auto x = Input({2});
   const Tensor batch = Tensor::of<float>(DType::f32, {2, 2}, {1, 2, 3, 6});
   for (const bool flag : {false, true}) {
@@ -175,7 +175,7 @@ TEST(Graph, TakesDataOfOtherTypes) {
   EXPECT_EQ(out, Tensor::of<float>(DType::f32, {1}, {4}));
 }
 
-// A layer is in a model and in a model inside it.
+// A model and its nested model share a layer.
 TEST(Graph, ListsSharedWeightsOnce) {
   const Dense shared({.units = 2});
   const auto x = Input({2}), y = Input({2});
@@ -183,7 +183,7 @@ TEST(Graph, ListsSharedWeightsOnce) {
   EXPECT_EQ(Model({.inputs = y, .outputs = shared(inner(y))}).weights().size(), 2u);
 }
 
-TEST(Graph, FreezesWhatIsInside) {
+TEST(Graph, FreezesSublayers) {
   const auto x = Input({2});
   const Dense first({.units = 2}), second({.units = 2});
   Model model({.inputs = x, .outputs = second(first(x))});
@@ -197,13 +197,13 @@ TEST(Graph, FreezesWhatIsInside) {
   EXPECT_EQ(counts(), std::pair(0ul, 4ul));
   EXPECT_TRUE(second->trainable_weights().empty());
   second->set_trainable(true);
-  EXPECT_EQ(counts(), std::pair(0ul, 4ul)) << "what is around it is frozen";
+  EXPECT_EQ(counts(), std::pair(0ul, 4ul)) << "expected a frozen outer model to freeze its layers";
   EXPECT_EQ(second->trainable_weights().size(), 2u);
   model.set_trainable(true);
   EXPECT_EQ(counts(), std::pair(4ul, 0ul));
 }
 
-// The states are float32, what the layer computes is not.
+// The states are float32, but the layer computes in another type.
 TEST(Graph, UpdatesVariablesInTheirOwnType) {
   const LSTM layer({.units = 2, .stateful = true}, LayerOptions{.dtype = "mixed_float16"});
   const auto x = Input({.shape = {3, 1}, .batch_size = 2});
@@ -214,7 +214,7 @@ TEST(Graph, UpdatesVariablesInTheirOwnType) {
 }
 
 TEST(Graph, KeepsOneMaskPerOutputByConstruction) {
-  // A layer that breaks the rule is named.
+  // The error names the layer.
   struct Broken final : Layer {
     Broken() : Layer("Broken", {}) {}
     std::string_view class_name() const override { return "Broken"; }
@@ -238,7 +238,7 @@ TEST(Graph, KeepsOneMaskPerOutputByConstruction) {
       InternalError);
 }
 
-TEST(Graph, SaysWhichFileClassIsMissing) {
+TEST(Graph, NamesAMissingClass) {
   expect_user_error(
       [] {
         layer_from_json(Json::parse(
@@ -247,7 +247,7 @@ TEST(Graph, SaysWhichFileClassIsMissing) {
       {"'Odd'", "my.lib", "odd_1", "register"});
 }
 
-TEST(Graph, RefusesConfigsThatAreNoGraph) {
+TEST(Graph, RefusesConfigsThatAreNotGraphs) {
   const std::string input =
       R"({"class_name": "InputLayer", "config": {"batch_shape": [null, 2], "name": "x"}, "name": "x",
           "inbound_nodes": []})";
@@ -292,8 +292,8 @@ TEST(Graph, ReadsKeras2Configs) {
   EXPECT_EQ(Tensor(model.predict(data({3, 2}))).shape(), Shape({3, 2}));
 }
 
-// The output is the first call of a model inside, which other files of Keras 2 count from one; of
-// keyword arguments that differ between the inputs of a call the last count.
+// The output is the first call of a nested model, which other files of Keras 2 count from one. If
+// keyword arguments differ between the inputs of a call, the last ones are taken.
 TEST(Graph, ReadsOddKeras2Configs) {
   const Json config = Json::parse(R"({"class_name": "Model", "config": {"name": "m", "layers": [
     {"name": "a", "class_name": "InputLayer", "config": {"batch_input_shape": [null, 2],

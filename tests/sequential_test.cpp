@@ -1,4 +1,4 @@
-// Sequential models: built at once or later, changed, copied.
+// Tests of Sequential models: built immediately or later, changed, copied.
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
@@ -25,7 +25,7 @@ TEST(Sequential, ChangesAfterItHasRun) {
   EXPECT_EQ(model.weights().size(), 4u);
 }
 
-// As Keras does, a model that is built by its first input takes over all of the shape.
+// As in Keras, a model that is built by its first input takes its whole shape, with the batch size.
 TEST(Sequential, KeepsTheBatchItWasBuiltWith) {
   Sequential model({LSTM({.units = 2, .stateful = true})});
   model(Input({.shape = {3, 1}, .batch_size = 2}));
@@ -41,8 +41,8 @@ TEST(Sequential, HasTheDtypeOfItsFirstLayer) {
   EXPECT_EQ(model.inputs()[0].dtype(), DType::f64);
 }
 
-// Keras says in the config what a model was built with that has no Input.
-TEST(Sequential, IsBuiltAsItsConfigSays) {
+// Without an Input, Keras writes the input shape of a built model to its config.
+TEST(Sequential, BuildsWithTheShapeOfItsConfig) {
   const Model model(layer_from_json(Json::parse(
       R"({"class_name": "Sequential", "config": {"name": "s", "build_input_shape": [2, 3],
           "layers": [{"class_name": "Dense", "config": {"name": "d", "units": 4}}]}})")));
@@ -57,7 +57,7 @@ Json layers_of_keras2(const std::string& second) {
       second + "]}}");
 }
 
-TEST(Sequential, OfKeras2StaysOfKeras2) {
+TEST(Sequential, KeepsTheDialectOfKeras2) {
   const Json json = layers_of_keras2(
       R"({"class_name": "LSTM", "config": {"name": "l", "units": 2, "dtype": "float64"}})");
   const Model model(layer_from_json(json, {}, Dialect::keras2));
@@ -66,17 +66,18 @@ TEST(Sequential, OfKeras2StaysOfKeras2) {
   EXPECT_EQ(Model(model.layer()->fresh_copy()).dialect(), Dialect::keras2);
 }
 
-TEST(Sequential, OfKeras2LosesAMask) {
+TEST(Sequential, DropsMasksInKeras2) {
   const Json json = layers_of_keras2(
       R"({"class_name": "Conv1D", "config": {"name": "c", "filters": 2, "kernel_size": 1}})");
   for (const Dialect dialect : {Dialect::keras3, Dialect::keras2}) {
-    std::vector<std::string> said;
-    const auto handler = set_warning_handler([&](const std::string& w) { said.push_back(w); });
+    std::vector<std::string> warnings;
+    const auto handler = set_warning_handler([&](const std::string& w) { warnings.push_back(w); });
     EXPECT_NO_THROW(Model(layer_from_json(json, {}, dialect)).graph());
     set_warning_handler(handler);
-    ASSERT_EQ(said.size(), 1U);
-    EXPECT_TRUE(said[0].starts_with("Layer 'c' (of type Conv1D) was passed an input with a mask"))
-        << said[0];
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_TRUE(
+        warnings[0].starts_with("Layer 'c' (of type Conv1D) was passed an input with a mask"))
+        << warnings[0];
   }
 }
 

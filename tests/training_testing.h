@@ -5,8 +5,8 @@
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
 
-// A small training step to test the engine with: a perceptron of two layers, softmax cross entropy
-// and Adam, written in ops.
+// A small training step for tests of the engine: a perceptron with two layers, softmax cross
+// entropy and Adam, written in ops.
 namespace keratin::testing {
 
 struct TrainingStep {

@@ -1,4 +1,4 @@
-// What is one layer in a model is one layer in its clone, wherever it is used.
+// A layer that a model uses several times is one layer in the clone too.
 #include <gtest/gtest.h>
 
 #include "keratin/layers/layers.h"
@@ -8,7 +8,7 @@
 namespace keratin {
 namespace {
 
-// A layer called twice, beside a nested model that is called twice.
+// A model that calls a layer twice and a nested model twice.
 Model with_ties() {
   const auto i = Input({.shape = {3}, .name = "i"});
   const Model inner({.inputs = i, .outputs = Dense({.units = 3}, "inside")(i), .name = "inner"});
@@ -17,7 +17,7 @@ Model with_ties() {
   return Model({.inputs = x, .outputs = twice(inner(twice(inner(x))))});
 }
 
-TEST(Ties, ACloneFunctionSeesEachLayerOnce) {
+TEST(Ties, CallCloneFunctionOncePerLayer) {
   std::vector<std::string> seen;
   const Model copy = clone_model(with_ties(), {.clone_function = [&](const LayerPtr& layer) {
                                    seen.push_back(layer->name());
@@ -27,7 +27,7 @@ TEST(Ties, ACloneFunctionSeesEachLayerOnce) {
   EXPECT_EQ(copy.weights().size(), 4u);
 }
 
-TEST(Ties, ASequentialInsideSharesItsLayers) {
+TEST(Ties, AreKeptWithANestedSequential) {
   const Dense shared({.units = 3}, "shared");
   const Sequential inner({shared}, "inner");
   const auto x = Input({3});
@@ -39,7 +39,7 @@ TEST(Ties, ASequentialInsideSharesItsLayers) {
   EXPECT_EQ(copy.weights().size(), 2u);
 }
 
-TEST(Ties, NestedModelsStayOne) {
+TEST(Ties, AreKeptForNestedModels) {
   for (const bool recursive : {false, true}) {
     const Model copy = clone_model(with_ties(), {.recursive = recursive});
     EXPECT_EQ(copy.layers().size(), 3u) << recursive;
@@ -47,15 +47,15 @@ TEST(Ties, NestedModelsStayOne) {
   }
 }
 
-TEST(Ties, AModelCopiesItselfWithThem) {
+TEST(Ties, AreKeptByFreshCopies) {
   const auto x = Input({3});
   const Dense twice({.units = 3}, "twice");
   const Model model({.inputs = x, .outputs = twice(twice(x))});
   EXPECT_EQ(model.layer()->fresh_copy()->weights().size(), 2u);
 }
 
-// Keras loses this one: the wrapper's layer becomes another.
-TEST(Ties, AWrapperSharesItsLayer) {
+// Keras does not keep this one: the wrapper gets a layer of its own.
+TEST(Ties, AreKeptForTheLayerOfAWrapper) {
   const auto x = Input({4, 3});
   const Dense dense({.units = 3}, "dense");
   const Symbols steps = TimeDistributed({.layer = dense}, "each")(x);
@@ -66,7 +66,7 @@ TEST(Ties, AWrapperSharesItsLayer) {
   EXPECT_EQ(Tensor(copy.predict(ones)), Tensor(model.predict(ones)));
 }
 
-TEST(Ties, CopiesTheWeightsOfAModelThatIsOnlyALayer) {
+TEST(Ties, AreKeptWhenWeightsAreCopied) {
   const Dense dense({.units = 2});
   dense(Input({3}));
   const Model copy = clone_model(Model(dense), {.copy_weights = true});

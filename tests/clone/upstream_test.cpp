@@ -1,4 +1,4 @@
-// The cloning tests of every generation of Keras, with assertions that can fail.
+// The cloning tests of each generation of Keras, with assertions that can fail.
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
@@ -33,7 +33,7 @@ Model mlp_sequential(bool with_input) {
   return model;
 }
 
-// Two Dense layers in a class of the user's.
+// A layer class of a user, with two Dense layers.
 struct PairConfig {
   int64_t units = 2;
   static constexpr std::string_view keras_name = "Pair";
@@ -101,7 +101,7 @@ TEST(UpstreamCloning, TakesInputTensors) {  // test_input_tensors
     const Model copy = clone_model(model, {.input_tensors = input});
     EXPECT_TRUE(copy.input().same_structure(model.input()));
     EXPECT_TRUE(copy.output().same_structure(model.output()));
-    EXPECT_EQ(copy.layers().size(), model.layers().size()) << "no extra input layer";
+    EXPECT_EQ(copy.layers().size(), model.layers().size()) << "expected no further input layer";
     copy.layer()->set_weights(model.get_weights());
     expect_same_result(copy.run(data({2, 3})), model.run(data({2, 3})), "on new inputs");
   }
@@ -136,7 +136,7 @@ TEST(UpstreamCloning, KeepsStructures) {  // test_structured_io_cloning
       "`input_tensors` must have the same structure as model.input");
 }
 
-// Calls the layer and puts a doubling layer behind every Dense.
+// Calls the layer, and doubles the output of each Dense.
 Symbols call_and_double(const LayerPtr& layer, Arguments<SymbolicTensor> arguments) {
   Symbols y = layer->call_symbolic(std::move(arguments));
   if (layer->class_name() == "Dense")
@@ -170,7 +170,7 @@ void each_layer(const Model& model, const std::function<void(const LayerPtr&)>& 
   }
 }
 
-TEST(UpstreamCloning, GoesIntoNestedModels) {  // test_recursive, test_recursive_multi_level
+TEST(UpstreamCloning, ClonesNestedModels) {  // test_recursive, test_recursive_multi_level
   for (const bool sequential : {false, true})
     for (int levels = 1; levels <= 3; ++levels) {
       const Model model = nested(levels, sequential);
@@ -199,7 +199,7 @@ TEST(UpstreamCloning, GoesIntoNestedModels) {  // test_recursive, test_recursive
   expect_same_result(copy.run(data({4, 3})), model.run(data({4, 3})), "recursive calls");
 }
 
-TEST(UpstreamCloning, RefusesWhatItCannotDo) {  // test_model_cloning_invalid_use_cases
+TEST(UpstreamCloning, RefusesInvalidArguments) {  // test_model_cloning_invalid_use_cases
   const auto a = Input({3}), b = Input({3});
   expect_user_error(
       [&] {
@@ -262,9 +262,8 @@ TEST(Clone, CopiesALambdaWithItsCapturedValues) {
   expect_same_result(clone_model(model).run(data({2, 2})), model.run(data({2, 2})), "captured");
 }
 
-// The report, word for word: one input of one feature, a Lambda with two outputs, their
-// sum.
-TEST(Clone, ClonesTheModelOfTheReport) {
+// The model of a bug report: one input with one feature, a Lambda with two outputs, and their sum.
+TEST(Clone, ClonesALambdaWithTwoOutputs) {
   const auto x = Input({1});
   const auto [a, b] = Lambda([](Value v) -> Values { return {v, v}; })(x).unpack<2>();
   const Symbols sum = Lambda([](const Values& v) { return v[0] + v[1]; })({a, b});
@@ -273,7 +272,7 @@ TEST(Clone, ClonesTheModelOfTheReport) {
   for (int64_t i = 0; i < 3; ++i) EXPECT_FLOAT_EQ(out.at(i), 2 * data({3, 1}).at(i));
 }
 
-TEST(Clone, OfAHundredThousandLayersRunsLikeItsSource) {
+TEST(Clone, ClonesAHundredThousandLayers) {
   const auto x = Input({2});
   Symbols y = x;
   for (int i = 0; i < 100000; ++i) y = Lambda([](Value v) { return v + 1.0; })(y);

@@ -1,5 +1,5 @@
-// Every recorded model is cloned: new weights, the same answers once they are copied, and a source
-// that stays as it was.
+// Clones every recorded model: the clone has new weights, gives the same outputs after copying
+// weights, and the source does not change.
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
@@ -28,7 +28,7 @@ std::vector<size_t> call_counts(const Model& model) {
   return counts;
 }
 
-TEST_P(CloneZoo, AgreesWithItsSourceAndLeavesItAlone) {
+TEST_P(CloneZoo, AgreesWithItsSourceWithoutChangingIt) {
   const ZooModel zoo = load_zoo_model(GetParam());
   const std::string config = zoo.model.to_json();
   const std::vector<size_t> calls = call_counts(zoo.model);
@@ -53,8 +53,8 @@ TEST_P(CloneZoo, AgreesWithItsSourceAndLeavesItAlone) {
   EXPECT_EQ(copied.name(), "another");
   testing::expect_same_result(copied.run(zoo.inputs), before, "clone with weights");
 
-  EXPECT_EQ(zoo.model.to_json(), config) << "the source's config";
-  EXPECT_EQ(call_counts(zoo.model), calls) << "the source's calls";
+  EXPECT_EQ(zoo.model.to_json(), config) << "the source's config changed";
+  EXPECT_EQ(call_counts(zoo.model), calls) << "the source's calls changed";
   testing::expect_same_result(zoo.model.run(zoo.inputs), before, "source, after");
 }
 

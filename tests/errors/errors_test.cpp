@@ -1,5 +1,5 @@
-// Every error that real Keras recorded in tests/golden/errors.json: the same mistake in C++ is a
-// UserError too and, where Keras speaks of what we have as well, says the same.
+// Checks every error that Keras recorded in tests/golden/errors.json: the same mistake in C++ is a
+// UserError with Keras's message, unless the message speaks of something that only Python has.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ const Warning warnings[] = {
      }},
 };
 
-// What Keras takes without a word or with a warning, and so do we.
+// Cases that Keras accepts, with or without a warning, and Keratin too.
 const Warning accepted[] = {
     {"model called with a fixed batch that differs",
      [] {
@@ -87,7 +87,7 @@ const Warning accepted[] = {
        Concatenate()(Symbols::List{ones({2, 3})});
      }},
     {"recurrent: reset before a call", [] { LSTM({.units = 3})->reset_states(); }},
-    // Keras refuses these; they are what cloning here is meant to do.
+    // Keras refuses these, but cloning in Keratin supports them.
     {"clone: a Lambda",
      [] {
        const auto x = Input({.shape = {1}, .name = "x"});
@@ -115,14 +115,14 @@ const Warning accepted[] = {
      [] {
        from_json("Dense", O{{"units", 3}, {"colour", "red"}});
      }},
-    // Keras's own scale has the wrong shape there; ours is along the axis.
+    // Keras's scale has a wrong shape there; Keratin's is along the axis.
     {"rms normalization: another axis than the last",
      [] {
        RMSNormalization({.axis = 1}, "norm")(ones({2, 4, 5}));
      }},
 };
 
-// What Keras takes and then ignores, and we refuse.
+// Cases that Keras accepts and ignores, and Keratin refuses.
 const Warning stricter[] = {
     {"Sequential: an input after a layer",
      [] {
@@ -138,7 +138,7 @@ const Warning stricter[] = {
 
 constexpr const char* compute_mask_alone =
     "users do not call compute_mask, and the call of a merge takes no masks";
-// What cannot be written in C++, and why.
+// Cases that cannot be written in C++, with the reason.
 const std::map<std::string, const char*> not_here = {
     {"layer by name and index", "two functions of one argument each"},
     {"layer by nothing", "two functions of one argument each"},
@@ -171,11 +171,11 @@ std::map<std::string, Json> recorded() {
   return cases;
 }
 
-// Keras's message without the frame that it puts around errors in a layer's call.
+// Keras's message without the text that it adds to errors in a layer's call.
 std::string essence(std::string message) {
   if (message.starts_with("Exception encountered when calling"))
     message = message.substr(message.find("\n\n") + 2);
-  const std::string no_name = " with name 'None'";  // which the tensor has not
+  const std::string no_name = " with name 'None'";  // the tensor has no such name
   if (message.find(no_name) != std::string::npos)
     message.erase(message.find(no_name), no_name.size());
   return message.substr(0, message.find("\n\nArguments received by"));
@@ -214,25 +214,26 @@ class Errors : public ::testing::Test {
   WarningHandler handler_;
 };
 
-TEST_F(Errors, AreKerass) {
+TEST_F(Errors, HaveKerassMessages) {
   const auto cases = recorded();
   for (const Case& test : all_errors()) {
     SCOPED_TRACE(test.name);
     ASSERT_TRUE(cases.contains(test.name));
     const Json& theirs = cases.at(test.name);
     EXPECT_NE(theirs.at("kind"), Json("none"));
-    std::vector<std::string> parts = test.parts;
+    std::vector<std::string> wanted = test.substrings;
     const std::string message = essence(theirs.at("message").as_string());
-    if (test.says == Says::all) parts.push_back(message);
-    if (test.says == Says::beginning) parts.push_back(beginning(message));
+    if (test.match == Match::all) wanted.push_back(message);
+    if (test.match == Match::beginning) wanted.push_back(beginning(message));
     const std::string ours = error_of(test.code);
     EXPECT_NE(ours, "") << "expected a UserError; Keras says: " << message;
-    for (const std::string& part : parts)
-      EXPECT_NE(ours.find(part), std::string::npos) << "ours: " << ours << "\nlacks: " << part;
+    for (const std::string& substring : wanted)
+      EXPECT_NE(ours.find(substring), std::string::npos)
+          << "got: " << ours << "\nexpected: " << substring;
   }
 }
 
-TEST_F(Errors, WarningsAreKerass) {
+TEST_F(Errors, WarnAsKerasDoes) {
   const auto cases = recorded();
   for (const Warning& test : warnings) {
     SCOPED_TRACE(test.name);
@@ -243,14 +244,14 @@ TEST_F(Errors, WarningsAreKerass) {
   }
 }
 
-TEST_F(Errors, AcceptsTheRest) {
+TEST_F(Errors, AcceptWhatKerasAccepts) {
   for (const Warning& test : accepted) {
     SCOPED_TRACE(test.name);
     EXPECT_EQ(error_of(test.code), "");
   }
 }
 
-TEST_F(Errors, RefusesWhatKerasIgnores) {
+TEST_F(Errors, RefuseWhatKerasIgnores) {
   const auto cases = recorded();
   for (const Warning& test : stricter) {
     SCOPED_TRACE(test.name);
@@ -259,7 +260,7 @@ TEST_F(Errors, RefusesWhatKerasIgnores) {
   }
 }
 
-TEST_F(Errors, EveryCaseIsHereOnce) {
+TEST_F(Errors, CoverEveryRecordedCaseOnce) {
   std::map<std::string, int> counts;
   for (const Case& test : all_errors()) ++counts[test.name];
   for (const Warning& test : warnings) ++counts[test.name];

@@ -11,17 +11,17 @@
 // The mistakes of tests/golden/errors.json in C++.
 namespace keratin::errors {
 
-// What happens in C++. A message is Keras's own, whole; the beginning of Keras's, up to where it
-// prints Python's values; or ours, which has these parts.
-enum class Says { all, beginning, parts };
+// How a message is compared: with the whole of Keras's; with its beginning, before it prints Python
+// values; or, where the message is Keratin's own, by substrings.
+enum class Match { all, beginning, substrings };
 struct Case {
   const char* name;  // in errors.json
   std::function<void()> code;
-  Says says = Says::all;
-  std::vector<std::string> parts = {};
+  Match match = Match::all;
+  std::vector<std::string> substrings = {};
 };
 
-// A tensor of fixed sizes: what Keras's cases pass as data.
+// A tensor of fixed sizes, where Keras's cases pass data.
 inline SymbolicTensor ones(const Dims& dims) {
   return Input({.shape = Shape(Dims(dims.begin() + 1, dims.end())), .batch_size = dims[0]});
 }
@@ -30,7 +30,7 @@ inline Tensor data(const Shape& shape) {
 }
 inline SymbolicTensor named(const char* name) { return Input({.shape = {3}, .name = name}); }
 
-// The models that the cases speak of.
+// The models of the cases.
 inline Model chain() {
   const auto x = named("x");
   const Symbols y = Dense({.units = 2}, "out")(Dense({.units = 4}, "hidden")(x));
@@ -44,13 +44,13 @@ inline Sequential stack() {
   return Sequential({named("x").layer(), Dense({.units = 2}, "dense")}, "stack");
 }
 
-// A layer as a config names it; the only way in which C++ can get a value of a wrong type.
+// A layer from its config, the only way to pass values of a wrong type in C++.
 inline LayerPtr from_json(const char* class_name, const Json& config) {
   return layer_from_json(Json::Object{{"class_name", class_name}, {"config", config}});
 }
 using O = Json::Object;
 
 std::vector<Case> graph_errors();  // of graphs, models, clones, configs and masks
-std::vector<Case> layer_errors();  // of layers, weights and what they are made of
+std::vector<Case> layer_errors();  // of layers, weights, initializers and the like
 
 }  // namespace keratin::errors

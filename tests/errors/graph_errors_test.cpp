@@ -27,14 +27,14 @@ std::vector<Case> graph_errors() {
          const Symbols y = Add({}, "add")({Dense({.units = 3}, "dense")(a), b});
          Model({.inputs = a, .outputs = y});
        },
-       Says::all,
+       Match::all,
        {"cannot find parent for tensor", "name=b", "at operation 'add'"}},
       {"disconnected graph through a layer of one input",
        [] {
          const auto a = named("a"), b = named("b");
          Model({.inputs = a, .outputs = Dense({.units = 3}, "dense")(b)});
        },
-       Says::all,
+       Match::all,
        {"name=b", "'dense'"}},
       {"disconnected graph with two outputs",
        [] {
@@ -42,7 +42,7 @@ std::vector<Case> graph_errors() {
          const Symbols p = Dense({.units = 2}, "p")(a), q = Dense({.units = 2}, "q")(b);
          Model({.inputs = {a}, .outputs = {p, q}});
        },
-       Says::all,
+       Match::all,
        {"name=b", "'q'"}},
       {"disconnected graph with a dict of outputs",
        [] {
@@ -50,7 +50,7 @@ std::vector<Case> graph_errors() {
          const Symbols p = Dense({.units = 2}, "p")(a), q = Dense({.units = 2}, "q")(b);
          Model({.inputs = {a}, .outputs = Symbols::Dict{{"p", p}, {"q", q}}});
        },
-       Says::all,
+       Match::all,
        {"name=b", "'q'"}},
       {"two layers of one name",
        [] {
@@ -70,40 +70,41 @@ std::vector<Case> graph_errors() {
        }},
       {"no inputs",
        [] { Model({.inputs = Symbols::List{}, .outputs = Dense({.units = 2})(Input({3}))}); },
-       Says::beginning},
+       Match::beginning},
       {"no outputs", [] { Model({.inputs = named("x"), .outputs = Symbols::List{}}); },
-       Says::beginning},
+       Match::beginning},
       {"an input that is not a tensor",
-       [] { Model({.inputs = 1.0, .outputs = Dense({.units = 2})(Input({3}))}); }, Says::beginning},
+       [] { Model({.inputs = 1.0, .outputs = Dense({.units = 2})(Input({3}))}); },
+       Match::beginning},
       {"an output that is not a tensor", [] { Model({.inputs = named("x"), .outputs = 1.0}); },
-       Says::beginning},
+       Match::beginning},
       {"unknown layer by name", [] { chain().get_layer("missing"); }},
       {"unknown layer by index", [] { chain().get_layer(7); }},
-      {"name with a slash", [] { Dense({.units = 3}, "a/b"); }, Says::beginning},
+      {"name with a slash", [] { Dense({.units = 3}, "a/b"); }, Match::beginning},
       {"name that is no string",
        [] {
          from_json("Dense", O{{"units", 3}, {"name", 7}});
        },
-       Says::parts,
+       Match::substrings,
        {"name"}},
       // --- Calls of models
       {"model called with too few tensors",
        [] {
          two_inputs().predict({data({2, 3})});
        },
-       Says::parts,
+       Match::substrings,
        {"Layer \"two\" expects 2 named input(s) with keys ['a', 'b'], but it received 1 input"}},
       {"model called with too many tensors",
        [] {
          two_inputs().predict({data({2, 3}), data({2, 3}), data({2, 3})});
        },
-       Says::parts,
+       Match::substrings,
        {"Layer \"two\" expects 2 named input(s) with keys ['a', 'b'], but it received 3 input"}},
       {"model of one input called with two",
        [] {
          chain().predict({data({2, 3}), data({2, 3})});
        },
-       Says::parts,
+       Match::substrings,
        {"Layer \"chain\" expects 1 named input(s) with keys ['x'], but it received 2 input"}},
       {"model of one input called with a dict of another name",
        [] {
@@ -117,7 +118,7 @@ std::vector<Case> graph_errors() {
        [] {
          two_inputs().predict(data({2, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"Layer \"two\" expects 2 named input(s) with keys ['a', 'b'], but it received 1 input"}},
       {"model called with a wrong width",
        [] {
@@ -147,19 +148,19 @@ std::vector<Case> graph_errors() {
                      }),
                      Dense({.units = 2})});
        },
-       Says::parts,
+       Match::substrings,
        {"Layer \"dense\" expects 1 input(s), but it received 2 input tensors"}},
       {"Sequential: pop from nothing",
        [] { Sequential().pop(); },
-       Says::parts,
+       Match::substrings,
        {"no layer to remove"}},
       {"Sequential: not built",
        [] { Sequential({Dense({.units = 2})}).inputs(); },
-       Says::parts,
+       Match::substrings,
        {"sequential", "built"}},
       {"Sequential: output of what is not built",
        [] { Sequential({Dense({.units = 2})}).output(); },
-       Says::parts,
+       Match::substrings,
        {"sequential", "built"}},
       {"Sequential: layers that do not fit",
        [] {
@@ -172,13 +173,13 @@ std::vector<Case> graph_errors() {
        }},
       // --- Clones
       {"clone: input_tensors of another structure",
-       [] { clone_model(two_inputs(), {.input_tensors = {Input({3})}}); }, Says::beginning},
+       [] { clone_model(two_inputs(), {.input_tensors = {Input({3})}}); }, Match::beginning},
       {"clone: dict of input tensors for a list",
        [] {
          clone_model(two_inputs(),
                      {.input_tensors = Symbols::Dict{{"a", Input({3})}, {"b", Input({3})}}});
        },
-       Says::beginning},
+       Match::beginning},
       {"clone: tuple of input tensors for a dict",
        [] {
          const auto x = Input({.shape = {2}, .name = "x"}), y = Input({.shape = {2}, .name = "y"});
@@ -186,13 +187,13 @@ std::vector<Case> graph_errors() {
              {.inputs = Symbols::Dict{{"x", x}, {"y", y}}, .outputs = Symbols::Dict{{"z", x + y}}});
          clone_model(model, {.input_tensors = {Input({2}), Input({2})}});
        },
-       Says::beginning},
+       Match::beginning},
       {"clone: input_tensors that are arrays",
        [] { clone_model(chain(), {.input_tensors = 1.0}); },
-       Says::parts,
+       Match::substrings,
        {"input_tensors"}},
       {"clone: Sequential on an array", [] { clone_model(stack(), {.input_tensors = 1.0}); },
-       Says::beginning},
+       Match::beginning},
       {"clone: Sequential on two tensors",
        [] {
          clone_model(stack(), {.input_tensors = {Input({3}), Input({3})}});
@@ -204,12 +205,12 @@ std::vector<Case> graph_errors() {
                        return layer->call_symbolic(std::move(arguments));
                      }});
        },
-       Says::beginning},
+       Match::beginning},
       {"clone: subclassed with clone_function",
        [] { clone_model(subclassed(), {.clone_function = [](const LayerPtr& l) { return l; }}); },
-       Says::beginning},
+       Match::beginning},
       {"clone: subclassed with input_tensors",
-       [] { clone_model(subclassed(), {.input_tensors = {Input({3})}}); }, Says::beginning},
+       [] { clone_model(subclassed(), {.input_tensors = {Input({3})}}); }, Match::beginning},
       {"clone: subclassed with call_function",
        [] {
          clone_model(subclassed(), {.call_function = [](const LayerPtr& layer,
@@ -217,7 +218,7 @@ std::vector<Case> graph_errors() {
                        return layer->call_symbolic(std::move(arguments));
                      }});
        },
-       Says::beginning},
+       Match::beginning},
       // --- Configs
       {"config: loop or missing node",
        [] {
@@ -226,21 +227,21 @@ std::vector<Case> graph_errors() {
          text.replace(text.find(from), from.size(), to);
          layer_from_json(Json::parse(text));
        },
-       Says::parts,
+       Match::substrings,
        {"Invalid Functional model configuration", "'chain'",
         "The graph of the Functional model either has loops or disconnected nodes. The following "
         "nodes failed to be resolved:",
         "'hidden'"}},
       {"config: unknown layer class",
        [] { from_json("Missing", O{}); },
-       Says::parts,
+       Match::substrings,
        {"'Missing'"}},
       {"config: custom class that is not registered",
        [] {
          layer_from_json(
              Json::Object{{"class_name", "Own"}, {"registered_name", "pack>Own"}, {"config", O{}}});
        },
-       Says::parts,
+       Match::substrings,
        {"'Own'", "register"}},
       {"config: a Lambda",
        [] {
@@ -250,26 +251,26 @@ std::vector<Case> graph_errors() {
                {"function", O{{"class_name", "__lambda__"}, {"config", O{{"code", "4wEAAAA="}}}}}});
          (*layer)(Input({3}));
        },
-       Says::parts,
+       Match::substrings,
        {"square"}},
       // --- Masks
       {"attention: masks that are no list",
        [] {
          Attention()({ones({2, 3, 4}), ones({2, 5, 4})}, {{"mask", ones({2, 3}) > 0.0}});
        },
-       Says::parts,
+       Match::substrings,
        {"attention", "`mask` should be a list"}},
       {"time distributed: mask of one axis",
        [] {
          TimeDistributed({Dense({.units = 2})})(ones({2, 3, 4}), {{"mask", ones({2}) > 0.0}});
        },
-       Says::parts,
+       Match::substrings,
        {"mask", "(2,)"}},
       {"time distributed: mask of other times",
        [] {
          TimeDistributed({Dense({.units = 2})})(ones({2, 3, 4}), {{"mask", ones({2, 5}) > 0.0}});
        },
-       Says::parts,
+       Match::substrings,
        {"mask", "(2, 5)", "(2, 3"}},
   };
 }

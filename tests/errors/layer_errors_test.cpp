@@ -20,7 +20,7 @@ void call_picky(InputSpec spec, const Dims& shape) {
 
 std::vector<Case> layer_errors() {
   return {
-      // --- What layers ask of their inputs
+      // --- Inputs of layers
       {"rank too low", [] { Dense({.units = 3}, "dense")(ones({4})); }},
       {"rank differs",
        [] {
@@ -52,21 +52,21 @@ std::vector<Case> layer_errors() {
              std::make_shared<Picky>(std::vector<InputSpec>{{.ndim = 2}, {.ndim = 2}});
          (*layer)(ones({2, 5}));
        },
-       Says::parts,
+       Match::substrings,
        {"Layer \"dense\" expects 2 input(s), but it received 1 input tensors"}},
       {"unknown last axis",
        [] { Dense({.units = 3}, "dense")(Input({unknown})); },
-       Says::parts,
+       Match::substrings,
        {"dense", "(None, None)"}},
       {"positional argument that is no tensor",
        [] { Dense({.units = 3})("text"); },
-       Says::parts,
+       Match::substrings,
        {"dense"}},
       {"Wrapper of no layer",
        [] {
          from_json("Wrapper", O{{"name", "wrapper"}});
        },
-       Says::parts,
+       Match::substrings,
        {"Wrapper", "layer"}},
       {"Wrapper is called",
        [] {
@@ -75,82 +75,82 @@ std::vector<Case> layer_errors() {
              ->
              operator()(ones({2, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"Wrapper", "call()"}},
       // --- Layers
       {"merge: not a list",
        [] {
          Add()(ones({2, 3}));
        },
-       Says::beginning},
+       Match::beginning},
       {"merge: shapes",
        [] {
          Add()({ones({2, 3}), ones({2, 4})});
        },
-       Says::parts,
+       Match::substrings,
        {"Inputs have incompatible shapes", "3", "4"}},
       {"merge: batch sizes",
        [] {
          Add()({ones({2, 3}), ones({4, 3})});
        },
-       Says::parts,
+       Match::substrings,
        {"different batch sizes", "(2, 3)", "(4, 3)"}},
       {"subtract: three",
        [] {
          const auto x = ones({2, 3});
          Subtract()({x, x, x});
        },
-       Says::parts,
+       Match::substrings,
        {"Subtract", "2 inputs"}},
       {"concatenate: shapes",
        [] {
          Concatenate({.axis = 1})({ones({2, 3, 4}), ones({2, 3, 5})});
        },
-       Says::parts,
+       Match::substrings,
        {"Concatenate", "(2, 3, 4)", "(2, 3, 5)"}},
       {"dot: shapes",
        [] {
          Dot({.axes = 1})({ones({2, 3}), ones({2, 4})});
        },
-       Says::parts,
+       Match::substrings,
        {"3", "4", "(2, 3)", "(2, 4)"}},
       {"dot: axes",
        [] {
          from_json("Dot", O{{"axes", "x"}});
        },
-       Says::parts,
+       Match::substrings,
        {"Dot", "axes"}},
       {"dot: three",
        [] {
          const auto x = ones({2, 3});
          Dot({.axes = 1})({x, x, x});
        },
-       Says::parts,
+       Match::substrings,
        {"Dot", "2"}},
-      {"dense: units", [] { Dense({.units = -1}); }, Says::parts, {"units", "-1"}},
+      {"dense: units", [] { Dense({.units = -1}); }, Match::substrings, {"units", "-1"}},
       {"reshape: sizes",
        [] {
          Reshape({.target_shape = {3, 5}}, "reshape")(ones({2, 4, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"reshape", "4", "3", "5"}},
       {"reshape: two unknown",
        [] {
          Reshape({.target_shape = {-1, -1}}, "reshape")(ones({2, 4, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"-1"}},
       {"permute: dims",
        [] {
          Permute({.dims = {1, 3}});
        },
-       Says::parts,
+       Match::substrings,
        {"Permute", "dims"}},
       {"repeat: no number",
        [] {
          from_json("RepeatVector", O{{"n", 1.5}});
        },
-       Says::parts,
+       Match::substrings,
        {"RepeatVector", "'n'"}},
       {"cropping: too much",
        [] {
@@ -158,132 +158,135 @@ std::vector<Case> layer_errors() {
              ->
              operator()(ones({2, 5, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"crop", "5"}},
       {"conv: groups",
        [] { Conv2D({.filters = 3, .kernel_size = 2, .groups = 2}); },
-       Says::parts,
+       Match::substrings,
        {"groups", "2", "3"}},
       {"conv: groups and channels",
        [] {
          Conv2D({.filters = 4, .kernel_size = 2, .groups = 2}, "conv")(ones({2, 5, 5, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"groups", "3"}},
       {"conv: strides and dilation",
        [] { Conv2D({.filters = 4, .kernel_size = 2, .strides = 2, .dilation_rate = 2}); },
-       Says::parts,
+       Match::substrings,
        {"strides", "dilation_rate"}},
       {"conv: padding",
        [] { Conv2D({.filters = 4, .kernel_size = 2, .padding = "around"}); },
-       Says::parts,
+       Match::substrings,
        {"padding", "around"}},
       {"conv: causal in two dimensions",
        [] { Conv2D({.filters = 4, .kernel_size = 2, .padding = "causal"}); },
-       Says::parts,
+       Match::substrings,
        {"padding", "causal"}},
       {"conv: kernel over the input",
        [] {
          Conv1D({.filters = 2, .kernel_size = 5}, "conv")(ones({2, 3, 4}));
        },
-       Says::beginning},
+       Match::beginning},
       {"separable: causal",
        [] { SeparableConv1D({.filters = 2, .kernel_size = 3, .padding = "causal"}); },
-       Says::parts,
+       Match::substrings,
        {"padding", "causal"}},
-      {"pool: size", [] { MaxPooling2D({.pool_size = 0}); }, Says::parts, {"pool_size", "0"}},
+      {"pool: size", [] { MaxPooling2D({.pool_size = 0}); }, Match::substrings, {"pool_size", "0"}},
       {"activation: unknown",
        [] { Dense({.units = 3, .activation = "missing"}); },
-       Says::parts,
+       Match::substrings,
        {"missing"}},
-      {"relu: threshold", [] { ReLU({.threshold = -0.5}); }, Says::parts, {"threshold", "-0.5"}},
+      {"relu: threshold",
+       [] { ReLU({.threshold = -0.5}); },
+       Match::substrings,
+       {"threshold", "-0.5"}},
       {"leaky relu: slope",
        [] {
          from_json("LeakyReLU", O{{"negative_slope", Json()}});
        },
-       Says::parts,
+       Match::substrings,
        {"negative_slope"}},
       {"initializer: unknown",
        [] { Dense({.units = 3, .kernel_initializer = "missing"}); },
-       Says::parts,
+       Match::substrings,
        {"missing"}},
-      {"dropout: rate", [] { Dropout({.rate = 1.5}); }, Says::parts, {"rate", "1.5"}},
+      {"dropout: rate", [] { Dropout({.rate = 1.5}); }, Match::substrings, {"rate", "1.5"}},
       {"dropout: rate is no number",
        [] {
          from_json("Dropout", O{{"rate", "half"}});
        },
-       Says::parts,
+       Match::substrings,
        {"Dropout", "'rate'"}},
       {"normalization: axis",
        [] {
          BatchNormalization({.axis = 3}, "norm")(ones({2, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"axis", "3"}},
       {"normalization: axis type",
        [] {
          from_json("LayerNormalization", O{{"axis", "last"}});
        },
-       Says::parts,
+       Match::substrings,
        {"LayerNormalization", "'axis'"}},
       {"group normalization: too many groups",
        [] {
          GroupNormalization({.groups = 5}, "norm")(ones({2, 4, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"5", "3"}},
       {"group normalization: does not divide",
        [] {
          GroupNormalization({.groups = 2}, "norm")(ones({2, 4, 3}));
        },
-       Says::parts,
+       Match::substrings,
        {"2", "3"}},
       {"recurrent: rank",
        [] {
          LSTM({.units = 3}, "lstm")(ones({2, 3}));
        }},
-      {"recurrent: units", [] { LSTM({.units = 0}); }, Says::parts, {"units", "0"}},
+      {"recurrent: units", [] { LSTM({.units = 0}); }, Match::substrings, {"units", "0"}},
       {"recurrent: number of states",
        [] {
          LSTM({.units = 3}, "lstm")
          (ones({2, 4, 3}), {{"initial_state", Symbols::List{ones({2, 3})}}});
        },
-       Says::parts,
+       Match::substrings,
        {"lstm", "2", "1"}},
       {"recurrent: size of a state",
        [] {
          GRU({.units = 3}, "gru")(ones({2, 4, 3}), {{"initial_state", ones({2, 5})}});
        },
-       Says::parts,
+       Match::substrings,
        {"gru", "(2, 5)"}},
-      {"recurrent: cell without a call", [] { RNN(RNNConfig{}); }, Says::parts, {"cell"}},
+      {"recurrent: cell without a call", [] { RNN(RNNConfig{}); }, Match::substrings, {"cell"}},
       {"recurrent: stateful of unknown batch",
        [] {
          LSTM({.units = 3, .stateful = true}, "lstm")(Input({4, 3}));
        },
-       Says::all},
+       Match::all},
       {"recurrent: stateful, another batch",
        [] {
          const LSTM layer({.units = 3, .stateful = true}, "lstm");
          layer(ones({2, 4, 3}));
          layer(ones({3, 4, 3}));
        },
-       Says::all},
+       Match::all},
       {"bidirectional: not a layer",
        [] { Bidirectional(BidirectionalConfig{}); },
-       Says::parts,
+       Match::substrings,
        {"Bidirectional", "layer"}},
       {"bidirectional: no recurrent layer",
        [] { Bidirectional({Dense({.units = 3})}); },
-       Says::parts,
+       Match::substrings,
        {"Bidirectional"}},
       {"bidirectional: merge mode",
        [] { Bidirectional({.layer = LSTM({.units = 3}), .merge_mode = "mix"}); },
-       Says::parts,
+       Match::substrings,
        {"mix", "concat"}},
       {"bidirectional: both backwards",
        [] { Bidirectional({.layer = LSTM({.units = 3}), .backward_layer = LSTM({.units = 3})}); },
-       Says::parts,
+       Match::substrings,
        {"go_backwards"}},
       {"bidirectional: backward layer differs",
        [] {
@@ -291,7 +294,7 @@ std::vector<Case> layer_errors() {
                         .backward_layer =
                             LSTM({.units = 3, .return_sequences = true, .go_backwards = true})});
        },
-       Says::parts,
+       Match::substrings,
        {"return_sequences"}},
       {"bidirectional: number of states",
        [] {
@@ -299,52 +302,52 @@ std::vector<Case> layer_errors() {
          Bidirectional({LSTM({.units = 3})})(ones({2, 4, 3}),
                                              {{"initial_state", Symbols{state, state, state}}});
        },
-       Says::parts,
+       Match::substrings,
        {"initial_state", "[*, *, *]"}},
       {"time distributed: rank",
        [] { TimeDistributed({Dense({.units = 2})})(ones({2})); },
-       Says::parts,
+       Match::substrings,
        {"TimeDistributed", "(2,)"}},
       {"time distributed: not a layer",
        [] { TimeDistributed(TimeDistributedConfig{}); },
-       Says::parts,
+       Match::substrings,
        {"TimeDistributed", "layer"}},
       {"attention: one input",
        [] {
          Attention()(Symbols{ones({2, 3, 4})});
        },
-       Says::parts,
+       Match::substrings,
        {"Attention", "2 or 3", "1"}},
       {"attention: not a list",
        [] {
          Attention()(ones({2, 3, 4}));
        },
-       Says::parts,
+       Match::substrings,
        {"Attention", "list"}},
       {"attention: score mode",
        [] { Attention({.score_mode = "cosine"}); },
-       Says::parts,
+       Match::substrings,
        {"score_mode", "cosine"}},
       {"grouped attention: heads",
        [] {
          GroupQueryAttention({.head_dim = 3, .num_query_heads = 4, .num_key_value_heads = 3})(
              ones({2, 3, 4}), ones({2, 3, 4}));
        },
-       Says::parts,
+       Match::substrings,
        {"num_query_heads", "num_key_value_heads"}},
       {"multi-head attention: sizes",
        [] {
          MultiHeadAttention({.num_heads = 2, .key_dim = 3})(ones({2, 3, 4}), ones({2, 5, 4}),
                                                             ones({2, 6, 4}));
        },
-       Says::parts,
+       Match::substrings,
        {"value", "key", "(2, 5, 4)", "(2, 6, 4)"}},
       {"normalization layer: mean alone",
        [] { Normalization({.mean = 1.0}); },
-       Says::parts,
+       Match::substrings,
        {"mean", "variance"}},
-      {"lambda: not a function", [] { Lambda(LambdaFunction{}); }, Says::parts, {"Lambda"}},
-      // --- Weights and what they are made of
+      {"lambda: not a function", [] { Lambda(LambdaFunction{}); }, Match::substrings, {"Lambda"}},
+      // --- Weights, initializers, regularizers and constraints
       {"trainable weights: wrong number",
        [] {
          chain().set_weights({data({3, 3})});
@@ -353,7 +356,7 @@ std::vector<Case> layer_errors() {
        [] {
          chain().set_weights({data({2, 2}), data({4}), data({4, 2}), data({2})});
        },
-       Says::parts,
+       Match::substrings,
        {"(3, 4)", "(2, 2)"}},
       {"embedding: rank of weights",
        [] {
@@ -361,15 +364,15 @@ std::vector<Case> layer_errors() {
          layer(ones({2, 3}));
          layer->set_weights({data({4, 2})});
        },
-       Says::parts,
+       Match::substrings,
        {"embedding", "(3, 2)", "(4, 2)"}},
       {"constraint: unknown",
        [] { Dense({.units = 3, .kernel_constraint = "missing"}); },
-       Says::parts,
+       Match::substrings,
        {"missing"}},
       {"regularizer: unknown",
        [] { Dense({.units = 3, .kernel_regularizer = "missing"}); },
-       Says::parts,
+       Match::substrings,
        {"missing"}},
       {"regularizer: not a number",
        [] {
@@ -377,16 +380,16 @@ std::vector<Case> layer_errors() {
              Json::Object{{"class_name", "L2"},
                           {"config", O{{"l2", std::numeric_limits<double>::quiet_NaN()}}}});
        },
-       Says::all},
+       Match::all},
       {"initializer: identity of three axes",
        [] {
          Initializer("identity")({2, 2, 2}, DType::f32, 0);
        },
-       Says::parts,
+       Match::substrings,
        {"2"}},
       {"initializer: orthogonal vector",
        [] { Initializer("orthogonal")({3}, DType::f32, 0); },
-       Says::parts,
+       Match::substrings,
        {"two"}},
       {"initializer: scale",
        [] {
@@ -394,14 +397,14 @@ std::vector<Case> layer_errors() {
              Json::Object{{"class_name", "VarianceScaling"}, {"config", O{{"scale", -1.0}}}});
          negative({2, 2}, DType::f32, 0);
        },
-       Says::beginning},
+       Match::beginning},
       {"weight: another shape",
        [] {
          const Dense layer({.units = 3});
          layer->ensure_built({{unknown, 4}});
          layer->weights()[0].assign(data({2, 2}));
        },
-       Says::parts,
+       Match::substrings,
        {"dense/kernel", "[4,3]", "[2,2]"}},
   };
 }

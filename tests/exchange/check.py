@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check.py EXCHANGE: Keratin and real Keras open, run, train and save again what the other made.
+"""check.py EXCHANGE: Keratin and Keras load, run, train and save each other's models.
 
-Keras lives in the virtual environment that `scripts/setup keras` makes. Without it the test is
-skipped, unless KERATIN_REQUIRE_KERAS is set."""
+Keras is in the virtual environment that `scripts/setup keras` makes. Without it the test is skipped,
+or fails if KERATIN_REQUIRE_KERAS is set."""
 
 import json
 import os
@@ -14,32 +14,32 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = pathlib.Path(os.environ.get("KERATIN_KERAS_PYTHON", ROOT / "build/keras/bin/python"))
-SKIPPED = 77  # as CMake is told
+SKIPPED = 77  # the code in tests/CMakeLists.txt
 SETTINGS = {
     "KERAS_BACKEND": "tensorflow",
     "CUDA_VISIBLE_DEVICES": "",
     "TF_CPP_MIN_LOG_LEVEL": "3",
-    # Some virtual machines announce AMX and then refuse its instructions: TensorFlow's products in
-    # bfloat16 die there of SIGILL.
+    # Some virtual machines report AMX but do not run it: TensorFlow's matmuls in bfloat16 end with
+    # SIGILL there.
     "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_FP16",
 }
 
 
 class Stage:
-    """A folder of models, and how many complaints there were."""
+    """A folder of models, and the number of models with errors."""
 
     def __init__(self, program, folder):
         self.program, self.folder = program, pathlib.Path(folder)
         self.folder.mkdir()
         self.wrong = 0
-        self.classes = set()  # of what Keras made
+        self.classes = set()  # of the layers in Keras's models
         self.legacy = True
 
     def keratin(self, *arguments):
         self.wrong += subprocess.run([self.program, *map(str, arguments)]).returncode != 0
 
     def complain(self, name, complaints):
-        """Whatever Keras raises is a complaint, too."""
+        """Prints the errors of a model; an exception of Keras is one too."""
         try:
             lines = list(complaints)
         except Exception as error:
@@ -48,12 +48,12 @@ class Stage:
             print(f"{name}: {line}")
         self.wrong += bool(lines)
 
-    def told(self):
+    def records(self):
         return sorted(self.folder.glob("*.json"))
 
 
 def save_legacy(model, path):
-    """As .h5, unless Keras itself cannot open that: it has no place for operations."""
+    """Saves a model as .h5, unless Keras cannot load it again: the format has no operations."""
     keras = sys.modules[type(model).__module__.split(".")[0]]  # or tf_keras
     try:
         model.save(path)
@@ -63,23 +63,23 @@ def save_legacy(model, path):
 
 
 def check_answer(ours, theirs, *rest):
-    """What is wrong with a file of Keratin's whose like Keras wrote, too."""
+    """Yields the differences between a file of Keratin and Keras's file of the same model."""
     import judge
 
     yield from judge.check(ours, *rest)
     yield from judge.compare_weights(ours, theirs)
 
 
-# In an .h5, not even its own: an ellipsis in an index, and Lamb.
+# Keras cannot load these, not even its own files: one has an ellipsis in an index, one has Lamb.
 KERAS_CANNOT_OPEN = {"slicing.h5", "zoo_op_functions.h5", "optimizer_lamb.h5"}
 
 
 def keratin_first(stage):
-    """Keratin makes models, Keras opens them and saves them, Keratin opens those."""
+    """Keratin makes models, Keras loads and saves them, Keratin loads the results."""
     import judge
 
     stage.keratin("write", stage.folder)
-    for path in stage.told():
+    for path in stage.records():
         back = path.with_suffix(".back.keras")
 
         def save(model):
@@ -94,7 +94,7 @@ def keratin_first(stage):
         stage.keratin("read", stage.folder, suffix)
 
 
-def tell_all(stage, made):
+def save_all(stage, made):
     import judge
 
     for entry in made:
@@ -103,18 +103,18 @@ def tell_all(stage, made):
             entry.model.save(path.with_suffix(".keras"))
         if ".h5" in entry.formats and stage.legacy:
             save_legacy(entry.model, path.with_suffix(".h5"))
-        judge.tell(path, entry.model, entry.inputs, entry.targets, entry.batch_size, **entry.told)
+        judge.write_record(path, entry.model, entry.inputs, entry.targets, entry.batch_size, **entry.extra)
         stage.classes |= judge.classes_of(json.loads(entry.model.to_json()))
 
 
 def keras_first(stage, made, legacy=True):
-    """Keras makes models, Keratin opens them and saves them, Keras opens those."""
+    """Keras makes models, Keratin loads and saves them, Keras loads the results."""
     stage.legacy = legacy
-    tell_all(stage, made)
+    save_all(stage, made)
     stage.keratin("answer", stage.folder, ".keras")
     if legacy:
         stage.keratin("read", stage.folder, ".h5")
-    for path in stage.told():
+    for path in stage.records():
         if json.loads(path.read_text()).get("one_way"):
             continue
         back, theirs = path.with_suffix(".back.keras"), path.with_suffix(".keras")
@@ -122,23 +122,23 @@ def keras_first(stage, made, legacy=True):
 
 
 def keras2_first(stage):
-    """Keras 2 makes models, Keratin opens them. What Keratin saves is a file of Keras 3, from which
-    Keras 2 can read the weights of an .h5."""
+    """Keras 2 makes models, which Keratin loads and saves as files of Keras 3. Keras 2 can read the
+    weights of an .h5 from these."""
     import judge
     import keras_models
     import tf_keras
 
-    tell_all(stage, keras_models.keras2_models())
+    save_all(stage, keras_models.keras2_models())
     stage.keratin("read", stage.folder, ".keras")
     stage.keratin("answer", stage.folder, ".h5")
-    for path in stage.told():
+    for path in stage.records():
         model = tf_keras.models.load_model(path.with_suffix(".h5"), safe_mode=False)
         back = path.with_suffix(".back.h5")
         stage.complain(path.stem, judge.check_weights(model, back, path))
 
 
 def keras1_first(stage):
-    """Keras 2 and Keratin read weights in the layout of Keras 1 into one model."""
+    """Keras 2 and Keratin load weights in the layout of Keras 1 into the same model."""
     import judge
     import keras_models
 
@@ -147,50 +147,50 @@ def keras1_first(stage):
         made.model.save(path.with_suffix(".h5"))
         keras_models.write_keras1(path.with_suffix(".old.h5"), weights)
         made.model.load_weights(path.with_suffix(".old.h5"))
-        judge.tell(path, made.model, made.inputs, weights=".old.h5", **made.told)
+        judge.write_record(path, made.model, made.inputs, weights=".old.h5", **made.extra)
     stage.keratin("read", stage.folder, ".h5")
 
 
 def old_first(stage):
-    """What Keratin makes of the files of old versions, Keras 3 opens, runs and trains."""
+    """Keratin loads files of old versions and saves them, Keras 3 loads, runs and trains the results."""
     import judge
 
-    for name, file, told, inputs, outputs, targets in judge.old_files(ROOT / "tests/golden/old"):
+    for name, file, record, inputs, outputs, targets in judge.old_files(ROOT / "tests/golden/old"):
         (stage.folder / f"{name}.old").write_bytes(file.read_bytes())
-        if "weights" in told:
-            weights = file.with_name(file.stem + told["weights"])
-            (stage.folder / (name + told["weights"])).write_bytes(weights.read_bytes())
-        judge.keep(stage.folder / name, told, inputs, outputs, targets)
+        if "weights" in record:
+            weights = file.with_name(file.stem + record["weights"])
+            (stage.folder / (name + record["weights"])).write_bytes(weights.read_bytes())
+        judge.write_known_record(stage.folder / name, record, inputs, outputs, targets)
     stage.keratin("answer", stage.folder, ".old")
-    for path in stage.told():
+    for path in stage.records():
         stage.complain(path.stem, judge.check(path.with_suffix(".back.keras"), path))
 
 
 def old_zips(stage):
-    """Files that older versions wrote: Keratin opens them and saves them as Keras does today, and
-    Keras opens those and trains them."""
+    """Keratin loads .keras files of older versions and saves them, Keras loads and trains the
+    results."""
     import judge
 
     golden = sorted((ROOT / "tests/golden/zips").glob("*.keras"))
     for path in golden:
-        judge.tell_golden(path, stage.folder)
+        judge.copy_golden(path, stage.folder)
     stage.keratin("answer", stage.folder, ".keras")
     for path in golden:
-        if judge.has_masked_attention(path):  # which Keras 3 computes otherwise
-            judge.tell_golden(path, stage.folder, samples=1)
-    for path in stage.told():
+        if judge.has_masked_attention(path):  # which Keras 3 computes differently
+            judge.copy_golden(path, stage.folder, samples=1)
+    for path in stage.records():
         back = path.with_suffix(".back.keras")
         stage.complain(path.stem, judge.check(back, path))
         stage.complain(path.stem, judge.check_step(back, path))
 
 
-# Keras 2 called a functional model so until 2.3, and had other layers for GPUs; .h5 files have the
-# other name of GroupQueryAttention; a Wrapper by itself cannot be called.
+# "Model" is the name of functional models until Keras 2.3, the CuDNN layers are Keras 2's,
+# "GroupedQueryAttention" is another name of a layer, and a Wrapper alone cannot be called.
 IN_NO_MODEL = {"Model", "CuDNNGRU", "CuDNNLSTM", "GroupedQueryAttention", "Wrapper"}
 
 
 def layers_left_out(program, classes):
-    """Layers that no exchanged model had."""
+    """The layers that no exchanged model has."""
     names = subprocess.run([program, "layers"], check=True, capture_output=True, text=True)
     return sorted(set(names.stdout.split()) - classes - IN_NO_MODEL)
 
@@ -215,12 +215,12 @@ def check_all(program, only):
             begin = time.time()
             stage = Stage(program, f"{folder}/{name}")
             stages[name](stage)
-            print(f"{name}: {len(stage.told())} models, {stage.wrong} complaints, "
+            print(f"{name}: {len(stage.records())} models, {stage.wrong} complaints, "
                   f"{time.time() - begin:.0f} s", flush=True)
-            wrong += stage.wrong + (not stage.told())
+            wrong += stage.wrong + (not stage.records())
             classes |= stage.classes
     if not only and (missing := layers_left_out(program, classes)):
-        print(f"in no model of Keras: {', '.join(missing)}")
+        print(f"layers in no model of Keras: {', '.join(missing)}")
         wrong += 1
     return wrong > 0
 

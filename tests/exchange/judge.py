@@ -1,4 +1,4 @@
-"""How real Keras tells what a model does, and compares what another side told: see main.cpp."""
+"""Writes records of Keras's models, and compares models with records of the other side; see main.cpp."""
 
 import base64
 import io
@@ -11,7 +11,7 @@ import keras
 import numpy as np
 
 TOLERANCE, HALF_TOLERANCE = 1e-5, 1e-2
-OLD_TOLERANCE = 2e-5  # old versions had other kernels
+OLD_TOLERANCE = 2e-5  # old versions have other kernels
 EPOCHS = 3
 
 
@@ -24,7 +24,7 @@ def structure(names, arrays):
 
 
 def kept(what, tree, arrays):
-    """The same structure with names, under which the arrays are kept."""
+    """Adds the tree's tensors to `arrays`. Returns the tree with names of arrays."""
     if isinstance(tree, dict):
         return {key: kept(what, value, arrays) for key, value in tree.items()}
     if isinstance(tree, (list, tuple)):
@@ -42,7 +42,7 @@ def tolerance_of(model):
 
 
 def classes_of(config):
-    """Of every object in a config, however deep."""
+    """The class names of all objects in a config."""
     if isinstance(config, dict):
         own = {config["class_name"]} if "class_name" in config else set()
         return own.union(*map(classes_of, config.values()))
@@ -50,8 +50,8 @@ def classes_of(config):
 
 
 def run(model, inputs, compiled=False):
-    """Without `training`, which would go before what calls of layers in the model say. TensorFlow
-    runs convolutions of channels_first on a CPU only when XLA compiles them."""
+    """Runs a model without `training`, which would override the flags of layer calls in the model.
+    On a CPU, TensorFlow runs convolutions with channels_first only if XLA compiles them."""
     tensors = keras.tree.map_structure(
         lambda x: None if x is None else keras.ops.convert_to_tensor(x), inputs)
     call = lambda: model(tensors)
@@ -63,95 +63,95 @@ def run(model, inputs, compiled=False):
 
 
 def train(model, inputs, targets, batch_size):
-    # Single steps are run one by one: to compile a graph takes longer than all of them.
+    # Steps are run eagerly: compiling a graph takes longer than all of them.
     model.run_eagerly = True
     return model.fit(inputs, targets, batch_size=batch_size, epochs=EPOCHS, verbose=0,
                      shuffle=False).history["loss"]
 
 
-def tell(path, model, inputs, targets=None, batch_size=None, **more):
-    """Writes what a model does, and trains it on if there is something to learn."""
+def write_record(path, model, inputs, targets=None, batch_size=None, **more):
+    """Writes the record of a model and, with targets, trains it further."""
     arrays = {}
     outputs = run(model, inputs, more.get("compiled", False))
-    told = {"inputs": kept("input", inputs, arrays), "outputs": kept("output", outputs, arrays),
+    record = {"inputs": kept("input", inputs, arrays), "outputs": kept("output", outputs, arrays),
             "dtypes": [keras.backend.standardize_dtype(x.dtype) for x in keras.tree.flatten(outputs)],
             "tolerance": tolerance_of(model)} | more
     if targets is not None:
-        told |= {"targets": kept("target", targets, arrays), "batch_size": batch_size,
+        record |= {"targets": kept("target", targets, arrays), "batch_size": batch_size,
                  "losses": train(model, inputs, targets, batch_size)}
-    path.with_suffix(".json").write_text(json.dumps(told))
+    path.with_suffix(".json").write_text(json.dumps(record))
     np.savez(path.with_suffix(".npz"), **arrays)
 
 
 def decoded(tree):
-    """The arrays of a golden file."""
+    """The arrays of a golden record."""
     if isinstance(tree, list):
         return [decoded(item) for item in tree]
     return np.frombuffer(base64.b64decode(tree["data"]), tree["dtype"]).reshape(tree["shape"])
 
 
 def old_files(folder):
-    """Of every file in tests/golden/old: a name, the file, what is told of it, and arrays."""
+    """Yields the name, file, record and arrays of each file in tests/golden/old."""
     for entry in json.loads((folder / "old.json").read_text()):
-        told = {key: entry[key] for key in ("weights", "losses") if key in entry}
+        record = {key: entry[key] for key in ("weights", "losses") if key in entry}
         if "_th." in entry["file"]:
-            told["compiled"] = True
+            record["compiled"] = True
         if b"Embedding" in (folder / entry["file"]).read_bytes():
-            told["sparse"] = True
+            record["sparse"] = True
         targets = decoded(entry["targets"]) if "losses" in entry else None
-        yield (entry["file"].replace(".", "_"), folder / entry["file"], told,
+        yield (entry["file"].replace(".", "_"), folder / entry["file"], record,
                decoded(entry["inputs"]), decoded(entry["outputs"]), targets)
 
 
-def keep(path, told, inputs, outputs, targets):
-    """Writes what a model did elsewhere, as `tell` does what one does here."""
+def write_known_record(path, record, inputs, outputs, targets):
+    """Writes a record from known outputs instead of running a model."""
     arrays = {}
-    told = {"inputs": kept("input", inputs, arrays), "outputs": kept("output", outputs, arrays),
+    record = {"inputs": kept("input", inputs, arrays), "outputs": kept("output", outputs, arrays),
             "dtypes": [x.dtype.name for x in keras.tree.flatten(outputs)],
-            "tolerance": OLD_TOLERANCE} | told
+            "tolerance": OLD_TOLERANCE} | record
     if targets is not None:
-        told |= {"targets": kept("target", targets, arrays), "batch_size": 4}
-    path.with_suffix(".json").write_text(json.dumps(told))
+        record |= {"targets": kept("target", targets, arrays), "batch_size": 4}
+    path.with_suffix(".json").write_text(json.dumps(record))
     np.savez(path.with_suffix(".npz"), **arrays)
 
 
 def has_masked_attention(path):
-    """Has attention where all is masked, in all samples but the first?"""
+    """True if all samples but the first have fully masked attention."""
     return path.stem.startswith(("sequences_2", "windows_2"))
 
 
-def tell_golden(path, folder, samples=None):
-    """Puts a golden file into a folder, and beside it in our words what it does."""
+def copy_golden(path, folder, samples=None):
+    """Copies a golden file into a folder, with its record in main.cpp's form."""
     shutil.copy(path, folder)
     golden = json.loads(path.with_suffix(".json").read_text())
     arrays = {name: decoded(golden[name])[:samples] for name in ("inputs", "outputs", "targets")
               if name in golden}
-    told = {name: name for name in arrays} | {
+    record = {name: name for name in arrays} | {
         "dtypes": [golden["outputs"]["dtype"]],
         "tolerance": HALF_TOLERANCE if path.stem.startswith("mixed") else TOLERANCE}
     if "losses" in golden:
-        told |= {"losses": golden["losses"], "batch_size": len(arrays["inputs"])}
-    told_at = folder / path.with_suffix(".json").name
-    told_at.write_text(json.dumps(told))
-    np.savez(told_at.with_suffix(".npz"), **arrays)
+        record |= {"losses": golden["losses"], "batch_size": len(arrays["inputs"])}
+    record_path = folder / path.with_suffix(".json").name
+    record_path.write_text(json.dumps(record))
+    np.savez(record_path.with_suffix(".npz"), **arrays)
 
 
-def check_step(path, told_at):
-    """One step of training changes the weights, and nothing in it is NaN."""
-    _, arrays = told_of(told_at)
+def check_step(path, record_path):
+    """Yields an error unless a training step changes the weights and has a finite loss."""
+    _, arrays = read_record(record_path)
     model = keras.models.load_model(path, safe_mode=False)
     model.compile("sgd", "mse", run_eagerly=True)
     before = model.get_weights()
     loss = model.train_on_batch(arrays["inputs"], arrays["outputs"] + 1)
     after = model.get_weights()
     if not np.isfinite(loss).all():
-        yield f"a step of training: the loss is {loss}"
+        yield f"training step: expected a finite loss, got {loss}"
     if all(np.array_equal(a, b) for a, b in zip(before, after)):
-        yield "a step of training changes nothing"
+        yield "training step: expected changed weights"
 
 
 def differences(name, ours, theirs, tolerance):
-    """The rule of main.cpp."""
+    """Yields an error if arrays differ, by the rule of main.cpp."""
     ours, theirs = (np.asarray(x).astype("float64") for x in (ours, theirs))
     if ours.shape != theirs.shape:
         yield f"{name}: shape {ours.shape}, expected {theirs.shape}"
@@ -166,63 +166,64 @@ def differences(name, ours, theirs, tolerance):
         yield f"{name} differs by {worst}, where the largest number is {scale}"
 
 
-def check(path, told_at, save=None):
-    """What is wrong with a model in a file, in lines. `save` is called with the opened model. With
-    an .h5 Keras cannot go on training: it makes the optimizer for no variables."""
-    told, arrays = told_of(told_at)
+def check(path, record_path, save=None):
+    """Yields the differences between a model in a file and its record. `save` is called with the
+    loaded model. Training is not checked for an .h5: Keras makes its optimizer for no variables."""
+    record, arrays = read_record(record_path)
     model = keras.models.load_model(path, safe_mode=False)
     if save:
         save(model)
-    yield from check_outputs(model, told, arrays)
-    if "losses" in told and path.suffix != ".h5":
-        inputs, targets = structure(told["inputs"], arrays), structure(told["targets"], arrays)
-        losses = train(model, inputs, targets, told["batch_size"])
-        # On TensorFlow, Keras 3 leaves rows alone whose gradient is sparse; old versions did not.
-        if told.get("sparse"):
-            losses, told["losses"] = losses[:1], told["losses"][:1]
-        if not np.allclose(losses, told["losses"], told["tolerance"], told["tolerance"]):
-            yield f"losses: {losses}, expected {told['losses']}"
+    yield from check_outputs(model, record, arrays)
+    if "losses" in record and path.suffix != ".h5":
+        inputs, targets = structure(record["inputs"], arrays), structure(record["targets"], arrays)
+        losses = train(model, inputs, targets, record["batch_size"])
+        # On TensorFlow, Keras 3 does not update rows without a gradient; old versions did.
+        if record.get("sparse"):
+            losses, record["losses"] = losses[:1], record["losses"][:1]
+        if not np.allclose(losses, record["losses"], record["tolerance"], record["tolerance"]):
+            yield f"losses: {losses}, expected {record['losses']}"
 
 
-def check_weights(model, path, told_at):
-    """What is wrong with the weights in a file, in lines. The model has others."""
+def check_weights(model, path, record_path):
+    """Yields the differences between a model with the weights of a file and a record."""
     for weight in model.weights:
         weight.assign(np.zeros(weight.shape))
     model.load_weights(path)
-    yield from check_outputs(model, *told_of(told_at))
+    yield from check_outputs(model, *read_record(record_path))
 
 
-def told_of(path):
+def read_record(path):
     return json.loads(path.read_text()), np.load(path.with_suffix(".npz"))
 
 
-def check_outputs(model, told, arrays):
-    inputs, expected = structure(told["inputs"], arrays), structure(told["outputs"], arrays)
-    outputs = run(model, inputs, told.get("compiled", False))
+def check_outputs(model, record, arrays):
+    inputs, expected = structure(record["inputs"], arrays), structure(record["outputs"], arrays)
+    outputs = run(model, inputs, record.get("compiled", False))
     try:
         keras.tree.assert_same_structure(expected, outputs)
     except (TypeError, ValueError) as error:
         yield f"outputs: {error}"
         return
-    flat = zip(keras.tree.flatten_with_path(expected), keras.tree.flatten(outputs), told["dtypes"])
+    flat = zip(keras.tree.flatten_with_path(expected), keras.tree.flatten(outputs), record["dtypes"])
     for (at, theirs), ours, dtype in flat:
         name = "output" + "".join(f"[{key}]" for key in at)
         if keras.backend.standardize_dtype(ours.dtype) != dtype:
             yield f"{name}: {ours.dtype}, expected {dtype}"
         ours = keras.ops.convert_to_numpy(ours)
-        yield from differences(name, ours, theirs, told["tolerance"])
+        yield from differences(name, ours, theirs, record["tolerance"])
 
 
 def held(dataset):
-    """Keras counts steps in int64 on TensorFlow and in int32 on JAX; Keratin is with JAX."""
+    """A dataset's dtype, shape and bytes. Integers become int64: Keras's step counter is int64 on
+    TensorFlow, and int32 on JAX and in Keratin."""
     array = dataset[()]
     array = array.astype("int64") if dataset.dtype.kind == "i" else array
     return array.dtype.str, array.shape, array.tobytes()
 
 
 def walk(file):
-    """Every object of an HDF5 file as libhdf5 reads it: the attributes, and what a dataset holds.
-    Groups with nothing in them are left out: Keras has some for activations that are layers."""
+    """All objects of an HDF5 file with their attributes and data, as libhdf5 reads them. Empty groups
+    are left out: Keras writes some for layers used as activations."""
     found = {}
 
     def visit(name, item):
@@ -236,7 +237,7 @@ def walk(file):
 
 
 def weights_in(path):
-    """What the weights file is that a .keras file holds, or that stands for itself."""
+    """The objects of a weights file, which may be inside a .keras file."""
     if path.suffix != ".keras":
         return walk(h5py.File(path))
     with zipfile.ZipFile(path) as archive:
@@ -244,7 +245,7 @@ def weights_in(path):
 
 
 def compare_weights(ours, theirs):
-    """Value for value."""
+    """Yields the differences between two files of weights."""
     ours, theirs = weights_in(ours), weights_in(theirs)
     for name in sorted(ours.keys() ^ theirs.keys()):
         yield f"weights: '{name}' is only in the file of {'Keratin' if name in ours else 'Keras'}"

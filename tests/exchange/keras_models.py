@@ -1,4 +1,4 @@
-"""Models that real Keras makes and saves, for Keratin to open. Each is a `Made`."""
+"""Models that Keras makes and saves, for Keratin to load. Each is a `Made`."""
 
 import dataclasses
 import pathlib
@@ -20,11 +20,11 @@ class Made:
     inputs: object
     targets: object = None
     batch_size: int = None
-    told: dict = dataclasses.field(default_factory=dict)  # more to tell
+    extra: dict = dataclasses.field(default_factory=dict)  # further entries of the record
     formats: tuple = (".keras", ".h5")
 
 
-# --- keras.applications, on images that are small but for those that refuse it
+# --- keras.applications, on the smallest images that they take
 
 APPLICATIONS = {
     "ResNet50": 64, "MobileNetV2": 64, "MobileNetV3Small": 64, "EfficientNetB0": 64,
@@ -35,16 +35,16 @@ OF_PIXELS = ("MobileNetV3Small", "EfficientNetB0", "EfficientNetV2B0", "ConvNeXt
 
 
 def patches(rng, count, size):
-    """Images from -1 to 1 with something to see in them: noise alone is gone once it is averaged."""
+    """Images from -1 to 1 with large patches: the average of noise alone would be zero."""
     side = -(-size // 8)
     coarse = rng.uniform(-1, 1, (count, side, side, 3)).repeat(8, 1).repeat(8, 2)
     return 0.7 * coarse[:, :size, :size] + rng.uniform(-0.3, 0.3, (count, size, size, 3))
 
 
 def as_if_trained(model, images, rng):
-    """Statistics of real activations, and scales and biases that differ from channel to channel.
-    What hardly varies over a few images must not be blown up: that multiplies rounding errors, too,
-    until Keras itself is further from the truth than it may be from Keratin."""
+    """Sets the statistics of real activations, and scales and biases that differ by channel.
+    Activations that hardly vary over a few images are not normalised fully: this would multiply
+    rounding errors until Keras's own error is larger than the tolerance."""
     norms = [x for x in model.layers if isinstance(x, keras.layers.BatchNormalization)]
     momenta = [norm.momentum for norm in norms]
     for weight in model.weights:
@@ -70,7 +70,7 @@ def application(name, size):
     model = getattr(keras.applications, name)(
         weights=None, input_shape=(size, size, 3), classes=10, classifier_activation=None)
     images = patches(rng, 8, size).astype("float32")
-    if name in OF_PIXELS:  # the others leave it to their users
+    if name in OF_PIXELS:  # the others take images from -1 to 1
         images = 127.5 + 127.5 * images
     as_if_trained(model, images, rng)
     return Made(name, model, images[:2])
@@ -81,7 +81,7 @@ def applications():
         yield application(name, size)
 
 
-# --- Every layer: all cases of a class that the golden files have, side by side in one model
+# --- Every layer: all golden cases of a class, side by side in one model
 
 
 class Symbols:
@@ -106,12 +106,12 @@ def shape_of(draw):
 
 
 NOT_IN_MODELS = {
-    # What Keras can call but not put into a functional model.
+    # Keras can call these, but not in a functional model.
     ("Lambda", "takes the mask"), ("Bidirectional", "stateful"),
     ("GroupQueryAttention", "other features"),
     # Keras computes another threshold: see ops/activations.h.
     ("Activation", "sparsemax"),
-    # Keratin wants a mask for each output.
+    # Keratin needs a mask for each output.
     ("Lambda", "one mask, two outputs"), ("Lambda", "masks of a list"),
     # On TensorFlow the mean of integers is float64; Keras declares none, and JAX has float32.
     ("Average", "int"),
@@ -119,14 +119,14 @@ NOT_IN_MODELS = {
 
 
 def rows(case):
-    """How many samples a case has, or None where its inputs do not agree."""
+    """The number of samples of a case, or None if its inputs differ."""
     counts = set()
     leaves(lambda draw: counts.add(shape_of(draw)[0]), [case.inputs, case.kwargs])
     return counts.pop() if len(counts) == 1 else None
 
 
 def masks_are_of_steps(case):
-    """What Masking can make; other masks are recorded in the golden files."""
+    """True if Masking can make the masks; other masks are in the golden files."""
     good = []
     leaves(lambda draw: good.append(draw.mask is None or
                                     bits(draw.mask).shape == shape_of(draw)[:-1]),
@@ -135,8 +135,8 @@ def masks_are_of_steps(case):
 
 
 def group_of(cls, case):
-    """Cases of one group can stand in one model. A layer that is told to train would tell those
-    after it, in Keras."""
+    """Cases of one group can be in one model. Keras would pass the `training` argument of one layer
+    on to the layers after it."""
     args = case.args
     compiled = args.get("data_format") == "channels_first" and "kernel_size" in args
     return (rows(case), args.get("stateful", False), compiled, args.get("dtype", "float32"),
@@ -170,11 +170,11 @@ def layer_model(cls, cases, number, group):
     for layer in model.layers:
         if layer not in adapted:
             add_noise(layer, rng)
-    told = ({"lambdas": lambdas} if lambdas else {}) | ({"compiled": True} if compiled else {})
-    # Keras cannot open a Lambda whose function has default arguments, not even its own.
+    record = ({"lambdas": lambdas} if lambdas else {}) | ({"compiled": True} if compiled else {})
+    # Keras cannot load a Lambda whose function has default arguments, not even its own.
     if cls == "Lambda" and group[-1] is not None:
-        told["one_way"] = True
-    return Made(f"layer_{cls}_{number}", model, data, told=told)
+        record["one_way"] = True
+    return Made(f"layer_{cls}_{number}", model, data, extra=record)
 
 
 def layers():
@@ -191,7 +191,7 @@ def layers():
 
 # --- The zoo of the golden files: every topology, masks, nesting, sharing, structures, operations
 
-# A few of them with numbers of other kinds. TensorFlow cannot begin an LSTM in bfloat16.
+# Some of them have other dtypes. TensorFlow cannot start an LSTM in bfloat16.
 PLAIN = ("dense_chain", "structured_io", "op_nodes", "nested_multi", "transformer_block",
          "residual_network")
 RECURRENT = ("padded_lstm", "sequential_masked")
@@ -206,10 +206,10 @@ def zoo_model(entry, policy="float32"):
     keras.config.set_dtype_policy(policy)
     model = models.build(entry, keras)
     keras.config.set_dtype_policy("float32")
-    model(models.tensors(data))  # what is deferred is built
+    model(models.tensors(data))  # builds deferred layers
     add_noise(model, rng)
     name = f"zoo_{entry.name}" + ("" if policy == "float32" else f"_{policy}")
-    return Made(name, model, data, told={"lambdas": entry.lambdas})
+    return Made(name, model, data, extra={"lambdas": entry.lambdas})
 
 
 def zoo_models():
@@ -220,12 +220,12 @@ def zoo_models():
             yield zoo_model(zoo.ZOO[name], policy)
 
 
-# --- Models that are half trained
+# --- Partly trained models
 
 
 def optimizers():
-    """Each with state of its own kind, in the middle of it. Without ScheduleFreeAdamW: eagerly on
-    TensorFlow, Keras takes the new momentum for the old one, and goes on otherwise on JAX."""
+    """Optimizers with different kinds of state. ScheduleFreeAdamW is missing: run eagerly on
+    TensorFlow, Keras uses the new momentum instead of the old one, unlike on JAX."""
     o = keras.optimizers
     schedule = o.schedules.ExponentialDecay(0.05, 4, 0.8)
     warmup = o.schedules.CosineDecay(0.01, 20, warmup_target=0.05, warmup_steps=7)
@@ -267,7 +267,7 @@ def optimized(name, optimizer, k=keras):
 
 
 def in_mixed_float16():
-    """Keras scales the loss by itself, and the config does not say so."""
+    """Keras scales the loss by default here, and the config does not show it."""
     keras.utils.clear_session()
     keras.config.set_dtype_policy("mixed_float16")
     made = optimized("scaled_by_itself", keras.optimizers.Adam(0.02))
@@ -276,7 +276,7 @@ def in_mixed_float16():
 
 
 def case_of_training(name):
-    """A case of the golden files, without what belongs to a call of fit."""
+    """A golden case of training, without its options of fit."""
     keras.utils.clear_session()
     keras.utils.set_random_seed(1)
     made = training.CASES[name]()
@@ -292,7 +292,7 @@ def trained():
         yield optimized(name, optimizer)
     yield in_mixed_float16()
     for name in training.CASES:
-        if name != "stateful":  # it takes one batch at a time, and here it would be given all rows
+        if name != "stateful":  # has a fixed batch size, but is called with all rows here
             yield case_of_training(name)
 
 
@@ -309,7 +309,7 @@ def keras2_model(entry):
     model(models.tensors(data))
     add_noise(model, rng)
     return Made(f"zoo_{entry.name}", model, data,
-                told={"lambdas": entry.lambdas, "zoo": f"{entry.name}.keras2"})
+                extra={"lambdas": entry.lambdas, "zoo": f"{entry.name}.keras2"})
 
 
 def keras2_optimizers():
@@ -325,8 +325,8 @@ def keras2_optimizers():
 
 
 def keras2_legacy_optimizers():
-    """Those of up to 2.10. In a .keras they have no state. RMSprop and Adagrad added epsilon elsewhere
-    then, which three epochs can tell."""
+    """The optimizers of versions up to 2.10, whose state a .keras does not have. RMSprop and Adagrad
+    are missing: they added epsilon at another point, which three epochs show."""
     from tf_keras.optimizers import legacy as o
 
     return {
@@ -335,8 +335,8 @@ def keras2_legacy_optimizers():
     }
 
 
-# tf_keras gives the one mask to the first of two outputs only, Keras 2.2, whose rules are ours, to
-# both.
+# tf_keras gives a single mask to the first of two outputs only; Keras 2.2, whose rules Keratin
+# follows, gives it to both.
 NOT_OF_KERAS2 = ("fork_masked",)
 
 
@@ -356,24 +356,24 @@ def keras2_models():
         yield made
 
 
-# --- Weights as Keras 1 had them, by the axes of today's kernels
+# --- Weights in the layouts of Keras 1
 
 
 def permuted(*axes):
-    """Kernels whose axes, taken in this order, are today's."""
+    """Permutes a kernel so that the given order of its axes is today's."""
     return lambda kernel, *rest: [kernel.transpose(np.argsort(axes)), *rest]
 
 
 def by_gate(count):
-    """What today is side by side, one gate after the other."""
+    """Splits weights into those of each gate, one gate after the other."""
     def split(*weights):
-        parts = [np.split(w, count, -1) for w in weights]
-        return [part[gate] for gate in range(count) for part in parts]
+        gates = [np.split(w, count, -1) for w in weights]
+        return [of_weight[gate] for gate in range(count) for of_weight in gates]
     return split
 
 
 def keras1_cases():
-    """A layer, the shape of its input, and its weights made old."""
+    """Layers, the shapes of their inputs, and functions that convert weights to old layouts."""
     from tf_keras import layers as k
 
     first = {"data_format": "channels_first"}
@@ -397,7 +397,7 @@ def keras1_cases():
 
 
 def keras1_models():
-    """Models, and the weights of their one layer."""
+    """Yields models, and the weights of their one layer in an old layout."""
     import tf_keras
 
     for name, (layer, shape, made_old) in keras1_cases().items():
@@ -407,11 +407,11 @@ def keras1_models():
         old = made_old(*[rng.normal(size=w.shape).astype("float32") for w in layer.weights])
         compiled = {"compiled": True} if name.endswith("first") else {}
         inputs = rng.normal(size=(2, *shape)).astype("float32")
-        yield Made(name, model, inputs, told=compiled), {layer.name: old}
+        yield Made(name, model, inputs, extra=compiled), {layer.name: old}
 
 
 def write_keras1(path, layers):
-    """Without a version: that came later."""
+    """Writes a file without a version, which later versions added."""
     import h5py
 
     with h5py.File(path, "w") as file:

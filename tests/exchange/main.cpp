@@ -1,12 +1,12 @@
-// What one side makes is a file <name>.keras or <name>.h5, and beside it what the model does:
-// <name>.json has the structures of inputs and outputs, in which arrays of <name>.npz stand by
-// name. The other side opens it, compares, and saves it again as <name>.back.keras or .back.h5 for
-// the first to open.
+// Exchanges models with Keras. One side writes a model as <name>.keras or <name>.h5, and a record
+// of its outputs: <name>.json has the structures of inputs and outputs with the names of arrays in
+// <name>.npz. The other side loads the model, compares its outputs, and saves it again as
+// <name>.back.keras or <name>.back.h5, which the first side loads.
 //
 // exchange write FOLDER: writes every model of models.cpp.
-// exchange read FOLDER SUFFIX: opens every <name>SUFFIX and compares.
-// exchange answer FOLDER SUFFIX: the same, and saves each as <name>.back.*.
-// exchange layers: the names of all layers.
+// exchange read FOLDER SUFFIX: loads every <name>SUFFIX and compares.
+// exchange answer FOLDER SUFFIX: does the same, and saves each model as <name>.back.*.
+// exchange layers: prints the names of all layers.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As judge.py trains. The last batch may not be full.
+// The options with which judge.py trains. The last batch may be smaller.
 FitOptions in_order(int64_t batch_size) {
   return {.batch_size = batch_size, .epochs = 3, .verbose = 0, .shuffle = false};
 }
@@ -71,7 +71,7 @@ class Writer {
   }
 
  private:
-  // Three samples: small numbers with zeros among them, so that there is something to mask.
+  // Three samples of small numbers; some are zero, so that masks matter.
   static Tensor data_for(const SymbolicTensor& input, uint64_t seed) {
     Dims dims = input.shape().dims();
     for (int64_t& size : dims)
@@ -82,7 +82,7 @@ class Writer {
 
   std::string keep(const std::string& what, const Tensor& tensor) {
     const std::string name = text(what, "_", arrays_.size());
-    // NumPy has no bfloat16.
+    // NumPy has no bfloat16, so f32 is written.
     arrays_.emplace(name, tensor.dtype() == DType::bf16 ? tensor.cast(DType::f32) : tensor);
     return name;
   }
@@ -104,10 +104,10 @@ class Writer {
   std::map<std::string, Tensor> arrays_;
 };
 
-// What the other side says of a model.
-class Told {
+// The other side's record of a model.
+class Record {
  public:
-  explicit Told(const std::string& stem) : arrays_(read_npz(stem + ".npz")) {
+  explicit Record(const std::string& stem) : arrays_(read_npz(stem + ".npz")) {
     std::stringstream text;
     text << std::ifstream(stem + ".json").rdbuf();
     json_ = Json::parse(text.str());
@@ -137,8 +137,8 @@ class Told {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// The largest difference, relative to the largest number of all or to 1 + the number itself,
-// whichever is stricter; judge.py has the same rule.
+// The largest relative difference. A difference is relative to the largest number or to 1 + the
+// number itself, whichever is smaller. judge.py has the same rule.
 double difference(const Tensor& ours, const Tensor& theirs) {
   require(ours.shape() == theirs.shape(), "shape ", ours.shape(), ", expected ", theirs.shape());
   double scale = 0, largest = 0;
@@ -153,7 +153,7 @@ double difference(const Tensor& ours, const Tensor& theirs) {
   return largest;
 }
 
-// By path, so that messages name outputs as the model does.
+// The leaves of a tree with their paths, for messages.
 void flatten(const Tree<Tensor>& tree, const std::string& path,
              std::vector<std::pair<std::string, Tensor>>& out) {
   if (tree.is_leaf()) out.emplace_back(path, tree.leaf());
@@ -168,23 +168,24 @@ class Reader {
  public:
   explicit Reader(bool answers) : answers_(answers) {}
 
-  // Complains of what differs.
+  // Loads a model, and collects its differences from the record.
   void read(const fs::path& path, const std::string& stem) {
-    const Told told(stem);
+    const Record record(stem);
     LoadOptions options;
-    if (const Json* lambdas = told.find("lambdas"))
+    if (const Json* lambdas = record.find("lambdas"))
       options.layers = testing::golden_layers(*lambdas);
     Model model = load_model(path, options);
-    if (const Json* weights = told.find("weights")) model.load_weights(stem + weights->as_string());
-    // Files of old versions have any name.
+    if (const Json* weights = record.find("weights"))
+      model.load_weights(stem + weights->as_string());
+    // Files of old versions have the suffix .old.
     const std::string suffix = path.extension() == ".old" ? ".keras" : path.extension().string();
     if (answers_) model.save(stem + ".back" + suffix);
-    const auto inputs = told.tree("inputs");
-    const double tolerance = told.at("tolerance").as_double();
-    compare(model.predict(inputs), told, tolerance);
-    if (const Json* losses = told.find("losses")) {
-      const auto ours =
-          model.fit(inputs, told.tree("targets"), in_order(told.at("batch_size").as_int()))["loss"];
+    const auto inputs = record.tree("inputs");
+    const double tolerance = record.at("tolerance").as_double();
+    compare(model.predict(inputs), record, tolerance);
+    if (const Json* losses = record.find("losses")) {
+      const auto ours = model.fit(inputs, record.tree("targets"),
+                                  in_order(record.at("batch_size").as_int()))["loss"];
       for (size_t i = 0; i < ours.size(); ++i) {
         const double wanted = (*losses)[i].as_double();
         const bool near = std::fabs(ours[i] - wanted) <= tolerance * std::max(1.0, wanted);
@@ -197,14 +198,14 @@ class Reader {
   void complain(const std::string& what) { complaints_.push_back(what); }
 
  private:
-  void compare(const Tree<Tensor>& outputs, const Told& told, double tolerance) {
-    const auto expected = told.tree("outputs");
+  void compare(const Tree<Tensor>& outputs, const Record& record, double tolerance) {
+    const auto expected = record.tree("outputs");
     require(outputs.outline() == expected.outline(), "outputs ", outputs.outline(), ", expected ",
             expected.outline());
     std::vector<std::pair<std::string, Tensor>> ours, theirs;
     flatten(outputs, "output", ours);
     flatten(expected, "output", theirs);
-    const Json& dtypes = told.at("dtypes");
+    const Json& dtypes = record.at("dtypes");
     for (size_t i = 0; i < ours.size(); ++i) {
       const auto& [path, tensor] = ours[i];
       if (keras_name(tensor.dtype()) != dtypes[i].as_string())
@@ -241,7 +242,7 @@ int read_all(const fs::path& folder, const std::string& suffix, bool answers) {
 }
 
 int run(const std::vector<std::string>& arguments) {
-  set_warning_handler({});  // models that lose a mask say so
+  set_warning_handler({});  // models that drop a mask warn
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "layers" && arguments.size() == 1) {
     for (const auto name : layer_names()) std::cout << name << '\n';

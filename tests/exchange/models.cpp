@@ -25,7 +25,7 @@ Model whole_numbers() {
   return Model({.inputs = n, .outputs = {n % 3, half, mixed, n * 2.5, ops::equal(n, 2)}});
 }
 
-// An array of NumPy, as Keras writes it.
+// A NumPy array in Keras's JSON.
 Symbols array(const char* values) {
   const Json config = Json::Object{{"value", Json::parse(values)}, {"dtype", "float32"}};
   return Json(Json::Object{{"class_name", "__numpy__"}, {"config", config}});
@@ -64,11 +64,11 @@ Model movement() {
   return Model({.inputs = x, .outputs = {joined, turned, padded, ops::roll(x, 1, 1)}});
 }
 
-Model products() {
+Model matmuls() {
   const auto a = Input({.shape = {3, 4}, .name = "a"}), b = Input({.shape = {4, 2}, .name = "b"});
-  const SymbolicTensor product = ops::matmul(a, b);
+  const SymbolicTensor matmul = ops::matmul(a, b);
   const SymbolicTensor sums = ops::einsum("bij,bjk->bk", {a, b});
-  return Model({.inputs = {a, b}, .outputs = {product, sums, ops::swapaxes(product, 1, 2)}});
+  return Model({.inputs = {a, b}, .outputs = {matmul, sums, ops::swapaxes(matmul, 1, 2)}});
 }
 
 // Operations between layers, in dicts of inputs and outputs.
@@ -81,7 +81,7 @@ Model structures() {
                 .name = "structures"});
 }
 
-// A layer that is called twice, and a model of operations that is called twice.
+// A model that calls a layer twice, and a nested model of operations twice.
 Model shared() {
   const auto inner = Input({.shape = {3}, .name = "inner"});
   const Dense once({.units = 3}, "once"), twice({.units = 3}, "twice");
@@ -135,14 +135,14 @@ Model trained_lstm() {
   const auto words = Input({.shape = {6}, .dtype = i32, .name = "words"});
   const SymbolicTensor h = Embedding({.input_dim = 6, .output_dim = 4, .mask_zero = true})(words);
   Model model({.inputs = words, .outputs = Dense({.units = 1})(LSTM({.units = 5})(h))});
-  // SGD, for where a batch has a word twice, Keras on TensorFlow squares its gradients before they
-  // are summed and Keras on JAX after; Keratin is with JAX.
+  // The optimizer is SGD, because others differ for a word that occurs twice in a batch: Keras on
+  // TensorFlow squares its gradients before they are summed, Keras on JAX and Keratin after.
   model.compile({.optimizer = SGD({.learning_rate = 0.1}, {.use_ema = true}), .loss = "mse"});
   return model;
 }
 
-// Functions of C++, which Python gets as operations: alone, of several tensors, shared, in a
-// Sequential and for each step of a sequence.
+// C++ functions, which are saved as operations: of one and several tensors, shared, in a
+// Sequential, and in TimeDistributed.
 Model lambdas() {
   const auto x = Input({.shape = {3, 4}, .name = "x"}), y = Input({.shape = {4}, .name = "y"});
   const Lambda bend([](Value v) { return ops::tanh(v * 0.5 + 1.0) * v; }, "bend");
@@ -164,7 +164,7 @@ Model lambdas() {
                 .name = "lambdas"});
 }
 
-// What C++ can do with one tensor and Keras has operations for.
+// A function with the C++ operations that Keras has too.
 Model lambda_functions() {
   const auto x = Input({.shape = {3, 4}, .name = "x"});
   const Lambda reduced(
@@ -214,7 +214,7 @@ Model lambda_functions() {
   return Model({.inputs = x, .outputs = {reduced(x), moved(x), found(x)}});
 }
 
-// Keras 3 calls another function by the name of this one.
+// Keras 3 has another function with this name.
 Model old_hard_sigmoid() {
   const auto x = Input({4, 3});
   const char* old = "keras2_hard_sigmoid";
@@ -224,7 +224,7 @@ Model old_hard_sigmoid() {
   return Model({.inputs = x, .outputs = {z, layers::Activation({.activation = old})(z * 5.0)}});
 }
 
-// Each with state of its own kind.
+// Optimizers with different kinds of state.
 std::vector<std::pair<std::string, Optimizer>> optimizers() {
   const schedules::ExponentialDecay decay{
       .initial_learning_rate = 0.05, .decay_steps = 4, .decay_rate = 0.8};
@@ -260,7 +260,7 @@ Model optimized(const Optimizer& optimizer) {
   return model;
 }
 
-// Python has neither the function of a Lambda nor the classes of tests, which say "builtins".
+// Python has neither a Lambda's function nor the classes of tests, whose module is "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
          zoo.model.to_json().find("\"builtins\"") == std::string::npos;
@@ -272,7 +272,7 @@ std::vector<ExchangeModel> exchange_models() {
   std::vector<ExchangeModel> models = {
       {"arithmetic", arithmetic}, {"whole_numbers", whole_numbers}, {"constants", constants},
       {"slicing", slicing},       {"reductions", reductions},       {"movement", movement},
-      {"products", products},     {"structures", structures},       {"shared", shared},
+      {"matmuls", matmuls},       {"structures", structures},       {"shared", shared},
       {"masked", masked},         {"nested_twice", nested_twice},
   };
   models.push_back({"lambdas", lambdas});

@@ -8,11 +8,11 @@
 
 namespace keratin {
 
-// Models that real Keras must be able to open and to run. Another one is a line in models.cpp.
+// Models that Keras must be able to load and run. A new model is a line in models.cpp.
 struct ExchangeModel {
   std::string name;
   std::function<Model()> make;
-  bool trained = false;  // it comes compiled: it is saved half trained, and training must go on
+  bool trained = false;  // compiled and partly trained; training continues after loading
 };
 
 std::vector<ExchangeModel> exchange_models();

@@ -3,8 +3,7 @@
 #include "keratin/keratin.h"
 #include "keratin/train/trainer.h"
 
-// The same bits from run to run and from program to program, at sizes where sums are cut into
-// parts.
+// Tests that runs and programs give the same bits, at sizes where sums are split into chunks.
 namespace keratin::testing {
 namespace {
 
@@ -12,26 +11,26 @@ using namespace keratin::layers;
 
 class BitsOnGpu : public OnGpu {};
 
-// With TF32 and without, in two programs that know nothing of each other.
+// Compares two programs, with TF32 and without.
 void expect_same_bits(const Inputs& inputs, const Build& build, const std::string& what) {
   const auto data = data_for(inputs);
   for (const bool tf32 : {true, false}) {
     const EngineOptions gpu{.backend = "cuda", .tf32 = tf32};
     const auto once = run_often(program(inputs, build, gpu), data, what);
     EXPECT_TRUE(run_often(program(inputs, build, gpu), data, what) == once)
-        << what << ", made anew";
+        << what << ", compiled again";
   }
 }
 
-TEST_F(BitsOnGpu, OfProducts) {
-  const auto product = [](const Values& v) { return Values{ops::matmul(v[0], v[1])}; };
-  expect_same_bits({numbers({4096, 4096}), numbers({4096, 4096})}, product, "a large product");
-  expect_same_bits({numbers({48, 200000}), numbers({200000, 40})}, product, "a deep product");
-  expect_same_bits({numbers({48, 200000}, DType::bf16), numbers({200000, 40}, DType::bf16)},
-                   product, "a deep product of bf16");
+TEST_F(BitsOnGpu, AreTheSameForMatmuls) {
+  const auto matmul = [](const Values& v) { return Values{ops::matmul(v[0], v[1])}; };
+  expect_same_bits({numbers({4096, 4096}), numbers({4096, 4096})}, matmul, "a large matmul");
+  expect_same_bits({numbers({48, 200000}), numbers({200000, 40})}, matmul, "a deep matmul");
+  expect_same_bits({numbers({48, 200000}, DType::bf16), numbers({200000, 40}, DType::bf16)}, matmul,
+                   "a deep matmul of bf16");
 }
 
-TEST_F(BitsOnGpu, OfConvolutionsAndTheirGradients) {
+TEST_F(BitsOnGpu, AreTheSameForConvolutionsAndGradients) {
   for (DType dtype : {DType::f32, DType::bf16})
     expect_same_bits({numbers({16, 56, 56, 64}, dtype), numbers({3, 3, 64, 64}, dtype)},
                      with_gradients([](const Values& v) {
@@ -40,7 +39,7 @@ TEST_F(BitsOnGpu, OfConvolutionsAndTheirGradients) {
                      text("a convolution of ", dtype));
 }
 
-TEST_F(BitsOnGpu, OfSumsAndScatters) {
+TEST_F(BitsOnGpu, AreTheSameForSumsAndScatters) {
   expect_same_bits(
       {numbers({3, 700000}), numbers({700000, 3}), numbers({50, 64}), indices({20000}, 50)},
       [](const Values& v) {
@@ -51,7 +50,7 @@ TEST_F(BitsOnGpu, OfSumsAndScatters) {
       "sums and scatters");
 }
 
-// One layer of a transformer, with dropout.
+// A transformer layer with dropout.
 Model transformer() {
   constexpr int64_t width = 128, heads = 4;
   const SymbolicTensor x = keratin::Input({96, width});
@@ -77,10 +76,10 @@ std::vector<Tensor> learnt_weights(bool tf32) {
   return weights;
 }
 
-TEST_F(BitsOnGpu, OfATransformerThatLearns) {
+TEST_F(BitsOnGpu, AreTheSameForTraining) {
   for (const bool tf32 : {true, false}) {
     const auto once = learnt_weights(tf32);
-    EXPECT_TRUE(learnt_weights(tf32) == once) << "another model, other bits";
+    EXPECT_TRUE(learnt_weights(tf32) == once) << "two models give different bits";
   }
 }
 

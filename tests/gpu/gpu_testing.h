@@ -9,13 +9,13 @@
 
 namespace keratin::testing {
 
-// Tests that need a GPU; elsewhere they are skipped, with the reason.
+// The base of tests that need a GPU; without one they are skipped, with the reason.
 class OnGpu : public ::testing::Test {
  protected:
   void SetUp() override { need_for_gpu(cuda::device_count() > 0, cuda::why_no_device()); }
 };
 
-// What a program is given: numbers from a range.
+// An input of a program: numbers from a range.
 struct Input {
   Type type;
   double low = -2, high = 2;
@@ -44,7 +44,7 @@ inline Executable program(const Inputs& inputs, const Build& build, const Engine
   return compile(std::move(m), options);
 }
 
-// The results, and the gradients of their sum with weights, by all inputs that are floats.
+// The results, and the gradients of their weighted sum by all float inputs.
 inline Build with_gradients(const Build& build) {
   return [build](const Values& inputs) {
     Values results = build(inputs), wrt;
@@ -53,16 +53,16 @@ inline Build with_gradients(const Build& build) {
     Value total;
     for (const Value& result : results) {
       const Tensor weights = random_tensor(result.type(), 0.5, 1.5, 1000);
-      const Value part = ops::sum(result * ops::constant(result.block(), weights));
-      total = total.defined() ? total + part : part;
+      const Value sum = ops::sum(result * ops::constant(result.block(), weights));
+      total = total.defined() ? total + sum : sum;
     }
     for (const Value& gradient : gradients(total, wrt)) results.push_back(gradient);
     return results;
   };
 }
 
-// Run again and again, a program gives the same bits. The second run is recorded; it and those
-// after it are replayed.
+// Runs a program several times, and expects the same bits. The second run is recorded as a graph,
+// which it and later runs replay.
 inline std::vector<Tensor> run_often(const Executable& made, const std::vector<Tensor>& data,
                                      const std::string& what) {
   const std::vector<Tensor> first = made(data);
@@ -70,14 +70,14 @@ inline std::vector<Tensor> run_often(const Executable& made, const std::vector<T
   return first;
 }
 
-// The program on the GPU gives what it gives on the reference backend, and its steps name `kernel`.
+// Compares a program on the GPU with the reference backend, and expects its steps to name `kernel`.
 inline void expect_as_reference(const Inputs& inputs, const Build& build, const std::string& what,
                                 const std::string& kernel = "", double tolerance = 0) {
   const auto data = data_for(inputs);
   const auto expected = program(inputs, build, {.backend = "reference"})(data);
   const Executable made = program(inputs, build, {.backend = "cuda", .tf32 = false});
   EXPECT_NE(made.describe().find(kernel), std::string::npos)
-      << what << " runs without " << kernel << ":\n"
+      << what << ": expected the kernel " << kernel << " in\n"
       << made.describe();
   const auto actual = run_often(made, data, what);
   ASSERT_EQ(actual.size(), expected.size()) << what;

@@ -2,7 +2,7 @@
 #include "keratin/base/text.h"
 #include "keratin/ops/norm_rules.h"
 
-// Every family of kernels once, small: compute-sanitizer watches these.
+// Runs every family of kernels on small data, for compute-sanitizer.
 namespace keratin::testing {
 namespace {
 
@@ -15,8 +15,8 @@ TEST_F(Kernels, Loops) {
       "loop", "mul");
 }
 
-// Enough for 16 bytes at a time.
-TEST_F(Kernels, LoopsOfPacks) {
+// The sizes allow accesses of 16 bytes.
+TEST_F(Kernels, VectorizedLoops) {
   for (DType dtype : {DType::f32, DType::bf16})
     expect_as_reference(
         {numbers({512, 520}, dtype), numbers({520}, dtype), numbers({512, 1}, dtype)},
@@ -48,7 +48,7 @@ TEST_F(Kernels, Reductions) {
       "packs that are added up", "cuda sum", 2e-4);
 }
 
-// Rows of a part of a warp, of a warp, of a block.
+// Rows for less than a warp, for a warp, and for a block.
 TEST_F(Kernels, Rows) {
   for (const int64_t columns : {10, 768, 1500}) {
     const std::string of = text(" of ", columns);
@@ -92,7 +92,7 @@ TEST_F(Kernels, Pools) {
                           return Values{ops::max_pool(v[0], attrs)};
                         }),
                         "max_pool", "cuda max_unpool");
-    // Of a sum alone the gradient would be a constant.
+    // The squares give a gradient that is not constant.
     expect_as_reference({numbers({2, 7, 8, 5})}, with_gradients([&](const Values& v) {
                           const Value y = ops::avg_pool(v[0], attrs);
                           return Values{y * y};
@@ -101,7 +101,7 @@ TEST_F(Kernels, Pools) {
   }
 }
 
-// Few updates are looked for, many are sorted.
+// Few updates are searched linearly, many are sorted.
 TEST_F(Kernels, GatherAndScatter) {
   for (const int64_t count : {6, 300}) {
     expect_as_reference(
@@ -160,8 +160,8 @@ TEST_F(Kernels, Movement) {
   }
 }
 
-// Causal, masked, with fewer keys than queries, more than a tile of each; few queries, whose keys
-// warps share, and many.
+// Attention that is causal or masked, with fewer keys than queries, with more than a tile of each,
+// and with few queries, for which warps share the keys.
 TEST_F(Kernels, Attention) {
   const auto check = [](const Input& q, const Input& k, bool causal, bool masked) {
     const DType dtype = q.type.dtype;
@@ -187,7 +187,7 @@ TEST_F(Kernels, Attention) {
         false);
 }
 
-// One sample for a block, and two.
+// Blocks of one sample, and of two.
 TEST_F(Kernels, RecurrentLayers) {
   for (const bool masked : {false, true})
     for (const auto& [batch, units] : {std::pair<int64_t, int64_t>{3, 40}, {139, 5}}) {
@@ -223,7 +223,7 @@ TEST_F(Kernels, RecurrentLayers) {
     }
 }
 
-// The results of a node, of its gradient, and of both as they are decomposed.
+// The results of a node and its gradient, and of their decompositions.
 struct Both {
   Values as_is, decomposed;
 
@@ -233,7 +233,7 @@ struct Both {
     decomposed.insert(decomposed.end(), others.begin(), others.end());
   }
 
-  // The slopes of a layer's results are these results, as good as any others.
+  // The results serve as their own upstream gradients.
   void add_with_gradient(const Values& results) {
     const Node& node = results[0].node();
     Values slopes = results;
@@ -244,7 +244,7 @@ struct Both {
   }
 };
 
-// Of (x, h, kernel, recurrent weights of an LSTM; the same and a bias of a GRU; a mask).
+// The inputs are x, h, kernel and recurrent kernel, for a GRU a bias, and a mask.
 Values recurrent_both_ways(const Values& v, bool reverse) {
   const ops::LstmOutputs lstm = ops::lstm({.x = v[0],
                                            .h = v[1],
@@ -264,9 +264,9 @@ Values recurrent_both_ways(const Values& v, bool reverse) {
   return both.as_is;
 }
 
-// Decomposed, layers of half types are those of f32 between casts: the same sums in the same order,
-// so the same bits. Sizes differ in where weights are kept.
-TEST_F(Kernels, RecurrentLayersOfHalfTypes) {
+// The decomposition of a layer in half precision is the layer in f32 between casts: it has the same
+// sums in the same order, so the same bits. The sizes choose different memory for the weights.
+TEST_F(Kernels, RecurrentLayersInHalfPrecision) {
   for (DType dtype : {DType::bf16, DType::f16})
     for (const auto& [batch, units] :
          {std::pair<int64_t, int64_t>{3, 40}, {139, 5}, {2, 150}, {2, 250}}) {
@@ -288,21 +288,21 @@ TEST_F(Kernels, RecurrentLayersOfHalfTypes) {
     }
 }
 
-TEST_F(Kernels, Products) {
+TEST_F(Kernels, Matmuls) {
   const Inputs dense = {numbers({33, 40}), numbers({40, 24}), numbers({24})};
   expect_as_reference(
       dense, [](const Values& v) { return Values{ops::relu(ops::matmul(v[0], v[1]) + v[2])}; },
-      "product, bias, relu", "cuda cublasLt matmul", 1e-4);
+      "matmul, bias, relu", "cuda cublasLt matmul", 1e-4);
   expect_as_reference(
       dense, with_gradients([](const Values& v) { return Values{ops::matmul(v[0], v[1]) + v[2]}; }),
-      "product and gradients", "cuda cublasLt matmul", 1e-4);
+      "matmul and gradients", "cuda cublasLt matmul", 1e-4);
   expect_as_reference(
       {numbers({5, 1, 7, 9}), numbers({3, 9, 6})},
       [](const Values& v) { return Values{ops::matmul(v[0], v[1])}; },
-      "product of batches that are broadcast in part", "cuda matmul", 1e-4);
+      "matmul with partly broadcast batches", "cuda matmul", 1e-4);
   expect_as_reference(
       {numbers({7, 9}, DType::i32), numbers({9, 6}, DType::i32)},
-      [](const Values& v) { return Values{ops::matmul(v[0], v[1])}; }, "product of integers",
+      [](const Values& v) { return Values{ops::matmul(v[0], v[1])}; }, "matmul of integers",
       "cuda matmul");
 }
 

@@ -1,13 +1,14 @@
 #include "gpu_testing.h"
 #include "keratin/base/text.h"
 
-// Sizes at which kernels do several elements at a time, which `check_op` is too thorough for.
+// Large sizes, at which kernels process several elements at a time; `check_op` takes too long for
+// these.
 namespace keratin::testing {
 namespace {
 
 class LargeLoops : public OnGpu {};
 
-TEST_F(LargeLoops, OperandsOfAllShapes) {
+TEST_F(LargeLoops, BroadcastOperands) {
   const Shape shape = {64, 96, 56};
   for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64, DType::i32, DType::u8})
     for (const Shape& other : {Shape{56}, Shape{96, 1}, Shape{64, 1, 56}, Shape{}, Shape{64, 1, 1},
@@ -20,7 +21,7 @@ TEST_F(LargeLoops, OperandsOfAllShapes) {
           text(dtype, shape, " and ", other));
 }
 
-TEST_F(LargeLoops, MixedSizesOfNumbers) {
+TEST_F(LargeLoops, MixDtypeSizes) {
   const Shape shape = {700, 400};
   expect_as_reference(
       {numbers(shape), numbers(shape, DType::bf16), flags(shape), numbers({400})},
@@ -47,7 +48,7 @@ TEST_F(LargeLoops, Reductions) {
           text("reductions of ", dtype, shape), "", dtype == DType::f32 ? 2e-4 : 0);
 }
 
-TEST_F(LargeLoops, CountsThatDoNotDivide) {
+TEST_F(LargeLoops, HandleRemainders) {
   for (const Shape& shape : {Shape{521, 521}, Shape{3, 100, 1001}, Shape{262146}, Shape{262148, 1}})
     expect_as_reference(
         {numbers(shape), numbers(shape, DType::bf16)},
@@ -57,8 +58,9 @@ TEST_F(LargeLoops, CountsThatDoNotDivide) {
         text("odd ", shape));
 }
 
-// The sums are as large as the vector that all of them read, which nobody needs afterwards.
-TEST_F(LargeLoops, SumsDoNotOverwriteWhatOthersRead) {
+// The sums are as large as the vector that all of them read, so its memory could be reused too
+// early.
+TEST_F(LargeLoops, DoNotOverwriteSharedOperands) {
   constexpr int64_t n = 4096;
   expect_as_reference(
       {numbers({n, n}), numbers({n})},

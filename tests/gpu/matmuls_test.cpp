@@ -6,17 +6,17 @@
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
 
-// What cuBLASLt does to a product on its way to memory.
+// Tests the epilogues of cuBLASLt's matmuls.
 namespace keratin::testing {
 namespace {
 
-class Products : public OnGpu {};
+class Matmuls : public OnGpu {};
 
 struct Sizes {
   int64_t rows, depth, columns;
 };
 
-// The gradient of relu(y) by what y came from: a · bᵀ where y is positive.
+// A matmul a · bᵀ that is gated by the gradient of relu: 0 where y is not positive.
 Module gated(const Sizes& s, DType dtype) {
   Module m;
   const Value a = m.input({dtype, {s.rows, s.depth}}), b = m.input({dtype, {s.columns, s.depth}}),
@@ -28,7 +28,7 @@ Module gated(const Sizes& s, DType dtype) {
   return m;
 }
 
-// dw = xᵀ · dy and db = Σ dy, of a batch with these leading axes.
+// dw = xᵀ · dy and db = Σ dy, for a batch with these leading axes.
 Module weighed(const Dims& batch, int64_t inputs, int64_t units, DType dtype) {
   Module m;
   Dims in = batch, out = batch;
@@ -53,7 +53,7 @@ std::vector<Tensor> data_of(const Sizes& s, DType dtype) {
           random_tensor({dtype, {s.rows, s.columns}}, -1, 1, 3)};
 }
 
-TEST_F(Products, TakeTheGradientOfReluAlong) {
+TEST_F(Matmuls, FuseTheGradientOfRelu) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
     for (const Sizes& s : {Sizes{128, 10, 512}, Sizes{128, 512, 512}, Sizes{33, 20, 50},
                            Sizes{7, 64, 129}, Sizes{1, 8, 8}}) {
@@ -71,8 +71,9 @@ TEST_F(Products, TakeTheGradientOfReluAlong) {
   EXPECT_NE(made.describe().find("gradient of relu"), std::string::npos) << made.describe();
 }
 
-// Parts of a long sum are joined before they are rounded: each is far larger than the whole.
-TEST_F(Products, OfHalfTypesAreRoundedOnce) {
+// A long sum is split into chunks, each far larger than the sum. It must be rounded after adding
+// them.
+TEST_F(Matmuls, RoundOnceInHalfPrecision) {
   const int64_t depth = 4096;
   for (const DType dtype : {DType::bf16, DType::f16})
     for (const int64_t rows : {16, 64, 128})
@@ -91,8 +92,8 @@ TEST_F(Products, OfHalfTypesAreRoundedOnce) {
       }
 }
 
-// What cuBLASLt cannot do with a product is done by the same step.
-TEST_F(Products, GoOnWithWhateverFollows) {
+// An epilogue that cuBLASLt does not have runs in the same step.
+TEST_F(Matmuls, FuseAnyEpilogue) {
   const auto build = [] {
     Module m;
     const Value x = m.input({DType::f32, {2, 64, 256}}), w = m.input({DType::f32, {256, 512}}),
@@ -115,8 +116,8 @@ TEST_F(Products, GoOnWithWhateverFollows) {
   }
 }
 
-// Beside the product or by it, whichever was found to be faster, and the same bits each time.
-TEST_F(Products, MakeGradientsOfBiasesBeside) {
+// The sum is part of the matmul or a kernel of its own, whichever is faster; the bits are the same.
+TEST_F(Matmuls, FuseGradientsOfBiases) {
   struct Layer {
     Dims batch;
     int64_t inputs, units;
@@ -139,11 +140,11 @@ TEST_F(Products, MakeGradientsOfBiasesBeside) {
       }
 }
 
-// Zero is zero where nothing flows, whatever the product is.
-TEST_F(Products, WhatIsGatedIsZeroEvenOfNoNumber) {
+// A closed gate gives 0, even if the matmul is NaN.
+TEST_F(Matmuls, GateNaNToZero) {
   const Sizes s{128, 64, 128};
   std::vector<Tensor> data = data_of(s, DType::f32);
-  data[0].set(0, std::nan(""));  // the first row of the product
+  data[0].set(0, std::nan(""));  // the first row of the matmul
   for (const bool tf32 : {false, true}) {
     const auto made = compile(gated(s, DType::f32), {.backend = "cuda", .tf32 = tf32})(data);
     const Tensor &dx = made[0], &sums = made[1];

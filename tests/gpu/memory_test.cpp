@@ -9,7 +9,7 @@
 #include "keratin/tensor/memory.h"
 #include "keratin/testing/check_op.h"
 
-// Memory outside the plans: what was given back is handed out again.
+// Tests memory outside of plans: freed memory is reused.
 namespace keratin::testing {
 namespace {
 
@@ -22,7 +22,7 @@ class MemoryOnGpu : public OnGpu {
   size_t kept() const { return cuda::gpu(device).memory().kept_bytes(); }
 };
 
-TEST_F(MemoryOnGpu, IsUsedAgain) {
+TEST_F(MemoryOnGpu, IsReused) {
   const size_t used_before = used();
   auto memory = cuda::allocate(device, bytes);
   EXPECT_EQ(used(), used_before + bytes);
@@ -36,13 +36,13 @@ TEST_F(MemoryOnGpu, IsUsedAgain) {
   EXPECT_EQ(kept(), kept_before);
 }
 
-TEST_F(MemoryOnGpu, WhatIsKeptIsFreedBeforeThereIsTooLittle) {
+TEST_F(MemoryOnGpu, FreesCachedMemoryBeforeFailing) {
   cuda::allocate(device, bytes);
   EXPECT_GE(kept(), bytes);
   const size_t used_before = used(), too_much = size_t{1} << 42;
   try {
     cuda::allocate(device, too_much);
-    ADD_FAILURE() << "there is no such GPU";
+    ADD_FAILURE() << "expected no GPU to have so much memory";
   } catch (const BackendError& error) {
     EXPECT_EQ(std::string(error.what()),
               text("gpu:0: out of memory, ", too_much, " bytes were asked for; ", used_before,
@@ -53,7 +53,7 @@ TEST_F(MemoryOnGpu, WhatIsKeptIsFreedBeforeThereIsTooLittle) {
   EXPECT_NE(cuda::allocate(device, bytes), nullptr);
 }
 
-TEST_F(MemoryOnGpu, HostMemoryIsUsedAgain) {
+TEST_F(MemoryOnGpu, ReusesHostMemory) {
   std::byte* first = nullptr;
   {
     cuda::Queue queue(device);
@@ -64,8 +64,8 @@ TEST_F(MemoryOnGpu, HostMemoryIsUsedAgain) {
   EXPECT_EQ(queue.allocate_host(bytes), first);
 }
 
-// Programs come and go on several threads, each in memory that another one has just left.
-TEST_F(MemoryOnGpu, ProgramsThatEndDisturbNoOther) {
+// Several threads compile and run programs, which reuse each other's memory.
+TEST_F(MemoryOnGpu, IsNotReusedWhileAProgramRuns) {
   constexpr int threads = 4, rounds = 12;
   const Type type{DType::f32, {512, 512}};
   const auto program = [&](const std::string& backend) {
@@ -81,7 +81,7 @@ TEST_F(MemoryOnGpu, ProgramsThatEndDisturbNoOther) {
     inputs.push_back(random_tensor(type, -0.1, 0.1, static_cast<uint64_t>(i)));
     expected.push_back(program("cuda")(std::vector{inputs.back()})[0]);
   }
-  expect_close(expected[0], program("cpu")(std::vector{inputs[0]})[0], 1e-3, "one alone");
+  expect_close(expected[0], program("cpu")(std::vector{inputs[0]})[0], 1e-3, "a program alone");
   std::atomic<int> wrong = 0;
   const auto work = [&](size_t i) {
     for (int round = 0; round < rounds; ++round) {

@@ -6,7 +6,7 @@
 #include "keratin/ops/registry.h"
 #include "keratin/testing/check_op.h"
 
-// NCCL wants a GPU for each part. Where there is one GPU, what it sums is one part.
+// NCCL needs a GPU per operand. With one GPU, a sum has one operand.
 namespace keratin::testing {
 namespace {
 

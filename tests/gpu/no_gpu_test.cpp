@@ -7,9 +7,9 @@
 namespace keratin::testing {
 namespace {
 
-// Whoever asks for a GPU hears why there is none.
-TEST(WithoutAGpu, CompileSaysWhy) {
-  if (cuda::device_count() > 0) GTEST_SKIP() << "there is one";
+// Compiling for a missing GPU reports why there is none.
+TEST(WithoutAGpu, CompileReportsTheReason) {
+  if (cuda::device_count() > 0) GTEST_SKIP() << "there is a GPU";
   Module m;
   m.output(ops::relu(m.input({DType::f32, {2}})));
   try {

@@ -3,13 +3,13 @@
 #include "gpu_testing.h"
 #include "keratin/backend/cuda/driver/gpu.h"
 
-// Steps that are recorded as a graph.
+// Tests recording steps as a CUDA graph.
 namespace keratin::testing {
 namespace {
 
 class RecordingOnGpu : public OnGpu {};
 
-TEST_F(RecordingOnGpu, EndsWhateverAStepThrows) {
+TEST_F(RecordingOnGpu, EndsIfAStepThrows) {
   cuda::Queue queue({Device::Kind::gpu, 0});
   queue.enter();
   constexpr size_t bytes = sizeof(double);

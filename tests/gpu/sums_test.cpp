@@ -11,19 +11,19 @@
 #include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/fuse_sums.h"
 
-// What becomes of sums in programs for a GPU, which need not be there.
+// Tests the fusion of sums in programs for a GPU. No GPU is needed.
 namespace keratin::testing {
 namespace {
 
 constexpr Device first_gpu{Device::Kind::gpu, 0};
 
-// As the backend claims where it finds a library that knows all products.
-bool is_run_as_it_is(const Node& node) {
+// The ops that the backend claims if it has a library for all matmuls.
+bool is_claimed(const Node& node) {
   return cuda::source_kernel_of(node) != nullptr || cuda::read_epilogue(node) ||
          cuda::read_summed(node);
 }
 
-// What a step of training has of layers y = relu(x · w + b), the last without relu.
+// The gradients of layers y = relu(x · w + b), the last without relu.
 Module gradients_of_layers(const std::vector<int64_t>& units, const Dims& batch) {
   Module m;
   const auto input = [&](Dims dims) { return m.input({DType::f32, Shape(dims), first_gpu}); };
@@ -45,15 +45,13 @@ Module gradients_of_layers(const std::vector<int64_t>& units, const Dims& batch)
 }
 
 Module as_on_a_gpu(Module m) {
-  const auto decompose = [](Module all) {
-    return decompose_unclaimed(std::move(all), is_run_as_it_is);
-  };
+  const auto decompose = [](Module all) { return decompose_unclaimed(std::move(all), is_claimed); };
   m = eliminate_dead(eliminate_common(decompose(std::move(m))));
   m = decompose(fuse_pointwise(decompose(fuse_epilogue(std::move(m)))));
-  return fuse_sums(eliminate_dead(std::move(m)), is_run_as_it_is);
+  return fuse_sums(eliminate_dead(std::move(m)), is_claimed);
 }
 
-TEST(Sums, BiasesOfDenseLayersHaveNoKernelsOfTheirOwn) {
+TEST(Sums, OfBiasGradientsAreFusedIntoMatmuls) {
   for (const Dims& batch : {Dims{32}, Dims{4, 8}}) {
     const Module m = as_on_a_gpu(gradients_of_layers({20, 16, 12, 10}, batch));
     int summed = 0;

@@ -5,7 +5,8 @@
 #include "keratin/backend/cuda/driver/gpu.h"
 #include "keratin/base/text.h"
 
-// What a product may be off when it is made from 11 significant bits, as is the default.
+// Tests the error of matmuls and convolutions in TF32, which has 11 significant bits and is the
+// default.
 namespace keratin::testing {
 namespace {
 
@@ -14,7 +15,7 @@ const EngineOptions exact{.backend = "cuda", .tf32 = false}, fast{.backend = "cu
 
 class Tf32 : public OnGpu {
  protected:
-  // KERATIN_TF32=0 would take the switch away from us.
+  // KERATIN_TF32=0 would disable TF32 in all programs.
   void SetUp() override {
     OnGpu::SetUp();
     if (const char* set = std::getenv(variable)) before_ = set;
@@ -34,11 +35,11 @@ class Tf32 : public OnGpu {
   std::optional<std::string> before_;
 };
 
-// Both factors lose up to 2⁻¹⁰ of themselves.
+// Both factors are rounded with a relative error of up to 2⁻¹⁰.
 constexpr double tolerance = 2e-3;
 
-// The program adds up products, and `with` gives their absolute values where all inputs are
-// positive.
+// Results are sums of products. Run on absolute values of the inputs, the program gives the sums of
+// absolute values, which bound the error.
 void expect_near(const Inputs& inputs, const Build& build, const std::string& what,
                  const EngineOptions& with = reference) {
   const auto data = data_for(inputs);
@@ -56,14 +57,14 @@ void expect_near(const Inputs& inputs, const Build& build, const std::string& wh
           << what << ", element " << i << " of result " << r;
 }
 
-TEST_F(Tf32, Products) {
+TEST_F(Tf32, Matmuls) {
   expect_near({numbers({130, 520}), numbers({520, 96})},
               with_gradients([](const Values& v) { return Values{ops::matmul(v[0], v[1])}; }),
-              "product and gradients");
+              "matmul and gradients");
   expect_near(
       {numbers({130, 520}), numbers({520, 96}), numbers({96})},
       [](const Values& v) { return Values{ops::relu(ops::matmul(v[0], v[1]) + v[2])}; },
-      "product, bias, relu");
+      "matmul, bias, relu");
 }
 
 TEST_F(Tf32, Convolutions) {
@@ -93,22 +94,23 @@ TEST_F(Tf32, Attention) {
   for (size_t i = 0; i < expected.size(); ++i)
     expect_close(actual[i], expected[i], 1e-2, text("attention, result ", i));
   if (gpu_has_it()) {
-    EXPECT_FALSE(actual == program(inputs, build, exact)(data)) << "it has all bits";
+    EXPECT_FALSE(actual == program(inputs, build, exact)(data))
+        << "expected TF32, got full precision";
   }
 }
 
-TEST_F(Tf32, IsSwitchedOnAndOff) {
+TEST_F(Tf32, CanBeDisabled) {
   const Inputs inputs = {numbers({1024, 1024}), numbers({1024, 1024})};
   const Build build = [](const Values& v) { return Values{ops::matmul(v[0], v[1])}; };
-  expect_near(inputs, build, "a large product", exact);
-  if (!gpu_has_it()) GTEST_SKIP() << "a chip without TF32";
+  expect_near(inputs, build, "a large matmul", exact);
+  if (!gpu_has_it()) GTEST_SKIP() << "the GPU has no TF32";
   const auto data = data_for(inputs);
   const auto with = program(inputs, build, fast)(data),
              without = program(inputs, build, exact)(data);
-  EXPECT_FALSE(with == without) << "it is never on";
+  EXPECT_FALSE(with == without) << "expected TF32, got full precision";
   setenv("KERATIN_TF32", "0", 1);
   EXPECT_TRUE(program(inputs, build, fast)(data) == without)
-      << "KERATIN_TF32=0 does not switch it off";
+      << "expected KERATIN_TF32=0 to disable TF32";
   unsetenv("KERATIN_TF32");
 }
 

@@ -5,8 +5,7 @@
 #include "keratin/testing/expect_error.h"
 #include "keratin/train/trainer.h"
 
-// Models that learn on a GPU as they do on the CPU: steps are recorded, run side by side, and not
-// waited for.
+// Compares training on a GPU, where steps are recorded and run asynchronously, with the CPU.
 namespace keratin::testing {
 namespace {
 
@@ -38,9 +37,9 @@ struct Learnt {
   std::vector<Tensor> weights;
 };
 
-// The same steps on either backend. `ask` says after which steps somebody looks.
+// Trains on a backend. `reads` chooses the steps after which the loss is read.
 Learnt learn(const MakeModel& make, const std::vector<Batch>& batches, const std::string& backend,
-             const std::function<bool(size_t)>& ask) {
+             const std::function<bool(size_t)>& reads) {
   set_random_seed(11);
   Model model = make();
   model.compile({.optimizer = Adam({.learning_rate = 1e-3}),
@@ -50,7 +49,7 @@ Learnt learn(const MakeModel& make, const std::vector<Batch>& batches, const std
   Learnt learnt;
   for (size_t i = 0; i < batches.size(); ++i) {
     model.trainer().train(batches[i]);
-    if (ask(i)) learnt.losses.push_back(model.trainer().logs().at("loss"));
+    if (reads(i)) learnt.losses.push_back(model.trainer().logs().at("loss"));
   }
   learnt.losses.push_back(model.trainer().logs().at("loss"));
   for (const Tensor& weight : model.get_weights()) learnt.weights.push_back(weight.clone());
@@ -68,30 +67,31 @@ void expect_same_learning(const MakeModel& make, const std::vector<Batch>& batch
   EXPECT_EQ(rarely.losses.back(), always.losses.back());
   for (size_t i = 0; i < expected.weights.size(); ++i) {
     expect_close(always.weights[i], expected.weights[i], 2e-4, text("weight ", i));
-    EXPECT_EQ(rarely.weights[i], always.weights[i]) << "who looks changes the bits of " << i;
+    EXPECT_EQ(rarely.weights[i], always.weights[i])
+        << "reading the loss changes the bits of weight " << i;
   }
 }
 
-TEST_F(TrainingOnGpu, StepsThatNobodyWaitsForAreTheSame) {
+TEST_F(TrainingOnGpu, GivesTheSameBitsWithoutReadingLosses) {
   std::vector<Batch> batches;
   for (uint64_t i = 0; i < 20; ++i) batches.push_back(batch_of({32, 20}, 2 * i));
   expect_same_learning(perceptron, batches);
 }
 
-TEST_F(TrainingOnGpu, AConvnetLearnsAsOnTheCpu) {
+TEST_F(TrainingOnGpu, TrainsAConvnetAsOnTheCpu) {
   std::vector<Batch> batches;
   for (uint64_t i = 0; i < 12; ++i) batches.push_back(batch_of({16, 10, 10, 3}, 2 * i));
   expect_same_learning(convnet, batches);
 }
 
-// Each size of batch has a program of its own; they share the weights.
-TEST_F(TrainingOnGpu, ProgramsTakeTurns) {
+// Each batch size has its own program; all share the weights.
+TEST_F(TrainingOnGpu, AlternatesPrograms) {
   std::vector<Batch> batches;
   for (uint64_t i = 0; i < 24; ++i) batches.push_back(batch_of({i % 3 == 2 ? 7 : 32, 20}, 2 * i));
   expect_same_learning(perceptron, batches);
 }
 
-TEST_F(TrainingOnGpu, TestsBetweenStepsSeeTheNewWeights) {
+TEST_F(TrainingOnGpu, EvaluatesWithTheNewWeights) {
   set_random_seed(3);
   Model model = perceptron();
   model.compile({.optimizer = SGD({.learning_rate = 0.1}),
@@ -111,8 +111,8 @@ TEST_F(TrainingOnGpu, TestsBetweenStepsSeeTheNewWeights) {
   }
 }
 
-// Weights stay on the GPU between calls, and what was made from them, but only while nobody changes
-// them elsewhere.
+// Weights, and values prepared from them, stay on the GPU between calls until they are changed on
+// another device.
 void expect_newest_weights(const MakeModel& make, const Shape& shape) {
   set_random_seed(4);
   Model model = make();
@@ -144,11 +144,9 @@ void expect_newest_weights(const MakeModel& make, const Shape& shape) {
   expect_news("after weights were set");
 }
 
-TEST_F(TrainingOnGpu, PredictionsSeeTheNewestWeights) {
-  expect_newest_weights(perceptron, {32, 20});
-}
+TEST_F(TrainingOnGpu, PredictsWithTheNewestWeights) { expect_newest_weights(perceptron, {32, 20}); }
 
-TEST_F(TrainingOnGpu, PredictionsSeeTheNewestFilters) {
+TEST_F(TrainingOnGpu, PredictsWithTheNewestFilters) {
   const auto normalised = []() -> Model {
     return Sequential({Conv2D({.filters = 8, .kernel_size = {3, 3}}), BatchNormalization(), ReLU(),
                        Conv2D({.filters = 12, .kernel_size = {1, 1}, .activation = "relu"}),
@@ -157,7 +155,7 @@ TEST_F(TrainingOnGpu, PredictionsSeeTheNewestFilters) {
   expect_newest_weights(normalised, {8, 10, 10, 3});
 }
 
-TEST_F(TrainingOnGpu, AnIndexOutOfRangeIsReportedLaterAndOnce) {
+TEST_F(TrainingOnGpu, ReportsAnIndexOutOfRangeOnce) {
   Model model =
       Sequential({Embedding({.input_dim = 10, .output_dim = 4}), Flatten(), Dense({.units = 3})});
   model.compile({.optimizer = SGD({.learning_rate = 0.1}),

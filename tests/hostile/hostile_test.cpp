@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 const fs::path folder = fs::path(KERATIN_SOURCE_DIR) / "tests/hostile";
 const fs::path hostile_files = folder / "files";
 
-// A row of the table in README.md: a file, and what Keratin answers to it.
+// A row of the table in README.md: a file and Keratin's answer.
 struct Row {
   std::string file, answer;
 };
@@ -59,7 +59,7 @@ bool holds_a_model(const fs::path& path) {
          (path.extension() == ".h5" && !name.ends_with(".weights.h5"));
 }
 
-// "loads", or what it complains of, without the folder's name.
+// "loads" or the error message, without the path of the folder.
 std::string answer_to(const fs::path& path) {
   try {
     if (holds_a_model(path))
@@ -68,16 +68,16 @@ std::string answer_to(const fs::path& path) {
       load_model(hostile_files / "good.keras").load_weights(path);
     return "loads";
   } catch (const UserError& error) {
-    std::string said = error.what();
+    std::string message = error.what();
     const std::string prefix = hostile_files.string() + "/";
-    for (size_t at = said.find(prefix); at != said.npos; at = said.find(prefix))
-      said.erase(at, prefix.size());
-    return said;
+    for (size_t at = message.find(prefix); at != message.npos; at = message.find(prefix))
+      message.erase(at, prefix.size());
+    return message;
   }
 }
 
-// Memory that no file here has a reason to ask for is not there. The address sanitizer maps
-// terabytes for itself, and is told its limit by the environment instead.
+// The process has little memory, which is enough for every file here. The address sanitizer maps
+// terabytes for itself, so its limit is set by an environment variable instead.
 class Hostile : public ::testing::TestWithParam<Row> {
  protected:
   static void SetUpTestSuite() {
@@ -95,7 +95,7 @@ class Hostile : public ::testing::TestWithParam<Row> {
   }
 };
 
-TEST_P(Hostile, IsAnsweredAsTheTableSays) {
+TEST_P(Hostile, GetsTheAnswerOfTheTable) {
   const auto start = std::chrono::steady_clock::now();
   const std::string answer = answer_to(hostile_files / GetParam().file);
   constexpr std::string_view and_so_on = "…";
@@ -117,20 +117,20 @@ INSTANTIATE_TEST_SUITE_P(Files, Hostile, ::testing::ValuesIn(table()), [](const 
 });
 
 TEST(HostileTable, HasEveryFile) {
-  std::set<std::string> there, told;
+  std::set<std::string> present, listed;
   for (const auto& entry : fs::directory_iterator(hostile_files))
-    there.insert(entry.path().filename().string());
-  for (const Row& row : table()) EXPECT_TRUE(told.insert(row.file).second) << row.file;
-  EXPECT_EQ(there, told);
+    present.insert(entry.path().filename().string());
+  for (const Row& row : table()) EXPECT_TRUE(listed.insert(row.file).second) << row.file;
+  EXPECT_EQ(present, listed);
 }
 
-// What a file holds of a Python function is kept, and what runs is the caller's C++.
-TEST(HostileLambda, ComputesWhatTheCallerSays) {
+// The Python function in a file is kept, but the caller's C++ function runs.
+TEST(HostileLambda, RunsTheCallersFunction) {
   for (const char* file : {"lambda_bytecode.keras", "legacy_lambda.h5"}) {
     const auto doubled = lambda_function([](Value x) { return x + x; });
     const Model model = load_model(hostile_files / file, {.lambdas = {{"hidden", doubled}}});
     const Tensor y = model.predict(Tensor::of<float>(DType::f32, {1, 4}, {1, 2, 3, 4})).leaf();
-    // 2 x · kernel + bias, where both count up by tenths from zero.
+    // 2 x · kernel + bias, where both are 0, 0.1, 0.2, …
     EXPECT_FLOAT_EQ(static_cast<float>(y.at(0)), 2 * (2 * 0.2F + 3 * 0.4F + 4 * 0.6F)) << file;
     EXPECT_FLOAT_EQ(static_cast<float>(y.at(1)), 2 * (0.1F + 2 * 0.3F + 3 * 0.5F + 4 * 0.7F) + 0.1F)
         << file;

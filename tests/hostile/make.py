@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes files/, one hostile file for every way in which a model file has been, or could be, an attack.
+"""Writes files/, one hostile file for each known or possible attack by a model file.
 
 Needs Python with h5py and NumPy, and Keras to confirm that the file they all start from is a good
 one: run it in the environment of tests/golden/README.md. The files are part of the repository;
@@ -68,7 +68,7 @@ def good_config():
 
 
 def with_layer(layer):
-    """The good model with another layer in the place of the hidden one."""
+    """The good model with another layer instead of the hidden one."""
     config = good_config()
     config["config"]["layers"][1] = {"name": "hidden", "inbound_nodes": [call("x")]} | layer
     return config
@@ -98,7 +98,7 @@ def h5_bytes(fill):
 
 
 def lambda_weights(file):
-    """Of the good model with a Lambda, which has no weights, in the place of the hidden layer."""
+    """The weights of the good model with a Lambda, which has none, instead of the hidden layer."""
     group = file.create_group("layers/dense/vars")
     group["0"], group["1"] = numbers(4, 2), numbers(2)
 
@@ -111,7 +111,7 @@ def weights_with(change):
     return h5_bytes(fill)
 
 
-# Zips.
+# Zip files.
 
 def entry(name, mode=None):
     info = zipfile.ZipInfo(name, DATE)
@@ -140,7 +140,7 @@ def keras(config=None, weights=None, text=None):
 
 
 def raw_zip(members):
-    """(name, method, crc, stored bytes, claimed size) as they are told, right or wrong."""
+    """A zip of members (name, method, crc, stored bytes, claimed size), which may be wrong."""
     local, central = b"", b""
     for name, method, crc, stored, size in members:
         facts = struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0x21, crc, len(stored), size,
@@ -169,7 +169,7 @@ def deflated_zeros(size):
     return out + packer.flush()
 
 
-# What a config can say.
+# Configs.
 
 def lambda_layer(function, **more):
     return envelope("Lambda", {"name": "hidden", "function": function, **more})
@@ -355,7 +355,7 @@ def graph_files():
     yield "huge_metric.keras", keras(config)
 
 
-# What weights in HDF5 can say.
+# Weights in HDF5.
 
 def replaced(path, make):
     def change(file):
@@ -418,16 +418,16 @@ def many_weights(file, path):
 
 
 def hdf5_files():
-    place = "layers/dense/vars/0"
+    path_of_kernel = "layers/dense/vars/0"
     for make in (huge, huge_contiguous, bomb, unwritten, external_storage, external_link, soft_link,
                  virtual, compound, unknown_filter, many_weights):
-        yield f"h5_{make.__name__}.keras", keras(weights=replaced(place, make))
+        yield f"h5_{make.__name__}.keras", keras(weights=replaced(path_of_kernel, make))
     yield "h5_external_group.keras", keras(weights=replaced("layers/dense/vars", external_link))
     yield "h5_group_loop.keras", keras(weights=weights_with(group_loop))
     yield "h5_shape.keras", keras(weights=replaced(
-        place, lambda file, path: file.__setitem__(path, numbers(3, 4))))
+        path_of_kernel, lambda file, path: file.__setitem__(path, numbers(3, 4))))
     yield "h5_text.keras", keras(weights=replaced(
-        place, lambda file, path: file.__setitem__(path, "kernel")))
+        path_of_kernel, lambda file, path: file.__setitem__(path, "kernel")))
     yield "h5_cut.keras", keras(weights=h5_bytes(good_weights)[:-400])
     yield "h5_is_text.keras", keras(weights=b"root:x:0:0:root:/root:/bin/bash\n")
     deep = h5_bytes(lambda file: file.create_group("/".join(["g"] * 3000)))
@@ -483,7 +483,7 @@ def legacy_files():
     yield "legacy_huge.h5", legacy(good_config(), shape)
 
 
-# What a zip can be.
+# Damaged zips.
 
 def zip_files():
     members = keras_members()
@@ -522,7 +522,7 @@ def zip_files():
     yield "not_a_zip.keras", PICKLE * 3
 
 
-# Weights alone.
+# Files of weights alone.
 
 def npy(descr, shape, data=b"", header=None):
     text = header or f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
@@ -559,7 +559,7 @@ def weights_files():
 
 
 def folder_files():
-    """A model in a folder, whose weights are a link to a file elsewhere."""
+    """A model in a folder, whose weights are a link to a file in another folder."""
     folder = FILES / "folder_link"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(good_config()))

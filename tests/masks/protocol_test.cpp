@@ -1,5 +1,5 @@
-// Who sees a mask, who passes it on and who is warned: the rules of a call, layer by layer. What is
-// expected was asked of Keras 3.15, or is in the source of Keras 2.2.5 (dialect keras2).
+// Tests which calls of layers see a mask, pass it on, or warn. Expected results are those of
+// Keras 3.15 and, for dialect keras2, of the source of Keras 2.2.5.
 #include <gtest/gtest.h>
 
 #include "keratin/base/text.h"
@@ -14,7 +14,7 @@ namespace {
 
 using testing::expect_user_error;
 
-// Gives 1 if its call saw a mask and 0 if not; of as many outputs as it has inputs.
+// Returns 1 if its call saw a mask, else 0, in as many outputs as it has inputs.
 class Sees final : public Layer {
  public:
   explicit Sees(bool supports) : Layer("Sees", {}), supports_(supports) {}
@@ -33,7 +33,7 @@ class Sees final : public Layer {
   bool supports_;
 };
 
-// Hands its input on as it came, and says that it has no mask.
+// Returns its input unchanged, and computes no mask.
 class Unmasks final : public Layer {
  public:
   Unmasks() : Layer("Unmasks", {}) {}
@@ -57,13 +57,13 @@ LayerPtr sees(bool supports = true) { return std::make_shared<Sees>(supports); }
 
 bool saw(const RunResult& result, size_t i = 0) { return result.outputs.flat()[i].at(0) == 1; }
 
-TEST(MaskProtocol, NoneIsNoMaskInKeras2AndNothingSaidInKeras3) {
+TEST(MaskProtocol, NoneRemovesAMaskInKeras2Only) {
   const Arguments<MaskedTensor> none{{masked()}, {{"mask", {}}}};
   EXPECT_TRUE(saw(run(sees(), none)));
   EXPECT_FALSE(saw(run(sees(), none, Dialect::keras2)));
 }
 
-TEST(MaskProtocol, OneOfSeveralTensorsIsNotSeenButPassedOn) {
+TEST(MaskProtocol, PassesOnTheMaskOfOneTensorUnseen) {
   const Arguments<MaskedTensor> two{{masked()}, {{"other", plain()}}};
   const RunResult result = run(sees(), two);
   EXPECT_FALSE(saw(result));
@@ -71,7 +71,7 @@ TEST(MaskProtocol, OneOfSeveralTensorsIsNotSeenButPassedOn) {
   EXPECT_TRUE(saw(run(sees(), two, Dialect::keras2)));
 }
 
-TEST(MaskProtocol, WarnsOfAMaskThatTheCallItselfDidNotSee) {
+TEST(MaskProtocol, WarnsOfAMaskThatTheCallDoesNotSee) {
   const auto x = Masking()(Input({2, 1}));
   const testing::Warnings warnings;
   sees(false)->call_symbolic({{x}, {{"other", Input({2, 1})}}});
@@ -79,14 +79,14 @@ TEST(MaskProtocol, WarnsOfAMaskThatTheCallItselfDidNotSee) {
   EXPECT_NE(warnings.said[0].find("does not support masking"), std::string::npos);
 }
 
-TEST(MaskProtocol, ALayerWithoutMaskingLosesAMaskInEveryDialect) {
+TEST(MaskProtocol, LayersWithoutMaskingDropMasksInEveryDialect) {
   for (const Dialect dialect : {Dialect::keras3, Dialect::keras2}) {
     const RunResult result = run(sees(false), {{masked()}, {{"mask", {}}}}, dialect);
     EXPECT_FALSE(result.masks[0].has_value());
   }
 }
 
-TEST(MaskProtocol, EachInputsMaskGoesToItsOwnOutput) {
+TEST(MaskProtocol, PassesEachInputsMaskToItsOutput) {
   const Arguments<MaskedTensor> both{{Tree<MaskedTensor>{masked(), plain()}}, {}};
   for (const Dialect dialect : {Dialect::keras3, Dialect::keras2}) {
     const RunResult result = run(sees(), both, dialect);
@@ -96,17 +96,17 @@ TEST(MaskProtocol, EachInputsMaskGoesToItsOwnOutput) {
   }
 }
 
-TEST(MaskProtocol, WhatIsHandedOnAsItCameKeepsItsMaskInKeras3) {
+TEST(MaskProtocol, KeepsTheMaskOfAReturnedInputInKeras3) {
   const auto layer = std::make_shared<Unmasks>();
   EXPECT_TRUE(run(layer, {{masked()}, {}}).masks[0].has_value());
   EXPECT_FALSE(run(layer, {{masked()}, {}}, Dialect::keras2).masks[0].has_value());
 }
 
-// Keras computes a mask by operations of the graph, so what it comes from is deep; the order of
-// the weights shows it.
+// In Keras, a mask is computed by operations of the graph, which make its source deeper. The order
+// of the weights shows the depth.
 class MaskDepth : public ::testing::Test {
  protected:
-  // Layers beside a chain of `length` others, with outputs of both.
+  // A model with some layers and a chain of `length` others, with outputs of both.
   static std::string order(int length, const SymbolicTensor& x, const SymbolicTensor& y) {
     const auto z = Input({.shape = {3}, .name = "z"});
     SymbolicTensor h = z;
@@ -126,14 +126,13 @@ TEST_F(MaskDepth, CountsTheOperationsOfAMask) {
   EXPECT_EQ(order(3, x, y), "x z e d0 d1 masking d2 lstm ");
 }
 
-TEST_F(MaskDepth, AddsUpThoseOfMasksThatAreMerged) {
+TEST_F(MaskDepth, AddsUpTheOperationsOfMergedMasks) {
   const SymbolicTensor a = Masking({}, "ma")(e), b = Masking({}, "mb")(e);
   const SymbolicTensor y = LSTM({.units = 3}, "lstm")(Add({}, "add")({a, b}));
   EXPECT_EQ(order(5, x, y), "z x d0 e d1 d2 ma mb d3 add d4 lstm ");
 }
 
-// A part of a model needs what the masks in it are made from.
-TEST_F(MaskDepth, PartsOfAModelNeedTheSourceOfTheirMask) {
+TEST_F(MaskDepth, SubgraphsNeedTheSourceOfTheirMask) {
   const SymbolicTensor m = Masking({}, "masking")(e), y = LSTM({.units = 3}, "lstm")(m);
   expect_user_error([&] { Model({.inputs = m, .outputs = y}); }, "Graph disconnected");
   EXPECT_EQ(Model({.inputs = e, .outputs = y}).layers().size(), 3u);

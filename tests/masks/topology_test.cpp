@@ -1,4 +1,4 @@
-// Random graphs that Keras ordered: the same order of layers, ops, calls and weights.
+// Compares the order of layers, ops, calls and weights of random graphs with Keras's.
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
@@ -24,7 +24,7 @@ Json by_depth(const Topology& topology) {
   return depths;
 }
 
-// Keras counts calls that are no part of the model too; which layer is called where is what counts.
+// Keras also numbers calls outside of the model, so only the order of layers is compared.
 Json without_numbers(const Json& depths) {
   Json out = Json::array();
   for (const Json& depth : depths.as_array()) {
@@ -35,7 +35,7 @@ Json without_numbers(const Json& depths) {
   return out;
 }
 
-TEST(Topology, IsKerass) {
+TEST(Topology, HasKerassOrder) {
   const auto handler = set_warning_handler({});
   for (const Json& test : testing::read_golden("topology.json").as_array()) {
     SCOPED_TRACE(test.at("name").as_string());

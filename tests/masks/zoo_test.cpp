@@ -1,5 +1,5 @@
-// Every model that real Keras recorded, from both generations: the same numbers, masks, order of
-// layers, summary and configs.
+// Compares every recorded model of both generations of Keras: numbers, masks, order of layers,
+// summary and configs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Zoo : public ::testing::TestWithParam<std::string> {
 };
 class Keras3Zoo : public Zoo {};
 
-TEST_P(Zoo, GivesKerassNumbersAndMasks) {
+TEST_P(Zoo, GivesKerassOutputsAndMasks) {
   const ZooModel zoo = load_zoo_model(GetParam());
   const RunResult result = zoo.model.run(zoo.inputs);
   const Tree<Tensor> expected = golden_structure(zoo.record.at("outputs"));
@@ -43,9 +43,9 @@ TEST_P(Zoo, GivesKerassNumbersAndMasks) {
   const bool halves = zoo.record.at("config").dump().find("mixed_") != std::string::npos;
   const auto got = result.outputs.flat(), wanted = expected.flat();
   ASSERT_EQ(got.size(), wanted.size());
-  // One mask for two outputs: both get it in Keras 2.2.5, only the first in tf_keras.
+  // A single mask for two outputs: in Keras 2.2.5 both get it, in tf_keras only the first.
   const bool second_differs = GetParam() == "fork_masked.keras2";
-  EXPECT_TRUE(!second_differs || !(got[1] == wanted[1])) << "the second output should be masked";
+  EXPECT_TRUE(!second_differs || !(got[1] == wanted[1])) << "expected a mask of the second output";
   for (size_t i = 0; i < (second_differs ? 1 : got.size()); ++i)
     expect_close(got[i], wanted[i], halves ? 1e-2 : 1e-5, text("output ", i));
   const Json& masks = zoo.record.at("output_masks");
@@ -55,13 +55,13 @@ TEST_P(Zoo, GivesKerassNumbersAndMasks) {
   }
 }
 
-TEST_P(Zoo, OrdersLayersAndWeightsAsKeras) {
+TEST_P(Zoo, OrdersLayersAndWeightsAsKerasDoes) {
   const ZooModel zoo = load_zoo_model(GetParam());
   std::vector<std::string> names, wanted;
   for (const LayerPtr& layer : zoo.model.layers()) names.push_back(layer->name());
   for (const Json& name : zoo.record.at("layers").as_array()) wanted.push_back(name.as_string());
   EXPECT_EQ(names, wanted);
-  // A reloaded Sequential inside another builds by itself, before it has an outer name.
+  // A reloaded nested Sequential builds itself before it has an outer name.
   const std::string outer = GetParam() == "sequential_nested" ? "outer/" : "";
   const std::vector<Variable> weights = zoo.model.weights();
   const Json& recorded = zoo.record.at("weights");
@@ -73,7 +73,7 @@ TEST_P(Zoo, OrdersLayersAndWeightsAsKeras) {
   }
   const Json* depths = zoo.record.find("nodes_by_depth");
   if (depths == nullptr || depths->is_null() || zoo.model.functional() == nullptr) return;
-  // Which layer is called at which depth; Keras numbers calls outside the model too.
+  // The layers by depth; Keras also numbers calls outside of the model.
   const Topology& topology = zoo.model.functional()->topology();
   std::vector<std::vector<std::string>> ours, theirs;
   for (size_t i = 0; i < topology.nodes.size(); ++i) {
@@ -87,7 +87,7 @@ TEST_P(Zoo, OrdersLayersAndWeightsAsKeras) {
   EXPECT_EQ(ours, theirs);
 }
 
-TEST_P(Keras3Zoo, SummarisesAsKeras) {
+TEST_P(Keras3Zoo, SummarisesAsKerasDoes) {
   const ZooModel zoo = load_zoo_model(GetParam());
   const auto trimmed = [](std::string text) {
     return text.substr(0, text.find_last_not_of('\n') + 1);
@@ -97,7 +97,7 @@ TEST_P(Keras3Zoo, SummarisesAsKeras) {
             trimmed(zoo.record.at("summary_expanded").as_string()));
 }
 
-TEST_P(Zoo, ComesBackFromItsOwnConfig) {
+TEST_P(Zoo, CanBeMadeFromItsConfig) {
   const ZooModel zoo = load_zoo_model(GetParam());
   const Json config = Json::parse(zoo.model.to_json());
   const Model copy(layer_from_json(config, testing::golden_layers(zoo.record.at("lambdas")),
@@ -120,7 +120,7 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Zoo, ::testing::ValuesIn(testing::zoo_names()), test_name);
-// Keras 2 draws another table.
+// Keras 2's table has another layout.
 INSTANTIATE_TEST_SUITE_P(Golden, Keras3Zoo, ::testing::ValuesIn(keras3_names()), test_name);
 
 }  // namespace

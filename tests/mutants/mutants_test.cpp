@@ -1,4 +1,4 @@
-// Cloners that are known to be wrong, and the proof that the zoo of models notices.
+// Proves that the zoo of models detects cloners with known mistakes.
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Cloner = std::function<Model(const Model&)>;
 
-// What is wrong with a clone, or "" if nothing is.
+// The first fault of a clone; "" if there is none.
 std::string fault(const testing::ZooModel& zoo, const Cloner& cloner) {
   try {
     const std::string config = zoo.model.to_json();
@@ -50,7 +50,7 @@ class Mutants : public ::testing::Test {
   WarningHandler handler_;
 };
 
-TEST_F(Mutants, TheRealClonerHasNoFault) {
+TEST_F(Mutants, FindNoFaultInTheRealCloner) {
   for (const std::string& name : testing::zoo_names()) {
     const testing::ZooModel model = testing::load_zoo_model(name);
     if (model.model.functional() == nullptr) continue;
@@ -58,7 +58,7 @@ TEST_F(Mutants, TheRealClonerHasNoFault) {
   }
 }
 
-// 000: the input layers are replaced by tensors, which are then called.
+// Patch 000: input layers are replaced by tensors, which are then called.
 TEST_F(Mutants, PatchThatCallsTensorsIsCaught) {
   const Cloner cloner =
       with({.input_layers_become_tensors = true, .masks = Mistakes::Masks::only_if_supported});
@@ -66,7 +66,7 @@ TEST_F(Mutants, PatchThatCallsTensorsIsCaught) {
     EXPECT_EQ(fault(zoo(name), cloner), "'Tensor' object is not callable") << name;
 }
 
-// 001: no batch axis, outputs before inputs.
+// Patch 001: no batch axis, outputs before inputs.
 TEST_F(Mutants, PatchThatRunsBackwardsIsCaught) {
   const Mistakes both{
       .inputs_lose_the_batch = true, .shallow_first = true, .missing_inputs_are_errors = true};
@@ -76,7 +76,7 @@ TEST_F(Mutants, PatchThatRunsBackwardsIsCaught) {
   EXPECT_NE(fault(zoo("dense_chain"), with(batch)), "");
 }
 
-// 002: the original layers are called, single inputs are wrapped, masks are overwritten.
+// Patch 002: the original layers are called, single inputs are wrapped, masks are overwritten.
 TEST_F(Mutants, PatchThatSharesWeightsIsCaught) {
   EXPECT_EQ(fault(zoo("dense_chain"), with({.calls_the_original_layer = true})), "shared weights");
   EXPECT_NE(fault(zoo("dense_chain"), with({.wraps_single_inputs_in_lists = true})), "");
@@ -88,13 +88,13 @@ TEST_F(Mutants, PatchThatSharesWeightsIsCaught) {
   EXPECT_NE(fault(zoo("issue"), with(all)), "");
 }
 
-// 003: a loop over the keys of the nodes by depth.
+// Patch 003: a loop over the keys of the nodes by depth.
 TEST_F(Mutants, PatchThatIteratesOverIntegersIsCaught) {
   EXPECT_EQ(fault(zoo("dense_chain"), with({.iterates_over_depths_not_nodes = true})),
             "'int' object has no attribute 'outbound_layer'");
 }
 
-// 004: a loop's else that always runs.
+// Patch 004: a loop's else that always runs.
 TEST_F(Mutants, PatchThatAlwaysFailsIsCaught) {
   for (const char* name : {"dense_chain", "issue"})
     EXPECT_NE(
@@ -103,16 +103,16 @@ TEST_F(Mutants, PatchThatAlwaysFailsIsCaught) {
         << name;
 }
 
-// Keras 2.2.4: the zip that truncates.
+// Keras 2.2.4: zip stops at the shorter list.
 TEST_F(Mutants, TruncatingZipIsCaught) {
   const Cloner cloner = with({.masks = Mistakes::Masks::truncate});
-  EXPECT_EQ(fault(zoo("dense_chain"), cloner), "") << "the boring model worked";
+  EXPECT_EQ(fault(zoo("dense_chain"), cloner), "") << "expected no fault in a chain";
   for (const char* name : {"issue", "upstream_swap", "two_in_two_out", "fork"})
     EXPECT_NE(fault(zoo(name), cloner).find("Could not compute output"), std::string::npos) << name;
-  EXPECT_EQ(fault(zoo("first_output_only"), cloner), "") << "and so did this one";
+  EXPECT_EQ(fault(zoo("first_output_only"), cloner), "") << "expected no fault with one output";
 }
 
-// Keras 2.2.5: masks of layers that do not say that they support them are dropped.
+// Keras 2.2.5: masks of layers without supports_masking are dropped.
 TEST_F(Mutants, DroppedMaskIsCaught) {
   const Cloner cloner = with({.masks = Mistakes::Masks::only_if_supported});
   for (const char* name : {"dense_chain", "issue", "upstream_swap"})

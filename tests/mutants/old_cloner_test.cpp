@@ -62,7 +62,7 @@ class OldCloner {
     }
     Arguments<SymbolicTensor> arguments = node.arguments().map<SymbolicTensor>(
         [&](const SymbolicTensor& t) { return tensors_.at(t).tensor; });
-    // What the cloner passes as the mask suppresses what the tensors carry.
+    // The mask that the cloner passes replaces the tensors' own masks.
     const bool masked = std::any_of(node.inputs().begin(), node.inputs().end(),
                                     [&](const auto& t) { return tensors_.at(t).masked; });
     const bool drops = mistakes_.masks == Mistakes::Masks::none || !masked;
@@ -78,7 +78,7 @@ class OldCloner {
                 const std::vector<SymbolicTensor>& outputs) {
     std::vector<bool> masks;
     const bool nested = dynamic_cast<const ModelLayer*>(&layer) != nullptr;
-    // Keras 2's flag: false for models and for layers that make masks without saying so.
+    // Keras 2's supports_masking: false for models and for layers that make masks without it.
     const bool supports = layer.supports_masking() && !nested && layer.class_name() != "MaskMaker";
     switch (mistakes_.masks) {
       case Mistakes::Masks::truncate:
@@ -94,7 +94,7 @@ class OldCloner {
         masks.assign(outputs.size(), false);
         break;
     }
-    // The zip that stops at the shortest list.
+    // zip stops at the shortest list.
     for (size_t i = 0; i < std::min(outputs.size(), masks.size()); ++i) {
       const auto self = std::find_if(model_.topology().nodes.begin(), model_.topology().nodes.end(),
                                      [&](const NodePtr& n) { return n.get() == &node; });

@@ -1,4 +1,4 @@
-"""summary and inspect: looking at files, damaged ones included."""
+"""summary and inspect: showing files, damaged ones included."""
 
 import json
 import struct
@@ -11,19 +11,19 @@ CLASSIFIER = MODELS / "classifier.keras"
 
 class Summary(ProgramTest):
     def test_prints_the_table(self):
-        said = self.succeeds("summary", CLASSIFIER).out
-        self.assertIn('Model: "classifier"', said)
-        self.assertIn("hidden (Dense)", said)
-        self.assertIn("Total params: 43", said)
+        result = self.succeeds("summary", CLASSIFIER).out
+        self.assertIn('Model: "classifier"', result)
+        self.assertIn("hidden (Dense)", result)
+        self.assertIn("Total params: 43", result)
 
     def test_json(self):
-        said = self.succeeds("summary", "--json", MODELS / "two_ends.keras").json
-        self.assertEqual([x["name"] for x in said["inputs"]], ["words", "facts"])
-        self.assertEqual(said["inputs"][0], {"name": "words", "shape": [None, 6], "dtype": "i32"})
-        self.assertEqual([y["name"] for y in said["outputs"]], ["topic", "score"])
-        self.assertEqual(said["parameters"], 44 + 200 + 18 + 9)
+        result = self.succeeds("summary", "--json", MODELS / "two_ends.keras").json
+        self.assertEqual([x["name"] for x in result["inputs"]], ["words", "facts"])
+        self.assertEqual(result["inputs"][0], {"name": "words", "shape": [None, 6], "dtype": "i32"})
+        self.assertEqual([y["name"] for y in result["outputs"]], ["topic", "score"])
+        self.assertEqual(result["parameters"], 44 + 200 + 18 + 9)
         self.assertIn({"name": "reader", "class": "LSTM", "parameters": 200, "trainable": True},
-                      said["layers"])
+                      result["layers"])
 
     def test_opens_every_kind_of_model(self):
         folder = self.folder / "unpacked"
@@ -34,40 +34,40 @@ class Summary(ProgramTest):
             self.assertIn("Total params", self.succeeds("summary", path).out)
 
     def test_refuses_what_is_no_model(self):
-        self.refuses("summary", self.folder / "none.keras", saying="File not found")
-        self.refuses("summary", self.write_text("a.txt", "hello"), saying="format not supported")
-        self.refuses("summary", self.write_text("a.keras", "hello"), saying="a.keras")
-        self.refuses("summary", self.write_text("a.json", "[1,"), saying="a.json")
-        self.refuses("summary", self.write_text("b.json", "{}"), saying="b.json")
-        self.refuses("summary", GOLDEN / "files/keras3.weights.h5", saying="weights alone")
+        self.refuses("summary", self.folder / "none.keras", message="File not found")
+        self.refuses("summary", self.write_text("a.txt", "hello"), message="format not supported")
+        self.refuses("summary", self.write_text("a.keras", "hello"), message="a.keras")
+        self.refuses("summary", self.write_text("a.json", "[1,"), message="a.json")
+        self.refuses("summary", self.write_text("b.json", "{}"), message="b.json")
+        self.refuses("summary", GOLDEN / "files/keras3.weights.h5", message="weights alone")
 
     def test_never_runs_a_python_lambda(self):
         self.refuses("summary", MODELS / "lambda.keras",
-                     saying="Lambda layer 'double' holds a Python function, which is never run")
+                     message="Lambda layer 'double' holds a Python function, which is never run")
 
 
 class Inspect(ProgramTest):
     def test_a_keras_file(self):
-        said = self.succeeds("inspect", CLASSIFIER).out
+        result = self.succeeds("inspect", CLASSIFIER).out
         for line in ("format        Keras model", "keras version 3.15.1", "opens         yes",
                      "optimizer     Adam", "  hidden (Dense)", "weights: 4 arrays, 172.00 B"):
-            self.assertIn(line, said)
+            self.assertIn(line, result)
 
     def test_json(self):
-        said = self.succeeds("inspect", "--json", CLASSIFIER).json
-        self.assertEqual(said["format"], "Keras model")
-        self.assertEqual(said["keras_version"], "3.15.1")
-        self.assertTrue(said["opens"])
-        self.assertEqual(said["weights"][0], {"name": "layers/dense/vars/0", "dtype": "f32",
+        result = self.succeeds("inspect", "--json", CLASSIFIER).json
+        self.assertEqual(result["format"], "Keras model")
+        self.assertEqual(result["keras_version"], "3.15.1")
+        self.assertTrue(result["opens"])
+        self.assertEqual(result["weights"][0], {"name": "layers/dense/vars/0", "dtype": "f32",
                                               "shape": [4, 5], "bytes": 80, "owner": "hidden"})
-        self.assertEqual(len(said["optimizer"]), 2 + 2 * 4)
-        self.assertEqual(said["config"]["class_name"], "Sequential")
-        self.assertEqual(said["training"]["optimizer"]["class_name"], "Adam")
+        self.assertEqual(len(result["optimizer"]), 2 + 2 * 4)
+        self.assertEqual(result["config"]["class_name"], "Sequential")
+        self.assertEqual(result["training"]["optimizer"]["class_name"], "Adam")
 
     def test_the_config_alone(self):
-        said = self.succeeds("inspect", "--config", CLASSIFIER).json
-        self.assertEqual(said["config"]["name"], "classifier")
-        self.refuses("inspect", "--config", GOLDEN / "files/keras3.weights.h5", saying="no config")
+        result = self.succeeds("inspect", "--config", CLASSIFIER).json
+        self.assertEqual(result["config"]["name"], "classifier")
+        self.refuses("inspect", "--config", GOLDEN / "files/keras3.weights.h5", message="no config")
 
     def test_every_format_by_contents(self):
         config = self.write_text("c", json.dumps({"class_name": "Sequential",
@@ -86,11 +86,11 @@ class Inspect(ProgramTest):
             self.assertEqual(self.succeeds("inspect", "--json", path).json["format"], format)
 
     def test_a_lambda_is_reported_and_left_alone(self):
-        said = self.succeeds("inspect", MODELS / "lambda.keras").out
-        self.assertIn("opens         no: Lambda layer 'double'", said)
+        result = self.succeeds("inspect", MODELS / "lambda.keras").out
+        self.assertIn("opens         no: Lambda layer 'double'", result)
 
     def changed(self, name, change):
-        """The classifier with another config, and a part that Keras does not know."""
+        """The classifier with a changed config, and a member that Keras does not know."""
         path = self.folder / name
         with zipfile.ZipFile(CLASSIFIER) as old, zipfile.ZipFile(path, "w") as new:
             for member in old.namelist():
@@ -110,13 +110,13 @@ class Inspect(ProgramTest):
         def unknown_class(config):
             config["config"]["layers"][1] |= {"class_name": "Sparkle", "module": "os"}
 
-        said = self.succeeds("inspect", "--json", self.changed("a.keras", unknown_key)).json
-        self.assertEqual(said["warnings"],
+        result = self.succeeds("inspect", "--json", self.changed("a.keras", unknown_key)).json
+        self.assertEqual(result["warnings"],
                          ["Dense 'hidden': the config key 'sparkle' is not known and was ignored"])
-        self.assertEqual(said["others"], ["assets/words.txt"])
-        said = self.succeeds("inspect", "--json", self.changed("b.keras", unknown_class)).json
-        self.assertFalse(said["opens"])
-        self.assertIn("Could not find the class 'Sparkle' of module 'os'", said["error"])
+        self.assertEqual(result["others"], ["assets/words.txt"])
+        result = self.succeeds("inspect", "--json", self.changed("b.keras", unknown_class)).json
+        self.assertFalse(result["opens"])
+        self.assertIn("Could not find the class 'Sparkle' of module 'os'", result["error"])
 
     def test_opens_is_found_by_opening(self):
         def lost(config):
@@ -126,15 +126,15 @@ class Inspect(ProgramTest):
             config["compile_config"]["metrics"] = ["shine"]
 
         path = self.changed("lost.keras", lost)
-        said = self.succeeds("inspect", "--json", path).json
-        self.assertFalse(said["opens"])
-        self.assertIn("Layer 'hidden' (layers/dense)", said["error"])
+        result = self.succeeds("inspect", "--json", path).json
+        self.assertFalse(result["opens"])
+        self.assertIn("Layer 'hidden' (layers/dense)", result["error"])
         self.assertIn("opens         no: ", self.succeeds("inspect", path).out)
         path = self.changed("metric.keras", metric)
-        said = self.succeeds("inspect", "--json", path).json
-        self.assertTrue(said["opens"])
-        self.assertIsNone(said["error"])
-        self.assertIn("Could not interpret metric identifier: shine", said["training_error"])
+        result = self.succeeds("inspect", "--json", path).json
+        self.assertTrue(result["opens"])
+        self.assertIsNone(result["error"])
+        self.assertIn("Could not interpret metric identifier: shine", result["training_error"])
         self.assertIn("opens         without its training: Could not interpret metric",
                       self.succeeds("inspect", path).out)
 
@@ -143,8 +143,8 @@ class Inspect(ProgramTest):
             for layer in config["config"]["layers"]:
                 layer["config"]["sparkle"] = 1
 
-        said = self.succeeds("inspect", "--json", self.changed("a.keras", unknown_keys)).json
-        self.assertEqual(said["warnings"],
+        result = self.succeeds("inspect", "--json", self.changed("a.keras", unknown_keys)).json
+        self.assertEqual(result["warnings"],
                          ["InputLayer 'x': the config key 'sparkle' is not known and was ignored "
                           "(3 times in all; also Dense 'hidden', Dense 'scores')"])
 
@@ -157,8 +157,8 @@ class Inspect(ProgramTest):
                            ("huge.safetensors", b"\xff" * 8 + b"{}")):
             path = self.folder / name
             path.write_bytes(data)
-            self.refuses("inspect", path, saying=str(path))
-        self.refuses("inspect", MODELS / "maze.h5", saying="two links lead to the group")
-        self.refuses("inspect", self.folder / "none", saying="no such file")
-        self.refuses("inspect", self.folder, saying="config.json")
-        self.refuses("inspect", GOLDEN / "files/python.zip", saying="neither a Keras model")
+            self.refuses("inspect", path, message=str(path))
+        self.refuses("inspect", MODELS / "maze.h5", message="two links lead to the group")
+        self.refuses("inspect", self.folder / "none", message="no such file")
+        self.refuses("inspect", self.folder, message="config.json")
+        self.refuses("inspect", GOLDEN / "files/python.zip", message="expected a zip with a Keras model")

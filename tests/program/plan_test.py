@@ -57,7 +57,7 @@ class Plan(ProgramTest):
         self.assertEqual(plan["program"], "train")
         self.assertGreater(plan["flops"], 2 * self.plan(CLASSIFIER)["flops"])
         self.refuses("plan", "--train", MODELS / "fixed.keras", status=USAGE,
-                     saying="give --loss NAME")
+                     message="give --loss NAME")
         plan = self.plan(MODELS / "fixed.keras", "--train", "--loss", "mse")
         self.assertEqual(plan["program"], "train")
 
@@ -67,4 +67,4 @@ class Plan(ProgramTest):
 
     def test_refuses_other_backends(self):
         self.refuses("plan", CLASSIFIER, "--backend", "tpu", status=USAGE,
-                     saying="--backend is one of cpu, cuda, reference; got 'tpu'")
+                     message="--backend is one of cpu, cuda, reference; got 'tpu'")

@@ -1,4 +1,4 @@
-"""What the tests share: running the program, and NumPy's files without NumPy."""
+"""Helpers of the tests: running the program, and reading NumPy's files without NumPy."""
 
 import ast
 import json
@@ -19,7 +19,7 @@ CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|u1": "B"}
 
 
 class Done:
-    """What a run left behind."""
+    """The exit status and output of a run."""
 
     def __init__(self, finished):
         self.status, self.out, self.err = (finished.returncode, finished.stdout, finished.stderr)
@@ -45,16 +45,16 @@ class ProgramTest(unittest.TestCase):
         return done
 
     def succeeds(self, *words):
-        """A run that has nothing to complain about."""
+        """Runs the program, and expects success without messages."""
         done = self.run_program(*words)
         self.assertEqual(done.err, "", words)
         return done
 
-    def refuses(self, *words, status=BAD_FILE, saying):
-        """A run that fails with one message: who, and what; and prints nothing else."""
+    def refuses(self, *words, status=BAD_FILE, message):
+        """Runs the program, and expects it to fail with one message and no output."""
         done = self.run_program(*words, status=status)
         self.assertEqual(done.out, "", words)
-        self.assertIn(saying, done.err)
+        self.assertIn(message, done.err)
         self.assertTrue(done.err.startswith("keratin"), done.err)
         return done
 
@@ -106,7 +106,7 @@ def write_npz(path, arrays):
 
 
 def write_png(path, rows):
-    """Of rows of pixels (red, green, blue, alpha)."""
+    """Writes rows of pixels (red, green, blue, alpha)."""
     def chunk(kind, data):
         checked = kind + data
         return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))

@@ -1,4 +1,4 @@
-"""Runs the built `keratin` as a person would: files in, output, messages and exit status out.
+"""Tests the program `keratin` as a user runs it: by files, output, messages and exit status.
 
 usage: run.py PROGRAM [TEST...]
 """

@@ -61,16 +61,16 @@ class Predict(Near):
             self.near([float(cell) for line in lines[1:] for cell in line.split(",")], self.y[2])
 
     def test_json(self):
-        said = self.succeeds("predict", "--json", CLASSIFIER, self.csv()).json
-        self.near(sum(said["outputs"]["scores"], []), self.y[2])
+        result = self.succeeds("predict", "--json", CLASSIFIER, self.csv()).json
+        self.near(sum(result["outputs"]["scores"], []), self.y[2])
         out = self.folder / "y.json"
         self.succeeds("predict", CLASSIFIER, self.csv(), "-o", out)
-        self.assertEqual(json.loads(out.read_text()), said)
+        self.assertEqual(json.loads(out.read_text()), result)
 
     def test_doubles_and_integers_become_what_the_model_takes(self):
         x = write_npy(self.folder / "x.npy", "<f8", self.x[1], self.x[2])
-        said = self.succeeds("predict", "--json", CLASSIFIER, x).json
-        self.near(sum(said["outputs"]["scores"], []), self.y[2])
+        result = self.succeeds("predict", "--json", CLASSIFIER, x).json
+        self.near(sum(result["outputs"]["scores"], []), self.y[2])
 
     def test_several_inputs_and_outputs(self):
         golden = read_npz(MODELS / "two_ends.npz")
@@ -85,20 +85,20 @@ class Predict(Near):
         lines = self.succeeds("predict", TWO_ENDS, MODELS / "two_ends.npz").out.splitlines()
         self.assertEqual(lines[0], "topic_0,topic_1,score")
         self.refuses("predict", TWO_ENDS, MODELS / "two_ends.npz", "-o", self.folder / "y.npy",
-                     saying="write an .npz")
+                     message="write an .npz")
 
     def test_images_are_resized(self):
         want = read_npz(MODELS / "seeing.npz")["gather"][2]
-        said = self.succeeds("predict", "--json", SEEING, IMAGE).json
-        self.near(said["outputs"]["gather"][0], want, 1e-4)
-        said = self.succeeds("predict", "--json", SEEING, IMAGE, IMAGE).json
-        self.assertEqual(len(said["outputs"]["gather"]), 2)
-        self.near(said["outputs"]["gather"][1], want, 1e-4)
+        result = self.succeeds("predict", "--json", SEEING, IMAGE).json
+        self.near(result["outputs"]["gather"][0], want, 1e-4)
+        result = self.succeeds("predict", "--json", SEEING, IMAGE, IMAGE).json
+        self.assertEqual(len(result["outputs"]["gather"]), 2)
+        self.near(result["outputs"]["gather"][1], want, 1e-4)
         dtype, shape, pixels = read_npz(MODELS / "seeing.npz")["picture"]
         half = write_npy(self.folder / "half.npy", dtype, shape, [pixel / 2 for pixel in pixels])
         want = self.succeeds("predict", "--json", SEEING, half).json["outputs"]["gather"][0]
-        said = self.succeeds("predict", "--json", SEEING, IMAGE, "--scale", "0.5").json
-        self.near(said["outputs"]["gather"][0], want, 1e-4)
+        result = self.succeeds("predict", "--json", SEEING, IMAGE, "--scale", "0.5").json
+        self.near(result["outputs"]["gather"][0], want, 1e-4)
 
     def test_images_have_the_channels_of_the_input(self):
         for channels, want in ((1, [76.0]), (3, [255.0, 0.0, 0.0]), (4, [255.0, 0.0, 0.0, 51.0])):
@@ -108,43 +108,43 @@ class Predict(Near):
                      "config": {"batch_shape": [None, 2, 2, channels], "name": "picture"}},
                     {"class_name": "GlobalAveragePooling2D", "config": {"name": "mean"}}]}}))
             image = write_png(self.folder / "red.png", [[(255, 0, 0, 51)] * 2] * 2)
-            said = self.succeeds("predict", "--json", model, image).json
-            self.near(said["outputs"]["mean"][0], want)
+            result = self.succeeds("predict", "--json", model, image).json
+            self.near(result["outputs"]["mean"][0], want)
 
     def test_bad_data(self):
         x = write_npy(self.folder / "x.npy", "<f4", (2, 3), [0] * 6)
-        self.refuses("predict", CLASSIFIER, x, saying="'x' takes (None, 4), got (2, 3)")
-        self.refuses("predict", CLASSIFIER, self.folder / "none.npy", saying="none.npy")
+        self.refuses("predict", CLASSIFIER, x, message="'x' takes (None, 4), got (2, 3)")
+        self.refuses("predict", CLASSIFIER, self.folder / "none.npy", message="none.npy")
         self.refuses("predict", CLASSIFIER, self.write_text("x.txt", "1"),
-                     saying="expected data in .npy, .npz, .csv or an image")
-        self.refuses("predict", CLASSIFIER, self.write_text("b.npy", "hello"), saying="b.npy")
+                     message="expected data in .npy, .npz, .csv or an image")
+        self.refuses("predict", CLASSIFIER, self.write_text("b.npy", "hello"), message="b.npy")
         self.refuses("predict", CLASSIFIER, self.write_text("b.csv", "1,2,3,4\n1,2,x,4\n"),
-                     saying="b.csv, line 2")
+                     message="b.csv, line 2")
         self.refuses("predict", CLASSIFIER, self.write_text("c.csv", "1,2\n3,4\n"),
-                     saying="got (2, 2)")
-        self.refuses("predict", CLASSIFIER, IMAGE, saying="not images")
-        self.refuses("predict", SEEING, self.write_text("b.png", "hello"), saying="b.png")
+                     message="got (2, 2)")
+        self.refuses("predict", CLASSIFIER, IMAGE, message="not images")
+        self.refuses("predict", SEEING, self.write_text("b.png", "hello"), message="b.png")
         z = write_npz(self.folder / "z.npz", {"z": self.x})
-        self.refuses("predict", CLASSIFIER, z, saying="no data for the input 'x'")
+        self.refuses("predict", CLASSIFIER, z, message="no data for the input 'x'")
 
     def test_bad_usage(self):
-        self.refuses("predict", CLASSIFIER, status=USAGE, saying="DATA is missing")
-        self.refuses("predict", CLASSIFIER, "a.npy", "b.npy", status=USAGE, saying="images alone")
+        self.refuses("predict", CLASSIFIER, status=USAGE, message="DATA is missing")
+        self.refuses("predict", CLASSIFIER, "a.npy", "b.npy", status=USAGE, message="images alone")
         self.refuses("predict", CLASSIFIER, "a.npy", "-o", "y.txt", status=USAGE,
-                     saying="--output must end in .npy, .npz, .csv or .json")
-        self.refuses("predict", TWO_ENDS, "a.npy", status=USAGE, saying="the model has 2 inputs")
+                     message="--output must end in .npy, .npz, .csv or .json")
+        self.refuses("predict", TWO_ENDS, "a.npy", status=USAGE, message="the model has 2 inputs")
         self.refuses("predict", TWO_ENDS, "-i", "wrds=a.npy", status=USAGE,
-                     saying="did you mean 'words'?")
+                     message="did you mean 'words'?")
         self.refuses("predict", CLASSIFIER, "a.npy", "--batch-size", "0", status=USAGE,
-                     saying="--batch-size takes a whole number of at least 1, got '0'")
+                     message="--batch-size takes a whole number of at least 1, got '0'")
 
     def test_what_fails_leaves_the_old_file(self):
         out = self.write_text("y.csv", "precious")
-        self.refuses("predict", CLASSIFIER, self.folder / "none.npy", "-o", out, saying="none.npy")
+        self.refuses("predict", CLASSIFIER, self.folder / "none.npy", "-o", out, message="none.npy")
         self.assertEqual(out.read_text(), "precious")
 
     def test_never_runs_a_python_lambda(self):
-        self.refuses("predict", MODELS / "lambda.keras", "x.npy", saying="is never run here")
+        self.refuses("predict", MODELS / "lambda.keras", "x.npy", message="is never run here")
 
 
 class Evaluate(Near):
@@ -152,8 +152,8 @@ class Evaluate(Near):
 
     def test_says_what_keras_said(self):
         want = read_npz(self.DATA)
-        said = self.succeeds("evaluate", "--json", CLASSIFIER, self.DATA).json
-        self.near([said["loss"], said["accuracy"]], [want["loss"][2][0], want["accuracy"][2][0]])
+        result = self.succeeds("evaluate", "--json", CLASSIFIER, self.DATA).json
+        self.near([result["loss"], result["accuracy"]], [want["loss"][2][0], want["accuracy"][2][0]])
         lines = self.succeeds("evaluate", CLASSIFIER, self.DATA).out.splitlines()
         self.assertEqual([line.split(":")[0] for line in lines], ["accuracy", "loss"])
 
@@ -162,46 +162,46 @@ class Evaluate(Near):
         lines = ["kind,a,b,c,d"] + [",".join(map(repr, [label, *row])) for label, row in
                                     zip(data["y"][2], rows(data["x"][2], 4))]
         path = self.write_text("data.csv", "\n".join(lines))
-        said = self.succeeds("evaluate", "--json", CLASSIFIER, path, "--labels", "kind").json
-        self.near([said["loss"]], data["loss"][2])
-        said = self.succeeds("evaluate", "--json", CLASSIFIER, path, "--labels", "0").json
-        self.near([said["loss"]], data["loss"][2])
+        result = self.succeeds("evaluate", "--json", CLASSIFIER, path, "--labels", "kind").json
+        self.near([result["loss"]], data["loss"][2])
+        result = self.succeeds("evaluate", "--json", CLASSIFIER, path, "--labels", "0").json
+        self.near([result["loss"]], data["loss"][2])
         self.refuses("evaluate", CLASSIFIER, path, "--labels", "knd",
-                     saying="no column 'knd'; did you mean 'kind'?")
+                     message="no column 'knd'; did you mean 'kind'?")
         path = self.write_text("last.csv", "\n".join(
             ",".join(map(repr, [*row, label])) for label, row in
             zip(data["y"][2], rows(data["x"][2], 4))))
-        said = self.succeeds("evaluate", "--json", CLASSIFIER, path).json
-        self.near([said["loss"]], data["loss"][2])
+        result = self.succeeds("evaluate", "--json", CLASSIFIER, path).json
+        self.near([result["loss"]], data["loss"][2])
 
     def test_inputs_and_targets_apart(self):
         data = read_npz(self.DATA)
         x, y = (write_npy(self.folder / f"{name}.npy", *data[name]) for name in "xy")
-        said = self.succeeds("evaluate", "--json", CLASSIFIER, x, "--target", y).json
-        self.near([said["loss"]], data["loss"][2])
+        result = self.succeeds("evaluate", "--json", CLASSIFIER, x, "--target", y).json
+        self.near([result["loss"]], data["loss"][2])
 
     def test_another_loss_and_metrics(self):
-        said = self.succeeds("evaluate", "--json", TWO_ENDS, MODELS / "two_ends.npz", "--loss",
+        result = self.succeeds("evaluate", "--json", TWO_ENDS, MODELS / "two_ends.npz", "--loss",
                              "mse", "--metric", "topic=mae").json
-        self.assertEqual(set(said), {"loss", "score_loss", "topic_loss", "topic_mae"})
-        self.assertLess(max(said.values()), 1e-6)
-        said = self.succeeds("evaluate", "--json", TWO_ENDS, MODELS / "two_ends.npz", "--loss",
+        self.assertEqual(set(result), {"loss", "score_loss", "topic_loss", "topic_mae"})
+        self.assertLess(max(result.values()), 1e-6)
+        result = self.succeeds("evaluate", "--json", TWO_ENDS, MODELS / "two_ends.npz", "--loss",
                              "topic=mse", "--loss", "score=bce", "--metric", "mae").json
-        self.assertEqual(set(said), {"loss", "score_loss", "topic_loss", "topic_mae", "score_mae"})
-        self.assertGreater(said["score_loss"], 0.1)
-        said = self.succeeds("evaluate", "--json", CLASSIFIER, self.DATA, "--metric",
+        self.assertEqual(set(result), {"loss", "score_loss", "topic_loss", "topic_mae", "score_mae"})
+        self.assertGreater(result["score_loss"], 0.1)
+        result = self.succeeds("evaluate", "--json", CLASSIFIER, self.DATA, "--metric",
                              "sparse_top_k_categorical_accuracy").json
-        self.assertEqual(said["sparse_top_k_categorical_accuracy"], 1)
-        self.assertNotIn("accuracy", said)
+        self.assertEqual(result["sparse_top_k_categorical_accuracy"], 1)
+        self.assertNotIn("accuracy", result)
 
     def test_bad_usage(self):
         self.refuses("evaluate", TWO_ENDS, MODELS / "two_ends.npz", status=USAGE,
-                     saying="give --loss NAME")
+                     message="give --loss NAME")
         self.refuses("evaluate", CLASSIFIER, self.DATA, "--loss", "msee", status=USAGE,
-                     saying="--loss 'msee'")
+                     message="--loss 'msee'")
         x = write_npy(self.folder / "x.npy", *read_npz(self.DATA)["x"])
-        self.refuses("evaluate", CLASSIFIER, x, status=USAGE, saying="no targets")
-        self.refuses("evaluate", CLASSIFIER, MODELS / "two_ends.npz", saying="no array for")
+        self.refuses("evaluate", CLASSIFIER, x, status=USAGE, message="no targets")
+        self.refuses("evaluate", CLASSIFIER, MODELS / "two_ends.npz", message="no array for")
 
 
 class Train(Near):
@@ -209,13 +209,13 @@ class Train(Near):
 
     def test_learns_and_goes_on(self):
         first, second = self.folder / "a.keras", self.folder / "b.keras"
-        said = self.succeeds("train", "--json", CLASSIFIER, self.DATA, "-o", first, "--epochs", "8",
+        result = self.succeeds("train", "--json", CLASSIFIER, self.DATA, "-o", first, "--epochs", "8",
                              "--validation-split", "0.25", "--learning-rate", "0.05", "--seed",
                              "1").json
-        self.assertEqual(said["epochs"], 8)
-        self.assertFalse(said["interrupted"])
-        self.assertEqual(set(said["history"]), {"loss", "accuracy", "val_loss", "val_accuracy"})
-        self.assertLess(said["history"]["loss"][-1], said["history"]["loss"][0])
+        self.assertEqual(result["epochs"], 8)
+        self.assertFalse(result["interrupted"])
+        self.assertEqual(set(result["history"]), {"loss", "accuracy", "val_loss", "val_accuracy"})
+        self.assertLess(result["history"]["loss"][-1], result["history"]["loss"][0])
         self.succeeds("train", "-q", first, self.DATA, "-o", second)
         iterations = [self.succeeds("inspect", "--json", path).json for path in (first, second)]
         self.assertEqual([len(i["optimizer"]) for i in iterations], [10, 10])
@@ -250,51 +250,51 @@ class Train(Near):
         self.succeeds("summary", out)
 
     def test_bad_usage_is_told_before_the_work(self):
-        for words, saying in (
+        for words, message in (
                 (["-o", "a.txt"], "the output must end in .keras"),
                 ([], "--output FILE is missing"),
                 (["-o", "a.keras", "--optimizer", "adm"], "--optimizer 'adm'"),
                 (["-o", "a.keras", "--validation-split", "1"], "less than 1"),
                 (["-o", "a.keras", "--epochs", "0"], "--epochs takes a whole number")):
-            self.refuses("train", CLASSIFIER, self.DATA, *words, status=USAGE, saying=saying)
+            self.refuses("train", CLASSIFIER, self.DATA, *words, status=USAGE, message=message)
         self.refuses("train", CLASSIFIER, self.DATA, "-o", self.folder / "no/where.keras",
-                     saying="there is no folder")
+                     message="there is no folder")
 
     def test_samples_that_do_not_pair(self):
         data = read_npz(self.DATA)
         y = write_npy(self.folder / "y.npy", "<i8", (3,), [0, 1, 2])
         x = write_npy(self.folder / "x.npy", *data["x"])
         out = self.write_text("out.keras", "precious")
-        self.refuses("train", "-q", CLASSIFIER, x, "-t", y, "-o", out, saying="24")
+        self.refuses("train", "-q", CLASSIFIER, x, "-t", y, "-o", out, message="24")
         self.assertEqual(out.read_text(), "precious")
 
 
 class Verify(ProgramTest):
     def test_golden_outputs_of_keras(self):
         for name in ("classifier", "two_ends", "seeing"):
-            said = self.succeeds("verify", MODELS / f"{name}.keras", MODELS / f"{name}.npz").out
-            self.assertTrue(all(line.startswith("ok ") for line in said.splitlines()), said)
+            result = self.succeeds("verify", MODELS / f"{name}.keras", MODELS / f"{name}.npz").out
+            self.assertTrue(all(line.startswith("ok ") for line in result.splitlines()), result)
 
-    def spoilt(self, place, value):
+    def spoilt(self, index, value):
         golden = read_npz(MODELS / "classifier.npz")
-        golden["y"][2][place] = value
+        golden["y"][2][index] = value
         return write_npz(self.folder / "golden.npz", golden)
 
     def test_says_where_the_worst_element_is(self):
         path = self.spoilt(3 * 7 + 2, 5.0)
-        said = self.run_program("verify", CLASSIFIER, path, status=DIFFERENT).out
-        self.assertRegex(said, r"^WRONG scores: 1 of 72 elements .* worst at \[7,2\]: expected 5,")
-        said = self.run_program("verify", "--json", CLASSIFIER, path, status=DIFFERENT).json
-        self.assertFalse(said["ok"])
-        self.assertEqual(said["outputs"][0]["outside"], 1)
-        self.assertEqual(said["outputs"][0]["worst"]["index"], [7, 2])
-        self.assertEqual(said["outputs"][0]["worst"]["expected"], 5)
+        result = self.run_program("verify", CLASSIFIER, path, status=DIFFERENT).out
+        self.assertRegex(result, r"^WRONG scores: 1 of 72 elements .* worst at \[7,2\]: expected 5,")
+        result = self.run_program("verify", "--json", CLASSIFIER, path, status=DIFFERENT).json
+        self.assertFalse(result["ok"])
+        self.assertEqual(result["outputs"][0]["outside"], 1)
+        self.assertEqual(result["outputs"][0]["worst"]["index"], [7, 2])
+        self.assertEqual(result["outputs"][0]["worst"]["expected"], 5)
 
     def test_not_a_number_is_wrong(self):
-        said = self.run_program("verify", "--json", CLASSIFIER, self.spoilt(0, math.nan),
+        result = self.run_program("verify", "--json", CLASSIFIER, self.spoilt(0, math.nan),
                                 status=DIFFERENT).json
-        self.assertEqual(said["outputs"][0]["worst"]["expected"], "NaN")
-        self.assertEqual(said["outputs"][0]["max_abs_difference"], "Infinity")
+        self.assertEqual(result["outputs"][0]["worst"]["expected"], "NaN")
+        self.assertEqual(result["outputs"][0]["max_abs_difference"], "Infinity")
 
     def test_tolerance(self):
         want = read_npz(MODELS / "classifier.npz")["y"][2][0]
@@ -305,31 +305,31 @@ class Verify(ProgramTest):
         self.assertLess(want, 0.6)
         self.run_program("verify", CLASSIFIER, path, f"--rtol={0.7e-3 / want}", status=DIFFERENT)
         self.refuses("verify", CLASSIFIER, path, "--atol", "-1", status=USAGE,
-                     saying="--atol takes a number of at least 0")
+                     message="--atol takes a number of at least 0")
 
     def test_other_shapes_and_names(self):
         golden = read_npz(MODELS / "classifier.npz")
         golden["y"] = ("<f4", (2, 3), golden["y"][2][:6])
         path = write_npz(self.folder / "a.npz", golden)
-        said = self.run_program("verify", CLASSIFIER, path, status=DIFFERENT).out
-        self.assertIn("expected shape (2, 3), got (24, 3)", said)
+        result = self.run_program("verify", CLASSIFIER, path, status=DIFFERENT).out
+        self.assertIn("expected shape (2, 3), got (24, 3)", result)
         path = write_npz(self.folder / "b.npz", {"x": golden["x"]})
-        self.refuses("verify", CLASSIFIER, path, saying="no array for an output")
+        self.refuses("verify", CLASSIFIER, path, message="no array for an output")
         path = write_npz(self.folder / "c.npz", {"y": golden["y"]})
-        self.refuses("verify", CLASSIFIER, path, saying="no array for the input 'x'")
+        self.refuses("verify", CLASSIFIER, path, message="no array for the input 'x'")
 
 
 class Bench(ProgramTest):
     def test_table(self):
-        said = self.succeeds("bench", TWO_ENDS, "-b", "1,4", "-n", "5").out
-        self.assertRegex(said, r"^ +batch +compile ms +p50 ms +p90 ms +p99 ms +samples/s")
-        self.assertEqual(len(re.findall(r"steps of the plan for a batch of [14]\n", said)), 2)
-        self.assertIn("in all", said)
+        result = self.succeeds("bench", TWO_ENDS, "-b", "1,4", "-n", "5").out
+        self.assertRegex(result, r"^ +batch +compile ms +p50 ms +p90 ms +p99 ms +samples/s")
+        self.assertEqual(len(re.findall(r"steps of the plan for a batch of [14]\n", result)), 2)
+        self.assertIn("in all", result)
 
     def test_json(self):
-        said = self.succeeds("bench", "--json", SEEING, "-b", "2", "-n", "20").json
-        self.assertEqual(said["model"], "seeing")
-        batch = said["batches"][0]
+        result = self.succeeds("bench", "--json", SEEING, "-b", "2", "-n", "20").json
+        self.assertEqual(result["model"], "seeing")
+        batch = result["batches"][0]
         self.assertEqual((batch["batch_size"], batch["runs"]), (2, 20))
         self.assertLessEqual(batch["p50_ms"], batch["p90_ms"])
         self.assertLessEqual(batch["p90_ms"], batch["p99_ms"])
@@ -338,12 +338,12 @@ class Bench(ProgramTest):
         self.assertGreater(sum(step["flops"] for step in batch["steps"]), 0)
 
     def test_bad_usage(self):
-        self.refuses("bench", SEEING, "-b", "1,x", status=USAGE, saying="got '1,x'")
-        self.refuses("bench", self.folder / "none.keras", saying="File not found")
+        self.refuses("bench", SEEING, "-b", "1,x", status=USAGE, message="got '1,x'")
+        self.refuses("bench", self.folder / "none.keras", message="File not found")
 
 
 class Shapes(Near):
-    """Models without samples, or with batches of a fixed size: see maker/program.py."""
+    """Models whose data has no samples, or batches of a fixed size: see maker/program.py."""
 
     def predicted(self, model, data, *more):
         out = self.folder / "y.npz"
@@ -367,8 +367,8 @@ class Shapes(Near):
     def test_a_batch_that_states_do_not_fit(self):
         x = read_npz(MODELS / "stateful.npz")["x"]
         cut = write_npy(self.folder / "x.npy", x[0], (6, 2, 3), x[2][:36])
-        self.refuses("predict", STATEFUL, cut, saying="batch")
-        self.refuses("predict", STATEFUL, MODELS / "stateful.npz", "-b", "8", saying="batch")
+        self.refuses("predict", STATEFUL, cut, message="batch")
+        self.refuses("predict", STATEFUL, MODELS / "stateful.npz", "-b", "8", message="batch")
 
     def test_outputs_without_samples(self):
         self.golden("whole")
@@ -376,8 +376,8 @@ class Shapes(Near):
         self.succeeds("verify", WHOLE, MODELS / "whole_first.npz")
         golden = read_npz(MODELS / "whole_first.npz")
         self.assertEqual(golden["y"][1], ())
-        said = self.succeeds("predict", "--json", WHOLE, MODELS / "whole_first.npz").json
-        self.near(list(said["outputs"].values()), golden["y"][2])
+        result = self.succeeds("predict", "--json", WHOLE, MODELS / "whole_first.npz").json
+        self.near(list(result["outputs"].values()), golden["y"][2])
         self.assertEqual(
             len(self.succeeds("predict", WHOLE, MODELS / "whole_first.npz").out.splitlines()), 2)
 
@@ -389,7 +389,7 @@ class Shapes(Near):
         for name in ("fixed", "stateful", "whole_first", "uneven"):
             model = MODELS / f"{name.removesuffix('_first')}.keras"
             out, data = self.folder / f"{name}.keras", MODELS / f"{name}.npz"
-            if name == "whole_first":  # as in Keras, targets have rows all the same
+            if name == "whole_first":  # as in Keras, targets have rows nevertheless
                 golden = read_npz(data)
                 data = write_npz(self.folder / "whole.npz",
                                  {"x": golden["x"], "y": ("<f4", (32,), golden["y"][2] * 32)})
@@ -398,6 +398,6 @@ class Shapes(Near):
             self.assertLess(lossless, 1e-9, name)
             self.succeeds("train", "-q", "--loss", "mse", "--optimizer", "sgd", model,
                           data, "-o", out)
-            said = self.succeeds("bench", "--json", "-n", "2", model).json
-            sizes = [batch["batch_size"] for batch in said["batches"]]
+            result = self.succeeds("bench", "--json", "-n", "2", model).json
+            sizes = [batch["batch_size"] for batch in result["batches"]]
             self.assertEqual(sizes, [4] if name in ("fixed", "stateful") else [1, 32], name)

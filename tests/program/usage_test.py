@@ -6,28 +6,28 @@ import program
 from program import MODELS, USAGE, ProgramTest
 
 DOCS = (program.GOLDEN.parents[1] / "docs/program.md").read_text(encoding="utf-8")
-# Those of the examples in the docs, in their order.
+# The commands of the examples in the docs, in their order.
 COMMANDS = list(dict.fromkeys(re.findall(r"(?m)^(?:.*<\()?keratin ([a-z]+)", DOCS)))
 
 
 class Usage(ProgramTest):
     def test_help_lists_every_command_and_status(self):
-        said = self.succeeds("--help").out
-        listed = re.findall(r"^  ([a-z]+)  ", said.split("commands:")[1].split("options:")[0],
+        result = self.succeeds("--help").out
+        listed = re.findall(r"^  ([a-z]+)  ", result.split("commands:")[1].split("options:")[0],
                             re.MULTILINE)
         self.assertEqual(listed, COMMANDS)
         for status in ("0", "1", "2", "3", "4", "130"):
-            self.assertRegex(said.split("exit status:")[1], rf"(?m)^  {status} ")
-        self.assertEqual(self.succeeds("help").out, said)
-        self.assertEqual(self.succeeds("-h").out, said)
+            self.assertRegex(result.split("exit status:")[1], rf"(?m)^  {status} ")
+        self.assertEqual(self.succeeds("help").out, result)
+        self.assertEqual(self.succeeds("-h").out, result)
 
     def test_every_command_has_help(self):
         for command in COMMANDS:
-            said = self.succeeds(command, "--help").out
-            self.assertTrue(said.startswith(f"usage: keratin {command} "), said)
-            self.assertIn("--help", said)
-            self.assertLessEqual(max(map(len, said.splitlines())), 100, command)
-            self.assertEqual(self.succeeds("help", command).out, said)
+            result = self.succeeds(command, "--help").out
+            self.assertTrue(result.startswith(f"usage: keratin {command} "), result)
+            self.assertIn("--help", result)
+            self.assertLessEqual(max(map(len, result.splitlines())), 100, command)
+            self.assertEqual(self.succeeds("help", command).out, result)
 
     def test_version(self):
         self.assertRegex(self.succeeds("--version").out, r"^keratin \d+\.\d+\.\d+\n$")
@@ -38,31 +38,31 @@ class Usage(ProgramTest):
         self.assertIn("usage: keratin COMMAND", done.err)
 
     def test_an_unknown_command_and_the_nearest(self):
-        self.refuses("sumary", status=USAGE, saying="did you mean 'summary'?")
-        done = self.refuses("xyzzy", status=USAGE, saying="unknown command 'xyzzy'")
+        self.refuses("sumary", status=USAGE, message="did you mean 'summary'?")
+        done = self.refuses("xyzzy", status=USAGE, message="unknown command 'xyzzy'")
         self.assertNotIn("did you mean", done.err)
-        self.refuses("help", "inspct", status=USAGE, saying="did you mean 'inspect'?")
-        self.refuses("--verson", status=USAGE, saying="unknown option '--verson'")
+        self.refuses("help", "inspct", status=USAGE, message="did you mean 'inspect'?")
+        self.refuses("--verson", status=USAGE, message="unknown option '--verson'")
 
     def test_an_unknown_option_and_the_nearest(self):
         self.refuses("summary", "--jsn", "m.keras", status=USAGE,
-                     saying="keratin summary: unknown option '--jsn'; did you mean '--json'?")
-        self.refuses("summary", "-x", "m.keras", status=USAGE, saying="unknown option '-x'")
+                     message="keratin summary: unknown option '--jsn'; did you mean '--json'?")
+        self.refuses("summary", "-x", "m.keras", status=USAGE, message="unknown option '-x'")
 
     def test_wrong_arguments(self):
-        self.refuses("summary", status=USAGE, saying="MODEL is missing")
+        self.refuses("summary", status=USAGE, message="MODEL is missing")
         self.refuses("summary", "a.keras", "b.keras", status=USAGE,
-                     saying="unexpected argument 'b.keras'")
-        self.refuses("summary", "a.keras", "--width", status=USAGE, saying="--width needs a value")
+                     message="unexpected argument 'b.keras'")
+        self.refuses("summary", "a.keras", "--width", status=USAGE, message="--width needs a value")
         self.refuses("summary", "a.keras", "--width", "--json", status=USAGE,
-                     saying="--width needs a value")
+                     message="--width needs a value")
         self.refuses("summary", "a.keras", "--width", "wide", status=USAGE,
-                     saying="--width takes a whole number of at least 0, got 'wide'")
-        self.refuses("summary", "a.keras", "--width", "3x", status=USAGE, saying="got '3x'")
-        self.refuses("summary", "a.keras", "--width=-3", status=USAGE, saying="at least 0")
-        self.refuses("summary", "a.keras", "--json=yes", status=USAGE, saying="takes no value")
-        self.refuses("summary", "a.keras", "--json", "--json", status=USAGE, saying="given twice")
-        self.refuses("completion", "tcsh", status=USAGE, saying="SHELL is one of bash, zsh, fish")
+                     message="--width takes a whole number of at least 0, got 'wide'")
+        self.refuses("summary", "a.keras", "--width", "3x", status=USAGE, message="got '3x'")
+        self.refuses("summary", "a.keras", "--width=-3", status=USAGE, message="at least 0")
+        self.refuses("summary", "a.keras", "--json=yes", status=USAGE, message="takes no value")
+        self.refuses("summary", "a.keras", "--json", "--json", status=USAGE, message="given twice")
+        self.refuses("completion", "tcsh", status=USAGE, message="SHELL is one of bash, zsh, fish")
 
     def test_what_follows_two_dashes_is_a_file(self):
         shutil.copy(MODELS / "classifier.keras", self.folder / "--json.keras")
@@ -81,7 +81,7 @@ class Usage(ProgramTest):
 
 class Texts(ProgramTest):
     def complete(self, line):
-        """What bash offers at the end of a line."""
+        """The completions that bash offers at the end of a line."""
         script = self.succeeds("completion", "bash").out + (
             f"COMP_WORDS=({line}); [[ {line!r} == *' ' ]] && COMP_WORDS+=('')\n"
             "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _keratin; printf '%s\\n' \"${COMPREPLY[@]}\"")
@@ -100,9 +100,9 @@ class Texts(ProgramTest):
 
     def test_other_shells(self):
         self.assertIn("bashcompinit", self.succeeds("completion", "zsh").out)
-        said = self.succeeds("completion", "fish").out
+        result = self.succeeds("completion", "fish").out
         for command in COMMANDS:
-            self.assertIn(f"-n __fish_use_subcommand -f -a {command} ", said)
+            self.assertIn(f"-n __fish_use_subcommand -f -a {command} ", result)
 
     def test_the_manual_page_says_what_help_says(self):
         page = self.succeeds("manual").out

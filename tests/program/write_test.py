@@ -44,8 +44,8 @@ class Convert(ProgramTest):
             path = self.convert(GOLDEN / "files" / name, "new.keras", "--no-training")
             config = self.convert(GOLDEN / "files" / name, "config.json", "--no-training")
             self.succeeds("diff", path, config, "--ignore=weights")
-            said = self.succeeds("inspect", "--json", path).json
-            self.assertEqual(sum(weight["bytes"] for weight in said["weights"]), 35 * 4)
+            result = self.succeeds("inspect", "--json", path).json
+            self.assertEqual(sum(weight["bytes"] for weight in result["weights"]), 35 * 4)
         self.succeeds("diff", GOLDEN / "files/keras3.h5",
                       self.convert(GOLDEN / "files/keras3.h5", "new.keras"))
 
@@ -57,9 +57,9 @@ class Convert(ProgramTest):
 
     def test_without_training(self):
         path = self.convert(CLASSIFIER, "bare.keras", "--no-training")
-        said = self.succeeds("inspect", "--json", path).json
-        self.assertEqual(said["optimizer"], [])
-        self.assertIsNone(said["training"])
+        result = self.succeeds("inspect", "--json", path).json
+        self.assertEqual(result["optimizer"], [])
+        self.assertIsNone(result["training"])
 
     def test_training_that_cannot_be_read(self):
         path = self.folder / "mine.keras"
@@ -72,15 +72,15 @@ class Convert(ProgramTest):
                     data = json.dumps(config).encode()
                 new.writestr(member, data)
         out = self.folder / "out.keras"
-        said = self.refuses("convert", path, out, saying="Could not interpret metric identifier: shine")
+        result = self.refuses("convert", path, out, message="Could not interpret metric identifier: shine")
         self.assertIn("(the model itself can be read: --no-training leaves out how it is trained)",
-                      said.err)
+                      result.err)
         self.assertFalse(out.exists())
         self.succeeds("convert", path, out, "--no-training")
         self.succeeds("verify", out, GOLDEN_OUTPUTS)
-        # Where the model cannot be read either, that would help nobody.
-        said = self.refuses("convert", LAMBDA, out, saying="Lambda layer 'double'")
-        self.assertNotIn("--no-training", said.err)
+        # If the model cannot be read either, the hint would not help.
+        result = self.refuses("convert", LAMBDA, out, message="Lambda layer 'double'")
+        self.assertNotIn("--no-training", result.err)
 
     def test_over_itself(self):
         path = self.folder / "m.keras"
@@ -100,16 +100,16 @@ class Convert(ProgramTest):
             self.assertEqual(old.read_text(), "precious", words)
         folder = self.folder / "mine"
         folder.mkdir()
-        self.refuses("convert", CLASSIFIER, f"{folder}/", saying="no folder of a model")
+        self.refuses("convert", CLASSIFIER, f"{folder}/", message="no folder of a model")
         left = {p.name for p in self.folder.iterdir()}
         self.assertEqual(left, {"old.keras", "damaged.keras", "other.npz", "mine"})
 
     def test_bad_usage(self):
-        self.refuses("convert", CLASSIFIER, status=USAGE, saying="OUTPUT is missing")
+        self.refuses("convert", CLASSIFIER, status=USAGE, message="OUTPUT is missing")
         self.refuses("convert", CLASSIFIER, "a.onnx", status=USAGE,
-                     saying="the output must end in .keras")
+                     message="the output must end in .keras")
         self.refuses("convert", self.convert(CLASSIFIER, "a.npz"), "a.keras", status=USAGE,
-                     saying="say by --model MODEL")
+                     message="say by --model MODEL")
 
 
 class Diff(ProgramTest):
@@ -130,18 +130,18 @@ class Diff(ProgramTest):
 
     def test_a_config(self):
         other = self.changed("b.keras", lambda text: text.replace('"relu"', '"tanh"'))
-        said = self.run_program("diff", CLASSIFIER, other, status=DIFFERENT).out
-        self.assertEqual(said, "config  layer 'hidden': config.activation: \"relu\", \"tanh\"\n")
-        said = self.run_program("diff", "--raw", CLASSIFIER, other, status=DIFFERENT).out
-        self.assertIn("layer 'hidden': config.activation", said)
+        result = self.run_program("diff", CLASSIFIER, other, status=DIFFERENT).out
+        self.assertEqual(result, "config  layer 'hidden': config.activation: \"relu\", \"tanh\"\n")
+        result = self.run_program("diff", "--raw", CLASSIFIER, other, status=DIFFERENT).out
+        self.assertIn("layer 'hidden': config.activation", result)
         self.succeeds("diff", CLASSIFIER, other, "--ignore", "config")
 
     def test_a_key_of_one_of_them(self):
         other = self.changed("b.keras",
                              lambda text: text.replace('"relu"', '"relu", "colour": 1'))
-        for words, said in (((CLASSIFIER, other), "nothing, 1"), ((other, CLASSIFIER), "1, nothing")):
+        for words, result in (((CLASSIFIER, other), "nothing, 1"), ((other, CLASSIFIER), "1, nothing")):
             done = self.run_program("diff", "--raw", *words, status=DIFFERENT)
-            self.assertEqual(done.out, f"config  layer 'hidden': config.colour: {said}\n")
+            self.assertEqual(done.out, f"config  layer 'hidden': config.colour: {result}\n")
 
     def test_not_a_number(self):
         files = [write_npz(self.folder / f"{name}.npz", {"w": ("<f4", (2,), [1.0, value])})
@@ -153,9 +153,9 @@ class Diff(ProgramTest):
     def test_weights_and_training(self):
         other = self.folder / "b.keras"
         self.succeeds("train", "-q", CLASSIFIER, MODELS / "classifier_data.npz", "-o", other)
-        said = self.run_program("diff", "--json", CLASSIFIER, other, status=DIFFERENT).json
-        self.assertFalse(said["same"])
-        by_place = {d["place"]: d for d in said["differences"]}
+        result = self.run_program("diff", "--json", CLASSIFIER, other, status=DIFFERENT).json
+        self.assertFalse(result["same"])
+        by_place = {d["place"]: d for d in result["differences"]}
         self.assertEqual(by_place["hidden/kernel"]["kind"], "weights")
         self.assertTrue(0 < by_place["hidden/kernel"]["max_abs_difference"] < 0.1)
         self.assertEqual(by_place["optimizer: adam/iteration"]["max_abs_difference"], 1)
@@ -170,24 +170,24 @@ class Diff(ProgramTest):
         self.succeeds("diff", first, second)
         other = self.folder / "c.npz"
         self.succeeds("convert", MODELS / "two_ends.keras", other)
-        said = self.run_program("diff", first, other, status=DIFFERENT).out
-        self.assertIn("weights  layers/dense/vars/0: f32 (4, 5), f32 (8, 2)", said)
-        self.assertIn("only in the second", said)
+        result = self.run_program("diff", first, other, status=DIFFERENT).out
+        self.assertIn("weights  layers/dense/vars/0: f32 (4, 5), f32 (8, 2)", result)
+        self.assertIn("only in the second", result)
 
     def test_another_model(self):
-        said = self.run_program("diff", CLASSIFIER, MODELS / "two_ends.keras", status=DIFFERENT).out
-        self.assertIn("config  layer 'hidden': only in the first\n", said)
-        self.assertIn("weights  reader/lstm_cell/kernel: only in the second\n", said)
+        result = self.run_program("diff", CLASSIFIER, MODELS / "two_ends.keras", status=DIFFERENT).out
+        self.assertIn("config  layer 'hidden': only in the first\n", result)
+        self.assertIn("weights  reader/lstm_cell/kernel: only in the second\n", result)
 
     def test_a_lambda_needs_raw(self):
-        self.refuses("diff", LAMBDA, LAMBDA, saying="is never run here")
+        self.refuses("diff", LAMBDA, LAMBDA, message="is never run here")
         self.succeeds("diff", "--raw", LAMBDA, LAMBDA)
 
     def test_bad_usage(self):
-        self.refuses("diff", CLASSIFIER, status=USAGE, saying="SECOND is missing")
-        self.refuses("diff", CLASSIFIER, self.folder / "none.keras", saying="File not found")
+        self.refuses("diff", CLASSIFIER, status=USAGE, message="SECOND is missing")
+        self.refuses("diff", CLASSIFIER, self.folder / "none.keras", message="File not found")
         self.refuses("diff", CLASSIFIER, CLASSIFIER, "--ignore", "weight", status=USAGE,
-                     saying="did you mean 'weights'?")
+                     message="did you mean 'weights'?")
 
 
 class Plot(ProgramTest):
@@ -207,8 +207,8 @@ class Plot(ProgramTest):
         self.assertTrue(png.read_bytes().startswith(b"\x89PNG"))
 
     def test_bad_usage(self):
-        self.refuses("plot", CLASSIFIER, status=USAGE, saying="--output FILE is missing")
-        self.refuses("plot", CLASSIFIER, "-o", "m.jpg", status=USAGE, saying=".svg, .png or .dot")
+        self.refuses("plot", CLASSIFIER, status=USAGE, message="--output FILE is missing")
+        self.refuses("plot", CLASSIFIER, "-o", "m.jpg", status=USAGE, message=".svg, .png or .dot")
         self.refuses("plot", CLASSIFIER, "-o", "m.svg", "--direction", "XY", status=USAGE,
-                     saying="--direction is one of TB, LR; got 'XY'")
-        self.refuses("plot", LAMBDA, "-o", self.folder / "m.svg", saying="is never run here")
+                     message="--direction is one of TB, LR; got 'XY'")
+        self.refuses("plot", LAMBDA, "-o", self.folder / "m.svg", message="is never run here")

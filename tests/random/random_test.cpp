@@ -1,5 +1,5 @@
-// Random functional models: built, cloned, serialised, reloaded and run; every way must give the
-// same answers. KERATIN_RANDOM_MODELS sets how many, KERATIN_RANDOM_SEED where to start.
+// Builds random functional models, and compares their outputs with those of clones and of reloaded
+// models. KERATIN_RANDOM_MODELS sets their number, KERATIN_RANDOM_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,14 +32,14 @@ bool close(const RunResult& a, const RunResult& b) {
   const auto x = a.outputs.flat(), y = b.outputs.flat();
   for (size_t i = 0; i < x.size(); ++i)
     for (int64_t k = 0; k < x[i].count(); ++k)
-      // The mean of a row that is masked throughout is NaN, as in Keras.
+      // The mean of a fully masked row is NaN, as in Keras.
       if (!(std::abs(x[i].at(k) - y[i].at(k)) <= 1e-4 * (1 + std::abs(y[i].at(k)))) &&
           !(std::isnan(x[i].at(k)) && std::isnan(y[i].at(k))))
         return false;
   return true;
 }
 
-// A config without the shapes of first calls: one may have been outside the model.
+// A config without build shapes: a layer may have been built by a call outside of the model.
 Json unbuilt(const Json& json) {
   if (json.is_array()) {
     Json out = Json::array();
@@ -53,7 +53,7 @@ Json unbuilt(const Json& json) {
   return out;
 }
 
-// What is wrong with a model of this recipe, or "" if nothing is.
+// The first fault of a model of this recipe; "" if there is none.
 std::string fault(const Recipe& recipe, const Cloner& cloner) {
   try {
     clear_session();
@@ -81,9 +81,9 @@ std::string fault(const Recipe& recipe, const Cloner& cloner) {
   }
 }
 
-uint64_t setting(const char* name, uint64_t otherwise) {
+uint64_t setting(const char* name, uint64_t fallback) {
   const char* given = std::getenv(name);
-  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+  return given == nullptr ? fallback : std::strtoull(given, nullptr, 10);
 }
 
 class RandomModels : public ::testing::Test {
@@ -95,7 +95,7 @@ class RandomModels : public ::testing::Test {
   WarningHandler handler_;
 };
 
-TEST_F(RandomModels, CloneReloadAndRunAlike) {
+TEST_F(RandomModels, GiveTheSameOutputsClonedAndReloaded) {
   const uint64_t first = setting("KERATIN_RANDOM_SEED", 1);
   const uint64_t count = setting("KERATIN_RANDOM_MODELS", 2000);
   std::cout << "seeds " << first << " to " << first + count - 1 << '\n';
@@ -103,17 +103,17 @@ TEST_F(RandomModels, CloneReloadAndRunAlike) {
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const std::string wrong = fault(random_recipe(seed), cloner);
     if (wrong.empty()) continue;
-    const Recipe least =
+    const Recipe smallest =
         shrink(random_recipe(seed), [&](const Recipe& r) { return !fault(r, cloner).empty(); });
     ADD_FAILURE() << "seed " << seed << ": " << wrong << "\nthe smallest model that fails ("
-                  << fault(least, cloner) << "):\n"
-                  << summary_text(cook(least));
+                  << fault(smallest, cloner) << "):\n"
+                  << summary_text(cook(smallest));
     return;
   }
 }
 
-// A cloner that forgets masks must be noticed, and the model shrunk to what matters.
-TEST_F(RandomModels, ShrinkToASmallModelWhenSomethingIsWrong) {
+// A cloner that loses masks must be detected, and the failing model shrunk to a few layers.
+TEST_F(RandomModels, ShrinkAFailingModel) {
   const Cloner forgetful = [](const Model& model) {
     return clone_model(model, {.clone_function = [](const LayerPtr& layer) -> LayerPtr {
                          if (layer->class_name() == "Masking")
@@ -123,13 +123,13 @@ TEST_F(RandomModels, ShrinkToASmallModelWhenSomethingIsWrong) {
   };
   for (uint64_t seed = 1; seed < 500; ++seed) {
     if (fault(random_recipe(seed), forgetful) != "the clone gives other numbers") continue;
-    const Recipe least = shrink(random_recipe(seed), [&](const Recipe& r) {
+    const Recipe smallest = shrink(random_recipe(seed), [&](const Recipe& r) {
       return fault(r, forgetful) == "the clone gives other numbers";
     });
-    EXPECT_LE(least.steps.size(), 3u);
+    EXPECT_LE(smallest.steps.size(), 3u);
     return;
   }
-  ADD_FAILURE() << "no random model noticed a lost mask";
+  ADD_FAILURE() << "expected a random model to detect a lost mask";
 }
 
 }  // namespace

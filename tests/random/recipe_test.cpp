@@ -29,7 +29,7 @@ class Dice {
 
 constexpr int64_t time_steps = 4;
 
-// Functions of Lambdas, found again by the beginning of the layer's name.
+// Functions of Lambdas, by the prefix of the layer's name.
 LambdaFunction function_of(const std::string& name) {
   if (name.starts_with("fork"))
     return lambda_function([](Value x) { return Values{x * 2.0, x + 0.5, x}; });
@@ -132,7 +132,7 @@ class Kitchen {
     }
   }
 
-  // The same layer again where one fits, or a new one.
+  // A layer of the model that fits, or a new one.
   void shared(const SymbolicTensor& x) {
     for (const Dense& dense : dense_)
       if (dense->built_with()[0].back() == x.shape().back()) return add(dense(x));

@@ -9,26 +9,26 @@
 
 namespace keratin {
 
-// A random functional model, as data: each step adds a layer to what is there. A step picks by its
-// numbers among what is possible when its turn comes, so any steps can be left out and what remains
-// is a model still. That is how a failing one is shrunk.
+// A random functional model as data. Each step adds a layer, chosen by the step's numbers among the
+// possible ones. Any steps can be left out and the others still make a model, so that a failing
+// model can be shrunk.
 struct Step {
   uint64_t kind = 0, first = 0, second = 0, size = 0;
 };
 struct Recipe {
   uint64_t seed = 0;
   std::vector<Step> steps;
-  uint64_t ends = 0;  // decides the inputs' and outputs' structure
+  uint64_t ends = 0;  // chooses the structure of inputs and outputs
 };
 
 Recipe random_recipe(uint64_t seed);
 Model cook(const Recipe& recipe);
 // Data for the model's inputs: sequences are padded with zeros, so that masks matter.
 Tree<Tensor> data_for(const Model& model, uint64_t seed);
-// What reading such a model's config needs: the functions of its Lambdas.
+// The functions of Lambdas, which are needed to read such a model's config.
 CustomLayers lambdas_of_recipes();
 
-// The smallest recipe found, by leaving out steps, for which `fails` still holds.
+// Leaves out steps while `fails` holds. Returns the smallest recipe found.
 template <class Fails>
 Recipe shrink(Recipe recipe, const Fails& fails) {
   for (bool smaller = true; smaller;) {

@@ -63,7 +63,7 @@ void expect_same(const Told& got, const Told& expected) {
 }
 
 // The same model on three devices: what comes out trains the one that goes in.
-struct Spread {
+struct Replication {
   const char* name;
   Model (*over)(const Model& made);
 };
@@ -71,7 +71,7 @@ Model data_parallel(const Model& made, bool mirror) {
   return distribute::distribute(
       made, DataParallel({.devices = {"gpu:0", "gpu:1", "gpu:2"}, .mirror_variables = mirror}));
 }
-const Spread spreads[] = {
+const Replication replications[] = {
     {"multi_gpu_model", [](const Model& made) { return multi_gpu_model(made, {.gpus = 3}); }},
     {"relocated",
      [](const Model& made) {
@@ -91,10 +91,10 @@ class EverythingElseIsUnchanged : public ::testing::Test {
   static void check(const std::function<Told(Model&)>& course) {
     const auto scope = device_scope("gpu:0");
     const Model first = classifier();
-    const auto take = [&](const Spread& spread) {
+    const auto take = [&](const Replication& replication) {
       const Model made = classifier();
       made.layer()->set_weights(first.get_weights());
-      Model model = spread.over(made);
+      Model model = replication.over(made);
       model.compile({.optimizer = SGD({.learning_rate = 0.1, .momentum = 0.5}),
                      .loss = "sparse_categorical_crossentropy",
                      .metrics = {"accuracy"},
@@ -107,9 +107,9 @@ class EverythingElseIsUnchanged : public ::testing::Test {
       return told;
     };
     const Told expected = take({"one device", [](const Model& made) { return made; }});
-    for (const Spread& spread : spreads) {
-      SCOPED_TRACE(spread.name);
-      expect_same(take(spread), expected);
+    for (const Replication& replication : replications) {
+      SCOPED_TRACE(replication.name);
+      expect_same(take(replication), expected);
     }
   }
 };

@@ -12,13 +12,13 @@
 
 extern char** environ;  // NOLINT
 
-// Training that is killed at any moment goes on as if it never had been.
+// Training that is killed at any moment continues with the same bits.
 namespace keratin {
 namespace {
 
 constexpr const char* folder_variable = "KERATIN_BACKUP_TEST";
 
-// Dropout, shuffling, an optimizer with state, a metric, partial batches: all that must come back.
+// Backups must restore dropout, shuffling, the optimizer's state, a metric, and partial batches.
 std::vector<Tensor> train(const std::filesystem::path& folder, int64_t epochs = 40,
                           const CallbackPtr& accident = nullptr) {
   clear_session();
@@ -45,8 +45,7 @@ std::vector<Tensor> train(const std::filesystem::path& folder, int64_t epochs = 
   return out;
 }
 
-// Trains with backups: by itself a test that they change nothing, and what the one below starts in
-// processes of its own, and kills.
+// The test below starts this one in other processes, and kills them.
 TEST(Backup, ChangesNothing) {
   const char* given = std::getenv(folder_variable);
   const std::filesystem::path folder =
@@ -67,8 +66,8 @@ TEST(Backup, SurvivesKills) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   setenv(folder_variable, folder.c_str(), 1);
-  // What is started has one test, whatever part of them this is.
-  for (const char* part : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"}) unsetenv(part);
+  // The processes run one test, so they must not be sharded.
+  for (const char* variable : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"}) unsetenv(variable);
   std::mt19937 random(static_cast<uint32_t>(getpid()));
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::string filter = "--gtest_filter=Backup.ChangesNothing", quiet = "--gtest_brief=1";
@@ -77,7 +76,7 @@ TEST(Backup, SurvivesKills) {
     char* arguments[] = {self.data(), filter.data(), quiet.data(), nullptr};
     pid_t child = 0;
     ASSERT_EQ(posix_spawn(&child, self.c_str(), nullptr, nullptr, arguments, environ), 0);
-    // Later and later, so that it ends however slow the machine is.
+    // Each process runs longer than the last, so that training ends on slow machines too.
     const int64_t limit = 2000 + 4000 * int64_t{round};
     for (int64_t waited = 0, until = static_cast<int64_t>(random() % 30000) + limit; waited < until;
          waited += 500) {
@@ -101,8 +100,8 @@ TEST(Backup, SurvivesKills) {
   for (const auto& item : resumed) EXPECT_EQ(item.second, whole[i++]) << item.first;
 }
 
-// What the epoch has gathered so far comes back too, or its logs would be of its end alone.
-TEST(Backup, GoesOnInTheMiddleOfAnEpoch) {
+// The logs of an epoch cover the batches before the interruption too.
+TEST(Backup, ContinuesInTheMiddleOfAnEpoch) {
   const auto folder = std::filesystem::path(::testing::TempDir()) / "halved";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
@@ -115,7 +114,8 @@ TEST(Backup, GoesOnInTheMiddleOfAnEpoch) {
   EXPECT_EQ(train(folder, 2), train("", 2));
 }
 
-// With a fixed number of steps, data go on from epoch to epoch; so does what is skipped.
+// With a fixed number of steps, each epoch continues the data of the last one, also after a
+// restore.
 std::vector<Tensor> train_in_steps(const Data& data, const std::filesystem::path& folder,
                                    bool accident) {
   clear_session();
@@ -136,7 +136,7 @@ std::vector<Tensor> train_in_steps(const Data& data, const std::filesystem::path
   return model.get_weights();
 }
 
-TEST(Backup, GoesOnInDataWithoutEpochs) {
+TEST(Backup, ContinuesInDataWithoutEpochs) {
   const auto numbered = [](int64_t i) {
     return Batch{Tensor::full(DType::f32, {1, 2}, static_cast<double>(i)),
                  Tensor::full(DType::f32, {1, 1}, static_cast<double>(i * i % 7))};
@@ -158,7 +158,7 @@ TEST(Backup, GoesOnInDataWithoutEpochs) {
   }
 }
 
-TEST(Reproducible, SameSeedSameBits) { EXPECT_EQ(train(""), train("")); }
+TEST(Reproducible, GivesTheSameBitsForTheSameSeed) { EXPECT_EQ(train(""), train("")); }
 
 }  // namespace
 }  // namespace keratin

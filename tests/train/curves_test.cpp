@@ -7,8 +7,8 @@
 #include "keratin/testing/backends.h"
 #include "keratin/testing/golden.h"
 
-// Models that learn as real Keras does: the logs of every step and epoch, and what the weights and
-// the optimizer's variables become, recorded in tests/golden/training.json.
+// Compares training with Keras: tests/golden/training.json has the logs of every step and epoch,
+// and the final values of the weights and the optimizer's variables.
 namespace keratin::testing {
 namespace {
 
@@ -29,9 +29,9 @@ const Json& find(const std::string& name) {
   fail("no case is named ", name);
 }
 
-// Numbers differ by how sums are ordered. Where layers compute in 16 bits, Keras rounds after every
-// operation and Keratin after every fused loop: on the way through a model and back a value meets a
-// dozen roundings, each of half a unit in the last place.
+// Numbers differ by the order of sums. In 16 bits, Keras rounds after every operation and Keratin
+// after every fused loop, so a forward and backward pass has about a dozen roundings, each of half
+// a unit in the last place.
 double tolerance_of(const Json& record) {
   const std::string config = record.at("config").dump();
   const auto uses = [&](const char* policy) { return config.find(policy) != std::string::npos; };
@@ -104,7 +104,7 @@ FitOptions fit_options(const Json& json) {
 void expect_logs(const Logs& got, const Json& wanted, double tolerance, const std::string& when) {
   ASSERT_EQ(got.size(), wanted.as_object().size()) << when;
   for (const auto& [name, json] : wanted.as_object()) {
-    ASSERT_TRUE(got.contains(name)) << when << ": no " << name;
+    ASSERT_TRUE(got.contains(name)) << when << ": expected a log named " << name;
     const double value = json.as_double();
     EXPECT_NEAR(got.at(name), value, tolerance * (1 + std::abs(value))) << when << ": " << name;
   }
@@ -127,7 +127,7 @@ class Recorder final : public Callback {
 
 class Curves : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
-TEST_P(Curves, FollowKeras) {
+TEST_P(Curves, MatchKeras) {
   const auto& [name, backend] = GetParam();
   const Json& record = find(name);
   const double tolerance = tolerance_of(record);

@@ -5,14 +5,14 @@
 #include "keratin/keratin.h"
 #include "keratin/testing/golden.h"
 
-// Masks and weights in losses and metrics, by the rules of Keras 2.2 and of Keras 3.
+// Tests masks and weights in losses and metrics by the rules of Keras 2.2 and of Keras 3.
 namespace keratin::testing {
 namespace {
 
 constexpr int64_t rows = 4, steps = 3, rows_each = 2;
 constexpr double epsilon = 1e-7;
 
-// Steps that are 0 are masked: two of three in the first row, one in the second, none elsewhere.
+// Steps of 0 are masked: two of three in the first row, one in the second, none in other rows.
 const Tensor x =
     Tensor::of<double>(DType::f32, {rows, steps, 1}, {1, 0, 0, 2, -1, 0, 3, 1, 2, -2, 1, 4});
 const Tensor y =
@@ -29,11 +29,11 @@ Model identity(Dialect dialect) {
   return model;
 }
 
-// How far each step is off; whether it counts.
+// The error of each step, and its mask.
 double off(int64_t i) { return x.at(i) - y.at(i); }
 double valid(int64_t i) { return x.at(i) != 0 ? 1 : 0; }
 
-// weighted_masked_objective of Keras 2.2.5, over one batch.
+// Keras 2.2.5's weighted_masked_objective for one batch.
 double keras2_mean(int64_t first_row, double (*score)(int64_t), bool weighted) {
   double share = 0, counted = 0, total = 0;
   for (int64_t i = 0; i < rows_each * steps; ++i)
@@ -65,7 +65,8 @@ TEST(Dialects, Keras2TakesTheMeanOfEachBatch) {
 
 TEST(Dialects, Keras3CountsEveryStepOnce) {
   Model model = identity(Dialect::keras3);
-  Tensor of_steps(DType::f32, {rows, steps});  // a mask of steps needs weights of steps there
+  Tensor of_steps(DType::f32,
+                  {rows, steps});  // with a mask of steps, Keras 3 needs weights of steps
   for (int64_t i = 0; i < rows * steps; ++i) of_steps.set(i, weights.at(i / steps));
   const Logs logs =
       model.evaluate(x, y, {.batch_size = rows_each, .verbose = 0, .sample_weight = of_steps});

@@ -1,4 +1,4 @@
-// A program that predicts for days must not grow.
+// The memory of a program that predicts for days must not grow.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-// 100,000 calls, one sample at a time. Memory may settle during the first tenth of them.
+// Makes 100,000 calls of one sample. Memory may still grow during the first tenth of them.
 template <class Call>
 void expect_flat_memory(const Call& call) {
 #ifdef __SANITIZE_ADDRESS__
@@ -24,7 +24,7 @@ void expect_flat_memory(const Call& call) {
   for (int i = 0; i < 10'000; ++i) call();
   const int64_t before = resident_bytes();
   for (int i = 0; i < 90'000; ++i) call();
-  EXPECT_LE(resident_bytes() - before, 256 << 10) << "bytes more after 90,000 further calls";
+  EXPECT_LE(resident_bytes() - before, 256 << 10) << "bytes were added by 90,000 calls";
 }
 
 TEST(Memory, PredictDoesNotGrow) {

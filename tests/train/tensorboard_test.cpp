@@ -10,8 +10,8 @@
 #include "keratin/keratin.h"
 #include "keratin/testing/golden.h"
 
-// The event files of the TensorBoard callback, read back and compared with those that Keras wrote:
-// tests/golden/tensorboard.json.
+// Reads the event files of the TensorBoard callback, and compares them with those of Keras, which
+// are recorded in tests/golden/tensorboard.json.
 namespace keratin::testing {
 namespace {
 
@@ -23,7 +23,7 @@ Number number_at(const std::string& bytes, size_t at) {
   return number;
 }
 
-// The fields of a protobuf message; numbers as text.
+// The fields of a protobuf message, with numbers as strings.
 using Fields = std::multimap<uint64_t, std::string>;
 
 Fields parse(const std::string& bytes) {
@@ -75,7 +75,7 @@ struct Summary {
   std::vector<int64_t> shape;
   std::string bytes, words;
 };
-// By tag and step.
+// Values by tag and step.
 using Summaries = std::map<std::pair<std::string, int64_t>, Summary>;
 
 std::filesystem::path only_file(const std::filesystem::path& folder) {
@@ -110,7 +110,7 @@ Summaries read_summaries(const std::filesystem::path& folder) {
     const bool fresh =
         out.emplace(std::pair(field(value, 1), step.empty() ? 0 : std::stoll(step)), summary)
             .second;
-    EXPECT_TRUE(fresh) << field(value, 1) << " twice";
+    EXPECT_TRUE(fresh) << field(value, 1) << " occurs twice";
   }
   return out;
 }
@@ -136,7 +136,7 @@ void expect_summaries(const Summaries& got, const Json& wanted) {
     const int64_t step = json.at("step").as_int();
     const std::string what = text(tag, " at step ", step);
     const auto found = got.find({tag, step});
-    ASSERT_NE(found, got.end()) << "no " << what;
+    ASSERT_NE(found, got.end()) << "expected " << what;
     const Summary& summary = found->second;
     EXPECT_EQ(summary.plugin, json.at("plugin").as_string()) << what;
     EXPECT_EQ(summary.content, json.at("content").as_string()) << what;
@@ -170,7 +170,7 @@ std::filesystem::path scratch(const std::string& name) {
   return path;
 }
 
-// Features from last to first, as the validation has them.
+// The features in reverse order, for validation.
 Tensor flipped(const Tensor& x) {
   Tensor out(x.dtype(), x.shape());
   const int64_t width = x.shape()[1];
@@ -179,7 +179,7 @@ Tensor flipped(const Tensor& x) {
   return out;
 }
 
-TEST(TensorBoard, WritesWhatKerasWrites) {
+TEST(TensorBoard, WritesTheEventsOfKeras) {
   for (const Json& record : read_golden("tensorboard.json").as_array()) {
     const std::string name = record.at("name").as_string();
     SCOPED_TRACE(name);
@@ -215,12 +215,12 @@ Model one_dense() {
   return model;
 }
 
-const Tensor x = Tensor::of<double>(DType::f32, {4, 2}, {1, 0, 0, 1, 1, 1, 2, -1});
-const Tensor y = Tensor::of<double>(DType::f32, {4, 1}, {2, -1, 1, 5});
+const Tensor samples = Tensor::of<double>(DType::f32, {4, 2}, {1, 0, 0, 1, 1, 1, 2, -1});
+const Tensor targets = Tensor::of<double>(DType::f32, {4, 1}, {2, -1, 1, 5});
 
-TEST(TensorBoard, WritesEpochsWhateverTheLastBatchIs) {
+TEST(TensorBoard, WritesEpochsForAnyLastBatch) {
   const auto folder = scratch("thirds");
-  one_dense().fit(x, y,
+  one_dense().fit(samples, targets,
                   {.batch_size = 1,
                    .epochs = 2,
                    .verbose = 0,
@@ -231,47 +231,47 @@ TEST(TensorBoard, WritesEpochsWhateverTheLastBatchIs) {
   EXPECT_FALSE(std::filesystem::exists(folder / "validation"));
 }
 
-TEST(TensorBoard, EvaluatesWithoutTraining) {
+TEST(TensorBoard, WritesEvaluationsWithoutTraining) {
   const auto folder = scratch("evaluate");
   Model model = one_dense();
-  model.evaluate(x, y, {.verbose = 0, .callbacks = {TensorBoard({.log_dir = folder})}});
+  model.evaluate(samples, targets, {.verbose = 0, .callbacks = {TensorBoard({.log_dir = folder})}});
   EXPECT_TRUE(read_summaries(folder / "validation").contains({"evaluation_loss_vs_iterations", 0}));
 }
 
-TEST(TensorBoard, NamesTheRatesOfSeveralOptimizers) {
+TEST(TensorBoard, WritesTheRateOfEachOptimizer) {
   const auto folder = scratch("several");
   Model model = one_dense();
   const Optimizer first = SGD({.learning_rate = 0.1}, {.name = "first"});
   const Optimizer second = SGD({.learning_rate = 0.2}, {.name = "second"});
   const OptimizerMap map{.default_optimizer = first, .optimizer_map = {{".*bias", second}}};
   model.compile({.optimizer = MultiOptimizer({.optimizer_map = map}), .loss = "mse"});
-  model.fit(x, y, {.verbose = 0, .callbacks = {TensorBoard({.log_dir = folder})}});
+  model.fit(samples, targets, {.verbose = 0, .callbacks = {TensorBoard({.log_dir = folder})}});
   const Summaries train = read_summaries(folder / "train");
   EXPECT_TRUE(train.contains({"epoch_learning_rate_first", 0}));
   EXPECT_TRUE(train.contains({"epoch_learning_rate_second", 0}));
 }
 
-// What was written is on the disk while training goes on: nothing waits for the end.
-TEST(TensorBoard, KeepsWhatACrashLeaves) {
+// Events are flushed during training, so they survive a crash.
+TEST(TensorBoard, FlushesEventsDuringTraining) {
   const auto folder = scratch("crash");
   size_t after_batch = 0;
   const auto look =
       LambdaCallback({.on_train_batch_end = [&](Training&, int64_t step, const Logs&) {
         if (step == 1) after_batch = read_summaries(folder / "train").count({"batch_loss", 2});
       }});
-  one_dense().fit(x, y,
+  one_dense().fit(samples, targets,
                   {.batch_size = 1,
                    .verbose = 0,
                    .callbacks = {TensorBoard({.log_dir = folder, .update_freq = "batch"}), look}});
   EXPECT_EQ(after_batch, 1u);
 }
 
-TEST(TensorBoard, RefusesBeforeTraining) {
+TEST(TensorBoard, RefusesBadOptionsBeforeTraining) {
   Model model = one_dense();
   const auto before = model.get_weights();
-  EXPECT_THROW(
-      model.fit(x, y, {.verbose = 0, .callbacks = {TensorBoard({.log_dir = "/dev/null"})}}),
-      UserError);
+  EXPECT_THROW(model.fit(samples, targets,
+                         {.verbose = 0, .callbacks = {TensorBoard({.log_dir = "/dev/null"})}}),
+               UserError);
   EXPECT_EQ(model.get_weights(), before);
   EXPECT_THROW(TensorBoard({.update_freq = "sometimes"}), UserError);
   EXPECT_THROW(TensorBoard({.update_freq = 0}), UserError);
