@@ -5,7 +5,7 @@
 #include "keratin/backend/cpu/kernel_table.h"
 
 #if defined(__x86_64__)
-#include "keratin/backend/cpu/jit/emitter.h"
+#include "keratin/backend/cpu/jit/loop_emitter.h"
 #endif
 
 namespace keratin::cpu {
@@ -29,8 +29,6 @@ LoopIsa best_loop_isa() {
 
 namespace {
 
-constexpr size_t max_accumulators_avx2 = 4, max_accumulators_avx512 = 8;
-
 bool can_generate(const LoopNest& nest, LoopIsa isa) {
   size_t row_folds = 0;
   for (size_t i = 0; i < nest.pointers.size(); ++i) {
@@ -45,7 +43,7 @@ bool can_generate(const LoopNest& nest, LoopIsa isa) {
     if (wide && out.reduce == Reduce::prod && isa != LoopIsa::avx512) return false;
     row_folds += nest.column_stride(nest.program.inputs.size() + i) == 0;
   }
-  return row_folds <= (isa == LoopIsa::avx512 ? max_accumulators_avx512 : max_accumulators_avx2);
+  return row_folds <= size_t(max_accumulators(isa == LoopIsa::avx512));
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ GeneratedCode generate(const LoopNest& nest, LoopIsa isa, bool stream) {
   thread_local std::vector<uint8_t> buffer(size_t{64} << 10);
   for (;;) {
     try {
-      Emitter emitter(nest, isa, stream, buffer);
+      LoopEmitter emitter(nest, isa, stream, buffer);
       const size_t size = emitter.emit();
       return GeneratedCode(CodeMemory::copy_of(std::span(buffer).first(size)));
     } catch (const Xbyak::Error& error) {

@@ -7,7 +7,7 @@
 
 namespace keratin::cpu {
 
-// Machine code that runs one block of a nest; false when there is none.
+// Machine code that runs one block of a nest; false if there is none.
 class GeneratedCode {
  public:
   GeneratedCode() = default;
@@ -23,11 +23,11 @@ class GeneratedCode {
   CodeMemory memory_;
 };
 
-// Nothing when the nest is beyond what is generated (a strided column, too many reductions) or the
-// system refuses memory for code. With `stream`, stores bypass the cache; outputs are then aligned.
+// Empty if the nest has no machine code (a strided column, too many reductions) or the system gives
+// no executable memory. With `stream`, stores bypass the cache, and outputs must be aligned.
 GeneratedCode generate(const LoopNest& nest, LoopIsa isa, bool stream);
 
-// A rough price of one operation on one element.
+// The rough cost of one operation on one element.
 double inst_ns(const LoopInst& inst, LoopIsa isa);
 
 }  // namespace keratin::cpu

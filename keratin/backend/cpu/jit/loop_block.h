@@ -8,13 +8,13 @@ namespace keratin::cpu {
 
 inline constexpr int max_loop_pointers = 256;
 
-// The innermost two dims of a nest, from `rows` and `columns` on: what generated code and the
-// interpreter run. Accumulators are folded into, not overwritten. The callee may move the pointers.
+// The arguments of a block function: a part of the innermost two dims of a nest. Generated code and
+// the interpreter fold into accumulators that are already initialised, and may change the pointers.
 struct LoopBlock {
   int64_t rows = 0;
   int64_t columns = 0;
   std::array<char*, max_loop_pointers> pointers;
-  // Pointers of outputs nobody wants; only the interpreter looks.
+  // Outputs that are not needed; only the interpreter supports these.
   std::bitset<max_loop_pointers> skipped;
 };
 

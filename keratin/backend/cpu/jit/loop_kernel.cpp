@@ -16,8 +16,8 @@ namespace keratin::cpu {
 
 namespace {
 
-// Elements that a block function folds into one set of accumulators: few enough for their sum to
-// keep its digits, many enough to hide the call.
+// Elements that one call of a block function folds into a set of accumulators: few enough to keep
+// the sum accurate, many enough to amortise the call.
 constexpr int64_t fold_elements = 8192;
 constexpr double serial_ns = 3000;  // a thread is not worth waking for less
 
@@ -29,7 +29,7 @@ int64_t last_level_cache() {
   return bytes;
 }
 
-// A rough price per element, only to tell microseconds from milliseconds.
+// A rough cost per element, to tell microseconds from milliseconds.
 double element_ns(const LoopNest& nest, LoopIsa isa) {
   double ns = 0;
   for (const LoopPointer& pointer : nest.pointers)
@@ -185,7 +185,8 @@ bool LoopKernel::Impl::skips_outputs(void* const* outputs) const {
   return false;
 }
 
-// Stores that bypass the cache must be aligned, and make no sense where the output was just read.
+// Code that bypasses the cache needs aligned outputs, and is slower where an output is also an
+// input.
 BlockFunction LoopKernel::Impl::choose_code(void* const* inputs, void* const* outputs) const {
   if (skips_outputs(outputs)) return nullptr;
   if (!streaming_code) return code.function();
@@ -283,7 +284,7 @@ void LoopKernel::Impl::finish_reduction(const Reduction& r, char* output, char* 
   r.tile.finish(output, first, r.elements);
 }
 
-// The way of small loops, where every nanosecond shows.
+// Small loops run without the preparations of `run`, which would take longer than they do.
 void LoopKernel::Impl::run_single(void* const* inputs, void* const* outputs) const {
   LoopBlock block;
   block.rows = nest.rows();

@@ -12,15 +12,15 @@ struct LoopPointer {
   LoopDims strides{};  // in bytes
 };
 
-// A program made ready to run: no dead code, at least two dims (rows and columns), neighbouring
-// dims merged wherever every array allows it.
+// A program ready to run: without dead code, with at least two dims (rows and columns), and with
+// adjacent dims merged where every array allows it.
 struct LoopNest {
   LoopProgram program;
   std::vector<LoopPointer> pointers;  // of the inputs, then of the outputs
-  // Of each output: one row of a block makes the whole of a reduced element, so it is written
-  // without looking at what was there.
+  // Of each output: whether one row of a block gives a whole reduced element, which is then stored
+  // without reading what was there.
   std::vector<bool> overwrites;
-  // Blocks span whole rows; unset by those who run parts of rows.
+  // Whether blocks span whole rows.
   bool whole_rows = true;
 
   int64_t columns() const { return program.dims[static_cast<size_t>(program.rank - 1)]; }

@@ -39,8 +39,8 @@ struct LoopInst {
   bool operator==(const LoopInst&) const = default;
 };
 
-// What becomes of a value: stored for every element, or reduced over the axes in the bit set
-// `reduced` and stored for the others; either way the array written is row-major.
+// Stores a value for every element, or reduces it over the axes in the bit set `reduced`. The array
+// that is written is row-major.
 struct LoopOutput {
   int32_t value = 0;
   DType dtype = DType::f32;  // of the array; the value is converted
@@ -50,8 +50,8 @@ struct LoopOutput {
   bool operator==(const LoopOutput&) const = default;
 };
 
-// A loop nest over dims[0..rank) whose body is straight-line scalar code. An output may be the
-// very array an input reads, when both have the same dtype and the input is not broadcast.
+// A loop nest over dims[0..rank) whose body is straight-line scalar code. An output may share its
+// array with an input of the same dtype that is not broadcast.
 struct LoopProgram {
   int rank = 0;
   LoopDims dims{};
@@ -60,7 +60,7 @@ struct LoopProgram {
   std::vector<LoopOutput> outputs;
 
   int32_t add_input(DType dtype, LoopDims strides);
-  // A row-major input of the whole iteration space, and one that is the same everywhere.
+  // A row-major input of the whole iteration space, and one element for all of it.
   int32_t add_input(DType dtype);
   int32_t add_scalar_input(DType dtype) { return add_input(dtype, LoopDims{}); }
   int32_t add_constant(DType dtype, double value);

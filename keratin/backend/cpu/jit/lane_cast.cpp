@@ -1,29 +1,23 @@
-#include "keratin/backend/cpu/jit/emitter.h"
+#include "keratin/backend/cpu/jit/lane_assembler.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cpu {
 
-void Emitter::emit_cast(const LoopInst& inst, int id) {
-  const int from = inst.args[0];
-  const Lane lane = values_[from].lane;
-  const Xmm a = use(from);
-  const Xmm d = define(id);
-  if (values_[from].dtype == inst.dtype) return move(d, a);
-  if (inst.dtype == DType::boolean) return cast_to_mask(lane, d, a);
-  if (lane == Lane::mask) return cast_from_mask(inst.dtype, d, a);
-  is_real(lane) ? cast_from_real(lane, inst.dtype, d, a)
-                : cast_from_integer(lane, inst.dtype, d, a);
+void LaneAssembler::convert(Lane from, DType to, const Xmm& d, const Xmm& a) {
+  if (to == DType::boolean) return convert_to_mask(from, d, a);
+  if (from == Lane::mask) return convert_mask(to, d, a);
+  is_real(from) ? convert_real(from, to, d, a) : convert_integer(from, to, d, a);
 }
 
 // The upper half of each lane, rounded to nearest even; a NaN stays one.
-void Emitter::round_to_bf16(const Xmm& d, const Xmm& a) {
+void LaneAssembler::round_to_bf16(const Xmm& d, const Xmm& a) {
   const Xmm rounding = temp();
   vpsrld(rounding, a, 16);
   vandps(rounding, rounding, constant_bits(1));
   vpaddd(rounding, rounding, constant_bits(0x7fff));
   vpaddd(rounding, rounding, a);
   constexpr int unordered = 3;
-  if (evex_) {
+  if (evex()) {
     vcmpps(k2_, a, a, unordered);
     vorps(rounding | k2_, a, constant_bits(0x400000));
     return vandps(d, rounding, constant_bits(0xffff0000));
@@ -35,14 +29,14 @@ void Emitter::round_to_bf16(const Xmm& d, const Xmm& a) {
   vandps(d, rounding, constant_bits(0xffff0000));
 }
 
-void Emitter::cast_from_real(Lane from, DType to, const Xmm& d, const Xmm& a) {
-  if (is_integer(to)) return cast_to_integer(from, to, d, a);
+void LaneAssembler::convert_real(Lane from, DType to, const Xmm& d, const Xmm& a) {
+  if (is_integer(to)) return convert_real_to_integer(from, to, d, a);
   if (to == DType::f64) return vcvtps2pd(d, a);
   if (from == Lane::f64) vcvtpd2ps(d, a);
   const Xmm& single = from == Lane::f64 ? d : a;
   if (to == DType::bf16) return round_to_bf16(d, single);
   if (to == DType::f16) {
-    const Xmm packed = sized(temp().getIdx(), std::max(lanes_ * 16, 128));
+    const Xmm packed = sized(temp().getIdx(), std::max(lanes() * 16, 128));
     vcvtps2ph(packed, single, 0);
     return vcvtph2ps(d, packed);
   }
@@ -51,7 +45,7 @@ void Emitter::cast_from_real(Lane from, DType to, const Xmm& d, const Xmm& a) {
 
 // Truncates, saturates, and makes NaN 0. Where the type's bounds are floats of the source, clamping
 // before is enough; else what is too large is patched after (the instruction gives the minimum).
-void Emitter::cast_to_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
+void LaneAssembler::convert_real_to_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
   constexpr int ordered = 7;
   const bool wide = from == Lane::f64;
   const bool exact = size_of(to) == 1 || (wide && to == DType::i32);
@@ -69,16 +63,16 @@ void Emitter::cast_to_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
   if (to == DType::i64) {  // AVX-512 only
     wide ? vcmppd(k2_, a, a, ordered) : vcmpps(k2_, a, a, ordered);
     wide ? vcvttpd2qq(d | k2_ | T_z, a) : vcvttps2qq(d | k2_ | T_z, a);
-    compare_to_mask(ScalarOp::greater_equal, from, k2_, a, constant(from, 0x1p63));
+    compare_to_mask(ScalarOp::greater_equal, from, a, constant(from, 0x1p63));
     const Xmm largest = temp(Lane::i64);
     broadcast(largest, Lane::i64, constant_bits64(~uint64_t{0} >> 1));
     return vmovapd(d | k2_, largest);
   }
-  if (evex_) {
+  if (evex()) {
     wide ? vcmppd(k2_, a, a, ordered) : vcmpps(k2_, a, a, ordered);
     wide ? vcvttpd2dq(d | k2_ | T_z, x) : vcvttps2dq(d | k2_ | T_z, x);
     if (exact) return;
-    compare_to_mask(ScalarOp::greater_equal, from, k2_, a, constant(from, 0x1p31));
+    compare_to_mask(ScalarOp::greater_equal, from, a, constant(from, 0x1p31));
     const Xmm largest = temp();
     broadcast(largest, Lane::i32, constant_bits(~0u >> 1));
     return vmovaps(d | k2_, largest);
@@ -102,14 +96,14 @@ void Emitter::cast_to_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
 }
 
 // The low halves of 64-bit lanes.
-void Emitter::narrow_quads(const Xmm& d, const Xmm& a) {
-  if (evex_) return vpmovqd(d, a);
+void LaneAssembler::narrow_quads(const Xmm& d, const Xmm& a) {
+  if (evex()) return vpmovqd(d, a);
   const Xmm high(temp().getIdx());
   vextractf128(high, Xbyak::Ymm(a.getIdx()), 1);
   vshufps(Xmm(d.getIdx()), Xmm(a.getIdx()), high, 0x88);
 }
 
-void Emitter::cast_from_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
+void LaneAssembler::convert_integer(Lane from, DType to, const Xmm& d, const Xmm& a) {
   const bool wide = from == Lane::i64;
   switch (to) {
     case DType::f64:
@@ -125,10 +119,10 @@ void Emitter::cast_from_integer(Lane from, DType to, const Xmm& d, const Xmm& a)
       break;
   }
   wide ? vcvtqq2ps(d, a) : vcvtdq2ps(d, a);
-  if (to != DType::f32) cast_from_real(Lane::f32, to, d, d);
+  if (to != DType::f32) convert_real(Lane::f32, to, d, d);
 }
 
-void Emitter::cast_from_mask(DType to, const Xmm& d, const Xmm& a) {
+void LaneAssembler::convert_mask(DType to, const Xmm& d, const Xmm& a) {
   if (lane_of(to) == Lane::f32) return vandps(d, a, constant(1.0f));
   const Xmm bit = is_wide(lane_of(to)) ? temp() : d;
   vpsrld(bit, a, 31);
@@ -136,11 +130,11 @@ void Emitter::cast_from_mask(DType to, const Xmm& d, const Xmm& a) {
   if (to == DType::i64) vpmovsxdq(d, bit);
 }
 
-void Emitter::cast_to_mask(Lane from, const Xmm& d, const Xmm& a) {
+void LaneAssembler::convert_to_mask(Lane from, const Xmm& d, const Xmm& a) {
   const Xmm none = temp(from);
   zero(none);
-  if (evex_) {
-    compare_to_mask(ScalarOp::not_equal, from, k2_, a, none);
+  if (evex()) {
+    compare_to_mask(ScalarOp::not_equal, from, a, none);
     return vpmovm2d(d, k2_);
   }
   if (!is_wide(from)) return compare_to_vector(ScalarOp::not_equal, from, d, a, none);

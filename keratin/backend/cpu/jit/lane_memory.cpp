@@ -1,44 +1,49 @@
-#include "keratin/backend/cpu/jit/emitter.h"
+#include "keratin/backend/cpu/jit/lane_assembler.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cpu {
 
-// How far ahead memory is asked for. The processor does so by itself, but not for what another one
-// has just read or written, and not for the right to write: gradients and weights that devices
-// share.
-constexpr int prefetch_bytes = 1024;
-
-// Where the current vector of an array starts. Uses rax when the pointer is not in a register.
-Emitter::Address Emitter::element(size_t pointer, int copy) {
-  const auto size = static_cast<int>(size_of(nest_.pointers[pointer].dtype));
-  Reg64 base = rax;
-  if (pointer_registers_[pointer])
-    base = *pointer_registers_[pointer];
-  else
-    mov(rax, ptr[block_ + pointer_offset(pointer)]);
-  if (nest_.column_stride(pointer) == 0) return ptr[base];
-  return ptr[base + index_ * size + copy * lanes_ * size];
+// How many elements are left over, into rdx.
+void LaneAssembler::count_remaining() {
+  if (tail_count_ >= 0) return mov(edx, tail_count_);
+  mov(rdx, columns_);
+  sub(rdx, index_);
 }
 
-Emitter::Address Emitter::offset(const Address& base, int bytes) {
-  return ptr[base.getRegExp(false) + bytes];
-}
-
-void Emitter::load_input(int value, int copy, bool tail) {
-  const auto pointer = static_cast<size_t>(value);
-  const DType dtype = nest_.pointers[pointer].dtype;
-  const Xmm dst = define(value);
-  const Address from = element(pointer, copy);
-  if (nest_.column_stride(pointer) == 0)
-    load_scalar(dst, dtype, from);
-  else {
-    if (!tail) prefetcht0(offset(from, prefetch_bytes));
-    load_vector(dst, dtype, from, tail);
+void LaneAssembler::begin_tail(bool saved) {
+  count_remaining();
+  if (evex()) {
+    mov(eax, -1);
+    bzhi(eax, eax, edx);
+    kmovw(tail_k_, eax);
+    if (saved) kmovw(slot_address(tail_slot_), tail_k_);
+    return;
   }
+  forget_registers();
+  const Xmm mask = temp();
+  vmovd(Xmm(mask.getIdx()), edx);
+  vpbroadcastd(mask, Xmm(mask.getIdx()));
+  vpcmpgtd(mask, mask, lane_numbers());
+  vmovups(slot_address(tail_slot_), mask);
+  if (lanes() == 4) {
+    vpmovsxdq(Xbyak::Ymm(mask.getIdx()), Xmm(mask.getIdx()));
+    vmovups(slot_address(wide_tail_slot_), Xbyak::Ymm(mask.getIdx()));
+  }
+  release_temps();
 }
 
-// One element into every lane.
-void Emitter::load_scalar(const Xmm& dst, DType dtype, const Address& from) {
+void LaneAssembler::restore_tail(bool in_tail) {
+  if (evex() && (in_tail || tail_count_ > 0)) kmovw(tail_k_, slot_address(tail_slot_));
+}
+
+void LaneAssembler::keep_tail(Lane lane, const Xmm& d, const Xmm& updated) {
+  const bool wide = is_wide(lane);
+  if (evex()) return wide ? vmovapd(d | tail_k_, updated) : vmovaps(d | tail_k_, updated);
+  const Xmm mask = tail_mask(lane);
+  wide ? vblendvpd(d, d, updated, mask) : vblendvps(d, d, updated, mask);
+}
+
+void LaneAssembler::load_scalar(const Xmm& dst, DType dtype, const Address& from) {
   const Lane lane = lane_of(dtype);
   const Xmm low(dst.getIdx());
   switch (dtype) {
@@ -71,15 +76,15 @@ void Emitter::load_scalar(const Xmm& dst, DType dtype, const Address& from) {
 }
 
 // The mask of the elements that remain, for instructions that take it in a vector register.
-Emitter::Xmm Emitter::tail_mask(Lane lane) {
+Xmm LaneAssembler::tail_mask(Lane lane) {
   const Xmm mask = temp(lane);
   vmovups(mask, slot_address(is_wide(lane) ? wide_tail_slot_ : tail_slot_));
   return mask;
 }
 
-void Emitter::load_vector(const Xmm& dst, DType dtype, const Address& from, bool tail) {
+void LaneAssembler::load_vector(const Xmm& dst, DType dtype, const Address& from, bool tail) {
   const bool small = size_of(dtype) < 4;
-  if (tail && !evex_) {
+  if (tail && !evex()) {
     if (small) return load_small_tail(dst, dtype, from);
     const Xmm mask = tail_mask(lane_of(dtype));
     return is_wide(lane_of(dtype)) ? vmaskmovpd(dst, mask, from) : vmaskmovps(dst, mask, from);
@@ -108,8 +113,8 @@ void Emitter::load_vector(const Xmm& dst, DType dtype, const Address& from, bool
 }
 
 // 32-bit lanes of a stored boolean become all ones or zeros.
-void Emitter::nonzero_to_mask(const Xmm& value) {
-  if (evex_) {
+void LaneAssembler::nonzero_to_mask(const Xmm& value) {
+  if (evex()) {
     vptestmd(k2_, value, value);
     return vpmovm2d(value, k2_);
   }
@@ -119,13 +124,13 @@ void Emitter::nonzero_to_mask(const Xmm& value) {
 }
 
 // AVX2 has no masked loads of bytes and words: insert the remaining elements one by one.
-void Emitter::load_small_tail(const Xmm& dst, DType dtype, const Address& from) {
+void LaneAssembler::load_small_tail(const Xmm& dst, DType dtype, const Address& from) {
   const Xmm low(dst.getIdx());
   const bool words = size_of(dtype) == 2;
   Xbyak::Label done;
   vxorps(low, low, low);
   count_remaining();
-  for (int i = 0; i + 1 < lanes_; ++i) {
+  for (int i = 0; i + 1 < lanes(); ++i) {
     if (words)
       vpinsrw(low, low, offset(from, i * 2), i);
     else
@@ -152,11 +157,11 @@ void Emitter::load_small_tail(const Xmm& dst, DType dtype, const Address& from) 
   }
 }
 
-void Emitter::store_vector(const Address& to, DType dtype, const Xmm& value, bool tail,
-                           bool stream) {
+void LaneAssembler::store_vector(const Address& to, DType dtype, const Xmm& value, bool tail,
+                                 bool stream) {
   const Lane lane = lane_of(dtype);
   if (size_of(dtype) < 4) return store_small(to, dtype, value, tail);
-  if (tail && evex_)
+  if (tail && evex())
     return is_wide(lane) ? vmovupd(to | tail_k_, value) : vmovups(to | tail_k_, value);
   if (tail) {
     const Xmm mask = tail_mask(lane);
@@ -168,9 +173,9 @@ void Emitter::store_vector(const Address& to, DType dtype, const Xmm& value, boo
 }
 
 // Bytes or words, made from 32-bit lanes.
-void Emitter::store_small(const Address& to, DType dtype, const Xmm& value, bool tail) {
+void LaneAssembler::store_small(const Address& to, DType dtype, const Xmm& value, bool tail) {
   const bool words = size_of(dtype) == 2;
-  if (evex_) {
+  if (evex()) {
     const Address masked = tail ? to | tail_k_ : to;
     if (dtype == DType::f16) return vcvtps2ph(masked, value, 0);
     const Xmm bits = small_bits(dtype, value);
@@ -178,13 +183,13 @@ void Emitter::store_small(const Address& to, DType dtype, const Xmm& value, bool
   }
   const Xmm packed = pack(dtype, value);
   if (!tail) {
-    const int bytes = lanes_ * (words ? 2 : 1);
+    const int bytes = lanes() * (words ? 2 : 1);
     if (bytes == 16) return vmovups(to, packed);
     return bytes == 8 ? vmovq(to, packed) : vmovd(to, packed);
   }
   Xbyak::Label done;
   count_remaining();
-  for (int i = 0; i + 1 < lanes_; ++i) {
+  for (int i = 0; i + 1 < lanes(); ++i) {
     if (words)
       vpextrw(offset(to, i * 2), packed, i);
     else
@@ -196,7 +201,7 @@ void Emitter::store_small(const Address& to, DType dtype, const Xmm& value, bool
 }
 
 // What to store in the low bits of each lane.
-Emitter::Xmm Emitter::small_bits(DType dtype, const Xmm& value) {
+Xmm LaneAssembler::small_bits(DType dtype, const Xmm& value) {
   if (dtype == DType::i8 || dtype == DType::u8) return value;
   const Xmm bits = temp();
   if (dtype == DType::boolean) {
@@ -209,7 +214,7 @@ Emitter::Xmm Emitter::small_bits(DType dtype, const Xmm& value) {
 }
 
 // The bytes or words of an AVX2 register side by side.
-Emitter::Xmm Emitter::pack(DType dtype, const Xmm& value) {
+Xmm LaneAssembler::pack(DType dtype, const Xmm& value) {
   Xmm packed = temp();
   if (dtype == DType::f16) {
     vcvtps2ph(Xmm(packed.getIdx()), value, 0);
@@ -221,7 +226,7 @@ Emitter::Xmm Emitter::pack(DType dtype, const Xmm& value) {
     bits = packed;
   }
   const Xmm low(packed.getIdx());
-  if (lanes_ == 8) {
+  if (lanes() == 8) {
     const Xmm high(temp().getIdx());
     vextractf128(high, Xbyak::Ymm(bits.getIdx()), 1);
     vpackusdw(low, Xmm(bits.getIdx()), high);

@@ -1,9 +1,7 @@
-#include "keratin/backend/cpu/jit/emitter.h"
+#include "keratin/backend/cpu/jit/lane_assembler.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cpu {
-
-using Xbyak::Operand;
 
 namespace {
 
@@ -60,24 +58,24 @@ ScalarOp mirrored(ScalarOp op) {
 
 }  // namespace
 
-void Emitter::compare_to_mask(ScalarOp op, Lane lane, const Opmask& k, const Xmm& a,
-                              const Operand& b) {
+void LaneAssembler::compare_to_mask(ScalarOp op, Lane lane, const Xmm& a, const Operand& b) {
   switch (lane) {
     case Lane::f32:
-      return vcmpps(k, a, b, float_predicate(op));
+      return vcmpps(k2_, a, b, float_predicate(op));
     case Lane::f64:
-      return vcmppd(k, a, b, float_predicate(op));
+      return vcmppd(k2_, a, b, float_predicate(op));
     case Lane::i64:
-      return vpcmpq(k, a, b, integer_predicate(op));
+      return vpcmpq(k2_, a, b, integer_predicate(op));
     case Lane::i32:
-      return vpcmpd(k, a, b, integer_predicate(op));
+      return vpcmpd(k2_, a, b, integer_predicate(op));
     case Lane::mask:
-      return vpcmpd(k, a, b, integer_predicate(mirrored(op)));
+      return vpcmpd(k2_, a, b, integer_predicate(mirrored(op)));
   }
 }
 
 // For AVX2: a mask in lanes of the operands' width.
-void Emitter::compare_to_vector(ScalarOp op, Lane lane, const Xmm& d, const Xmm& a, const Xmm& b) {
+void LaneAssembler::compare_to_vector(ScalarOp op, Lane lane, const Xmm& d, const Xmm& a,
+                                      const Xmm& b) {
   if (lane == Lane::f32) return vcmpps(d, a, b, float_predicate(op));
   if (lane == Lane::f64) return vcmppd(d, a, b, float_predicate(op));
   if (lane == Lane::mask) op = mirrored(op);
@@ -107,41 +105,28 @@ void Emitter::compare_to_vector(ScalarOp op, Lane lane, const Xmm& d, const Xmm&
   vxorps(d, d, all);
 }
 
-// Comparisons, and the tests of floats: |x| against infinity.
-bool Emitter::emit_compare(const LoopInst& inst, int id) {
-  const bool test =
-      inst.op == ScalarOp::is_nan || inst.op == ScalarOp::is_inf || inst.op == ScalarOp::is_finite;
-  if (!test && !is_comparison(inst.op)) return false;
-  const Lane lane = values_[inst.args[0]].lane;
-  const Xmm a = use(inst.args[0]);
-  Xmm left = a, right = test ? a : use(inst.args[1]);
-  ScalarOp op = inst.op;
-  if (inst.op == ScalarOp::is_nan) {
-    op = ScalarOp::not_equal;
-  } else if (test) {
-    left = temp(lane), right = temp(lane);
-    const bool wide = lane == Lane::f64;
-    broadcast(left, lane, wide ? constant_bits64(~(uint64_t{1} << 63)) : constant_bits(~0u >> 1));
-    vandps(left, left, a);
-    broadcast(right, lane, constant(lane, std::numeric_limits<double>::infinity()));
-    op = inst.op == ScalarOp::is_inf ? ScalarOp::equal : ScalarOp::less;
-  }
-  const Xmm d = define(id);
-  if (evex_) {
-    compare_to_mask(op, lane, k2_, left, right);
+void LaneAssembler::compare(ScalarOp op, Lane lane, const Xmm& d, const Xmm& a, const Xmm& b) {
+  if (evex()) {
+    compare_to_mask(op, lane, a, b);
     vpmovm2d(d, k2_);
   } else if (is_wide(lane)) {
     const Xmm quads = temp(lane);
-    compare_to_vector(op, lane, quads, left, right);
+    compare_to_vector(op, lane, quads, a, b);
     narrow_quads(d, quads);
   } else {
-    compare_to_vector(op, lane, d, left, right);
+    compare_to_vector(op, lane, d, a, b);
   }
-  return true;
 }
 
-void Emitter::choose(Lane lane, const Xmm& d, const Xmm& mask, const Xmm& yes, const Xmm& no) {
-  if (!evex_) {
+void LaneAssembler::magnitude(Lane lane, const Xmm& d, const Xmm& a) {
+  broadcast(d, lane,
+            lane == Lane::f64 ? constant_bits64(~(uint64_t{1} << 63)) : constant_bits(~0u >> 1));
+  vandps(d, d, a);
+}
+
+void LaneAssembler::choose(Lane lane, const Xmm& d, const Xmm& mask, const Xmm& yes,
+                           const Xmm& no) {
+  if (!evex()) {
     if (!is_wide(lane)) return vblendvps(d, no, yes, mask);
     const Xmm quads = temp(lane);
     vpmovsxdq(quads, mask);
@@ -155,21 +140,11 @@ void Emitter::choose(Lane lane, const Xmm& d, const Xmm& mask, const Xmm& yes, c
   vblendmpd(d | k2_, no, yes);
 }
 
-// With a comparison made for it alone, AVX-512 blends straight by its mask register.
-void Emitter::emit_select(const LoopInst& inst, int id) {
-  const Lane lane = values_[id].lane;
-  const int condition = inst.args[0];
-  if (!values_[condition].folded) {
-    const Xmm mask = use(condition), yes = use(inst.args[1]), no = use(inst.args[2]);
-    return choose(lane, define(id), mask, yes, no);
-  }
-  const LoopInst& compare = program_.inst(condition);
-  const Lane compared = values_[compare.args[0]].lane;
-  const Xmm a = use(compare.args[0]);
-  const Source b = source(compare.args[1]);
-  const Xmm yes = use(inst.args[1]), no = use(inst.args[2]);
-  const Xmm d = define(id);
-  compare_to_mask(compare.op, compared, k2_, a, *b);
+void LaneAssembler::compare_for_choice(ScalarOp op, Lane lane, const Xmm& a, const Operand& b) {
+  compare_to_mask(op, lane, a, b);
+}
+
+void LaneAssembler::choose_by_comparison(Lane lane, const Xmm& d, const Xmm& yes, const Xmm& no) {
   is_wide(lane) ? vblendmpd(d | k2_, no, yes) : vblendmps(d | k2_, no, yes);
 }
 

@@ -2,7 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "keratin/backend/cpu/jit/emitter.h"
+#include "keratin/backend/cpu/jit/lane_assembler.h"
+#include "keratin/base/text.h"
 
 // exp and log of f32 by reduction to a short interval and a polynomial, the others by way of them.
 // The coefficients are minimax fits, rounded one after the other with the rest fitted again.
@@ -42,13 +43,13 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 }  // namespace
 
 // d = c0 + c1 x + c2 x^2 + ...
-void Emitter::horner(const Xmm& d, const Xmm& x, std::span<const float> coefficients) {
+void LaneAssembler::horner(const Xmm& d, const Xmm& x, std::span<const float> coefficients) {
   broadcast(d, Lane::f32, constant(coefficients.back()));
   for (size_t i = coefficients.size() - 1; i-- > 0;) vfmadd213ps(d, x, constant(coefficients[i]));
 }
 
 // Between two bounds; the instructions give their second operand, here x, when it is a NaN.
-void Emitter::clamp(const Xmm& d, const Xmm& x, float low, float high) {
+void LaneAssembler::clamp(const Xmm& d, const Xmm& x, float low, float high) {
   const Xmm bound = temp();
   broadcast(bound, Lane::f32, constant(low));
   vmaxps(d, bound, x);
@@ -57,7 +58,7 @@ void Emitter::clamp(const Xmm& d, const Xmm& x, float low, float high) {
 }
 
 // x = n ln 2 + r with n whole and |r| <= ln2 / 2.
-void Emitter::reduce_exponent(const Xmm& r, const Xmm& n, const Xmm& x) {
+void LaneAssembler::reduce_exponent(const Xmm& r, const Xmm& n, const Xmm& x) {
   vmulps(n, x, constant(log2_e));
   round_to(Lane::f32, 0, n, n);
   move(r, x);
@@ -66,7 +67,7 @@ void Emitter::reduce_exponent(const Xmm& r, const Xmm& n, const Xmm& x) {
 }
 
 // e^r - 1 = r + r^2 q(r).
-void Emitter::exp_tail(const Xmm& d, const Xmm& r, std::span<const float> coefficients) {
+void LaneAssembler::exp_tail(const Xmm& d, const Xmm& r, std::span<const float> coefficients) {
   horner(d, r, coefficients);
   const Xmm square = temp();
   vmulps(square, r, r);
@@ -74,8 +75,8 @@ void Emitter::exp_tail(const Xmm& d, const Xmm& r, std::span<const float> coeffi
 }
 
 // 2^(n + offset), which must be a normal number.
-void Emitter::power_of_two(const Xmm& d, const Xmm& n, int offset) {
-  if (evex_) {
+void LaneAssembler::power_of_two(const Xmm& d, const Xmm& n, int offset) {
+  if (evex()) {
     broadcast(d, Lane::f32, constant(std::ldexp(1.0f, offset)));
     return vscalefps(d, d, n);
   }
@@ -85,8 +86,8 @@ void Emitter::power_of_two(const Xmm& d, const Xmm& n, int offset) {
 }
 
 // p 2^n, right up to infinity and down to zero. AVX2 does it in two steps of half the exponent.
-void Emitter::scale(const Xmm& d, const Xmm& p, const Xmm& n) {
-  if (evex_) return vscalefps(d, p, n);
+void LaneAssembler::scale(const Xmm& d, const Xmm& p, const Xmm& n) {
+  if (evex()) return vscalefps(d, p, n);
   const Xmm whole = temp(), half = temp();
   vcvtps2dq(whole, n);
   vpsrad(half, whole, 1);
@@ -100,7 +101,7 @@ void Emitter::scale(const Xmm& d, const Xmm& p, const Xmm& n) {
 }
 
 // e^x = 2^n (1 + (e^r - 1)).
-void Emitter::emit_exp(const Xmm& d, const Xmm& x) {
+void LaneAssembler::exp_function(const Xmm& d, const Xmm& x) {
   const Xmm n = temp(), r = temp(), clamped = temp();
   clamp(clamped, x, -110.0f, 89.0f);
   reduce_exponent(r, n, clamped);
@@ -110,7 +111,7 @@ void Emitter::emit_exp(const Xmm& d, const Xmm& x) {
 }
 
 // e^x - 1 = 2 (s (e^r - 1) + (s - 1/2)) with s = 2^(n-1), which does not overflow too early.
-void Emitter::emit_expm1(const Xmm& d, const Xmm& x) {
+void LaneAssembler::expm1_function(const Xmm& d, const Xmm& x) {
   const Xmm n = temp(), r = temp(), s = temp();
   clamp(s, x, -20.0f, 89.0f);
   reduce_exponent(r, n, s);
@@ -125,9 +126,9 @@ void Emitter::emit_expm1(const Xmm& d, const Xmm& x) {
 }
 
 // Where a < bound, d becomes value.
-void Emitter::blend_less(const Xmm& d, const Xmm& a, float bound, const Xmm& value) {
+void LaneAssembler::blend_less(const Xmm& d, const Xmm& a, float bound, const Xmm& value) {
   constexpr int less = 0x11;
-  if (evex_) {
+  if (evex()) {
     vcmpps(k2_, a, constant(bound), less);
     return vmovaps(d | k2_, value);
   }
@@ -136,15 +137,15 @@ void Emitter::blend_less(const Xmm& d, const Xmm& a, float bound, const Xmm& val
   vblendvps(d, d, value, mask);
 }
 
-void Emitter::copy_sign(const Xmm& d, const Xmm& sign) {
-  if (evex_) return vpternlogd(d, sign, constant_bits(1u << 31), 0xd8);
+void LaneAssembler::copy_sign(const Xmm& d, const Xmm& sign) {
+  if (evex()) return vpternlogd(d, sign, constant_bits(1u << 31), 0xd8);
   const Xmm bit = temp();
   vandps(bit, sign, constant_bits(1u << 31));
   vorps(d, d, bit);
 }
 
 // tanh |x| = e / (e + 2) with e = e^(2|x|) - 1; beyond 10 it is 1.
-void Emitter::emit_tanh(const Xmm& d, const Xmm& x) {
+void LaneAssembler::tanh_function(const Xmm& d, const Xmm& x) {
   const Xmm n = temp(), r = temp(), s = temp();
   vandps(r, x, constant_bits(~0u >> 1));
   broadcast(s, Lane::f32, constant(10.0f));
@@ -161,17 +162,17 @@ void Emitter::emit_tanh(const Xmm& d, const Xmm& x) {
 }
 
 // 1 / (1 + e^-x).
-void Emitter::emit_sigmoid(const Xmm& d, const Xmm& x) {
+void LaneAssembler::sigmoid_function(const Xmm& d, const Xmm& x) {
   const Xmm negated = temp();
   vxorps(negated, x, constant_bits(1u << 31));
-  emit_exp(d, negated);
+  exp_function(d, negated);
   vaddps(d, d, constant(1.0f));
   broadcast(negated, Lane::f32, constant(1.0f));
   vdivps(d, negated, d);
 }
 
 // x = 2^exponent (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)), by integer arithmetic.
-void Emitter::split_log(const Xmm& exponent, const Xmm& fraction, const Xmm& x) {
+void LaneAssembler::split_log(const Xmm& exponent, const Xmm& fraction, const Xmm& x) {
   vpsubd(exponent, x, constant_bits(0x3f3504f3));
   vpsrad(exponent, exponent, 23);
   vpslld(fraction, exponent, 23);
@@ -181,7 +182,7 @@ void Emitter::split_log(const Xmm& exponent, const Xmm& fraction, const Xmm& x) 
 }
 
 // log(2^e (1 + f)) = e ln 2 + f - f^2 / 2 + f^3 p(f), small terms first.
-void Emitter::log_polynomial(const Xmm& d, const Xmm& f, const Xmm& exponent) {
+void LaneAssembler::log_polynomial(const Xmm& d, const Xmm& f, const Xmm& exponent) {
   const Xmm square = temp();
   horner(d, f, log_coefficients);
   vmulps(square, f, f);
@@ -194,14 +195,14 @@ void Emitter::log_polynomial(const Xmm& d, const Xmm& f, const Xmm& exponent) {
 }
 
 // -inf at the pole, NaN below it; infinity and NaN stay. `x` is the argument less the pole.
-void Emitter::fix_log(const Xmm& d, const Xmm& x) {
+void LaneAssembler::fix_log(const Xmm& d, const Xmm& x) {
   const Xmm special = temp();
   broadcast(special, Lane::f32, constant(-infinity));
   blend_less(d, x, std::numeric_limits<float>::min(), special);
   ones(special);
   blend_less(d, x, 0.0f, special);
   constexpr int not_less = 0x15;
-  if (evex_) {
+  if (evex()) {
     vcmpps(k2_, x, constant(infinity), not_less);
     return vmovaps(d | k2_, x);
   }
@@ -209,7 +210,7 @@ void Emitter::fix_log(const Xmm& d, const Xmm& x) {
   vblendvps(d, d, x, special);
 }
 
-void Emitter::emit_log(const Xmm& d, const Xmm& x) {
+void LaneAssembler::log_function(const Xmm& d, const Xmm& x) {
   const Xmm exponent = temp(), f = temp();
   split_log(exponent, f, x);
   log_polynomial(d, f, exponent);
@@ -218,9 +219,9 @@ void Emitter::emit_log(const Xmm& d, const Xmm& x) {
 
 // log(1 + x): what 1 + x rounds away is added to the fraction, which then is x itself when the
 // exponent is 0.
-void Emitter::emit_log1p(const Xmm& d, const Xmm& x) {
+void LaneAssembler::log1p_function(const Xmm& d, const Xmm& x) {
   const Xmm sum = temp(), lost = temp(), exponent = temp(), f = temp();
-  const Xmm n = evex_ ? temp() : d;
+  const Xmm n = evex() ? temp() : d;
   vaddps(sum, x, constant(1.0f));
   vsubps(lost, sum, constant(1.0f));
   vsubps(lost, x, lost);
@@ -238,7 +239,7 @@ void Emitter::emit_log1p(const Xmm& d, const Xmm& x) {
 }
 
 // Near 0 by a polynomial, elsewhere 1 - erfc(|x|) with erfc = e^-g; beyond 4 it is 1.
-void Emitter::emit_erf(const Xmm& d, const Xmm& x) {
+void LaneAssembler::erf_function(const Xmm& d, const Xmm& x) {
   const Xmm magnitude = temp(), n = temp(), r = temp(), g = temp();
   vandps(magnitude, x, constant_bits(~0u >> 1));
   broadcast(g, Lane::f32, constant(4.0f));
@@ -258,30 +259,39 @@ void Emitter::emit_erf(const Xmm& d, const Xmm& x) {
   blend_less(d, magnitude, 1.0f, g);
 }
 
-bool Emitter::emit_math(const LoopInst& inst, int id) {
-  if (values_[id].lane != Lane::f32) return false;
-  const auto call = [&](void (Emitter::*function)(const Xmm&, const Xmm&)) {
-    const Xmm x = use(inst.args[0]);
-    (this->*function)(define(id), x);
-    return true;
-  };
-  switch (inst.op) {
+bool LaneAssembler::has_function(ScalarOp op) {
+  switch (op) {
     case ScalarOp::exp:
-      return call(&Emitter::emit_exp);
     case ScalarOp::expm1:
-      return call(&Emitter::emit_expm1);
     case ScalarOp::log:
-      return call(&Emitter::emit_log);
     case ScalarOp::log1p:
-      return call(&Emitter::emit_log1p);
     case ScalarOp::tanh:
-      return call(&Emitter::emit_tanh);
     case ScalarOp::sigmoid:
-      return call(&Emitter::emit_sigmoid);
     case ScalarOp::erf:
-      return call(&Emitter::emit_erf);
+      return true;
     default:
       return false;
+  }
+}
+
+void LaneAssembler::apply_function(ScalarOp op, const Xmm& d, const Xmm& x) {
+  switch (op) {
+    case ScalarOp::exp:
+      return exp_function(d, x);
+    case ScalarOp::expm1:
+      return expm1_function(d, x);
+    case ScalarOp::log:
+      return log_function(d, x);
+    case ScalarOp::log1p:
+      return log1p_function(d, x);
+    case ScalarOp::tanh:
+      return tanh_function(d, x);
+    case ScalarOp::sigmoid:
+      return sigmoid_function(d, x);
+    case ScalarOp::erf:
+      return erf_function(d, x);
+    default:
+      ensure(false, "loop code: there is no function for ", name(op));
   }
 }
 
