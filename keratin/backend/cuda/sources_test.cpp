@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cuda/conv/cudnn_step.h"
 #include "keratin/backend/cuda/sources_testing.h"
+#include "keratin/base/text.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/norm_rules.h"
 #include "keratin/ops/ops.h"
@@ -11,6 +12,32 @@
 
 namespace keratin::cuda {
 namespace {
+
+Module module_of(const NodeExample& example) {
+  return ops::parse(text("module(", example.inputs, ") {\n", example.node, "\nreturn %y\n}"));
+}
+
+// A new kernel needs no line here: its record has an example.
+TEST(CudaKernels, EveryKernelWithASourceRunsItsExample) {
+  for (const CudaKernel* kernel : kernels()) {
+    if (kernel->write == nullptr) continue;
+    const Module m = module_of(kernel->example);
+    EXPECT_EQ(source_kernel_of(*m.block().nodes().back()), kernel) << kernel->name;
+  }
+}
+
+TEST_F(CudaSources, OfEveryExampleCompile) {
+  for (const CudaKernel* kernel : kernels()) {
+    if (kernel->write == nullptr) continue;
+    SCOPED_TRACE(kernel->name);
+    const Module m = module_of(kernel->example);
+    for (const bool tf32 : {false, true}) {
+      const std::string code = kernel->write(*m.block().nodes().back(), {.tf32 = tf32}).code;
+      if (!tf32 || code != kernel->write(*m.block().nodes().back(), {.tf32 = false}).code)
+        expect_compiles(code);
+    }
+  }
+}
 
 // All pointwise ops of a kind of number, in one loop.
 Module pointwise(DType dtype) {

@@ -144,13 +144,17 @@ std::optional<std::string> refuses_attention_grad(const Node& node) {
 
 }  // namespace
 
-extern const CudaKernel attention_kernel =
-    source_kernel<write_attention>({.name = "attention by tiles",
-                                    .ops = {&ops::scaled_dot_product_attention_op},
-                                    .refuses = refuses_attention});
-extern const CudaKernel attention_grad_kernel =
-    source_kernel<write_attention_grad>({.name = "gradient of attention by tiles",
-                                         .ops = {&ops::scaled_dot_product_attention_grad_op},
-                                         .refuses = refuses_attention_grad});
+extern const CudaKernel attention_kernel = source_kernel<write_attention>(
+    {.name = "attention by tiles",
+     .ops = {&ops::scaled_dot_product_attention_op},
+     .refuses = refuses_attention},
+    {"%q: bf16[2,70,3,32]",
+     "%y, %log_sum = scaled_dot_product_attention(%q, %q, %q) {causal = true}"});
+extern const CudaKernel attention_grad_kernel = source_kernel<write_attention_grad>(
+    {.name = "gradient of attention by tiles",
+     .ops = {&ops::scaled_dot_product_attention_grad_op},
+     .refuses = refuses_attention_grad},
+    {"%q: bf16[2,70,3,32], %sum: f32[2,3,70]",
+     "%y, %dk, %dv = scaled_dot_product_attention_grad(%q, %q, %q, %q, %sum, %q) {causal = true}"});
 
 }  // namespace keratin::cuda

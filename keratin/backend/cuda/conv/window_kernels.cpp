@@ -260,21 +260,36 @@ Source write_avg_pool_grad(const Node& node) {
 
 }  // namespace
 
-extern const CudaKernel conv_kernel =
-    source_kernel<write_conv>({.name = "convolution by output element", .ops = {&ops::conv_op}});
+extern const CudaKernel conv_kernel = source_kernel<write_conv>(
+    {.name = "convolution by output element", .ops = {&ops::conv_op}},
+    {"%x: f16[2,6,7,4], %w: f16[3,3,2,6]",
+     "%y = conv(%x, %w) {strides = [2, 1], groups = 2, padding = \"same\"}"});
 extern const CudaKernel conv_grad_input_kernel = source_kernel<write_conv_grad_input>(
-    {.name = "conv_grad_input by input element", .ops = {&ops::conv_grad_input_op}});
+    {.name = "conv_grad_input by input element", .ops = {&ops::conv_grad_input_op}},
+    {"%dy: f16[2,3,7,6], %w: f16[3,3,2,6]",
+     "%y = conv_grad_input(%dy, %w) {strides = [2, 1], groups = 2, padding = \"same\", sizes = [6, "
+     "7]}"});
 extern const CudaKernel conv_grad_filter_kernel = source_kernel<write_conv_grad_filter>(
-    {.name = "conv_grad_filter by filter element", .ops = {&ops::conv_grad_filter_op}});
-extern const CudaKernel max_pool_kernel =
-    source_kernel<write_max_pool>({.name = "max_pool", .ops = {&ops::max_pool_op}});
-extern const CudaKernel max_unpool_kernel =
-    source_kernel<write_max_unpool>({.name = "max_unpool", .ops = {&ops::max_unpool_op}});
-extern const CudaKernel max_repool_kernel =
-    source_kernel<write_max_repool>({.name = "max_repool", .ops = {&ops::max_repool_op}});
-extern const CudaKernel avg_pool_kernel =
-    source_kernel<write_avg_pool>({.name = "avg_pool", .ops = {&ops::avg_pool_op}});
-extern const CudaKernel avg_pool_grad_kernel =
-    source_kernel<write_avg_pool_grad>({.name = "avg_pool_grad", .ops = {&ops::avg_pool_grad_op}});
+    {.name = "conv_grad_filter by filter element", .ops = {&ops::conv_grad_filter_op}},
+    {"%x: f16[2,6,7,4], %dy: f16[2,3,7,6]",
+     "%y = conv_grad_filter(%x, %dy) {strides = [2, 1], groups = 2, padding = \"same\", sizes = "
+     "[3, 3]}"});
+extern const CudaKernel max_pool_kernel = source_kernel<write_max_pool>(
+    {.name = "max_pool", .ops = {&ops::max_pool_op}},
+    {"%x: f32[2,6,7,4]", "%y, %where = max_pool(%x) {window = [2, 2]}"});
+extern const CudaKernel max_unpool_kernel = source_kernel<write_max_unpool>(
+    {.name = "max_unpool", .ops = {&ops::max_unpool_op}},
+    {"%dy: f32[2,3,3,4], %where: u8[2,3,3,4]",
+     "%y = max_unpool(%dy, %where) {window = [2, 2], sizes = [6, 7]}"});
+extern const CudaKernel max_repool_kernel = source_kernel<write_max_repool>(
+    {.name = "max_repool", .ops = {&ops::max_repool_op}},
+    {"%x: f32[2,6,7,4], %where: u8[2,3,3,4]", "%y = max_repool(%x, %where) {window = [2, 2]}"});
+extern const CudaKernel avg_pool_kernel = source_kernel<write_avg_pool>(
+    {.name = "avg_pool", .ops = {&ops::avg_pool_op}},
+    {"%x: f32[2,6,7,4]",
+     "%y = avg_pool(%x) {window = [3, 3], strides = [2, 2], padding = \"same\"}"});
+extern const CudaKernel avg_pool_grad_kernel = source_kernel<write_avg_pool_grad>(
+    {.name = "avg_pool_grad", .ops = {&ops::avg_pool_grad_op}},
+    {"%dy: f32[2,3,3,4]", "%y = avg_pool_grad(%dy) {window = [2, 2], sizes = [6, 7]}"});
 
 }  // namespace keratin::cuda

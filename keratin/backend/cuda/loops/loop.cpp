@@ -341,7 +341,7 @@ std::optional<std::string> refuses_loop(const Node& node) {
 
 Source write_loop(const Node& node) { return LoopWriter(node).write(); }
 
-extern const CudaKernel loop_kernel =
-    source_kernel<write_loop>({.name = "loop", .refuses = refuses_loop});
+extern const CudaKernel loop_kernel = source_kernel<write_loop>(
+    {.name = "loop", .refuses = refuses_loop}, {"%a: f32[4,6], %b: f32[6]", "%y = add(%a, %b)"});
 
 }  // namespace keratin::cuda

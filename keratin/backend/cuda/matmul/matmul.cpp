@@ -261,6 +261,7 @@ extern const CudaKernel fused_matmul_kernel{{.name = "matmul with its epilogue",
                                              .refuses = refuses_fused_matmul,
                                              .make = make_fused_matmul}};
 extern const CudaKernel plain_matmul_kernel = source_kernel<write_plain_matmul>(
-    {.name = "matmul by output element", .ops = {&ops::matmul_op}});
+    {.name = "matmul by output element", .ops = {&ops::matmul_op}},
+    {"%a: f32[5,1,3,4], %b: f32[2,4,6]", "%y = matmul(%a, %b)"});
 
 }  // namespace keratin::cuda

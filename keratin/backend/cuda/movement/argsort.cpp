@@ -76,8 +76,10 @@ std::optional<std::string> refuses_radix_argsort(const Node& node) {
 }  // namespace
 
 extern const CudaKernel radix_argsort_kernel = source_kernel<write_radix_argsort>(
-    {.name = "argsort by digits", .ops = {&ops::argsort_op}, .refuses = refuses_radix_argsort});
+    {.name = "argsort by digits", .ops = {&ops::argsort_op}, .refuses = refuses_radix_argsort},
+    {"%x: f64[1000]", "%y = argsort(%x) {axis = 0}"});
 extern const CudaKernel counting_argsort_kernel = source_kernel<write_counting_argsort>(
-    {.name = "argsort by counting", .ops = {&ops::argsort_op}});
+    {.name = "argsort by counting", .ops = {&ops::argsort_op}},
+    {"%x: f32[3,4,5]", "%y = argsort(%x) {axis = 1, descending = true}"});
 
 }  // namespace keratin::cuda

@@ -26,9 +26,11 @@ Source write_gather(const Node& node) {
 
 }  // namespace
 
-extern const CudaKernel gather_kernel =
-    source_kernel<write_gather<false>>({.name = "gather", .ops = {&ops::gather_op}});
+extern const CudaKernel gather_kernel = source_kernel<write_gather<false>>(
+    {.name = "gather", .ops = {&ops::gather_op}},
+    {"%x: f32[3,4,5], %indices: i64[2,2]", "%y = gather(%x, %indices) {axis = 1}"});
 extern const CudaKernel take_along_axis_kernel = source_kernel<write_gather<true>>(
-    {.name = "take_along_axis", .ops = {&ops::take_along_axis_op}});
+    {.name = "take_along_axis", .ops = {&ops::take_along_axis_op}},
+    {"%x: f32[3,4,5], %indices: i32[3,2,5]", "%y = take_along_axis(%x, %indices) {axis = 1}"});
 
 }  // namespace keratin::cuda

@@ -60,14 +60,19 @@ Source write_random_bits(const Node& node) {
 }  // namespace
 
 extern const CudaKernel cumsum_kernel =
-    source_kernel<write_cumsum>({.name = "cumsum", .ops = {&ops::cumsum_op}});
+    source_kernel<write_cumsum>({.name = "cumsum", .ops = {&ops::cumsum_op}},
+                                {"%x: f32[3,4,5]", "%y = cumsum(%x) {axis = 1, exclusive = true}"});
 extern const CudaKernel cumprod_kernel =
-    source_kernel<write_cumprod>({.name = "cumprod", .ops = {&ops::cumprod_op}});
+    source_kernel<write_cumprod>({.name = "cumprod", .ops = {&ops::cumprod_op}},
+                                 {"%x: f32[3,4,5]", "%y = cumprod(%x) {axis = 2, reverse = true}"});
 extern const CudaKernel argmax_kernel =
-    source_kernel<write_argmax>({.name = "argmax", .ops = {&ops::argmax_op}});
+    source_kernel<write_argmax>({.name = "argmax", .ops = {&ops::argmax_op}},
+                                {"%x: bf16[3,4,5]", "%y = argmax(%x) {axis = 1}"});
 extern const CudaKernel argmin_kernel =
-    source_kernel<write_argmin>({.name = "argmin", .ops = {&ops::argmin_op}});
+    source_kernel<write_argmin>({.name = "argmin", .ops = {&ops::argmin_op}},
+                                {"%x: bf16[3,4,5]", "%y = argmin(%x) {axis = 1}"});
 extern const CudaKernel random_bits_kernel =
-    source_kernel<write_random_bits>({.name = "random_bits", .ops = {&ops::random_bits_op}});
+    source_kernel<write_random_bits>({.name = "random_bits", .ops = {&ops::random_bits_op}},
+                                     {"%key: i64[2]", "%y = random_bits(%key) {shape = [7]}"});
 
 }  // namespace keratin::cuda

@@ -174,21 +174,30 @@ Source write_iota(const Node& node) {
 
 }  // namespace
 
-extern const CudaKernel transpose_kernel =
-    source_kernel<write_transpose>({.name = "transpose", .ops = {&ops::transpose_op}});
-extern const CudaKernel slice_kernel =
-    source_kernel<write_slice>({.name = "slice", .ops = {&ops::slice_op}});
+extern const CudaKernel transpose_kernel = source_kernel<write_transpose>(
+    {.name = "transpose", .ops = {&ops::transpose_op}},
+    {"%x: f16[3,4,5]", "%y = transpose(%x) {permutation = [2, 0, 1]}"});
+extern const CudaKernel slice_kernel = source_kernel<write_slice>(
+    {.name = "slice", .ops = {&ops::slice_op}},
+    {"%x: f16[3,4,5]", "%y = slice(%x) {start = [0, 1, 0], limit = [3, 4, 5], step = [1, 2, 1]}"});
 extern const CudaKernel reverse_kernel =
-    source_kernel<write_reverse>({.name = "reverse", .ops = {&ops::reverse_op}});
-extern const CudaKernel dynamic_slice_kernel =
-    source_kernel<write_dynamic_slice>({.name = "dynamic_slice", .ops = {&ops::dynamic_slice_op}});
+    source_kernel<write_reverse>({.name = "reverse", .ops = {&ops::reverse_op}},
+                                 {"%x: f16[3,4,5]", "%y = reverse(%x) {axes = [0, 2]}"});
+extern const CudaKernel dynamic_slice_kernel = source_kernel<write_dynamic_slice>(
+    {.name = "dynamic_slice", .ops = {&ops::dynamic_slice_op}},
+    {"%x: f16[3,4,5], %start: i32[3]", "%y = dynamic_slice(%x, %start) {sizes = [1, 2, 3]}"});
 extern const CudaKernel dynamic_update_slice_kernel = source_kernel<write_dynamic_update_slice>(
-    {.name = "dynamic_update_slice", .ops = {&ops::dynamic_update_slice_op}});
-extern const CudaKernel pad_kernel =
-    source_kernel<write_pad>({.name = "pad", .ops = {&ops::pad_op}});
+    {.name = "dynamic_update_slice", .ops = {&ops::dynamic_update_slice_op}},
+    {"%x: f16[3,4], %update: f16[2,2], %start: i32[2]",
+     "%y = dynamic_update_slice(%x, %update, %start)"});
+extern const CudaKernel pad_kernel = source_kernel<write_pad>(
+    {.name = "pad", .ops = {&ops::pad_op}},
+    {"%x: i8[2,3]", "%y = pad(%x) {lo = [1, 0], hi = [0, 2], interior = [0, 1], value = 2}"});
 extern const CudaKernel concat_kernel =
-    source_kernel<write_concat>({.name = "concat", .ops = {&ops::concat_op}});
+    source_kernel<write_concat>({.name = "concat", .ops = {&ops::concat_op}},
+                                {"%a: f16[3,4], %b: f16[3,2]", "%y = concat(%a, %b) {axis = 1}"});
 extern const CudaKernel iota_kernel =
-    source_kernel<write_iota>({.name = "iota", .ops = {&ops::iota_op}});
+    source_kernel<write_iota>({.name = "iota", .ops = {&ops::iota_op}},
+                              {"", "%y = iota() {dtype = f32, shape = [3,4], axis = 1}"});
 
 }  // namespace keratin::cuda

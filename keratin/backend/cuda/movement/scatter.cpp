@@ -116,18 +116,27 @@ std::optional<std::string> refuses_sorted_scatter(const Node& node) {
 
 }  // namespace
 
-extern const CudaKernel sorted_scatter_kernel =
-    source_kernel<write_sorted_scatter<false>>({.name = "scatter_add of sorted updates",
-                                                .ops = {&ops::scatter_add_op},
-                                                .refuses = refuses_sorted_scatter<false>});
+extern const CudaKernel sorted_scatter_kernel = source_kernel<write_sorted_scatter<false>>(
+    {.name = "scatter_add of sorted updates",
+     .ops = {&ops::scatter_add_op},
+     .refuses = refuses_sorted_scatter<false>},
+    {"%x: f32[3,500,70], %indices: i32[100], %updates: f32[3,100,70]",
+     "%y = scatter_add(%x, %indices, %updates) {axis = 1}"});
 extern const CudaKernel sorted_scatter_along_axis_kernel =
-    source_kernel<write_sorted_scatter<true>>({.name = "scatter_add_along_axis of sorted updates",
-                                               .ops = {&ops::scatter_add_along_axis_op},
-                                               .refuses = refuses_sorted_scatter<true>});
+    source_kernel<write_sorted_scatter<true>>(
+        {.name = "scatter_add_along_axis of sorted updates",
+         .ops = {&ops::scatter_add_along_axis_op},
+         .refuses = refuses_sorted_scatter<true>},
+        {"%x: f32[3,500], %indices: i64[3,80], %updates: f32[3,80]",
+         "%y = scatter_add_along_axis(%x, %indices, %updates) {axis = 1}"});
 extern const CudaKernel searching_scatter_kernel = source_kernel<write_searching_scatter<false>>(
-    {.name = "scatter_add by searching", .ops = {&ops::scatter_add_op}});
+    {.name = "scatter_add by searching", .ops = {&ops::scatter_add_op}},
+    {"%x: f32[3,4,5], %indices: i64[2], %updates: f32[3,2,5]",
+     "%y = scatter_add(%x, %indices, %updates) {axis = 1}"});
 extern const CudaKernel searching_scatter_along_axis_kernel =
     source_kernel<write_searching_scatter<true>>(
-        {.name = "scatter_add_along_axis by searching", .ops = {&ops::scatter_add_along_axis_op}});
+        {.name = "scatter_add_along_axis by searching", .ops = {&ops::scatter_add_along_axis_op}},
+        {"%x: f32[3,4], %indices: i32[3,2], %updates: f32[3,2]",
+         "%y = scatter_add_along_axis(%x, %indices, %updates) {axis = 1}"});
 
 }  // namespace keratin::cuda

@@ -159,16 +159,24 @@ std::optional<std::string> refuses_gru(const Node& node) {
 extern const CudaKernel lstm_kernel =
     source_kernel<write_lstm>({.name = "lstm in one kernel",
                                .ops = {&ops::lstm_op},
-                               .refuses = refuses_lstm<ops::LstmOperands>});
-extern const CudaKernel lstm_grad_kernel =
-    source_kernel<write_lstm_grad>({.name = "lstm_grad in one kernel",
-                                    .ops = {&ops::lstm_grad_op},
-                                    .refuses = refuses_lstm<ops::LstmGradOperands>});
+                               .refuses = refuses_lstm<ops::LstmOperands>},
+                              {"%xw: f32[2,5,12], %s: f32[2,3], %r: f32[3,12]",
+                               "%y, %h, %c, %gates, %cells, %states = lstm(%xw, %s, %s, %r)"});
+extern const CudaKernel lstm_grad_kernel = source_kernel<write_lstm_grad>(
+    {.name = "lstm_grad in one kernel",
+     .ops = {&ops::lstm_grad_op},
+     .refuses = refuses_lstm<ops::LstmGradOperands>},
+    {"%s: f32[2,3], %r: f32[3,12], %gates: f32[2,5,12], %cells: f32[2,5,3]",
+     "%y, %dh0, %dc0 = lstm_grad(%s, %r, %gates, %cells, %cells, %s, %s)"});
 extern const CudaKernel gru_kernel = source_kernel<write_gru>(
-    {.name = "gru in one kernel", .ops = {&ops::gru_op}, .refuses = refuses_gru<ops::GruOperands>});
-extern const CudaKernel gru_grad_kernel =
-    source_kernel<write_gru_grad>({.name = "gru_grad in one kernel",
-                                   .ops = {&ops::gru_grad_op},
-                                   .refuses = refuses_gru<ops::GruGradOperands>});
+    {.name = "gru in one kernel", .ops = {&ops::gru_op}, .refuses = refuses_gru<ops::GruOperands>},
+    {"%xw: f32[2,5,9], %s: f32[2,3], %r: f32[3,9], %b: f32[9]",
+     "%y, %h, %gates, %states = gru(%xw, %s, %r, %b) {reset_after = true}"});
+extern const CudaKernel gru_grad_kernel = source_kernel<write_gru_grad>(
+    {.name = "gru_grad in one kernel",
+     .ops = {&ops::gru_grad_op},
+     .refuses = refuses_gru<ops::GruGradOperands>},
+    {"%s: f32[2,3], %r: f32[3,9], %gates: f32[2,5,12], %states: f32[2,5,3]",
+     "%y, %ds, %dh0 = gru_grad(%r, %gates, %states, %states, %s) {reset_after = true}"});
 
 }  // namespace keratin::cuda

@@ -102,6 +102,7 @@ Source write_moments(const Node& node) {
 }  // namespace
 
 extern const CudaKernel moments_kernel =
-    source_kernel<write_moments>({.name = "moments", .ops = {&ops::moments_op}});
+    source_kernel<write_moments>({.name = "moments", .ops = {&ops::moments_op}},
+                                 {"%x: bf16[9,5,64]", "%y, %variance = moments(%x)"});
 
 }  // namespace keratin::cuda

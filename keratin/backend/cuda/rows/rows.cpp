@@ -202,24 +202,35 @@ extern const CudaKernel softmax_kernel =
     source_kernel<write_rows>({.name = "softmax of rows in registers",
                                .ops = {&ops::softmax_op, &ops::softmax_grad_op,
                                        &ops::log_softmax_op, &ops::log_softmax_grad_op},
-                               .refuses = refuses_softmax});
+                               .refuses = refuses_softmax},
+                              {"%x: f32[3,768]", "%y = softmax(%x) {axis = 1}"});
 extern const CudaKernel cross_entropy_kernel = source_kernel<write_rows>(
     {.name = "cross-entropy of rows in registers",
      .ops = {&ops::sparse_softmax_cross_entropy_op, &ops::sparse_softmax_cross_entropy_grad_op},
-     .refuses = refuses_cross_entropy});
-extern const CudaKernel layer_norm_kernel =
-    source_kernel<write_layer_norm>({.name = "layer_norm of rows in registers",
-                                     .ops = {&ops::layer_norm_op},
-                                     .refuses = refuses_norm});
-extern const CudaKernel layer_norm_grad_kernel =
-    source_kernel<write_layer_norm_grad>({.name = "layer_norm_grad of rows in registers",
-                                          .ops = {&ops::layer_norm_grad_op},
-                                          .refuses = refuses_norm});
+     .refuses = refuses_cross_entropy},
+    {"%x: f32[3,10], %labels: i32[3]", "%y, %log_sum = sparse_softmax_cross_entropy(%x, %labels)"});
+extern const CudaKernel layer_norm_kernel = source_kernel<write_layer_norm>(
+    {.name = "layer_norm of rows in registers",
+     .ops = {&ops::layer_norm_op},
+     .refuses = refuses_norm},
+    {"%x: f32[3,768], %s: f32[768]",
+     "%y, %mean, %rstd = layer_norm(%x, %s, %s) {axes = [1], scale = true, offset = true}"});
+extern const CudaKernel layer_norm_grad_kernel = source_kernel<write_layer_norm_grad>(
+    {.name = "layer_norm_grad of rows in registers",
+     .ops = {&ops::layer_norm_grad_op},
+     .refuses = refuses_norm},
+    {"%x: f32[3,768], %mean: f32[3,1], %rstd: f32[3,1], %dy: f32[3,768]",
+     "%y, %dscale, %doffset = layer_norm_grad(%x, %mean, %rstd, %dy) {axes = [1], scale = false, "
+     "offset = false}"});
 extern const CudaKernel rms_norm_kernel = source_kernel<write_rms_norm>(
-    {.name = "rms_norm of rows in registers", .ops = {&ops::rms_norm_op}, .refuses = refuses_norm});
-extern const CudaKernel rms_norm_grad_kernel =
-    source_kernel<write_rms_norm_grad>({.name = "rms_norm_grad of rows in registers",
-                                        .ops = {&ops::rms_norm_grad_op},
-                                        .refuses = refuses_norm});
+    {.name = "rms_norm of rows in registers", .ops = {&ops::rms_norm_op}, .refuses = refuses_norm},
+    {"%x: f32[3,768], %s: f32[768]",
+     "%y, %rstd = rms_norm(%x, %s) {axes = [1], scale = true, offset = false}"});
+extern const CudaKernel rms_norm_grad_kernel = source_kernel<write_rms_norm_grad>(
+    {.name = "rms_norm_grad of rows in registers",
+     .ops = {&ops::rms_norm_grad_op},
+     .refuses = refuses_norm},
+    {"%x: f32[3,768], %rstd: f32[3,1], %dy: f32[3,768]",
+     "%y, %dscale = rms_norm_grad(%x, %rstd, %dy) {axes = [1], scale = false, offset = false}"});
 
 }  // namespace keratin::cuda
