@@ -1,5 +1,5 @@
-# Two commands start from a fresh Debian 12: make demo and make test. Each target installs what it
-# needs (scripts/packages.txt), builds, and does one thing. The build itself is CMake's.
+# Runs common tasks. `make demo` and `make test` work on a fresh Debian 12. Each target installs the
+# packages that it needs (scripts/packages.txt), builds with CMake, and does one thing.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -8,20 +8,20 @@ SHELL := /bin/bash
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
-# Half a gigabyte of small objects in pages of 4 KiB measures the operating system's page tables.
+# With pages of 4 KiB, benchmarks with many small objects would measure the system's page tables.
 HUGE_PAGES := GLIBC_TUNABLES=glibc.malloc.hugetlb=1
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 23
 
-demo:  ## clone the model that started it all, learn digits, train replicas on several devices
+demo:  ## clone a model that Keras cannot, learn digits, and train replicas on several devices
 	@scripts/setup build
 	@cmake --preset release
 	@cmake --build --preset release --target example_clone_story example_digits example_replicas
 	@$(RELEASE)/bin/clone_story
 	@$(RELEASE)/bin/digits data/digits/digits.csv
 	@mkdir -p build/demo && cd build/demo && $(CURDIR)/$(RELEASE)/bin/replicas && \
-	  echo "The files are in build/demo."
+	  echo "The files of the demo are in build/demo."
 
 test:  ## run all tests
 	@scripts/setup build
@@ -29,19 +29,19 @@ test:  ## run all tests
 	@cmake --build --preset release
 	@ctest --preset release --parallel "$$(nproc)"
 
-simulate:  ## run all tests that are for GPUs, on simulated ones
+simulate:  ## run the tests for GPUs on simulated GPUs
 	@scripts/setup build
 	@cmake --preset release
 	@cmake --build --preset release --target simulated_tests
 	@ctest --preset release -C long -L '^simulated$$' --parallel "$$(nproc)"
 
-bench:  ## run the benchmarks (BENCH_FLAGS are Google Benchmark's)
+bench:  ## run the benchmarks; BENCH_FLAGS are passed to Google Benchmark
 	@scripts/setup build bench
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release --target keratin_bench
 	@$(HUGE_PAGES) $(RELEASE)/bin/keratin_bench $(BENCH_FLAGS)
 
-bench-growth:  ## count how compiling and cloning grow with size, into bench/GROWTH.md
+bench-growth:  ## measure how compiling and cloning grow with size, into bench/GROWTH.md
 	@scripts/setup build bench growth
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release --target keratin_bench
@@ -53,26 +53,26 @@ bench-scaling:  ## measure how training scales with devices, into bench/SCALING.
 	@cmake --build --preset release --target keratin_scaling
 	@{ echo '# How training scales with devices'; echo; $(RELEASE)/bin/keratin_scaling; } | tee bench/SCALING.md
 
-bench-peers:  ## compare with other frameworks, into bench/RESULTS.md
+bench-peers:  ## compare Keratin with other frameworks, into bench/RESULTS.md
 	@scripts/setup build bench peers
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release
 	@python3 bench/peers/run.py
 	@python3 bench/peers/graph.py --python bench/.venv/bin/python --out bench/GRAPH.md
 
-fuzz:  ## fuzz every target for FUZZ_SECONDS
+fuzz:  ## run every fuzz target for FUZZ_SECONDS
 	@scripts/setup build fuzz
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz --target fuzzers
 	@scripts/fuzz $(FUZZ_SECONDS)
 
-format:  ## lay the code out
+format:  ## format the code
 	@scripts/setup format
 	@scripts/check-format --fix
 
-fresh:  ## prove make demo and make test on a bare Debian 12 (needs root)
+fresh:  ## run make demo and make test on a bare Debian 12 (needs root)
 	@scripts/setup fresh
 	@scripts/fresh
 
-clean:  ## remove everything that was built
+clean:  ## delete the build folder
 	@rm -rf build

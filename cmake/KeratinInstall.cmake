@@ -12,7 +12,7 @@ write_basic_package_version_file(keratinConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES ${PROJECT_BINARY_DIR}/keratinConfig.cmake
         ${PROJECT_BINARY_DIR}/keratinConfigVersion.cmake DESTINATION ${package_dir})
 
-# Walked when installing, so that editing a header never asks for a new configuration.
+# The headers are found at install time, so that editing one needs no new configuration.
 install(CODE "set(source_dir \"${PROJECT_SOURCE_DIR}\")
 set(include_dir \"${CMAKE_INSTALL_INCLUDEDIR}\")")
 install(SCRIPT cmake/InstallHeaders.cmake)

@@ -1,20 +1,20 @@
 # keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LABELS <label>...]
 #                 [LEVELS <subfolder>] [APART <name>...] [TESTING] [TESTS_ALONE])
 #
-# One folder of the library. Every *.cpp below it, apart from the tests, becomes the object library
-# keratin_<name>; *_test.cpp become keratin_<name>_test and *_threads_test.cpp (the tests that TSan
-# runs) become keratin_<name>_threads_test.
-#   DEPENDS      the folders it uses; tests link these and what these use in turn
+# Adds a folder of the library. Its *.cpp, except tests, become the object library keratin_<name>;
+# *_test.cpp become keratin_<name>_test, and *_threads_test.cpp, which the thread sanitizer runs too,
+# become keratin_<name>_threads_test.
+#   DEPENDS      the folders that it uses; tests link these and their dependencies
 #   LINK         private third-party targets
-#   LABELS       of its tests, besides unit
-#   LEVELS       a sub folder compiled once per x86-64 level, see keratin_levels
+#   LABELS       labels of its tests, besides unit
+#   LEVELS       a subfolder that is compiled once per x86-64 level, see keratin_levels
 #   APART        files that are never compiled together with others: helpers of theirs have the same
 #                names, or are members of a class that others see
-#   TESTING      the folder serves tests only and stays out of the library
-#   TESTS_ALONE  its tests do without keratin/testing, so they build without the whole library
+#   TESTING      the folder is for tests, and not part of the library
+#   TESTS_ALONE  its tests do not use keratin/testing, so they build without the whole library
 #
-# Objects, unlike archives, are not passed on by CMake from target to target; the folders are
-# recorded here and linked by keratin_link_all, keratin_link and keratin_add_tests.
+# CMake does not pass objects from target to target, as it does archives. So folders are recorded
+# here, and linked by keratin_link_all, keratin_link and keratin_add_tests.
 function(keratin_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE" "LEVELS"
                         "DEPENDS;LINK;LABELS;APART")
@@ -63,7 +63,7 @@ function(keratin_library name)
 endfunction()
 
 # Compiles the sources once per x86-64 level; each file puts its contents in the namespace
-# keratin::cpu::KERATIN_LEVEL, so the copies live side by side and one is chosen at start.
+# keratin::cpu::KERATIN_LEVEL, so that all copies can be linked, and one is chosen at start.
 function(keratin_levels name out)
   set(targets)
   if(ARGN)
@@ -80,7 +80,7 @@ function(keratin_levels name out)
       target_compile_options(${target} PRIVATE -fopenmp-simd -fno-math-errno
                              -fno-trapping-math -ffp-contract=off)
       if(NOT KERATIN_SANITIZE)
-        target_compile_options(${target} PRIVATE -O3)  # with sanitizers: minutes, for nothing
+        target_compile_options(${target} PRIVATE -O3)  # with sanitizers this takes minutes, and finds nothing more
       endif()
       if(NOT level STREQUAL "portable")
         target_compile_options(${target} PRIVATE -march=x86-64-${level})
@@ -92,8 +92,8 @@ function(keratin_levels name out)
 endfunction()
 
 # Links the objects of the given folders, and of all they depend on, into a target. Level objects go
-# last, lowest level first: of several copies of an inline function the linker keeps the first, and
-# code for a plain machine must never end up with the copy compiled for a newer one.
+# last, lowest level first: the linker keeps the first copy of an inline function, and portable code
+# must not get a copy that was compiled for a newer CPU.
 function(keratin_link target)
   set(todo ${ARGN})
   set(done)
@@ -162,9 +162,9 @@ function(keratin_test target)
   add_executable(${target} ${arg_SOURCES})
   keratin_link(${target} ${arg_FOLDERS})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
-  # Golden files are read where they lie in the source tree.
+  # Golden files are read from the source tree.
   target_compile_definitions(${target} PRIVATE KERATIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # Tests have no hot loops: several files at a time, with little optimisation, build far sooner.
+  # Tests have no hot loops, so they are built with little optimisation, several files at a time.
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${KERATIN_UNITY})
   if(KERATIN_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
@@ -173,7 +173,7 @@ function(keratin_test target)
   endif()
   set(environment ${KERATIN_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
   if(NOT gpu IN_LIST arg_LABELS AND NOT simulated IN_LIST arg_LABELS)
-    list(APPEND environment CUDA_VISIBLE_DEVICES=)  # the same test everywhere
+    list(APPEND environment CUDA_VISIBLE_DEVICES=)  # the same tests on every machine
   endif()
   string(REGEX REPLACE "^keratin_|_(test|suite)$" "" name ${target})
   set(suites ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)

@@ -1,13 +1,13 @@
-# Language level, warnings, sanitizers, visibility and the compiler cache, for every target of ours.
+# Language level, warnings, sanitizers, visibility and the compiler cache of all targets.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# One set of objects serves the shared library, the static one and the tests.
+# The same objects are used by the shared library, the static library and the tests.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# KERATIN_API (keratin/base/export.h) marks what leaves the library.
+# KERATIN_API (keratin/base/export.h) marks exported symbols.
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
@@ -20,13 +20,13 @@ if(KERATIN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${KERATIN_CCACHE})
 endif()
 
-# A missing field is a default: designated initialisers are our keyword arguments.
+# Designated initialisers are keyword arguments: a missing field has its default.
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports members of empty optionals, and initialised variables of instrumented code.
   add_compile_options(-Wno-maybe-uninitialized)
 else()
-  # Kernels say & of vectors and of bools alike, and where g++ 12 wants its attributes and pragmas.
+  # Kernels use & on vectors and bools alike, and attributes and pragmas that only g++ knows.
   add_compile_options(-Wno-bitwise-instead-of-logical -Wno-ignored-attributes
                       -Wno-unknown-warning-option)
 endif()
@@ -39,7 +39,7 @@ if(KERATIN_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${KERATIN_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND KERATIN_SANITIZE MATCHES "address")
-    add_compile_definitions(__SANITIZE_ADDRESS__)  # g++ says so by itself
+    add_compile_definitions(__SANITIZE_ADDRESS__)  # g++ defines it itself
   endif()
 endif()
 

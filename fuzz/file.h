@@ -10,14 +10,14 @@
 
 namespace keratin::fuzz {
 
-// The input as a file, in memory of exactly its size: a byte too far is seen.
+// The input as a file in memory of exactly its size, so that reading past its end is detected.
 inline files::FileView file_of(const uint8_t* data, size_t size) {
   const std::shared_ptr<uint8_t[]> memory(new uint8_t[size]);
   if (size > 0) std::memcpy(memory.get(), data, size);
   return {"fuzz", Buffer::wrap({memory, memory.get()}, size)};
 }
 
-// The input as a file on the disk, for as long as this lives.
+// The input as a file on disk, which is deleted at the end of the scope.
 class DiskFile {
  public:
   DiskFile(const uint8_t* data, size_t size, const std::string& suffix)

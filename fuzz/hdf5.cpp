@@ -18,7 +18,7 @@ void read_dataset(const hdf5::Dataset& dataset) {
   try {
     const hdf5::Value value = dataset.value();
     if (value.dims() != dataset.dims()) std::abort();
-    if (!value.is_string()) value.tensor().hash();  // touches every byte
+    if (!value.is_string()) value.tensor().hash();  // reads every byte
   } catch (const UserError&) {
   }
 }
@@ -26,8 +26,8 @@ void read_dataset(const hdf5::Dataset& dataset) {
 }  // namespace
 }  // namespace keratin
 
-// Any bytes are an HDF5 file or a UserError; so is every attribute and dataset in it. Checksums are
-// not compared: a fuzzer cannot guess them, and who forges a file can compute them.
+// Any bytes give an HDF5 file or a UserError; so does every attribute and dataset in it. Checksums are
+// not compared: a fuzzer cannot guess them, but an attacker can compute them.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   try {

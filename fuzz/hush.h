@@ -6,7 +6,7 @@
 
 namespace keratin::fuzz {
 
-// Warnings are for people; a fuzzer would be told many.
+// Disables warnings: a fuzzer would print many.
 inline void hush() {
   static const bool once = (set_warning_handler([](const std::string&) {}), true);
   (void)once;

@@ -4,7 +4,7 @@
 #include "keratin/image/decode.h"
 #include "keratin/image/resize.h"
 
-// Any bytes are an image or a UserError; an image has the channels that were asked for, and can be
+// Any bytes give an image or a UserError. An image has the requested number of channels, and can be
 // resized.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;

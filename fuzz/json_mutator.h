@@ -16,14 +16,13 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace keratin::fuzz {
 
-// Changes a JSON text and keeps it JSON: replaces a number by one that is known to hurt, puts a
-// part where another one is, drops, repeats or renames members. What is no JSON is changed as
-// libFuzzer likes.
+// Mutates JSON so that it stays JSON: replaces a number by an extreme one, a value by another one, and
+// drops, repeats or renames members. Other text is mutated by libFuzzer.
 class JsonMutator {
  public:
   explicit JsonMutator(unsigned seed) : random_(seed) {}
 
-  // With parts of `other`, when it is JSON too.
+  // Mutates `text`, with values from `other` if that is JSON too.
   std::string run(const std::string& text, const std::string& other) {
     try {
       Json json = Json::parse(text);
@@ -59,7 +58,7 @@ class JsonMutator {
     return all;
   }
 
-  // The value that comes `left`-th when all are counted, the outer ones first.
+  // The value with the index `left` in preorder.
   static const Json* at(const Json& json, size_t& left) {
     if (left-- == 0) return &json;
     if (json.is_array())
@@ -109,14 +108,14 @@ class JsonMutator {
       default:
         break;
     }
-    if (old.is_number()) return hurting_number();
-    if (old.is_string()) return text_of(donor, old.as_string());
+    if (old.is_number()) return extreme_number();
+    if (old.is_string()) return string_of(donor, old.as_string());
     if (old.is_array()) return changed_list(old.as_array(), donor);
     if (old.is_object()) return changed_object(old.as_object(), donor);
     return any(donor);
   }
 
-  Json hurting_number() {
+  Json extreme_number() {
     constexpr int64_t integers[] = {0,          1,         -1,        2,         3,
                                     8,          -2,        127,       65536,     2147483647,
                                     1LL << 32,  1LL << 40, 1LL << 61, INT64_MAX, INT64_MIN,
@@ -126,18 +125,18 @@ class JsonMutator {
                               : Json(integers[random_() % std::size(integers)]);
   }
 
-  // Another text of the donor; a few tries find one among its other values.
-  std::string text_of(const Json& donor, const std::string& otherwise) {
+  // A random string of the donor. Values are drawn until one is a string, at most 16 times.
+  std::string string_of(const Json& donor, const std::string& fallback) {
     for (int tries = 0; tries < 16; ++tries)
       if (const Json& found = any(donor); found.is_string()) return found.as_string();
-    return otherwise + "_1";
+    return fallback + "_1";
   }
 
-  std::string key_of(const Json& donor, const std::string& otherwise) {
+  std::string key_of(const Json& donor, const std::string& fallback) {
     for (int tries = 0; tries < 16; ++tries)
       if (const Json& found = any(donor); found.is_object() && found.size() > 0)
         return found.as_object()[random_() % found.size()].first;
-    return otherwise;
+    return fallback;
   }
 
   Json changed_list(Json::Array items, const Json& donor) {

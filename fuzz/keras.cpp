@@ -24,7 +24,7 @@ std::vector<Member> members_of(const uint8_t* data, size_t size) {
   return members;
 }
 
-// Stored entries with the checksums that a fuzzer cannot guess.
+// A zip of stored entries with correct checksums, which a fuzzer cannot guess.
 std::string zipped(const std::vector<Member>& members) {
   files::Packer local, central;
   for (const Member& member : members) {
@@ -34,16 +34,16 @@ std::string zipped(const std::vector<Member>& members) {
       to.u16(static_cast<uint16_t>(member.name.size())).u16(0);
     };
     const auto header = static_cast<uint32_t>(local.size());
-    local.u32(zip::local_sign).u16(20).u16(0).u16(0);
+    local.u32(zip::local_signature).u16(20).u16(0).u16(0);
     facts(local);
     local.put(member.name).put(member.contents);
-    central.u32(zip::central_sign).u16(20).u16(20).u16(0).u16(0);
+    central.u32(zip::central_signature).u16(20).u16(20).u16(0).u16(0);
     facts(central);
     central.zeros(10).u32(header).put(member.name);
   }
   const auto count = static_cast<uint16_t>(members.size());
   files::Packer end;
-  end.u32(zip::end_sign).u32(0).u16(count).u16(count);
+  end.u32(zip::end_signature).u32(0).u16(count).u16(count);
   end.u32(static_cast<uint32_t>(central.size())).u32(static_cast<uint32_t>(local.size())).u16(0);
   return local.bytes() + central.bytes() + end.bytes();
 }
@@ -62,13 +62,13 @@ void change(Member& member, unsigned seed) {
 }  // namespace
 }  // namespace keratin::fuzz
 
-// Any bytes are a .keras file or a UserError: config, weights and the state of training.
+// Any bytes give a model from a .keras file, with weights and training state, or a UserError.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   keratin::fuzz::open_model(data, size, ".keras");
   return 0;
 }
 
-// Changes a member inside and zips again; now and then the zip itself.
+// Mutates a member of the zip, and sometimes the zip itself.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned seed) {
   using namespace keratin;

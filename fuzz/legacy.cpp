@@ -33,7 +33,7 @@ class Text final : public files::Sink {
   std::string all;
 };
 
-// The file written anew, with a change to one of its configs.
+// A copy of the file with one of its configs mutated.
 std::string with_another_config(const uint8_t* data, size_t size, std::mt19937& random) {
   const hdf5::File file(file_of(data, size), {.unpacked = 1 << 20, .checksums = false});
   const char* name = random() % 3 == 0 ? "training_config" : "model_config";
@@ -49,7 +49,7 @@ std::string with_another_config(const uint8_t* data, size_t size, std::mt19937& 
 }  // namespace
 }  // namespace keratin::fuzz
 
-// Any bytes are a whole model in HDF5 or a UserError.
+// Any bytes give a model from a legacy HDF5 file, or a UserError.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   keratin::fuzz::open_model(data, size, ".h5");
   return 0;

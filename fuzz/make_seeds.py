@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""make_seeds.py FOLDER: seeds for fuzz targets out of the files in tests/.
+"""make_seeds.py FOLDER: makes seeds for fuzz targets from the files in tests/.
 
-FOLDER/graph gets the config of every model that real Keras recorded, and of a model around every
-layer, FOLDER/training how recorded models were compiled; the others get
-the small ones of saved and hostile files.
+FOLDER/graph gets the config of every recorded model of Keras, and of a model around every layer.
+FOLDER/training gets the compile configs of recorded models. The others get small saved and hostile
+files.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests"
 GOLDEN = TESTS / "golden"
 CASES_PER_LAYER = 3
-MOST_BYTES = 40_000  # a fuzzer is as slow as its seeds are large
+MAX_BYTES = 40_000  # large seeds make a fuzzer slow
 
 
 def input_layer(index, tensor):
@@ -32,7 +32,7 @@ def keras_tensor(index, tensor):
 
 def model_around(case):
     """A functional model that calls the layer of a golden case once."""
-    given = case.get("inputs", [])  # none where Keras refuses the layer
+    given = case.get("inputs", [])  # empty if Keras refuses the layer
     one = isinstance(given, dict)
     tensors = [given] if one else given
     if not tensors or not all(isinstance(t, dict) and "shape" in t for t in tensors):
@@ -75,7 +75,7 @@ def as_files(configs):
 
 def files(*patterns):
     paths = [path for pattern in patterns for path in TESTS.glob(pattern) if path.is_file()]
-    return {path.name: path.read_bytes() for path in paths if path.stat().st_size <= MOST_BYTES}
+    return {path.name: path.read_bytes() for path in paths if path.stat().st_size <= MAX_BYTES}
 
 
 def main():

@@ -10,8 +10,8 @@
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
-// Changes ir text so that it often still parses: swaps a word for the name of an op or for another
-// word of the text, or a number for one that is known to hurt. Otherwise as libFuzzer likes.
+// Mutates ir text so that it often still parses: replaces a word by the name of an op or by another word
+// of the text, and a number by an extreme one. Sometimes libFuzzer mutates the text.
 namespace keratin::fuzz {
 
 class Mutator {
@@ -33,7 +33,7 @@ class Mutator {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '?';
   }
 
-  // The word at or after a random place: its start and length.
+  // The start and length of the word at or after a random position.
   std::pair<size_t, size_t> pick(const std::string& text) {
     size_t start = text.empty() ? 0 : random_() % text.size();
     while (start > 0 && is_word(text[start - 1])) --start;
@@ -48,10 +48,10 @@ class Mutator {
     if (length == 0) return;
     const char first = text[start];
     const bool number = std::isdigit(static_cast<unsigned char>(first)) != 0 || first == '-';
-    text.replace(start, length, number ? hurting_number() : other_word(text));
+    text.replace(start, length, number ? extreme_number() : other_word(text));
   }
 
-  std::string hurting_number() {
+  std::string extreme_number() {
     static constexpr const char* numbers[] = {"0",
                                               "1",
                                               "-1",

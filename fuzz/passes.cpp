@@ -23,13 +23,13 @@ namespace {
 
 using Pass = Module (*)(Module);
 
-Module place(Module module) { return place_devices(std::move(module)); }
+Module with_devices(Module module) { return place_devices(std::move(module)); }
 
 Module decompose(Module module) {
   return decompose_unclaimed(std::move(module), [](const Node&) { return false; });
 }
 
-// Folds to zeros: what a pass does must not hang on the numbers.
+// Folds constants to zeros: passes must not depend on the values.
 Module fold(Module module) {
   return fold_constants(std::move(module), [](const Node& node) {
     std::vector<Tensor> results;
@@ -38,7 +38,7 @@ Module fold(Module module) {
   });
 }
 
-// Every unknown size becomes 2.
+// Sets every unknown size to 2.
 Module with_sizes(const Module& module) {
   Types inputs;
   for (const auto& parameter : module.block().parameters()) {
@@ -65,7 +65,7 @@ Module run(Module module, std::initializer_list<Pass> passes) {
 
 Module tidy_up(Module module) {
   return run(std::move(module), {canonicalize, fold, simplify, eliminate_common, merge_scans,
-                                 eliminate_dead, prune_loops, place, insert_transfers});
+                                 eliminate_dead, prune_loops, with_devices, insert_transfers});
 }
 
 bool all_known(const Block& block) {
@@ -78,8 +78,8 @@ bool all_known(const Block& block) {
 }  // namespace
 }  // namespace keratin
 
-// Whatever parses, passes turn into something that verifies and keeps its results' types, in the
-// order of the compiler: with sizes unknown, and with sizes known down to fused loops.
+// Runs the compiler's passes, in their order, on any text that parses: with unknown sizes, and with
+// known sizes down to fused loops. The result of each pass verifies and has the same types.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   Module module, known;

@@ -1,7 +1,7 @@
 #include "keratin/files/safetensors.h"
 #include "fuzz/file.h"
 
-// Any bytes are a safetensors file or a UserError; what is read can be touched.
+// Any bytes give a safetensors file or a UserError. Every byte of its tensors can be read.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   try {

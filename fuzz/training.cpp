@@ -4,8 +4,7 @@
 #include "fuzz/mutates_json.h"
 #include "keratin/io/compile_config.h"
 
-// Any text says how a model is trained, or is a UserError. What was read is written so that it
-// reads back the same.
+// Any text gives a training config or a UserError. A config is written, and reads back the same.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   fuzz::hush();

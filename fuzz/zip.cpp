@@ -1,7 +1,7 @@
 #include "keratin/files/zip.h"
 #include "fuzz/file.h"
 
-// Any bytes are a zip or a UserError; what it lists is unpacked whole or a UserError.
+// Any bytes give a zip or a UserError. Reading an entry gives the whole entry or a UserError.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   try {

@@ -42,7 +42,7 @@ class Workers(unittest.TestCase):
         figure = outcome.figures["a"]
         self.assertEqual((figure.ms, figure.best, figure.median), (1.0, 0.5, 1.0))
 
-    def test_a_failing_worker_is_dropped_and_the_others_go_on(self):
+    def test_a_failing_worker_is_dropped_and_others_continue(self):
         for behaviour, why in (("prepare-crashes", "ended during prepare"),
                                ("prepare-hangs", "no answer to prepare"),
                                ("sample-crashes", "ended during sample"),
@@ -53,7 +53,7 @@ class Workers(unittest.TestCase):
                 self.assertEqual(list(outcome.figures), ["good"])
 
     def test_a_wrong_result_is_not_a_time(self):
-        outcome = run(fake("keratin", "lies"), fake("a", "good"), fake("b", "good"))
+        outcome = run(fake("keratin", "wrong"), fake("a", "good"), fake("b", "good"))
         self.assertIn("wrong result", outcome.failures["keratin"])
         self.assertEqual(sorted(outcome.figures), ["a", "b"])
 
@@ -80,7 +80,7 @@ class Workers(unittest.TestCase):
             self.assertIsNotNone(kept._process.poll())
             other.stop()
 
-    def test_measuring_waits_for_its_turn(self):
+    def test_measuring_waits_for_the_lock(self):
         with tempfile.NamedTemporaryFile() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             waited = []
@@ -129,7 +129,7 @@ class Numbers(unittest.TestCase):
                          2 * 128 * (2 * 784 * 512 + 3 * 512 * 512 + 3 * 512 * 10))
         self.assertAlmostEqual(WORKLOADS["convnet_train"].flops / 1e9, 1.826, places=2)
 
-    def test_targets_are_judged_from_the_ratios(self):
+    def test_targets_are_checked_by_ratios(self):
         rows = [row("mlp_train", 2.0, floor=1.5, torch_eager=7.0, keras_jax=2.8),
                 row("tiny_mlp_infer", 0.0002, torch_eager=0.014), row("matmul_d1", 1.0, torch_eager=0.8),
                 row("conv_stem_7x7s2", 1.0, torch_eager=0.95), row("lstm_infer", 9.0, torch_eager=1.0),
@@ -143,14 +143,14 @@ class Numbers(unittest.TestCase):
             ("matmul_d1", "0.9x the fastest peer", "missed by 11 %"),
             ("conv_stem_7x7s2", "0.9x the fastest peer", "met")])
 
-    def test_a_missed_target_carries_its_note(self):
+    def test_a_missed_target_shows_its_note(self):
         text = report.target_table(report.targets([row("matmul_d1", 1.0, torch_eager=0.5)]),
                                    {"matmul_d1": "because"})
         self.assertIn("because", text)
 
 
 class Updates(unittest.TestCase):
-    def test_rows_of_other_workloads_stay(self):
+    def test_rows_of_other_workloads_are_kept(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "results.json")
             before = [dict(row("matmul_d1", 1.0), date="old"), dict(row("mlp_train", 2.0), date="old"),
@@ -164,7 +164,7 @@ class Updates(unittest.TestCase):
                                               "- Measured on old: matmul_d1, mlp_train"])
         self.assertEqual(report.dates(rows[:2]), [])
 
-    def test_the_section_of_the_gpu_stays(self):
+    def test_the_section_of_the_gpu_is_kept(self):
         run = dict(date="today", rounds=1, seconds=1, peaks={}, versions={}, failures=[], other_cores=0.0)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "RESULTS.md")

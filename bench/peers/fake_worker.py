@@ -23,7 +23,7 @@ for line in sys.stdin:
     elif command == "list":
         reply = {"name": "fake", "version": "1", "workloads": ["matmul_d1", "mlp_train"]}
     elif command == "prepare":
-        reply = {"ok": True, "check": [5.0, 2.0 if behaviour == "lies" else 1.0]}
+        reply = {"ok": True, "check": [5.0, 2.0 if behaviour == "wrong" else 1.0]}
     elif command == "sample":
         reply = {"times_ms": [4.0, 2.0, 3.0] if behaviour == "slow" else [1.0, 0.5, 1.0], "cores": 1.0}
     elif command == "peak":

@@ -33,7 +33,7 @@ class Summary(ProgramTest):
                      GOLDEN / "files/keras3.h5"):
             self.assertIn("Total params", self.succeeds("summary", path).out)
 
-    def test_refuses_what_is_no_model(self):
+    def test_refuses_files_that_are_not_models(self):
         self.refuses("summary", self.folder / "none.keras", message="File not found")
         self.refuses("summary", self.write_text("a.txt", "hello"), message="format not supported")
         self.refuses("summary", self.write_text("a.keras", "hello"), message="a.keras")
@@ -85,7 +85,7 @@ class Inspect(ProgramTest):
                              (folder, "Keras model folder")):
             self.assertEqual(self.succeeds("inspect", "--json", path).json["format"], format)
 
-    def test_a_lambda_is_reported_and_left_alone(self):
+    def test_a_lambda_is_reported_and_not_run(self):
         result = self.succeeds("inspect", MODELS / "lambda.keras").out
         self.assertIn("opens         no: Lambda layer 'double'", result)
 
@@ -103,7 +103,7 @@ class Inspect(ProgramTest):
             new.writestr("assets/words.txt", "a b c")
         return path
 
-    def test_unknown_keys_parts_and_classes(self):
+    def test_unknown_keys_members_and_classes(self):
         def unknown_key(config):
             config["config"]["layers"][1]["config"]["sparkle"] = 1
 
@@ -118,7 +118,7 @@ class Inspect(ProgramTest):
         self.assertFalse(result["opens"])
         self.assertIn("Could not find the class 'Sparkle' of module 'os'", result["error"])
 
-    def test_opens_is_found_by_opening(self):
+    def test_opens_tells_whether_the_model_loads(self):
         def lost(config):
             config["config"]["layers"][1]["config"]["units"] = 6
 
@@ -138,7 +138,7 @@ class Inspect(ProgramTest):
         self.assertIn("opens         without its training: Could not interpret metric",
                       self.succeeds("inspect", path).out)
 
-    def test_warnings_of_one_kind_are_one(self):
+    def test_similar_warnings_are_counted(self):
         def unknown_keys(config):
             for layer in config["config"]["layers"]:
                 layer["config"]["sparkle"] = 1

@@ -17,7 +17,7 @@ class Plan(ProgramTest):
             self.assertRegex(printed, rf"(?m)^ +{index}  cpu:0 .* {step['kernel']} \(")
         self.assertRegex(printed, rf"(?m)^{len(steps)} steps, .* MFLOP, .* arena .*, scratch at most")
 
-    def test_json_says_what_each_step_costs(self):
+    def test_json_has_the_cost_of_each_step(self):
         plan = self.plan(CLASSIFIER, "-b", 8)
         self.assertEqual((plan["model"], plan["program"], plan["batch_size"]),
                          ("classifier", "predict", 8))
@@ -47,7 +47,7 @@ class Plan(ProgramTest):
                 self.assertIn(f"not {refused['kernel']}: {refused['reason']}", explained)
         self.assertNotIn("fused: ", self.succeeds("plan", CLASSIFIER).out)
 
-    def test_the_reference_backend_runs_what_was_written(self):
+    def test_the_reference_backend_runs_unfused_ops(self):
         steps = self.plan(CLASSIFIER, "--backend", "reference")["steps"]
         self.assertTrue(all(step["kernel"].startswith("reference: ") for step in steps))
         self.assertTrue(all(len(step["ops"]) == 1 for step in steps))

@@ -67,7 +67,7 @@ class Predict(Near):
         self.succeeds("predict", CLASSIFIER, self.csv(), "-o", out)
         self.assertEqual(json.loads(out.read_text()), result)
 
-    def test_doubles_and_integers_become_what_the_model_takes(self):
+    def test_converts_doubles_and_integers_to_the_inputs_dtype(self):
         x = write_npy(self.folder / "x.npy", "<f8", self.x[1], self.x[2])
         result = self.succeeds("predict", "--json", CLASSIFIER, x).json
         self.near(sum(result["outputs"]["scores"], []), self.y[2])
@@ -138,7 +138,7 @@ class Predict(Near):
         self.refuses("predict", CLASSIFIER, "a.npy", "--batch-size", "0", status=USAGE,
                      message="--batch-size takes a whole number of at least 1, got '0'")
 
-    def test_what_fails_leaves_the_old_file(self):
+    def test_an_error_keeps_the_old_file(self):
         out = self.write_text("y.csv", "precious")
         self.refuses("predict", CLASSIFIER, self.folder / "none.npy", "-o", out, message="none.npy")
         self.assertEqual(out.read_text(), "precious")
@@ -150,7 +150,7 @@ class Predict(Near):
 class Evaluate(Near):
     DATA = MODELS / "classifier_data.npz"
 
-    def test_says_what_keras_said(self):
+    def test_gives_the_losses_of_keras(self):
         want = read_npz(self.DATA)
         result = self.succeeds("evaluate", "--json", CLASSIFIER, self.DATA).json
         self.near([result["loss"], result["accuracy"]], [want["loss"][2][0], want["accuracy"][2][0]])
@@ -174,7 +174,7 @@ class Evaluate(Near):
         result = self.succeeds("evaluate", "--json", CLASSIFIER, path).json
         self.near([result["loss"]], data["loss"][2])
 
-    def test_inputs_and_targets_apart(self):
+    def test_inputs_and_targets_in_separate_files(self):
         data = read_npz(self.DATA)
         x, y = (write_npy(self.folder / f"{name}.npy", *data[name]) for name in "xy")
         result = self.succeeds("evaluate", "--json", CLASSIFIER, x, "--target", y).json
@@ -207,7 +207,7 @@ class Evaluate(Near):
 class Train(Near):
     DATA = MODELS / "classifier_data.npz"
 
-    def test_learns_and_goes_on(self):
+    def test_learns_and_continues(self):
         first, second = self.folder / "a.keras", self.folder / "b.keras"
         result = self.succeeds("train", "--json", CLASSIFIER, self.DATA, "-o", first, "--epochs", "8",
                              "--validation-split", "0.25", "--learning-rate", "0.05", "--seed",
@@ -235,7 +235,7 @@ class Train(Near):
         self.assertRegex(done.out, r"Epoch 1/1\n.*accuracy: .*loss: ")
         self.assertEqual(self.succeeds("inspect", "--json", out).json["format"], "HDF5 weights")
 
-    def test_ctrl_c_writes_what_was_learnt(self):
+    def test_ctrl_c_writes_the_model(self):
         out = self.folder / "out.keras"
         running = subprocess.Popen([program.PROGRAM, "train", CLASSIFIER, self.DATA, "-o", out,
                                     "--epochs", "100000000"], stdout=subprocess.PIPE,
@@ -249,7 +249,7 @@ class Train(Near):
         self.assertIn("interrupted; what was learnt until then is in", err)
         self.succeeds("summary", out)
 
-    def test_bad_usage_is_told_before_the_work(self):
+    def test_bad_usage_is_reported_before_training(self):
         for words, message in (
                 (["-o", "a.txt"], "the output must end in .keras"),
                 ([], "--output FILE is missing"),
@@ -260,7 +260,7 @@ class Train(Near):
         self.refuses("train", CLASSIFIER, self.DATA, "-o", self.folder / "no/where.keras",
                      message="there is no folder")
 
-    def test_samples_that_do_not_pair(self):
+    def test_different_numbers_of_samples(self):
         data = read_npz(self.DATA)
         y = write_npy(self.folder / "y.npy", "<i8", (3,), [0, 1, 2])
         x = write_npy(self.folder / "x.npy", *data["x"])
@@ -280,7 +280,7 @@ class Verify(ProgramTest):
         golden["y"][2][index] = value
         return write_npz(self.folder / "golden.npz", golden)
 
-    def test_says_where_the_worst_element_is(self):
+    def test_names_the_worst_element(self):
         path = self.spoilt(3 * 7 + 2, 5.0)
         result = self.run_program("verify", CLASSIFIER, path, status=DIFFERENT).out
         self.assertRegex(result, r"^WRONG scores: 1 of 72 elements .* worst at \[7,2\]: expected 5,")
@@ -290,7 +290,7 @@ class Verify(ProgramTest):
         self.assertEqual(result["outputs"][0]["worst"]["index"], [7, 2])
         self.assertEqual(result["outputs"][0]["worst"]["expected"], 5)
 
-    def test_not_a_number_is_wrong(self):
+    def test_nan_is_wrong(self):
         result = self.run_program("verify", "--json", CLASSIFIER, self.spoilt(0, math.nan),
                                 status=DIFFERENT).json
         self.assertEqual(result["outputs"][0]["worst"]["expected"], "NaN")
@@ -364,7 +364,7 @@ class Shapes(Near):
         for name in ("fixed", "stateful"):
             self.succeeds("verify", MODELS / f"{name}.keras", MODELS / f"{name}.npz")
 
-    def test_a_batch_that_states_do_not_fit(self):
+    def test_refuses_batches_that_do_not_fit_the_states(self):
         x = read_npz(MODELS / "stateful.npz")["x"]
         cut = write_npy(self.folder / "x.npy", x[0], (6, 2, 3), x[2][:36])
         self.refuses("predict", STATEFUL, cut, message="batch")
@@ -381,7 +381,7 @@ class Shapes(Near):
         self.assertEqual(
             len(self.succeeds("predict", WHOLE, MODELS / "whole_first.npz").out.splitlines()), 2)
 
-    def test_inputs_of_other_numbers_of_rows(self):
+    def test_inputs_with_different_numbers_of_rows(self):
         self.golden("uneven")
         self.succeeds("verify", UNEVEN, MODELS / "uneven.npz")
 

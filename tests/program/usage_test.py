@@ -32,19 +32,19 @@ class Usage(ProgramTest):
     def test_version(self):
         self.assertRegex(self.succeeds("--version").out, r"^keratin \d+\.\d+\.\d+\n$")
 
-    def test_nothing_asked(self):
+    def test_no_command(self):
         done = self.run_program(status=USAGE)
         self.assertEqual(done.out, "")
         self.assertIn("usage: keratin COMMAND", done.err)
 
-    def test_an_unknown_command_and_the_nearest(self):
+    def test_suggests_the_nearest_command(self):
         self.refuses("sumary", status=USAGE, message="did you mean 'summary'?")
         done = self.refuses("xyzzy", status=USAGE, message="unknown command 'xyzzy'")
         self.assertNotIn("did you mean", done.err)
         self.refuses("help", "inspct", status=USAGE, message="did you mean 'inspect'?")
         self.refuses("--verson", status=USAGE, message="unknown option '--verson'")
 
-    def test_an_unknown_option_and_the_nearest(self):
+    def test_suggests_the_nearest_option(self):
         self.refuses("summary", "--jsn", "m.keras", status=USAGE,
                      message="keratin summary: unknown option '--jsn'; did you mean '--json'?")
         self.refuses("summary", "-x", "m.keras", status=USAGE, message="unknown option '-x'")
@@ -64,7 +64,7 @@ class Usage(ProgramTest):
         self.refuses("summary", "a.keras", "--json", "--json", status=USAGE, message="given twice")
         self.refuses("completion", "tcsh", status=USAGE, message="SHELL is one of bash, zsh, fish")
 
-    def test_what_follows_two_dashes_is_a_file(self):
+    def test_arguments_after_two_dashes_are_files(self):
         shutil.copy(MODELS / "classifier.keras", self.folder / "--json.keras")
         done = subprocess.run([program.PROGRAM, "summary", "--", "--json.keras"], cwd=self.folder,
                               capture_output=True, text=True, check=False)
@@ -104,7 +104,7 @@ class Texts(ProgramTest):
         for command in COMMANDS:
             self.assertIn(f"-n __fish_use_subcommand -f -a {command} ", result)
 
-    def test_the_manual_page_says_what_help_says(self):
+    def test_the_manual_page_has_the_help(self):
         page = self.succeeds("manual").out
         self.assertTrue(page.startswith(".TH KERATIN 1 "))
         for command in COMMANDS:

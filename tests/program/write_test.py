@@ -88,7 +88,7 @@ class Convert(ProgramTest):
         self.succeeds("convert", path, path)
         self.succeeds("verify", path, GOLDEN_OUTPUTS)
 
-    def test_what_fails_leaves_the_old_file(self):
+    def test_an_error_keeps_the_old_file(self):
         old = self.write_text("old.keras", "precious")
         damaged = self.folder / "damaged.keras"
         damaged.write_bytes(CLASSIFIER.read_bytes()[:9000])
@@ -100,7 +100,7 @@ class Convert(ProgramTest):
             self.assertEqual(old.read_text(), "precious", words)
         folder = self.folder / "mine"
         folder.mkdir()
-        self.refuses("convert", CLASSIFIER, f"{folder}/", message="no folder of a model")
+        self.refuses("convert", CLASSIFIER, f"{folder}/", message="not the folder of a model")
         left = {p.name for p in self.folder.iterdir()}
         self.assertEqual(left, {"old.keras", "damaged.keras", "other.npz", "mine"})
 
@@ -143,7 +143,7 @@ class Diff(ProgramTest):
             done = self.run_program("diff", "--raw", *words, status=DIFFERENT)
             self.assertEqual(done.out, f"config  layer 'hidden': config.colour: {result}\n")
 
-    def test_not_a_number(self):
+    def test_nan(self):
         files = [write_npz(self.folder / f"{name}.npz", {"w": ("<f4", (2,), [1.0, value])})
                  for name, value in (("a", math.nan), ("b", math.nan), ("c", 2.0))]
         self.succeeds("diff", *files[:2])
