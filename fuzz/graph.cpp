@@ -4,8 +4,8 @@
 #include "fuzz/mutates_json.h"
 #include "keratin/layers/registry.h"
 
-// Any text gives a model or a UserError. A model can be written to JSON, and writing it again gives the
-// same JSON. The first JSON may differ, since old names become today's.
+// Any text gives a model or a UserError. A model can be written to JSON, and writing it again gives
+// the same JSON. The first JSON may differ, since old names become today's.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   fuzz::hush();

@@ -26,8 +26,8 @@ void read_dataset(const hdf5::Dataset& dataset) {
 }  // namespace
 }  // namespace keratin
 
-// Any bytes give an HDF5 file or a UserError; so does every attribute and dataset in it. Checksums are
-// not compared: a fuzzer cannot guess them, but an attacker can compute them.
+// Any bytes give an HDF5 file or a UserError; so does every attribute and dataset in it. Checksums
+// are not compared: a fuzzer cannot guess them, but an attacker can compute them.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   try {

@@ -4,7 +4,8 @@
 #include "keratin/base/text.h"
 #include "keratin/ops/registry.h"
 
-// Any text gives a module or a UserError. A module verifies, and parsing its text form gives the same text.
+// Any text gives a module or a UserError. A module verifies, and parsing its text form gives the
+// same text.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   Module module;

@@ -5,8 +5,8 @@
 
 #include "keratin/base/text.h"
 
-// Any text gives a JSON value or a UserError. A value is written, on one line or on several, and reads
-// back the same.
+// Any text gives a JSON value or a UserError. A value is written, on one line or on several, and
+// reads back the same.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   Json json;

@@ -16,8 +16,8 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace keratin::fuzz {
 
-// Mutates JSON so that it stays JSON: replaces a number by an extreme one, a value by another one, and
-// drops, repeats or renames members. Other text is mutated by libFuzzer.
+// Mutates JSON so that it stays JSON: replaces a number by an extreme one, a value by another one,
+// and drops, repeats or renames members. Other text is mutated by libFuzzer.
 class JsonMutator {
  public:
   explicit JsonMutator(unsigned seed) : random_(seed) {}

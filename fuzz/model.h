@@ -8,8 +8,8 @@
 
 namespace keratin::fuzz {
 
-// A model can be written to JSON, and writing it again gives the same JSON. The first JSON may differ:
-// a file of Keras 2 is written as one of Keras 3.
+// A model can be written to JSON, and writing it again gives the same JSON. The first JSON may
+// differ: a file of Keras 2 is written as one of Keras 3.
 inline void check_written(const Model& model) {
   const std::string once = model_from_json(model.to_json()).to_json();
   if (model_from_json(once).to_json() != once) std::abort();

@@ -10,8 +10,8 @@
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
-// Mutates ir text so that it often still parses: replaces a word by the name of an op or by another word
-// of the text, and a number by an extreme one. Sometimes libFuzzer mutates the text.
+// Mutates ir text so that it often still parses: replaces a word by the name of an op or by another
+// word of the text, and a number by an extreme one. Sometimes libFuzzer mutates the text.
 namespace keratin::fuzz {
 
 class Mutator {

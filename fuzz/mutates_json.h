@@ -2,7 +2,8 @@
 
 #include "fuzz/json_mutator.h"
 
-// Mutates a target's inputs as JSON, and combines two inputs by moving values of one into the other.
+// Mutates a target's inputs as JSON, and combines two inputs by moving values of one into the
+// other.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned seed) {
   return keratin::fuzz::JsonMutator(seed).run(data, size, max_size);

@@ -25,6 +25,8 @@ using Pass = Module (*)(Module);
 
 Module with_devices(Module module) { return place_devices(std::move(module)); }
 
+Module with_epilogues(Module module) { return fuse_epilogue(std::move(module)); }
+
 Module decompose(Module module) {
   return decompose_unclaimed(std::move(module), [](const Node&) { return false; });
 }
@@ -93,6 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   verify(known);
   if (!all_known(known.block())) return 0;
   known = run(tidy_up(std::move(known)), {decompose, sparse_updates});
-  run(tidy_up(std::move(known)), {fuse_epilogue, fuse_pointwise, eliminate_dead, schedule_updates});
+  run(tidy_up(std::move(known)),
+      {with_epilogues, fuse_pointwise, eliminate_dead, schedule_updates});
   return 0;
 }
