@@ -24,12 +24,12 @@
 #include "keratin/passes/overlap_devices.h"
 #include "keratin/passes/place_devices.h"
 #include "keratin/passes/prune_loops.h"
-#include "keratin/passes/recompute.h"
+#include "keratin/passes/rematerialize.h"
 #include "keratin/passes/schedule_updates.h"
 #include "keratin/passes/simplify.h"
+#include "keratin/passes/sink_casts.h"
 #include "keratin/passes/sink_views.h"
 #include "keratin/passes/sparse_updates.h"
-#include "keratin/passes/widen_late.h"
 #include "keratin/plan/plan.h"
 
 namespace keratin {
@@ -161,9 +161,9 @@ Executable compile(Module module, const EngineOptions& options) {
     passes.run("decompose_unclaimed", decompose);
     // An epilogue that was taken apart again left constants without a place.
     if (!plan.gpu_backends.empty()) place(passes);
-    passes.run("widen_late", widen_late).run("eliminate_dead", eliminate_dead);
+    passes.run("sink_casts", sink_casts).run("eliminate_dead", eliminate_dead);
     passes.run("fuse_pointwise", fuse_pointwise);
-    if (!plan.gpu_backends.empty()) passes.run("recompute", recompute);
+    if (!plan.gpu_backends.empty()) passes.run("rematerialize", rematerialize);
     passes.run("decompose_unclaimed", decompose);
   }
   passes.run("eliminate_dead", eliminate_dead);

@@ -55,7 +55,7 @@ Value transpose(const Node& n) {
   return std::is_sorted(outer.begin(), outer.end()) ? n.in() : Value();
 }
 
-// Does every number of `from` exist in `to`?
+// True if `to` can represent every number of `from`.
 bool holds_all(DType to, DType from) {
   if (from == to || from == DType::boolean) return true;
   switch (to) {
@@ -80,8 +80,8 @@ Value cast(const Node& n) {
   if (!is(n.in(), ScalarOp::cast)) return {};
   const Value x = n.in().node().in();
   if (!holds_all(n.in().dtype(), x.dtype())) return {};
-  // Integers wrap where floats saturate, so an integer that passed as a float must not be
-  // narrowed as an integer.
+  // Casts of integers wrap and casts of floats saturate, so an integer that was cast to a float
+  // must not be narrowed directly.
   const bool other_rule = is_integer(x.dtype()) && is_float(n.in().dtype());
   if (other_rule && is_integer(n.type().dtype) && !holds_all(n.type().dtype, x.dtype())) return {};
   return ops::cast(x, n.type().dtype);
@@ -89,7 +89,7 @@ Value cast(const Node& n) {
 
 Value input(const Node& n) { return n.in(); }
 
-constexpr RuleFor rules[] = {
+constexpr RuleFor canonical_rules[] = {
     {nullptr, constants_right},
     {&ops::reshape_op, reshape},
     {&ops::expand_dims_op, as_reshape},
@@ -102,6 +102,6 @@ constexpr RuleFor rules[] = {
 
 }  // namespace
 
-Module canonicalize(Module module) { return apply_rules(std::move(module), rules); }
+Module canonicalize(Module module) { return apply_rules(std::move(module), canonical_rules); }
 
 }  // namespace keratin

@@ -4,13 +4,13 @@
 
 namespace keratin {
 
-// Brings equal programs into equal forms, so that later passes have less to look for:
-//   - of a commutative op's inputs a constant is the second;
-//   - shapes in attributes are the results' own; expand_dims and squeeze are reshapes;
-//   - what changes nothing is gone: reshape, transpose, broadcast_to and cast to what the input
-//     already is, stop_gradient (gradients have been taken);
-//   - of several such in a row one is left, of casts only where the first loses nothing.
-// Results keep their bits, but for the sign of a zero that maximum and minimum choose.
+// Brings equal programs into one form, so that later passes have fewer cases:
+//   - a constant is the second input of a commutative op;
+//   - shapes in attributes are those of the results; expand_dims and squeeze become reshapes;
+//   - ops without an effect are removed: reshape, transpose, broadcast_to and cast to the shape or
+//     dtype of the input, and stop_gradient, since gradients have been taken;
+//   - several of these in a row become one; casts only if the first keeps every number.
+// Results keep their bits, except for the sign of a zero that maximum and minimum choose.
 Module canonicalize(Module module);
 
 }  // namespace keratin

@@ -8,19 +8,19 @@
 namespace keratin {
 namespace {
 
-void check(std::string_view before, std::string_view after) {
+void check_canonicalize(std::string_view before, std::string_view after) {
   testing::check_pass([](Module m) { return eliminate_dead(canonicalize(std::move(m))); }, before,
                       after);
 }
 
 TEST(Canonicalize, PutsConstantsRight) {
-  check(R"(module(%x: f32[3]) {
+  check_canonicalize(R"(module(%x: f32[3]) {
              %c = constant() {value = f32[] {2}}
              %y = mul(%c, %x)
              %z = sub(%c, %y)
              return %z
            })",
-        R"(module(%x: f32[3]) {
+                     R"(module(%x: f32[3]) {
              %c = constant() {value = f32[] {2}}
              %y = mul(%x, %c)
              %z = sub(%c, %y)
@@ -29,14 +29,14 @@ TEST(Canonicalize, PutsConstantsRight) {
 }
 
 TEST(Canonicalize, PutsBroadcastConstantsRightButLeavesTwoConstantsAlone) {
-  check(R"(module(%x: f32[3]) {
+  check_canonicalize(R"(module(%x: f32[3]) {
              %c = constant() {value = f32[] {2}}
              %b = broadcast_to(%c) {shape = [3]}
              %y = maximum(%b, %x)
              %z = add(%c, %b)
              return %y, %z
            })",
-        R"(module(%x: f32[3]) {
+                     R"(module(%x: f32[3]) {
              %c = constant() {value = f32[] {2}}
              %b = broadcast_to(%c) {shape = [3]}
              %y = maximum(%x, %b)
@@ -45,14 +45,14 @@ TEST(Canonicalize, PutsBroadcastConstantsRightButLeavesTwoConstantsAlone) {
            })");
 }
 
-TEST(Canonicalize, WritesShapesOut) {
-  check(R"(module(%x: f32[2,3,4]) {
+TEST(Canonicalize, WritesOutShapes) {
+  check_canonicalize(R"(module(%x: f32[2,3,4]) {
              %y = reshape(%x) {shape = [-2, -1]}
              %z = broadcast_to(%x) {shape = [5, -1, 3, -1]}
              %e = expand_dims(%x) {axis = 1}
              return %y, %z, %e
            })",
-        R"(module(%x: f32[2,3,4]) {
+                     R"(module(%x: f32[2,3,4]) {
              %y = reshape(%x) {shape = [2, 12]}
              %z = broadcast_to(%x) {shape = [5, 2, 3, 4]}
              %e = reshape(%x) {shape = [2, 1, 3, 4]}
@@ -60,8 +60,8 @@ TEST(Canonicalize, WritesShapesOut) {
            })");
 }
 
-TEST(Canonicalize, RemovesWhatChangesNothing) {
-  check(R"(module(%x: f32[2,3]) {
+TEST(Canonicalize, RemovesOpsWithoutEffect) {
+  check_canonicalize(R"(module(%x: f32[2,3]) {
              %a = reshape(%x) {shape = [2, 3]}
              %b = transpose(%a) {permutation = [0, 1]}
              %c = broadcast_to(%b) {shape = [2, 3]}
@@ -71,11 +71,11 @@ TEST(Canonicalize, RemovesWhatChangesNothing) {
              %g = squeeze(%f) {axis = 0}
              return %g
            })",
-        "module(%x: f32[2,3]) { return %x }");
+                     "module(%x: f32[2,3]) { return %x }");
 }
 
-TEST(Canonicalize, MergesRows) {
-  check(R"(module(%x: f32[2,3,4]) {
+TEST(Canonicalize, MergesSeveralInARow) {
+  check_canonicalize(R"(module(%x: f32[2,3,4]) {
              %a = reshape(%x) {shape = [6, 4]}
              %b = reshape(%a) {shape = [24]}
              %c = transpose(%x) {permutation = [2, 0, 1]}
@@ -84,7 +84,7 @@ TEST(Canonicalize, MergesRows) {
              %f = broadcast_to(%e) {shape = [6, 5, 2, 3, 4]}
              return %b, %d, %f
            })",
-        R"(module(%x: f32[2,3,4]) {
+                     R"(module(%x: f32[2,3,4]) {
              %b = reshape(%x) {shape = [24]}
              %d = transpose(%x) {permutation = [2, 1, 0]}
              %f = broadcast_to(%x) {shape = [6, 5, 2, 3, 4]}
@@ -93,16 +93,16 @@ TEST(Canonicalize, MergesRows) {
 }
 
 TEST(Canonicalize, CancelsATransposeAndItsInverse) {
-  check(R"(module(%x: f32[2,3,4]) {
+  check_canonicalize(R"(module(%x: f32[2,3,4]) {
              %a = transpose(%x) {permutation = [2, 0, 1]}
              %b = transpose(%a) {permutation = [1, 2, 0]}
              return %b
            })",
-        "module(%x: f32[2,3,4]) { return %x }");
+                     "module(%x: f32[2,3,4]) { return %x }");
 }
 
 TEST(Canonicalize, MergesCastsThatLoseNothing) {
-  check(R"(module(%h: f16[3], %i: i32[3], %b: i8[3]) {
+  check_canonicalize(R"(module(%h: f16[3], %i: i32[3], %b: i8[3]) {
              %a1 = cast(%h) {dtype = f32}
              %a2 = cast(%a1) {dtype = f16}
              %b1 = cast(%i) {dtype = f64}
@@ -111,7 +111,7 @@ TEST(Canonicalize, MergesCastsThatLoseNothing) {
              %c2 = cast(%c1) {dtype = u8}
              return %a2, %b2, %c2
            })",
-        R"(module(%h: f16[3], %i: i32[3], %b: i8[3]) {
+                     R"(module(%h: f16[3], %i: i32[3], %b: i8[3]) {
              %b2 = cast(%i) {dtype = f32}
              %c2 = cast(%b) {dtype = u8}
              return %h, %b2, %c2
@@ -128,11 +128,11 @@ TEST(Canonicalize, KeepsCastsThatRoundSaturateOrWrap) {
              %c2 = cast(%c1)
              return %a2, %b2, %c2
            })";
-  check(text, text);
+  check_canonicalize(text, text);
 }
 
 TEST(Canonicalize, LooksIntoRegions) {
-  check(R"(module(%x: f32[3]) {
+  check_canonicalize(R"(module(%x: f32[3]) {
              %y = fused(%x) do(%a: f32[3]) {
                %b = reshape(%a) {shape = [3]}
                %c = neg(%b)
@@ -140,7 +140,7 @@ TEST(Canonicalize, LooksIntoRegions) {
              }
              return %y
            })",
-        R"(module(%x: f32[3]) {
+                     R"(module(%x: f32[3]) {
              %y = fused(%x) do(%a: f32[3]) {
                %c = neg(%a)
                yield %c
@@ -155,7 +155,7 @@ TEST(Canonicalize, LeavesUnknownSizesAlone) {
              %b = expand_dims(%a)
              return %b
            })";
-  check(text, text);
+  check_canonicalize(text, text);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace keratin {
 
-// Replaces nodes that no backend runs by their decompositions, until only claimed ones and
-// primitives are left. A primitive that nobody claims is the planner's to report.
+// Replaces nodes that no backend claims by their decompositions, until only claimed nodes and
+// primitives are left. The planner reports a primitive that no backend claims.
 Module decompose_unclaimed(Module module, const std::function<bool(const Node&)>& claimed);
 
 }  // namespace keratin

@@ -25,7 +25,7 @@ TEST(DecomposeUnclaimed, GoesDownToPrimitives) {
          })");
 }
 
-TEST(DecomposeUnclaimed, LeavesWhatABackendRuns) {
+TEST(DecomposeUnclaimed, LeavesClaimedNodes) {
   const std::string_view text = R"(module(%x: f32[2,4]) {
            %m = mean(%x) {axes = [1]}
            return %m
@@ -38,7 +38,7 @@ TEST(DecomposeUnclaimed, LeavesWhatABackendRuns) {
       text, text);
 }
 
-TEST(DecomposeUnclaimed, DecomposesWhatADecompositionIsMadeOf) {
+TEST(DecomposeUnclaimed, DecomposesDecompositions) {
   check_pass(
       [](Module m) { return decompose_unclaimed(std::move(m), [](const Node&) { return false; }); },
       R"(module(%x: f32[2,4]) {

@@ -13,13 +13,13 @@ namespace keratin {
 
 namespace {
 
-// Values by their place in a region (two regions are compared place by place), or by their node
-// (values of one block).
-using Places = std::unordered_map<const Node*, size_t>;
+// Nodes by their number in a region, where two regions are compared; values of one block are
+// compared by the address of their node.
+using Numbering = std::unordered_map<const Node*, size_t>;
 
-size_t place_of(Value value, const Places* places) {
+size_t number_of(Value value, const Numbering* numbering) {
   const size_t node =
-      places != nullptr ? places->at(&value.node()) : reinterpret_cast<size_t>(&value.node());
+      numbering != nullptr ? numbering->at(&value.node()) : reinterpret_cast<size_t>(&value.node());
   return detail::mix(node, value.index());
 }
 
@@ -30,11 +30,11 @@ size_t hash_type(const Type& type) {
 
 size_t hash_block(const Block& block);
 
-size_t hash_node(const Node& node, const Places* places) {
+size_t hash_node(const Node& node, const Numbering* numbering) {
   size_t inputs = 0;
   for (const Value& input : node.inputs()) {
-    const size_t place = place_of(input, places);
-    inputs = node.op().commutative ? inputs + detail::mix(0, place) : detail::mix(inputs, place);
+    const size_t number = number_of(input, numbering);
+    inputs = node.op().commutative ? inputs + detail::mix(0, number) : detail::mix(inputs, number);
   }
   size_t hash =
       detail::mix(detail::mix(reinterpret_cast<size_t>(&node.op()), node.attrs().hash()), inputs);
@@ -43,23 +43,23 @@ size_t hash_node(const Node& node, const Places* places) {
   return hash;
 }
 
-// Recurses into regions only, which are nested a few deep.
+// Recurses into regions only, which are not nested deeply.
 size_t hash_block(const Block& block) {
-  Places places;
+  Numbering numbering;
   size_t hash = block.nodes().size();
   for (const auto& parameter : block.parameters()) {
-    places.emplace(parameter.get(), places.size());
+    numbering.emplace(parameter.get(), numbering.size());
     hash = detail::mix(hash, hash_type(parameter->type()));
   }
   for (const auto& node : block.nodes()) {
-    hash = detail::mix(hash, hash_node(*node, &places));
-    places.emplace(node.get(), places.size());
+    hash = detail::mix(hash, hash_node(*node, &numbering));
+    numbering.emplace(node.get(), numbering.size());
   }
-  for (const Value& result : block.results) hash = detail::mix(hash, place_of(result, &places));
+  for (const Value& result : block.results) hash = detail::mix(hash, number_of(result, &numbering));
   return hash;
 }
 
-// Which node of one region stands for which of another.
+// Pairs the nodes of one region with those of another.
 using Twins = std::unordered_map<const Node*, const Node*>;
 
 bool same_values(std::span<const Value> a, std::span<const Value> b, const Twins* twins) {
@@ -99,13 +99,13 @@ bool same_block(const Block& a, const Block& b) {
   return same_values(a.results, b.results, &twins);
 }
 
-// The nodes met so far, by hash. Its two tables have their size from the start, so that a large
-// module costs few cache misses: one short row of heads, and entries in the order they came.
+// The nodes seen so far, by hash. Its two tables never grow, so that a large module costs few cache
+// misses: a short table of heads, and entries in order of insertion.
 class Seen {
  public:
   explicit Seen(size_t nodes) : heads_(std::bit_ceil(nodes + 1), none) { entries_.reserve(nodes); }
 
-  // An earlier node that computes the same, or nullptr: then the node is remembered.
+  // An equal earlier node; if there is none, inserts the node and returns nullptr.
   const Node* find_or_add(const Node& node, size_t hash) {
     uint32_t& head = heads_[hash & (heads_.size() - 1)];
     for (uint32_t i = head; i != none; i = entries_[i].next) {

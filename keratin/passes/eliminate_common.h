@@ -4,8 +4,8 @@
 
 namespace keratin {
 
-// Computes equal things once: of nodes with one op, equal attributes, inputs and regions the first
-// stays. The inputs of a commutative op may stand in either order.
+// Common subexpression elimination: of nodes with the same op and equal attributes, inputs and
+// regions, the first one is kept. The inputs of a commutative op may be in either order.
 Module eliminate_common(Module module);
 
 }  // namespace keratin

@@ -11,7 +11,7 @@ Module eliminate_dead(Module module) {
   const auto keep = [&](std::span<const Value> values) {
     for (const Value& value : values) live[value.node().id()] = true;
   };
-  // Backwards, so that what only dead nodes use is dead too.
+  // Walks backwards, so that nodes with only dead users are dead, too.
   const std::function<void(const Block&)> mark = [&](const Block& block) {
     keep(block.results);
     for (size_t i = block.nodes().size(); i-- > 0;) {

@@ -4,7 +4,7 @@
 
 namespace keratin {
 
-// Removes nodes whose outputs nobody uses, in regions too.
+// Removes nodes whose outputs have no use, also in regions.
 Module eliminate_dead(Module module);
 
 }  // namespace keratin

@@ -24,7 +24,7 @@ TEST(EliminateDead, RemovesWholeUnusedChainsAndKeepsParameters) {
                 })");
 }
 
-TEST(EliminateDead, KeepsWhatUpdatesState) {
+TEST(EliminateDead, KeepsUpdates) {
   check_pass(eliminate_dead,
              R"(module(state %s: f32[3], state %t: f32[3]) {
                   %a = exp(%s)

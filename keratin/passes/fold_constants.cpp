@@ -11,7 +11,7 @@ namespace keratin {
 namespace {
 
 constexpr double max_work = 1 << 20;     // operations
-constexpr int64_t max_growth = 1024;     // elements made out of fewer
+constexpr int64_t max_growth = 1024;     // elements of a result, if its inputs have fewer
 constexpr int64_t max_inputs = 1 << 16;  // elements read
 
 bool all_constant(const Node& node) {

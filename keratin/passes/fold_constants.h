@@ -7,12 +7,12 @@
 
 namespace keratin {
 
-// Runs one node whose inputs are all constants. The engine gives it: passes know no backend.
+// Runs one node whose inputs are all constants. The engine provides it: passes know no backend.
 using Evaluate = std::function<std::vector<Tensor>(const Node&)>;
 
-// Computes now what depends on constants only, as long as it is little work and makes no big data
-// out of small: a broadcast stays a broadcast. Results differ from the running backend's as far as
-// `evaluate` does.
+// Computes nodes that depend on constants only, if that is little work and does not make large data
+// of small data: broadcasts stay. Results differ from those of the backend that runs the program as
+// far as `evaluate` does.
 Module fold_constants(Module module, const Evaluate& evaluate);
 
 }  // namespace keratin

@@ -26,14 +26,14 @@ std::vector<Tensor> evaluate(const Node& node) {
   return compile(std::move(module), {.backend = "reference"})(inputs);
 }
 
-void check(std::string_view before, std::string_view after) {
+void check_folding(std::string_view before, std::string_view after) {
   testing::check_pass(
       [](Module m) { return eliminate_dead(fold_constants(std::move(m), evaluate)); }, before,
       after);
 }
 
 TEST(FoldConstants, ComputesWholeChains) {
-  check(R"(module(%x: f32[2]) {
+  check_folding(R"(module(%x: f32[2]) {
              %a = constant() {value = f32[2] {1, 2}}
              %b = constant() {value = f32[] {3}}
              %c = add(%a, %b)
@@ -41,7 +41,7 @@ TEST(FoldConstants, ComputesWholeChains) {
              %e = mul(%x, %d)
              return %e
            })",
-        R"(module(%x: f32[2]) {
+                R"(module(%x: f32[2]) {
              %d = constant() {value = f32[2] {16, 25}}
              %e = mul(%x, %d)
              return %e
@@ -49,13 +49,13 @@ TEST(FoldConstants, ComputesWholeChains) {
 }
 
 TEST(FoldConstants, ComputesCompositeOpsAndSmallCounts) {
-  check(R"(module() {
+  check_folding(R"(module() {
              %a = constant() {value = f32[4] {1, 2, 3, 6}}
              %m = mean(%a) {axes = [0]}
              %i = iota() {dtype = i32, shape = [3]}
              return %m, %i
            })",
-        R"(module() {
+                R"(module() {
              %m = constant() {value = f32[] {3}}
              %i = constant() {value = i32[3] {0, 1, 2}}
              return %m, %i
@@ -79,7 +79,7 @@ TEST(FoldConstants, LeavesBroadcastsAndBigResultsAlone) {
              %e = add(%c, %d)
              return %b, %i, %e
            })";
-  check(full, full);
+  check_folding(full, full);
 }
 
 TEST(FoldConstants, ReshapesAConstantOfAnySizeWithoutACopy) {
@@ -95,17 +95,17 @@ TEST(FoldConstants, ReshapesAConstantOfAnySizeWithoutACopy) {
   EXPECT_EQ(folded->shape(), Shape({1024, 1024}));
 }
 
-TEST(FoldConstants, NeverFoldsWhatDependsOnInputsOrState) {
+TEST(FoldConstants, NeverFoldsNodesThatDependOnInputsOrState) {
   const std::string_view text = R"(module(%x: f32[2], state %s: f32[2]) {
              %c = constant() {value = f32[] {2}}
              %a = mul(%x, %c)
              %b = mul(%s, %c)
              return %a, %b
            })";
-  check(text, text);
+  check_folding(text, text);
 }
 
-TEST(FoldConstants, LeavesWhatReadsMuchForTheRun) {
+TEST(FoldConstants, LeavesNodesThatReadMuch) {
   for (const int64_t size : {1 << 16, (1 << 16) + 1}) {
     Module module;
     const Value constant = ops::constant(module.block(), Tensor::zeros(DType::u8, {size}));

@@ -13,9 +13,9 @@ namespace {
 using testing::check_pass;
 
 Module fuse(Module module) { return fuse_epilogue(std::move(module)); }
-void stays(std::string_view program) { check_pass(fuse, program, program); }
+void expect_not_fused(std::string_view program) { check_pass(fuse, program, program); }
 
-TEST(FuseEpilogue, TakesBiasAndActivation) {
+TEST(FuseEpilogue, FusesBiasAndActivation) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
                   %y = matmul(%x, %w) {}
@@ -34,7 +34,7 @@ TEST(FuseEpilogue, TakesBiasAndActivation) {
                 })");
 }
 
-TEST(FuseEpilogue, TakesAResidualAndAScalar) {
+TEST(FuseEpilogue, FusesAResidualAndAScalar) {
   check_pass(fuse,
              R"(module(%x: f32[2,5,5,3], %w: f32[1,1,3,4], %r: f32[2,5,5,4]) {
                   %half = constant() {value = f32[] {0.5}}
@@ -58,7 +58,7 @@ TEST(FuseEpilogue, TakesAResidualAndAScalar) {
 
 // A residual block: %s needs %x alone, so it can be over when %c has what it needs, which then adds
 // it. The bias of %s stays its own.
-TEST(FuseEpilogue, TheLastOfABlockTakesTheSum) {
+TEST(FuseEpilogue, FusesTheSumOfABlockWithItsLastConvolution) {
   check_pass(fuse,
              R"(module(%x: f32[2,5,5,4], %w: f32[1,1,4,4], %b: f32[4]) {
                   %a = conv(%x, %w) {}
@@ -85,7 +85,7 @@ TEST(FuseEpilogue, TheLastOfABlockTakesTheSum) {
 }
 
 // x · sigmoid(x): the product is used twice, both times inside.
-TEST(FuseEpilogue, TakesAnActivationThatBranches) {
+TEST(FuseEpilogue, FusesAnActivationWithBranches) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3]) {
                   %y = matmul(%x, %w) {}
@@ -105,7 +105,7 @@ TEST(FuseEpilogue, TakesAnActivationThatBranches) {
 }
 
 // The mask of relu's gradient is made on the way.
-TEST(FuseEpilogue, TakesOpsThatServeTheEpilogueAlone) {
+TEST(FuseEpilogue, FusesOpsThatOnlyTheEpilogueUses) {
   check_pass(fuse,
              R"(module(%dy: f32[4,8], %w: f32[3,8], %h: f32[4,3]) {
                   %zero = constant() {value = f32[] {0}}
@@ -127,7 +127,7 @@ TEST(FuseEpilogue, TakesOpsThatServeTheEpilogueAlone) {
                 })");
 }
 
-TEST(FuseEpilogue, StopsWhereAValueIsSeen) {
+TEST(FuseEpilogue, StopsAtAValueWithOtherUsers) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
                   %y = matmul(%x, %w) {}
@@ -148,30 +148,30 @@ TEST(FuseEpilogue, StopsWhereAValueIsSeen) {
 
 TEST(FuseEpilogue, LeavesOtherThingsAlone) {
   // the product itself is returned
-  stays(R"(module(%x: f32[4,8], %w: f32[8,3]) {
+  expect_not_fused(R"(module(%x: f32[4,8], %w: f32[8,3]) {
              %y = matmul(%x, %w) {}
              %r = relu(%y)
              return %y, %r
            })");
   // one value per row
-  stays(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[4,1]) {
+  expect_not_fused(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[4,1]) {
              %y = matmul(%x, %w) {}
              %z = add(%y, %b)
              return %z
            })");
   // the result grows, or has another type
-  stays(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[2,4,3]) {
+  expect_not_fused(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[2,4,3]) {
              %y = matmul(%x, %w) {}
              %z = add(%y, %b)
              return %z
            })");
-  stays(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
+  expect_not_fused(R"(module(%x: f32[4,8], %w: f32[8,3], %b: f32[3]) {
              %y = matmul(%x, %w) {}
              %z = greater(%y, %b)
              return %z
            })");
   // integers
-  stays(R"(module(%x: i32[4,8], %w: i32[8,3], %b: i32[3]) {
+  expect_not_fused(R"(module(%x: i32[4,8], %w: i32[8,3], %b: i32[3]) {
              %y = matmul(%x, %w) {}
              %z = add(%y, %b)
              return %z
@@ -179,7 +179,7 @@ TEST(FuseEpilogue, LeavesOtherThingsAlone) {
 }
 
 // Of products that meet, each takes the sum with those before it along.
-TEST(FuseEpilogue, JoinsTwoProducts) {
+TEST(FuseEpilogue, AddsTheResultOfAnotherMatmul) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3]) {
                   %a = matmul(%x, %w) {}
@@ -225,7 +225,7 @@ TEST(FuseEpilogue, JoinsTwoProducts) {
 }
 
 // The two sides of a residual block: each product is followed by ops of its own.
-TEST(FuseEpilogue, TheLaterOfTwoSidesTakesTheSum) {
+TEST(FuseEpilogue, FusesTheSumWithTheLaterSide) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3], %s: f32[3]) {
                   %a = matmul(%x, %w) {}
@@ -254,7 +254,7 @@ TEST(FuseEpilogue, TheLaterOfTwoSidesTakesTheSum) {
 }
 
 // As many members as a group may have are looked at, not all of the users.
-TEST(FuseEpilogue, AProductWithManyUsersCostsLittle) {
+TEST(FuseEpilogue, TakesLittleTimeForAMatmulWithManyUsers) {
   std::string program = "module(%x: f32[4,8], %w: f32[8,3]) { %y = matmul(%x, %w) {}\n";
   std::string results;
   for (int i = 0; i < 5000; ++i) {
@@ -266,7 +266,7 @@ TEST(FuseEpilogue, AProductWithManyUsersCostsLittle) {
 }
 
 // What others use as well is computed once, and read.
-TEST(FuseEpilogue, ReadsWhatServesOthersToo) {
+TEST(FuseEpilogue, ReadsValuesThatHaveOtherUsers) {
   const auto check = [](std::string_view other, std::string_view results) {
     check_pass(fuse,
                text(R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,3]) {
@@ -322,20 +322,20 @@ TEST(FuseEpilogue, ReadsAndWritesThroughTransposes) {
                 })");
 }
 
-TEST(FuseEpilogue, LeavesTransposesThatTearRowsApart) {
+TEST(FuseEpilogue, LeavesTransposesThatScatterRows) {
   // neither rows nor columns of the operand, or of the result, lie together
-  stays(R"(module(%x: f32[2,4,3], %w: f32[4,5]) {
+  expect_not_fused(R"(module(%x: f32[2,4,3], %w: f32[4,5]) {
              %t = transpose(%x) {permutation = [2,0,1]}
              %y = matmul(%t, %w) {}
              return %y
            })");
-  stays(R"(module(%x: f32[3,2,4], %w: f32[4,5]) {
+  expect_not_fused(R"(module(%x: f32[3,2,4], %w: f32[4,5]) {
              %y = matmul(%x, %w) {}
              %t = transpose(%y) {permutation = [0,2,1]}
              return %t
            })");
   // the result is seen as it is, too
-  stays(R"(module(%x: f32[3,2,4], %w: f32[4,5]) {
+  expect_not_fused(R"(module(%x: f32[3,2,4], %w: f32[4,5]) {
              %y = matmul(%x, %w) {}
              %t = transpose(%y) {permutation = [1,0,2]}
              return %t, %y

@@ -34,7 +34,7 @@ class RegionBuilder {
   Value of(const Node& member) const { return inside_.at(&member)[0]; }
 
  private:
-  // An input from outside becomes a parameter, a scalar constant is copied.
+  // An input from outside becomes a parameter; a scalar constant is copied.
   void bring_in(Value input) {
     const auto [known, fresh] = inside_.try_emplace(&input.node());
     const bool member = !fresh && known->second.empty();
@@ -63,7 +63,7 @@ class RegionBuilder {
   std::unordered_map<const Node*, Values> inside_;  // empty: a member not copied yet
 };
 
-// Adds what the groups of a block leave visible to the rest of it.
+// Marks the members of groups that have users outside their group.
 void find_used_outside(const Block& block, const std::vector<Gather::Group>& groups,
                        NodeSet& used) {
   BlockTable<size_t> group_of(block, 0);
@@ -77,7 +77,7 @@ void find_used_outside(const Block& block, const std::vector<Gather::Group>& gro
   }
 }
 
-// Appends what replaces a group, see Gather::merge.
+// Appends the replacement of a group, see Gather::merge.
 std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const NodeSet& used,
                                const std::string& kind, CopiesIn copies_in) {
   auto region = std::make_unique<Block>(block.depth() + 1);
@@ -89,7 +89,7 @@ std::vector<Values> fuse_group(Block& block, const Gather::Group& group, const N
     region->results.push_back(builder.of(*member));
   }
   Node& fused = ops::fused(block, builder.inputs(), std::move(region), kind);
-  fused.place(group.back()->device());  // without inputs it would follow nobody
+  fused.place(group.back()->device());  // without inputs there is none to take it from
   std::vector<Values> outputs;
   for (const Node* member : group) {
     const auto position = std::find(visible.begin(), visible.end(), member);

@@ -11,8 +11,8 @@ namespace keratin {
 
 namespace {
 
-// A loop's registers are finite: larger chains become several loops.
-constexpr size_t max_members = 48;
+// Registers are limited: longer chains become several loops.
+constexpr size_t max_loop_members = 48;
 
 enum class Reduction { none, all, leading, trailing };
 
@@ -21,8 +21,8 @@ bool is_loop_reduction_op(const OpDef& op) {
          &op == &ops::prod_op || &op == &ops::any_op || &op == &ops::all_op;
 }
 
-// Which axes a reduction runs over, axes of size 1 aside; nothing when it is none of a loop's
-// kinds.
+// Which axes a reduction is over, not counting axes of size 1; nothing if a loop cannot have such a
+// reduction.
 std::optional<Reduction> reduction_of(const Node& node) {
   const Shape& shape = node.in().shape();
   const Dims& axes = node.attr<ops::ReduceAttrs>().axes;
@@ -38,7 +38,7 @@ std::optional<Reduction> reduction_of(const Node& node) {
   return std::nullopt;
 }
 
-// What a node can be in a loop: its shape, and its kind of reduction.
+// A node's role in a loop: the shape that it iterates over, and its kind of reduction.
 struct Role {
   Shape shape;
   Reduction reduction = Reduction::none;
@@ -56,12 +56,12 @@ struct Loop {
   Role role;
   Device device;
   std::vector<Node*> members;
-  bool open = true;   // nothing outside uses a member yet
+  bool open = true;   // no node outside uses a member yet
   bool gone = false;  // merged into another loop
 };
 
 // Finds the loops of one block in one sweep. A node joins the open loops that make its inputs; as
-// long as they are open nothing outside depends on them, so joining two cannot close a circle.
+// long as they are open, no other node depends on them, so merging two cannot create a cycle.
 class LoopFinder {
  public:
   explicit LoopFinder(const Block& block) : block_(block), loop_of_(block, no_loop) {}
@@ -109,11 +109,11 @@ class LoopFinder {
   bool fits(size_t candidate, const Node& node, const Role& role) const {
     const Loop& loop = loops_[candidate];
     if (!loop.open || loop.role.shape != role.shape || loop.device != node.device()) return false;
-    if (loop.members.size() >= max_members) return false;
+    if (loop.members.size() >= max_loop_members) return false;
     if (role.reduction != Reduction::none && loop.role.reduction != Reduction::none &&
         role.reduction != loop.role.reduction)
       return false;
-    // A reduction's result is complete only after the loop.
+    // The result of a reduction is available only after the loop.
     for (const Value& input : node.inputs())
       if (loop_of_[input.node()] == candidate && !input.node().op().scalar &&
           is_loop_reduction_op(input.node().op()))
@@ -121,14 +121,15 @@ class LoopFinder {
     return true;
   }
 
-  // Into `kept`, unless together they are too large or of two kinds; returns the loop to join.
+  // Merges `other` into `kept`, unless they are too large or differ in kind; returns the loop to
+  // join.
   size_t merge(size_t kept, size_t other) {
     Loop &a = loops_[kept], &b = loops_[other];
     const bool kinds_differ = a.role.reduction != Reduction::none &&
                               b.role.reduction != Reduction::none &&
                               a.role.reduction != b.role.reduction;
-    if (kinds_differ || a.members.size() + b.members.size() >= max_members) return kept;
-    // The smaller one moves, so that all moves together are n log n.
+    if (kinds_differ || a.members.size() + b.members.size() >= max_loop_members) return kept;
+    // Moving the smaller one bounds the total cost by n log n.
     if (a.members.size() < b.members.size()) return merge(other, kept);
     for (Node* member : b.members) loop_of_[*member] = kept;
     a.members.insert(a.members.end(), b.members.begin(), b.members.end());

@@ -88,7 +88,7 @@ TEST(FusePointwise, EndsALoopWithItsReduction) {
 }
 
 // What needs the finished reduction is another loop: a softmax is two.
-TEST(FusePointwise, StartsAgainAfterAReduction) {
+TEST(FusePointwise, StartsANewLoopAfterAReduction) {
   check_pass(fuse_pointwise,
              R"(module(%x: f32[4,8]) {
                   %e = exp(%x)
@@ -121,7 +121,7 @@ TEST(FusePointwise, LeavesAMiddleReductionAlone) {
   check_pass(fuse_pointwise, program, program);
 }
 
-TEST(FusePointwise, NeverReachesAcrossWhatUsesALoop) {
+TEST(FusePointwise, NeverReachesAcrossAUserOfALoop) {
   // %m needs %a, and %c needs %m: joining %a and %c in one loop would be a circle.
   constexpr auto program = R"(module(%x: f32[4,4]) {
                                 %a = exp(%x)
@@ -159,7 +159,7 @@ TEST(FusePointwise, SeparatesDevices) {
   check_pass(fuse_pointwise, program, program);
 }
 
-TEST(FusePointwise, ALoopHasReductionsOfOneKind) {
+TEST(FusePointwise, GivesALoopReductionsOfOneKind) {
   check_pass(fuse_pointwise,
              R"(module(%x: f32[4,8]) {
                   %y = exp(%x)
@@ -178,7 +178,7 @@ TEST(FusePointwise, ALoopHasReductionsOfOneKind) {
                 })");
 }
 
-TEST(FusePointwise, LoopsWithReductionsOfTwoKindsStayTwo) {
+TEST(FusePointwise, KeepsLoopsWithDifferentReductionsApart) {
   check_pass(fuse_pointwise,
              R"(module(%x: f32[4,8], %z: f32[4,8]) {
                   %a = exp(%x)
@@ -205,7 +205,7 @@ TEST(FusePointwise, LoopsWithReductionsOfTwoKindsStayTwo) {
 }
 
 // Constants become part of the loop, which then has no inputs to be found beside.
-TEST(FusePointwise, ALoopOfConstantsStaysOnItsDevice) {
+TEST(FusePointwise, KeepsALoopOfConstantsOnItsDevice) {
   Module m = ops::parse(R"(module(%x: f32[5,2]) {
     %zero = constant() {value = f32[] {0}}
     %a = broadcast_to(%zero) {shape = [5,2]}

@@ -6,13 +6,13 @@
 
 namespace keratin {
 
-// Lets a matmul, alone or with its epilogue, make a sum that would have to read from memory what
-// the matmul has in its hands: the rows of a factor whose rows it adds up anyway (a bias's gradient
-// beside the kernel's), or those of its own result. Both become one `fused` node of kind "summed",
-// whose results are the product and the sum, but only where `claimed` says that the node is run as
-// it is: what is refused stays as it was.
+// Fuses a matmul, alone or with its epilogue, with a sum over operands the matmul already loads:
+// the rows of an input that it contracts over rows (the gradient of a bias beside that of the
+// kernel), or the rows of its own result. Both become one `fused` node of kind "summed", whose
+// results are those of the matmul and the sum. Only pairs for which `claimed` is true are fused: a
+// backend must run the node as a whole.
 //
-// After loops are fused: a sum that is part of one costs nothing there.
+// Runs after fuse_pointwise, since a sum in a loop costs nothing there.
 Module fuse_sums(Module module, const std::function<bool(const Node&)>& claimed);
 
 }  // namespace keratin

@@ -15,7 +15,7 @@ Module fuse_all(Module module) {
 
 void expect_unchanged(std::string_view program) { check_pass(fuse_all, program, program); }
 
-TEST(FuseSums, AProductSumsAFactor) {
+TEST(FuseSums, FusesTheSumOfAnOperand) {
   check_pass(fuse_all,
              R"(module(%x: f32[8,4]@gpu:0, %dy: f32[8,3]@gpu:0) {
                   %db = sum(%dy) {axes = [0]}
@@ -48,7 +48,7 @@ TEST(FuseSums, AProductSumsAFactor) {
 }
 
 // The sum has two leading axes, the product reads them as one.
-TEST(FuseSums, AFactorMayBeAView) {
+TEST(FuseSums, SeesThroughViews) {
   check_pass(fuse_all,
              R"(module(%x: bf16[6,4], %dy: bf16[2,3,5]) {
                   %db = sum(%dy) {axes = [0, 1]}
@@ -67,7 +67,7 @@ TEST(FuseSums, AFactorMayBeAView) {
                 })");
 }
 
-TEST(FuseSums, AnEpilogueKeepsWhatItDoes) {
+TEST(FuseSums, KeepsTheEpilogue) {
   check_pass(fuse_all,
              R"(module(%dy: f32[2,3,4], %w: f32[5,4], %h: f32[2,3,5]) {
                   %dx = fused(%dy, %w, %h) {kind = "epilogue"} do(%0: f32[2,3,4], %1: f32[5,4], %2: f32[2,3,5]) {
@@ -96,7 +96,7 @@ TEST(FuseSums, AnEpilogueKeepsWhatItDoes) {
 }
 
 // Of two products that have it in their hands, the one that nobody waits for.
-TEST(FuseSums, WhoReadsComesBeforeWhoMakes) {
+TEST(FuseSums, PrefersAReaderToTheProducer) {
   check_pass(fuse_all,
              R"(module(%dy: f32[8,4], %w: f32[5,4], %x: f32[8,2]) {
                   %dx = matmul(%dy, %w) {transpose_b = true}
@@ -115,7 +115,7 @@ TEST(FuseSums, WhoReadsComesBeforeWhoMakes) {
                 })");
 }
 
-TEST(FuseSums, OtherSumsStay) {
+TEST(FuseSums, LeavesOtherSumsAlone) {
   // Of columns, of all, of what is not added up, of whole numbers, of another value.
   expect_unchanged(R"(module(%x: f32[8,4], %dy: f32[8,3]) {
                         %a = sum(%dy) {axes = [1]}
@@ -142,7 +142,7 @@ TEST(FuseSums, OtherSumsStay) {
 }
 
 // Together they come where the later one is.
-TEST(FuseSums, WhatIsWantedBeforeStays) {
+TEST(FuseSums, LeavesASumThatIsNeededEarlier) {
   expect_unchanged(R"(module(%x: f32[8,4], %dy: f32[8,3]) {
                         %db = sum(%dy) {axes = [0]}
                         %more = neg(%db)
@@ -158,7 +158,7 @@ TEST(FuseSums, WhatIsWantedBeforeStays) {
                       })");
 }
 
-TEST(FuseSums, AProductMakesOneSum) {
+TEST(FuseSums, FusesOneSumWithAMatmul) {
   check_pass(fuse_all,
              R"(module(%x: f32[8,4], %dy: f32[8,3]) {
                   %dw = matmul(%x, %dy) {transpose_a = true}
@@ -178,7 +178,7 @@ TEST(FuseSums, AProductMakesOneSum) {
 }
 
 // What the backend refuses is as if nobody had asked, and another product is asked.
-TEST(FuseSums, TheBackendDecides) {
+TEST(FuseSums, FusesOnlyWhatTheBackendClaims) {
   const std::string_view program = R"(module(%x: f32[8,4], %dy: f32[8,3]) {
                                         %db = sum(%dy) {axes = [0]}
                                         %dw = matmul(%x, %dy) {transpose_a = true}

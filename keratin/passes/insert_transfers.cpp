@@ -50,7 +50,7 @@ std::vector<std::unique_ptr<Block>> clone_regions(const Node& node) {
   return regions;
 }
 
-// Where a node reads an input: an op that places its outputs has an input beside each.
+// Where a node reads an input: an op that places its outputs reads input i where output i is.
 Device device_of_input(const Node& node, size_t i) {
   return node.op().places ? node.type(i).device : node.device();
 }

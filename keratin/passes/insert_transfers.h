@@ -4,9 +4,9 @@
 
 namespace keratin {
 
-// Brings every input to the device its user runs on, and every update to the device of its state,
-// each value at most once per device. Constants and counts are made anew there instead. Transfers
-// to where a value already is disappear.
+// Transfers every input to the device where its user runs, and every update to the device of its
+// state, each value at most once per device. Constants and iotas are created there instead. A
+// transfer to the device where the value already is is removed.
 Module insert_transfers(Module module);
 
 }  // namespace keratin

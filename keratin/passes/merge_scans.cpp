@@ -13,7 +13,7 @@ namespace keratin {
 
 namespace {
 
-// Do both see the same values in the same order?
+// True if both read the same values in the same order.
 bool same_loop(const Node& a, const Node& b) {
   const auto &x = a.attr<ops::ScanAttrs>(), &y = b.attr<ops::ScanAttrs>();
   return &a.block() == &b.block() && a.inputs() == b.inputs() && x.carries == y.carries &&
@@ -27,7 +27,7 @@ size_t hash_inputs(const Node& node) {
   return hash;
 }
 
-// Which output of the merged loop each output of one loop became.
+// The output of the merged loop for each output of one loop.
 using Positions = std::vector<size_t>;
 
 struct Merged {
@@ -35,9 +35,9 @@ struct Merged {
   std::vector<Positions> positions;  // per loop
 };
 
-// Writes the bodies one after the other over the same parameters and shares what they have in
-// common; they can be merged when their new carries turn out to be the same values. Gives the
-// loops that could be merged with the first.
+// Writes the bodies one after the other over the same parameters and eliminates common
+// subexpressions. Loops whose new carries are then the same values can be merged. Returns those
+// that can be merged with the first.
 Merged merge_bodies(std::vector<const Node*>& loops) {
   const Block& first = loops[0]->region();
   Module together;
@@ -81,7 +81,7 @@ Merged merge_bodies(std::vector<const Node*>& loops) {
 
 class Merger {
  public:
-  // Finds the loops that look alike, before anything changes.
+  // Finds candidates before anything is changed.
   void look(const Block& block) {
     std::unordered_multimap<size_t, size_t> by_inputs;
     for (const auto& node : block.nodes()) {
@@ -123,7 +123,7 @@ class Merger {
 
  private:
   std::vector<std::vector<const Node*>> groups_;
-  std::unordered_map<const Node*, size_t> group_of_;  // by the first of several
+  std::unordered_map<const Node*, size_t> group_of_;  // by its first loop
   std::unordered_map<const Node*, Values> replacements_;
 };
 

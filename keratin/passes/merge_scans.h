@@ -4,7 +4,7 @@
 
 namespace keratin {
 
-// Loops over the same inputs that carry the same state become one loop with the ys of both. The
+// Merges loops over the same inputs that carry the same state into one with the ys of all. The
 // gradient of a loop runs the loop again to keep its states; after this pass it runs once.
 Module merge_scans(Module module);
 

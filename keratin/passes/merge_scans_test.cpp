@@ -12,7 +12,7 @@ using testing::check_pass;
 
 Module merge(Module module) { return eliminate_dead(merge_scans(std::move(module))); }
 
-TEST(MergeScans, KeepsTheYsOfBoth) {
+TEST(MergeScans, KeepsTheYsOfBothLoops) {
   check_pass(merge,
              R"(module(%h: f32[2], %x: f32[5,2]) {
                   %c, %y = scan(%h, %x) {carries = 1, xs = 1} do(%p: f32[2], %q: f32[2]) {

@@ -12,7 +12,7 @@
 namespace keratin {
 namespace {
 
-// Seconds, roughly: only the proportions matter.
+// Rough estimates in seconds; only their ratios matter.
 constexpr double per_node = 1e-6, per_flop = 1e-11, per_byte = 1e-10;
 
 double seconds(const Node& node) {
@@ -27,9 +27,9 @@ double seconds(const Node& node) {
 }
 
 // All tables are by the position of a node.
-class Play {
+class Simulation {
  public:
-  explicit Play(const Module& module)
+  explicit Simulation(const Module& module)
       : nodes_(module.block().nodes()),
         open_(nodes_.size(), 0),
         ready_(nodes_.size(), 0.0),
@@ -79,8 +79,8 @@ class Play {
     return devices_.size() - 1;
   }
 
-  // What a node reads comes before it, and so do those that read a state before it makes its next
-  // value: where it is, that value then replaces the old one.
+  // A node comes after its inputs; a node that computes a new state comes after all nodes that read
+  // the old one, since it may be computed in place.
   void find_dependences(const Module& module) {
     constexpr size_t none = std::numeric_limits<size_t>::max();
     std::unordered_map<const Node*, size_t> position, maker;
@@ -98,7 +98,7 @@ class Play {
       }
   }
 
-  // Who reads a state under another name reads the state.
+  // A reader of a view of a state reads the state.
   static const Node& memory_of(Value value) {
     while (!is_parameter(value.node()) && ops::shares_memory(value.node()))
       value = value.node().in();
@@ -119,7 +119,7 @@ class Play {
     ++open_[node];
   }
 
-  // What is ready by the device's clock joins what it may do now.
+  // Moves the nodes that are ready by the device's clock to its queue.
   void admit(size_t d) {
     if (now_[d].empty()) clocks_[d] = std::max(clocks_[d], waiting_[d].top().ready);
     while (!waiting_[d].empty() && waiting_[d].top().ready <= clocks_[d]) {
@@ -129,7 +129,7 @@ class Play {
     }
   }
 
-  // The device that can start something first.
+  // The device that can start a node first.
   size_t next_device() const {
     size_t best = 0;
     double earliest = std::numeric_limits<double>::infinity();
@@ -145,15 +145,15 @@ class Play {
   }
 
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  std::vector<size_t> open_;   // dependences that have not run
-  std::vector<double> ready_;  // when the last of those that have was done
+  std::vector<size_t> open_;   // dependences that have not run yet
+  std::vector<double> ready_;  // when the last dependence so far finished
   std::vector<std::vector<size_t>> followers_;
   std::vector<size_t> device_of_;
   std::vector<Device> devices_;
   std::vector<double> clocks_;
   std::vector<First<Waiting>> waiting_;
   std::vector<First<std::pair<bool, size_t>>> now_;  // awaited ones first, then in order
-  std::vector<bool> awaited_;  // by other devices alone: they should not wait longer than needed
+  std::vector<bool> awaited_;  // used by other devices only, which should wait as short as possible
   std::vector<size_t> order_;
 };
 
@@ -165,7 +165,7 @@ Module overlap_devices(Module module) {
     return node->device() == nodes[0]->device();
   });
   if (together) return module;
-  const std::vector<size_t> order = Play(module).run();
+  const std::vector<size_t> order = Simulation(module).run();
   return reorder_nodes(std::move(module), order);
 }
 

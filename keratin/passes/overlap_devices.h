@@ -4,10 +4,9 @@
 
 namespace keratin {
 
-// Orders the nodes of a program on several devices so that none waits for another while it has
-// work: plays the program through with estimated times, and lets each device do next what comes
-// first in the order there was, of that which is ready by then. A program on one device stays as it
-// is.
+// Orders the nodes of a program on several devices so that no device waits while it has work: list
+// scheduling with estimated times. Of the nodes that are ready, a device runs the one that comes
+// first in the old order. A program on one device is not changed.
 Module overlap_devices(Module module);
 
 }  // namespace keratin

@@ -21,7 +21,7 @@ TEST(OverlapDevices, LeavesOneDeviceAlone) {
 
 // Written one after the other, they run at the same time: what the other device waits for goes
 // first, and its result is taken up when it is there.
-TEST(OverlapDevices, LetsNobodyWait) {
+TEST(OverlapDevices, KeepsAllDevicesBusy) {
   check_pass(overlap_devices,
              R"(module(%x: f32[64]) {
                   %h = slice(%x) {start = [0], limit = [32], step = [1]}
@@ -65,7 +65,7 @@ TEST(OverlapDevices, ReadsStateBeforeItChanges) {
 }
 
 // Under another name too.
-TEST(OverlapDevices, ReadsStateByAnotherNameBeforeItChanges) {
+TEST(OverlapDevices, ReadsAViewOfStateBeforeItChanges) {
   constexpr const char* program = R"(module(%x: f32[64], state %s: f32[64]) {
                                        %v = transfer(%s) {device = cpu:1}
                                        %t = transfer(%x) {device = cpu:1}

@@ -6,15 +6,15 @@ namespace keratin {
 
 namespace {
 
-using Places = std::vector<std::optional<Device>>;  // by the number of the node
+using NodeDevices = std::vector<std::optional<Device>>;  // by the number of the node
 
-std::optional<Device> forward_place(const Node& node, const DeviceHints& hints,
-                                    const Places& places) {
+std::optional<Device> find_device(const Node& node, const DeviceHints& hints,
+                                  const NodeDevices& devices) {
   if (const auto hint = hints.find(&node); hint != hints.end()) return hint->second;
   if (node.op().places) return node.device();
   for (const Value& input : node.inputs()) {
     if (input.node().op().places) return input.type().device;
-    if (const auto& place = places[input.node().id()]) return place;
+    if (const auto& device = devices[input.node().id()]) return device;
   }
   return std::nullopt;
 }
@@ -22,23 +22,24 @@ std::optional<Device> forward_place(const Node& node, const DeviceHints& hints,
 }  // namespace
 
 Module place_devices(Module module, const DeviceHints& hints) {
-  Places places(module.number());
+  NodeDevices devices(module.number());
   const Block& block = module.block();
-  for (const auto& parameter : block.parameters()) places[parameter->id()] = parameter->device();
-  for (const auto& node : block.nodes()) places[node->id()] = forward_place(*node, hints, places);
+  for (const auto& parameter : block.parameters()) devices[parameter->id()] = parameter->device();
+  for (const auto& node : block.nodes()) devices[node->id()] = find_device(*node, hints, devices);
 
-  // What is left depends on constants alone. Users say where; walking back, the first one last.
-  std::vector<bool> open(places.size(), false);
-  for (const auto& node : block.nodes()) open[node->id()] = !places[node->id()].has_value();
-  const auto say = [&](Value value, Device device) {
-    if (open[value.node().id()]) places[value.node().id()] = device;
+  // The rest depends on constants alone and runs where its first user does: walking backwards, the
+  // first user comes last.
+  std::vector<bool> open(devices.size(), false);
+  for (const auto& node : block.nodes()) open[node->id()] = !devices[node->id()].has_value();
+  const auto place = [&](Value value, Device device) {
+    if (open[value.node().id()]) devices[value.node().id()] = device;
   };
-  for (const Update& update : module.updates()) say(update.value, update.state.type().device);
+  for (const Update& update : module.updates()) place(update.value, update.state.type().device);
   for (size_t i = block.nodes().size(); i-- > 0;) {
     Node& node = *block.nodes()[i];
-    const Device device = places[node.id()].value_or(Device{});
+    const Device device = devices[node.id()].value_or(Device{});
     for (size_t k = 0; k < node.input_count(); ++k)
-      say(node.in(k), node.op().places ? node.type(k).device : device);
+      place(node.in(k), node.op().places ? node.type(k).device : device);
     if (!node.op().places) node.place(device);
   }
   return module;

@@ -6,16 +6,16 @@
 
 namespace keratin {
 
-// Where some nodes shall run.
+// The devices of some nodes.
 using DeviceHints = std::unordered_map<const Node*, Device>;
 
-// Says of every node where it runs; parameters are where they were declared. A node runs
-//   - where a hint says, or else
-//   - where its op says (a transfer), or else
-//   - on the device of its first input that is more than constants, or else
-//   - being made of constants alone, where its first user runs (its state lives, for an update).
-// A region runs where its node does. Values may now be on other devices than their users:
-// `insert_transfers` is next.
+// Chooses the device of every node; parameters are on their declared devices. A node runs
+//   - on the device that a hint gives, or else
+//   - on the device that its op gives (a transfer), or else
+//   - on the device of its first input that does not depend on constants alone, or else
+//   - where its first user runs (for an update: on the device of the state).
+// A region runs where its node does. Values may then be on other devices than their users, which
+// `insert_transfers` resolves.
 Module place_devices(Module module, const DeviceHints& hints = {});
 
 }  // namespace keratin

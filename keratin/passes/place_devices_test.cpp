@@ -55,7 +55,7 @@ TEST(PlaceDevices, ConstantsFollowTheirFirstUserOrTheirState) {
                 })");
 }
 
-TEST(PlaceDevices, TransfersSayWhereThingsGoOn) {
+TEST(PlaceDevices, NodesFollowTransfers) {
   check_pass(place,
              R"(module(%x: f32[3]) {
                   %a = transfer(%x) {device = gpu:1}
@@ -89,7 +89,7 @@ TEST(PlaceDevices, RegionsRunWhereTheirNodeDoes) {
                 })");
 }
 
-TEST(PlaceDevices, WhatDevicesDoTogetherStaysOnEach) {
+TEST(PlaceDevices, CollectiveResultsStayOnTheirDevices) {
   check_pass(place_and_transfer,
              R"(module(%x: f32[3]@gpu:0, %y: f32[3]@gpu:1) {
                   %one = constant() {value = f32[3] {1, 1, 1}}
@@ -141,7 +141,7 @@ TEST(InsertTransfers, EachValueOncePerDevice) {
                 })");
 }
 
-TEST(InsertTransfers, MakesConstantsAnew) {
+TEST(InsertTransfers, CreatesConstantsOnEachDevice) {
   check_pass(place_and_transfer,
              R"(module(%x: f32[3]@cpu:1, %y: f32[3]@gpu:0) {
                   %one = constant() {value = f32[] {1}}
@@ -158,7 +158,7 @@ TEST(InsertTransfers, MakesConstantsAnew) {
                 })");
 }
 
-TEST(InsertTransfers, BringsNewStateHomeAndDropsIdleTransfers) {
+TEST(InsertTransfers, TransfersNewStateToItsDeviceAndDropsNeedlessTransfers) {
   check_pass(place_and_transfer,
              R"(module(%x: f32[3], state %s: f32[3]@gpu:0) {
                   %a = add(%x, %s)

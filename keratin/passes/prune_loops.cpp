@@ -12,10 +12,10 @@ namespace keratin {
 
 namespace {
 
-// Which outputs of the nodes with regions have a use, by the number of the node.
-class Uses {
+// Which outputs of nodes with regions are used, by the number of the node.
+class UsedOutputs {
  public:
-  explicit Uses(Module& module) : used_(module.number()) {
+  explicit UsedOutputs(Module& module) : used_(module.number()) {
     look(module.block());
     for (const Update& update : module.updates()) use(update.value);
   }
@@ -44,12 +44,12 @@ class Uses {
   std::vector<std::vector<bool>> used_;
 };
 
-// How many of a node's parameters are states that the region makes anew.
+// How many of a node's parameters are states for which the region computes new values.
 size_t carries_of(const Node& node) {
   return &node.op() == &ops::scan_op ? static_cast<size_t>(node.attr<ops::ScanAttrs>().carries) : 0;
 }
 
-// What a region needs for some of its results. Recurses into the regions inside it.
+// The nodes that a region needs for some of its results. Recurses into regions.
 class Needs {
  public:
   Needs(const Block& region, size_t carries)
@@ -58,7 +58,7 @@ class Needs {
       parameters_.emplace(region.parameters()[i].get(), i);
   }
 
-  // Result i, and all that follows: a state that is read has to be made.
+  // Marks result i and all that it needs, which includes the new value of any state that is read.
   void need_result(size_t i) {
     take_result(i);
     while (!todo_.empty()) {
@@ -98,7 +98,7 @@ class Needs {
       return;
     }
     if (cond) need(node.in());
-    const size_t before = cond ? 1 : 0;  // inputs that are no parameters
+    const size_t before = cond ? 1 : 0;  // inputs without a parameter
     auto& inner = inner_[&node];
     for (size_t r = 0; r < node.regions().size(); ++r) {
       if (inner.size() == r) inner.emplace_back(node.region(r), carries_of(node));
@@ -106,7 +106,7 @@ class Needs {
       for (size_t i = before; i < node.input_count(); ++i)
         if (inner[r].parameter(i - before)) need(node.in(i));
     }
-    // A loop of no steps gives back what it started from.
+    // A loop without steps returns the initial states.
     if (value.index() < carries_of(node)) need(node.in(value.index()));
   }
 
@@ -119,13 +119,13 @@ class Needs {
   std::vector<Value> todo_;
 };
 
-// Stands for a value that only dead nodes use.
+// A placeholder for a value that only dead nodes use.
 Value nothing(Block& block, const Type& type) {
   return ops::full(block, type.dtype, type.shape, 0);
 }
 
-// A copy of a region with its parameters in this order, those that are missing unused; `results`
-// says which results stay.
+// A copy of a region with its parameters in this order; the missing ones must be unused. `results`
+// lists the results that are kept.
 std::unique_ptr<Block> reduced(const Block& region, const std::vector<size_t>& parameters,
                                const std::vector<size_t>& results) {
   auto copy = std::make_unique<Block>(region.depth());
@@ -141,7 +141,7 @@ std::unique_ptr<Block> reduced(const Block& region, const std::vector<size_t>& p
   return copy;
 }
 
-// The outputs of the new node where they are kept, others where they are given, or nothing.
+// The outputs of the new node for those that are kept, the given values for others, or undefined.
 Values outputs_of(const Node& old, const Node& node, const std::vector<size_t>& kept,
                   Values others) {
   others.resize(old.output_count());
@@ -157,7 +157,7 @@ Values inputs_at(const Node& node, const std::vector<size_t>& positions) {
   return inputs;
 }
 
-std::optional<Values> prune_scan(const Node& node, const Uses& uses) {
+std::optional<Values> prune_scan(const Node& node, const UsedOutputs& uses) {
   if (ops::scan_length(node) == unknown) return std::nullopt;
   const auto& attrs = node.attr<ops::ScanAttrs>();
   const size_t carries = carries_of(node);
@@ -197,7 +197,7 @@ std::optional<Values> prune_scan(const Node& node, const Uses& uses) {
   return outputs_of(node, smaller, kept, std::move(others));
 }
 
-std::optional<Values> prune_cond(const Node& node, const Uses& uses) {
+std::optional<Values> prune_cond(const Node& node, const UsedOutputs& uses) {
   Needs then(node.region(0), 0), otherwise(node.region(1), 0);
   std::vector<size_t> kept;
   for (size_t i = 0; i < node.output_count(); ++i) {
@@ -224,11 +224,11 @@ std::optional<Values> prune_cond(const Node& node, const Uses& uses) {
 }  // namespace
 
 Module prune_loops(Module module) {
-  // What an outer loop no longer needs is dead inside it: round by round, as deep as they nest.
+  // What an outer loop no longer needs is dead inside it: one round for each level of nesting.
   bool changed = true;
   while (changed) {
     changed = false;
-    const Uses uses(module);
+    const UsedOutputs uses(module);
     module = rewrite(std::move(module), [&](const Node& node) -> std::optional<Values> {
       std::optional<Values> found;
       if (&node.op() == &ops::scan_op) found = prune_scan(node, uses);

@@ -4,9 +4,9 @@
 
 namespace keratin {
 
-// Takes out of loops and branches the results that nobody uses, the states that only those needed,
-// and the inputs left without a use; a state that never changes becomes a constant. What is dead
-// around them goes too.
+// Removes results of loops and branches that have no use, the states that only these needed, and
+// the inputs that are then unused. A state that never changes becomes a constant. Removes dead
+// nodes around them, too.
 Module prune_loops(Module module);
 
 }  // namespace keratin

@@ -46,7 +46,7 @@ TEST(PruneLoops, KeepsStatesThatFeedEachOther) {
   check_pass(prune_loops, text, text);
 }
 
-TEST(PruneLoops, MakesAFixedStateAConstant) {
+TEST(PruneLoops, TurnsAFixedStateIntoAConstant) {
   check_pass(prune_loops,
              R"(module(%h: f32[2], %w: f32[2]) {
                   %c, %d = scan(%w, %h) {carries = 2, length = 3} do(%p: f32[2], %q: f32[2]) {
@@ -64,7 +64,7 @@ TEST(PruneLoops, MakesAFixedStateAConstant) {
                 })");
 }
 
-TEST(PruneLoops, ReachesLoopsInLoops) {
+TEST(PruneLoops, PrunesNestedLoops) {
   check_pass(prune_loops,
              R"(module(%h: f32[2], %e: f32[2]) {
                   %c, %d = scan(%h, %e) {carries = 2, length = 3} do(%p: f32[2], %q: f32[2]) {
@@ -112,7 +112,7 @@ TEST(PruneLoops, PrunesBranches) {
 }
 
 // Without a step, a loop gives back what it started from, whatever its body reads.
-TEST(PruneLoops, KeepsWhatALoopInALoopStartsFrom) {
+TEST(PruneLoops, KeepsTheInitialStateOfANestedLoop) {
   const std::string_view text =
       R"(module(%h: f32[2], %e: f32[0,2], %w: f32[2]) {
            %n = scan(%h, %e, %w) {carries = 1, length = 3} do(%c: f32[2], %xs: f32[0,2], %start: f32[2]) {

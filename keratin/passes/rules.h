@@ -7,8 +7,8 @@
 
 namespace keratin {
 
-// What may stand for the only output of a node, of the same dtype and shape; undefined when the
-// rule does not apply, and then it must not have appended anything.
+// Returns a replacement for the only output of a node, of the same dtype and shape. Returns an
+// undefined value if it does not apply; then it must not have appended a node.
 using Rule = Value (*)(const Node&);
 
 // A rule and the op it looks at; nullptr means every op.
@@ -20,8 +20,8 @@ struct RuleFor {
   constexpr RuleFor(ScalarOp looked_at, Rule r) : RuleFor(&ops::record_of(looked_at), r) {}
 };
 
-// Applies the rules in their order to every node, and to what comes of it, until none applies.
-// Nodes of several outputs and of unknown sizes are left alone.
+// Applies the rules in their order to every node, and to its replacements, until none applies.
+// Nodes with several outputs or with unknown sizes are left alone.
 Module apply_rules(Module module, std::span<const RuleFor> rules);
 
 inline bool is(Value value, const OpDef& op) { return &value.node().op() == &op; }

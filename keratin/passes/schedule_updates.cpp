@@ -9,14 +9,14 @@ namespace keratin {
 
 namespace {
 
-bool is_loop(const Node& node) {
+bool is_cheap_step(const Node& node) {
   const OpDef& op = node.op();
   return op.scalar || ops::shares_memory(node) ||
          (&op == &ops::fused_op && node.attr<ops::FusedAttrs>().kind == "loop");
 }
 
-// All tables are by the number of a node. Nodes are of three kinds: `eager` ones run as soon as all
-// they wait for has run, `lazy` ones when somebody wants them, the others in the order they have.
+// All tables are by the number of a node. There are three kinds of nodes: `eager` ones run as soon
+// as their dependences have run, `lazy` ones before their first user, the others in the old order.
 class Scheduler {
  public:
   explicit Scheduler(Module& module)
@@ -44,21 +44,21 @@ class Scheduler {
   }
 
  private:
-  // Loops of which only updates come, directly or through others like them.
+  // Cheap steps that only updates depend on, directly or through others like them.
   void find_eager() {
     std::vector<bool> feeds_update(count_, false), feeds_other(count_, false);
     for (const Update& update : module_.updates()) feeds_update[update.value.node().id()] = true;
     for (const Value& result : module_.block().results) feeds_other[result.node().id()] = true;
     for (size_t i = nodes_.size(); i-- > 0;) {
       const size_t id = nodes_[i]->id();
-      eager_[id] = feeds_update[id] && !feeds_other[id] && is_loop(*nodes_[i]);
+      eager_[id] = feeds_update[id] && !feeds_other[id] && is_cheap_step(*nodes_[i]);
       auto& feeds = eager_[id] ? feeds_update : feeds_other;
       for (const Value& input : nodes_[i]->inputs()) feeds[input.node().id()] = true;
     }
   }
 
   void find_dependences() {
-    std::vector<size_t> maker(count_, none);  // of a state: who makes its new value
+    std::vector<size_t> maker(count_, none);  // of a state: the node that computes its new value
     for (const Update& update : module_.updates())
       if (eager_[update.value.node().id()])
         maker[update.state.node().id()] = update.value.node().id();
@@ -68,15 +68,15 @@ class Scheduler {
         if (!is_parameter(input.node())) depend(reader, input.node().id());
         const size_t makes = maker[memory_of(input).id()];
         if (makes != none && makes != reader) {
-          // The state is overwritten after its readers: those in front, and all that are not eager
-          // (none of which waits for an eager node, so this ends).
+          // The state is overwritten after its readers: those before it, and all that are not
+          // eager. None of these waits for an eager node, so there is no cycle.
           if (!eager_[reader] || position_[reader] < position_[makes]) depend(makes, reader);
         }
       }
     }
   }
 
-  // Who reads a view of a state reads the state.
+  // A reader of a view of a state reads the state.
   static const Node& memory_of(Value value) {
     while (ops::shares_memory(value.node())) value = value.node().in();
     return value.node();
@@ -87,7 +87,7 @@ class Scheduler {
     if (eager_[node]) after_[on].push_back(node);
   }
 
-  // What needs no input, or parameters and lazy nodes only: early it would just take up memory.
+  // Nodes that depend on parameters and lazy nodes only: run early, they would only occupy memory.
   void find_lazy() {
     for (const auto& node : nodes_) {
       const size_t id = node->id();
@@ -97,7 +97,7 @@ class Scheduler {
     }
   }
 
-  // Depth first, on a stack of our own.
+  // Depth first, without recursion.
   void schedule(size_t wanted) {
     std::vector<size_t> stack{wanted};
     while (!stack.empty()) {
@@ -124,7 +124,7 @@ class Scheduler {
   size_t count_;
   std::vector<size_t> position_;
   std::vector<bool> eager_, lazy_, done_;
-  std::vector<size_t> waits_;                        // for how many that are not lazy
+  std::vector<size_t> waits_;                        // the number of dependences that are not lazy
   std::vector<std::vector<size_t>> before_, after_;  // after_: eager ones only
   std::vector<size_t> order_;
 };

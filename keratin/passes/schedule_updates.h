@@ -4,9 +4,9 @@
 
 namespace keratin {
 
-// Runs what makes new state (the optimizer's pointwise chains) as soon as its inputs are there, so
-// that each gradient dies early and its memory serves the next one. A state is never overwritten
-// in front of the nodes that still read it: its chain waits for them.
+// Moves the pointwise chains that compute new state (the optimizer's) to the point where their
+// inputs are available, so that gradients are short-lived and share memory. A chain waits for all
+// nodes that still read the state which it overwrites.
 Module schedule_updates(Module module);
 
 }  // namespace keratin

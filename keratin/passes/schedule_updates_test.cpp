@@ -92,7 +92,7 @@ TEST(ScheduleUpdates, WaitsForReadersOnOtherDevices) {
                 })");
 }
 
-TEST(ScheduleUpdates, DoesNotStartEarlyWhatNeedsNoGradient) {
+TEST(ScheduleUpdates, DoesNotMoveUpdatesThatNeedNoGradient) {
   check_pass(schedule_updates,
              R"(module(%x: f32[4,4], state %a: f32[4,4], state %t: f32[]) {
                   %one = constant() {value = f32[] {1}}
@@ -127,7 +127,7 @@ TEST(ScheduleUpdates, LeavesResultsAndProgramsWithoutStateAlone) {
   check_pass(schedule_updates, text, text);
 }
 
-TEST(ScheduleUpdates, StateThatAnotherUpdateReadsIsReadFirst) {
+TEST(ScheduleUpdates, WaitsForAnotherUpdateThatReadsTheState) {
   check_pass(schedule_updates,
              R"(module(%x: f32[4,4], state %m: f32[4,4], state %w: f32[4,4]) {
                   %g = matmul(%x, %x)

@@ -11,8 +11,8 @@ namespace keratin {
 
 namespace {
 
-// What flows back through a batch normalisation adds up to nothing in each channel, since adding
-// one number to a channel changes nothing behind it: the gradient of a bias in front of it.
+// The gradient of a batch normalisation's input sums to zero in each channel, since adding a number
+// to a channel does not change the result. So the gradient of a bias in front of it is zero.
 Value sum_of_batch_norm_grad(const Node& n) {
   const Value x =
       is(n.in(), ScalarOp::cast) && is_float(n.type().dtype) ? n.in().node().in() : n.in();
@@ -24,10 +24,10 @@ Value sum_of_batch_norm_grad(const Node& n) {
   return ops::zeros_like(n.out());
 }
 
-constexpr RuleFor rules[] = {{&ops::sum_op, sum_of_batch_norm_grad}};
+constexpr RuleFor norm_table[] = {{&ops::sum_op, sum_of_batch_norm_grad}};
 
 }  // namespace
 
-std::span<const RuleFor> norm_rules() { return rules; }
+std::span<const RuleFor> norm_rules() { return norm_table; }
 
 }  // namespace keratin

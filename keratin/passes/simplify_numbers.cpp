@@ -44,7 +44,7 @@ Value mul(const Node& n) {
   return {};
 }
 
-// 1 / 2^k when it is exact in the dtype: a product instead of a quotient, with the same bits.
+// 1 / 2^k if it is exact in the dtype: multiplying by it gives the same bits as dividing.
 std::optional<double> exact_reciprocal(Value value) {
   const auto number = ops::uniform_value(value);
   if (!number || !is_float(value.dtype()) || !std::isnormal(*number)) return std::nullopt;
@@ -125,7 +125,7 @@ Value select(const Node& n) {
   return {};
 }
 
-// What all bits set looks like as a number; u8 and i8 … differ.
+// The number whose bits are all set; it differs between u8 and signed types.
 bool is_all_ones(Value value) {
   return is_number(value, value.dtype() == DType::boolean ? 1
                           : value.dtype() == DType::u8    ? 255
@@ -155,7 +155,7 @@ Value bit_not(const Node& n) {
   return is(n.in(), ScalarOp::bit_not) ? n.in().node().in() : Value();
 }
 
-constexpr RuleFor rules[] = {
+constexpr RuleFor number_table[] = {
     {ScalarOp::add, add},
     {ScalarOp::sub, sub},
     {ScalarOp::mul, mul},
@@ -176,6 +176,6 @@ constexpr RuleFor rules[] = {
 
 }  // namespace
 
-std::span<const RuleFor> number_rules() { return rules; }
+std::span<const RuleFor> number_rules() { return number_table; }
 
 }  // namespace keratin

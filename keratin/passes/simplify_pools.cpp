@@ -13,7 +13,7 @@ namespace keratin {
 
 namespace {
 
-// The max_pool whose positions a max_unpool goes back to; nullptr when it is another's.
+// The max_pool whose positions a max_unpool uses; nullptr if their windows differ.
 const Node* pool_of(const Node& unpool) {
   const Value where = unpool.in(1);
   if (!is(where, ops::max_pool_op) || where.index() != 1) return nullptr;
@@ -25,8 +25,8 @@ const Node* pool_of(const Node& unpool) {
 }
 
 // select(f(x), unpool(dy), 0) = unpool(select(f(pool(x)), dy, 0)), for comparisons f with a number:
-// a window's gradient lands where x is what the window gives. So relu's gradient is taken of the
-// few pooled numbers, and x itself need not be kept.
+// the gradient of a window goes to an x that equals its maximum. So relu's gradient is computed on
+// the fewer pooled numbers, and x itself need not be kept.
 Value select_after_unpool(const Node& n) {
   const Value condition = n.in(0), back = n.in(1);
   if (!is(back, ops::max_unpool_op) || ops::uniform_value(n.in(2)) != 0.0) return {};
@@ -41,7 +41,7 @@ Value select_after_unpool(const Node& n) {
                          back.node().attr<ops::PoolAttrs>());
 }
 
-// Over all of space, what goes back adds up to what came: the rest is zeros.
+// The sum over all of space is that of the pooled gradients: the other elements are zeros.
 Value sum_of_unpool(const Node& n) {
   if (!is(n.in(), ops::max_unpool_op) || pool_of(n.in().node()) == nullptr) return {};
   const auto& attrs = n.attr<ops::ReduceAttrs>();
@@ -50,13 +50,13 @@ Value sum_of_unpool(const Node& n) {
   return ops::emit(ops::sum_op, {n.in().node().in(0)}, attrs);
 }
 
-constexpr RuleFor rules[] = {
+constexpr RuleFor pool_table[] = {
     {ScalarOp::select, select_after_unpool},
     {&ops::sum_op, sum_of_unpool},
 };
 
 }  // namespace
 
-std::span<const RuleFor> pool_rules() { return rules; }
+std::span<const RuleFor> pool_rules() { return pool_table; }
 
 }  // namespace keratin

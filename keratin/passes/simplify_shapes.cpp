@@ -14,13 +14,13 @@ namespace keratin {
 
 namespace {
 
-// A value as it was before it was broadcast.
+// The input of a broadcast, or the value itself.
 Value before_broadcast(Value value) {
   return is(value, ops::broadcast_to_op) ? value.node().in() : value;
 }
 
-// f(broadcast(a), b) = f(a, b), for pointwise ops broadcast by themselves; where the result gets
-// smaller by it, it is broadcast afterwards, and less is computed.
+// f(broadcast(a), b) = f(a, b), since pointwise ops broadcast by themselves; a result that is
+// smaller without the broadcast is broadcast afterwards.
 Value pointwise(const Node& n) {
   if (!n.op().scalar) return {};
   Values inputs;
@@ -40,25 +40,25 @@ bool moves_nothing(const Shape& shape, const Dims& permutation) {
   return true;
 }
 
-// One element everywhere looks the same under any shape.
+// A tensor whose elements are equal is the same in any order.
 Value one_element(const Node& n) {
   const Value x = before_broadcast(n.in());
   return x != n.in() && x.shape().count() == 1 ? spread(n, ops::reshape(x, {})) : Value();
 }
 
-Value transpose(const Node& n) {
+Value simpler_transpose(const Node& n) {
   if (moves_nothing(n.in().shape(), n.attr<ops::TransposeAttrs>().permutation))
     return ops::reshape(n.in(), n.type().shape.dims());
   return one_element(n);
 }
 
-Value broadcast_to(const Node& n) {
+Value simpler_broadcast(const Node& n) {
   return n.in().shape().count() == n.type().shape.count()
              ? ops::reshape(n.in(), n.type().shape.dims())
              : Value();
 }
 
-// Of one input of the same shape these ops take everything and add nothing.
+// These ops do nothing if they have one input and it has the shape of the result.
 Value unchanged(const Node& n) {
   return n.input_count() == 1 && n.in().shape() == n.type().shape ? n.in() : Value();
 }
@@ -69,7 +69,7 @@ Value roll(const Node& n) {
   return size == 0 || attrs.shift % size == 0 ? n.in() : Value();
 }
 
-// Twice is not at all, and an axis of size 1 looks the same from both ends.
+// Reversing twice does nothing, nor does reversing an axis of size 1.
 Value reverse(const Node& n) {
   const Dims& axes = n.attr<ops::ReverseAttrs>().axes;
   if (std::all_of(axes.begin(), axes.end(),
@@ -79,7 +79,7 @@ Value reverse(const Node& n) {
   return is(n.in(), ops::reverse_op) && before.attrs() == n.attrs() ? before.in() : Value();
 }
 
-// Axes of size 1 need no loop. The other axes are reduced as before.
+// Axes of size 1 are not reduced but reshaped away.
 Value small_axes(const Node& n) {
   const Shape& shape = n.in().shape();
   Dims axes;
@@ -91,7 +91,7 @@ Value small_axes(const Node& n) {
   return ops::reshape(reduced, n.type().shape.dims());
 }
 
-// The number that fills the input, where a double holds it exactly.
+// The number that fills the input, if a double represents it exactly.
 std::optional<double> filling(const Node& n) {
   if (n.in().shape().count() == 0) return std::nullopt;
   const auto number = ops::uniform_value(n.in());
@@ -99,7 +99,7 @@ std::optional<double> filling(const Node& n) {
   return exact ? number : std::nullopt;
 }
 
-// Σ of n equal numbers is n times the number.
+// The sum of n equal numbers is n times the number.
 Value sum_of_equal(const Node& n) {
   const auto number = filling(n);
   if (!number || !is_float(n.type().dtype)) return {};
@@ -113,7 +113,7 @@ Value choice_of_equal(const Node& n) {
   return number ? ops::full(n.block(), n.type().dtype, n.type().shape, *number) : Value();
 }
 
-// Is this a transpose of the last two axes?
+// True for a transpose of the last two axes.
 bool swaps_last(Value value) {
   if (!is(value, ops::transpose_op)) return false;
   const Dims& permutation = value.node().attr<ops::TransposeAttrs>().permutation;
@@ -139,7 +139,7 @@ Value matmul_transposes(const Node& n) {
   return ops::matmul(a, b, attrs);
 }
 
-// Batch axes are broadcast by the product itself.
+// matmul broadcasts batch axes by itself.
 Value matmul_broadcasts(const Node& n) {
   const auto unbatched = [](Value value) {
     const Value x = before_broadcast(value);
@@ -153,14 +153,14 @@ Value matmul_broadcasts(const Node& n) {
   return spread(n, ops::matmul(a, b, n.attr<ops::MatmulAttrs>()));
 }
 
-// Whoever wanted another copy took it when the program was written.
+// Users of another copy took that copy when the program was built.
 Value first_copy(const Node& n) { return n.in(); }
 
-constexpr RuleFor rules[] = {
+constexpr RuleFor shape_table[] = {
     {nullptr, pointwise},
-    {&ops::transpose_op, transpose},
+    {&ops::transpose_op, simpler_transpose},
     {&ops::reshape_op, one_element},
-    {&ops::broadcast_to_op, broadcast_to},
+    {&ops::broadcast_to_op, simpler_broadcast},
     {&ops::mirrored_op, first_copy},
     {&ops::slice_op, unchanged},
     {&ops::pad_op, unchanged},
@@ -193,6 +193,6 @@ constexpr RuleFor rules[] = {
 
 }  // namespace
 
-std::span<const RuleFor> shape_rules() { return rules; }
+std::span<const RuleFor> shape_rules() { return shape_table; }
 
 }  // namespace keratin

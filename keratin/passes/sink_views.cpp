@@ -14,13 +14,13 @@
 namespace keratin {
 namespace {
 
-// The shape in which an operand of a result of one shape stands beside the same elements under
-// another: as large as they are, one value, or one for each place along the last axis.
+// The shape of an operand after its op's result has changed from one shape to another: all
+// elements, one value, or one value per element of the last axis.
 std::optional<Dims> shape_beside(const Shape& operand, const Shape& from, const Shape& to) {
   if (operand == from) return to.dims();
   const int64_t count = operand.count(), added = from.rank() - operand.rank();
   if (count == 1) return Dims{};
-  // Whole trailing axes, all in one of the other shape?
+  // True for whole trailing axes that are one axis of the other shape.
   int64_t trailing = 1;
   for (int64_t axis = from.rank() - 1; axis >= 0; --axis) {
     const int64_t size = axis < added ? 1 : operand[axis - added];
@@ -30,7 +30,7 @@ std::optional<Dims> shape_beside(const Shape& operand, const Shape& from, const 
   return to.back() == count ? std::optional(Dims{count}) : std::nullopt;
 }
 
-bool is_product(const Node& node) {
+bool is_matmul_or_conv(const Node& node) {
   return &node.op() == &ops::matmul_op || &node.op() == &ops::conv_op;
 }
 
@@ -53,14 +53,15 @@ class Sinking {
     for (const Update& update : module.updates()) ++uses_[&update.value.node()];
   }
 
-  // In order: what a node is made of has been visited before.
+  // Nodes are visited in order, so the inputs of a node come before it.
   std::optional<Values> visit(const Node& node) {
-    if (is_product(node) || (is_view(node) && serves_alone(node.in()))) of_product_.insert(&node);
+    if (is_matmul_or_conv(node) || (is_view(node) && is_chain_of_one_user(node.in())))
+      chain_.insert(&node);
     if (!node.op().scalar || !node.type().shape.known()) return std::nullopt;
     for (const Value& input : node.inputs()) {
-      if (!serves_alone(input) || input.shape() != node.type().shape) continue;
-      of_product_.insert(&node);
-      if (!is_view(input.node())) return std::nullopt;  // it follows a product already
+      if (!is_chain_of_one_user(input) || input.shape() != node.type().shape) continue;
+      chain_.insert(&node);
+      if (!is_view(input.node())) return std::nullopt;  // it follows a matmul already
     }
     for (const Value& input : node.inputs())
       if (const Value moved = past(node, input); moved.defined()) return Values{moved};
@@ -76,9 +77,9 @@ class Sinking {
     for (const Value& result : block.results) ++uses_[&result.node()];
   }
 
-  // A product, or what views and pointwise ops made of one, which one node alone uses.
-  bool serves_alone(Value value) const {
-    return of_product_.contains(&value.node()) && uses(value.node()) == 1;
+  // A matmul or convolution, or a chain of views and pointwise ops after one, with a single user.
+  bool is_chain_of_one_user(Value value) const {
+    return chain_.contains(&value.node()) && uses(value.node()) == 1;
   }
 
   int uses(const Node& node) const {
@@ -86,13 +87,13 @@ class Sinking {
     return found == uses_.end() ? 0 : found->second;
   }
 
-  // The node's result, computed before the view that this input is.
+  // The node's result, computed before the view that this input is, and the view of it.
   Value past(const Node& node, Value input) {
     if (!is_view(input.node()) || uses(input.node()) != 1) return {};
     const bool reshapes = is(input, ops::reshape_op);
-    const Value product = input.node().in();
-    if (!product.shape().known() || !serves_alone(product)) return {};
-    const Shape &shape = node.type().shape, &inner = product.shape();
+    const Value base = input.node().in();
+    if (!base.shape().known() || !is_chain_of_one_user(base)) return {};
+    const Shape &shape = node.type().shape, &inner = base.shape();
     std::vector<Dims> shapes;  // of the operands
     for (const Value& operand : node.inputs()) {
       if (operand.shape().known() && (operand == input || reshapes)) {
@@ -107,10 +108,10 @@ class Sinking {
     for (size_t i = 0; i < shapes.size(); ++i) {
       const Value operand = node.in(i);
       if (operand == input) {
-        operands.push_back(product);
+        operands.push_back(base);
         continue;
       }
-      // A view of a view is one view.
+      // Two reshapes in a row become one.
       const bool again = is(operand, ops::reshape_op);
       operands.push_back(ops::reshape(again ? operand.node().in() : operand, shapes[i]));
     }
@@ -119,20 +120,20 @@ class Sinking {
     const Value view =
         reshapes ? ops::reshape(result, shape.dims())
                  : ops::transpose(result, input.node().attr<ops::TransposeAttrs>().permutation);
-    --uses_.at(&product.node());  // the view that it had is gone
+    --uses_.at(&base.node());  // its old view is no longer used
     uses_[&result.node()] = 1;
     uses_[&view.node()] = uses(node);
     return view;
   }
 
   std::unordered_map<const Node*, int> uses_;
-  std::unordered_set<const Node*> of_product_;
+  std::unordered_set<const Node*> chain_;
 };
 
 }  // namespace
 
 Module sink_views(Module module) {
-  if (!holds(module.block(), is_view) || !holds(module.block(), is_product)) return module;
+  if (!holds(module.block(), is_view) || !holds(module.block(), is_matmul_or_conv)) return module;
   Sinking sinking(module);
   return rewrite_fully(std::move(module), [&](const Node& node) { return sinking.visit(node); });
 }

@@ -11,10 +11,10 @@ namespace {
 using testing::check_pass;
 
 Module sink(Module module) { return eliminate_dead(sink_views(std::move(module))); }
-void stays(std::string_view program) { check_pass(sink, program, program); }
+void expect_not_sunk(std::string_view program) { check_pass(sink, program, program); }
 
 // The bias of several heads is one value per column of the product.
-TEST(SinkViews, PutsABiasBeforeAReshape) {
+TEST(SinkViews, MovesAReshapeAfterABias) {
   check_pass(sink,
              R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[2,3]) {
                   %y = matmul(%x, %w) {}
@@ -31,7 +31,7 @@ TEST(SinkViews, PutsABiasBeforeAReshape) {
                 })");
 }
 
-TEST(SinkViews, PutsAResidualAndAScaleBeforeAReshapeAndATranspose) {
+TEST(SinkViews, MovesAReshapeAndATransposeAfterAResidualAndAScale) {
   check_pass(sink,
              R"(module(%x: f32[6,4], %w: f32[4,6], %r: f32[2,3,6]) {
                   %s = constant() {value = f32[] {0.5}}
@@ -56,46 +56,46 @@ TEST(SinkViews, PutsAResidualAndAScaleBeforeAReshapeAndATranspose) {
 
 TEST(SinkViews, LeavesOtherThingsAlone) {
   // no product
-  stays(R"(module(%x: f32[6,6], %b: f32[2,3]) {
+  expect_not_sunk(R"(module(%x: f32[6,6], %b: f32[2,3]) {
              %r = reshape(%x) {shape = [2,3,2,3]}
              %z = add(%r, %b)
              return %z
            })");
   // something else uses the view, as an optimizer does with a gradient, or the product
-  stays(R"(module(%x: f32[6,4], %w: f32[4,6], %m: f32[2,3,6]) {
+  expect_not_sunk(R"(module(%x: f32[6,4], %w: f32[4,6], %m: f32[2,3,6]) {
              %y = matmul(%x, %w) {}
              %r = reshape(%y) {shape = [2,3,6]}
              %z = sub(%r, %m)
              %q = mul(%r, %r)
              return %z, %q
            })");
-  stays(R"(module(%x: f32[6,4], %w: f32[4,6], %m: f32[2,3,6]) {
+  expect_not_sunk(R"(module(%x: f32[6,4], %w: f32[4,6], %m: f32[2,3,6]) {
              %y = matmul(%x, %w) {}
              %r = reshape(%y) {shape = [2,3,6]}
              %z = sub(%r, %m)
              return %z, %y
            })");
   // one value per row; a part of the columns; a result that is larger than the view
-  stays(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[3,1]) {
+  expect_not_sunk(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[3,1]) {
              %y = matmul(%x, %w) {}
              %r = reshape(%y) {shape = [2,3,6]}
              %z = add(%r, %b)
              return %z
            })");
-  stays(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[3]) {
+  expect_not_sunk(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[3]) {
              %y = matmul(%x, %w) {}
              %r = reshape(%y) {shape = [2,3,2,3]}
              %z = add(%r, %b)
              return %z
            })");
-  stays(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[5,2,3,6]) {
+  expect_not_sunk(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[5,2,3,6]) {
              %y = matmul(%x, %w) {}
              %r = reshape(%y) {shape = [2,3,6]}
              %z = add(%r, %b)
              return %z
            })");
   // a transpose beside something that is not one value
-  stays(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[6]) {
+  expect_not_sunk(R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[6]) {
              %y = matmul(%x, %w) {}
              %t = transpose(%y) {permutation = [1,0]}
              %z = add(%t, %b)
@@ -104,7 +104,7 @@ TEST(SinkViews, LeavesOtherThingsAlone) {
 }
 
 // Of two products that meet under a third shape, the first has its way.
-TEST(SinkViews, JoinsTwoProducts) {
+TEST(SinkViews, SinksTheViewsOfTwoMatmuls) {
   check_pass(sink,
              R"(module(%x: f32[6,4], %w: f32[4,6], %h: f32[12,2], %u: f32[2,3]) {
                   %a = matmul(%x, %w) {}
@@ -125,7 +125,7 @@ TEST(SinkViews, JoinsTwoProducts) {
 }
 
 // What nobody uses is no reason to stumble.
-TEST(SinkViews, PassesDeadNodesBy) {
+TEST(SinkViews, IgnoresDeadNodes) {
   check_pass(sink,
              R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[6]) {
                   %y = matmul(%x, %w) {}

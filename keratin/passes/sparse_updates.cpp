@@ -18,7 +18,7 @@ bool is_sparse(Value value) {
   return scatters && ops::uniform_value(value.node().in(0)) == 0.0;
 }
 
-// Sparse, and with no more updates than the table has elements: working on them is no loss.
+// Sparse with at most as many updates as the table has elements, so that it pays to work on them.
 bool is_thin(Value value) {
   return is_sparse(value) && value.node().in(2).shape().count() <= value.shape().count();
 }
@@ -39,7 +39,7 @@ Value scaled(Value sparse, ScalarOp op, Value number) {
 }
 
 // c · S and S · c
-Value mul(const Node& n) {
+Value sparse_mul(const Node& n) {
   for (size_t i : {0, 1})
     if (is_thin(n.in(i)) && is_number(n.in(1 - i)) && n.in(i).shape() == n.type().shape)
       return scaled(n.in(i), ScalarOp::mul, n.in(1 - i));
@@ -47,18 +47,18 @@ Value mul(const Node& n) {
 }
 
 // S / c
-Value div(const Node& n) {
+Value sparse_div(const Node& n) {
   const bool applies = is_thin(n.in(0)) && is_number(n.in(1)) && n.in(0).shape() == n.type().shape;
   return applies ? scaled(n.in(0), ScalarOp::div, n.in(1)) : Value();
 }
 
 // -S
-Value neg(const Node& n) {
+Value sparse_neg(const Node& n) {
   return is_thin(n.in()) ? scatter(n.in(), n.in().node().in(0), -updates_of(n.in())) : Value();
 }
 
 // a + S and S + a
-Value add(const Node& n) {
+Value sparse_add(const Node& n) {
   for (size_t i : {1, 0})
     if (is_sparse(n.in(i)) && n.in(1 - i).shape() == n.type().shape &&
         n.in(i).shape() == n.type().shape)
@@ -67,19 +67,19 @@ Value add(const Node& n) {
 }
 
 // a - S
-Value sub(const Node& n) {
+Value sparse_sub(const Node& n) {
   const Value a = n.in(0), s = n.in(1);
   const bool applies = is_thin(s) && a.shape() == n.type().shape && s.shape() == n.type().shape;
   return applies ? scatter(s, a, -updates_of(s)) : Value();
 }
 
-constexpr RuleFor rules[] = {
-    {ScalarOp::mul, mul}, {ScalarOp::div, div}, {ScalarOp::neg, neg},
-    {ScalarOp::add, add}, {ScalarOp::sub, sub},
+constexpr RuleFor sparse_rules[] = {
+    {ScalarOp::mul, sparse_mul}, {ScalarOp::div, sparse_div}, {ScalarOp::neg, sparse_neg},
+    {ScalarOp::add, sparse_add}, {ScalarOp::sub, sparse_sub},
 };
 
 }  // namespace
 
-Module sparse_updates(Module module) { return apply_rules(std::move(module), rules); }
+Module sparse_updates(Module module) { return apply_rules(std::move(module), sparse_rules); }
 
 }  // namespace keratin

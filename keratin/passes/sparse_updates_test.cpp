@@ -8,14 +8,14 @@
 namespace keratin {
 namespace {
 
-void check(std::string_view before, std::string_view after) {
+void check_sparse(std::string_view before, std::string_view after) {
   testing::check_pass([](Module m) { return eliminate_dead(sparse_updates(std::move(m))); }, before,
                       after);
 }
-void check_unchanged(std::string_view text) { check(text, text); }
+void expect_left_dense(std::string_view text) { check_sparse(text, text); }
 
 TEST(SparseUpdates, AStepOfGradientDescent) {
-  check(R"(module(%w: f32[1000,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
+  check_sparse(R"(module(%w: f32[1000,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
              %zero = constant() {value = f32[] {0}}
              %zeros = broadcast_to(%zero) {shape = [1000, 8]}
              %g = scatter_add(%zeros, %i, %u)
@@ -23,7 +23,7 @@ TEST(SparseUpdates, AStepOfGradientDescent) {
              %n = sub(%w, %d)
              return %n
            })",
-        R"(module(%w: f32[1000,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
+               R"(module(%w: f32[1000,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
              %d = mul(%u, %lr)
              %m = neg(%d)
              %n = scatter_add(%w, %i, %m)
@@ -32,7 +32,7 @@ TEST(SparseUpdates, AStepOfGradientDescent) {
 }
 
 TEST(SparseUpdates, TwoLookupsOfOneTable) {
-  check(
+  check_sparse(
       R"(module(%w: f32[100,8], %c: f32[1], %i: i32[4], %u: f32[4,8], %j: i32[100], %v: f32[100,8]) {
              %zero = constant() {value = f32[] {0}}
              %zeros = broadcast_to(%zero) {shape = [100, 8]}
@@ -57,14 +57,14 @@ TEST(SparseUpdates, TwoLookupsOfOneTable) {
 }
 
 TEST(SparseUpdates, AlongAnAxis) {
-  check(R"(module(%w: f32[3,9], %i: i64[3,2], %u: f32[3,2]) {
+  check_sparse(R"(module(%w: f32[3,9], %i: i64[3,2], %u: f32[3,2]) {
              %one = constant() {value = f32[1] {0}}
              %zeros = broadcast_to(%one) {shape = [3, 9]}
              %g = scatter_add_along_axis(%zeros, %i, %u) {axis = 1}
              %n = add(%g, %w)
              return %n
            })",
-        R"(module(%w: f32[3,9], %i: i64[3,2], %u: f32[3,2]) {
+               R"(module(%w: f32[3,9], %i: i64[3,2], %u: f32[3,2]) {
              %n = scatter_add_along_axis(%w, %i, %u) {axis = 1}
              return %n
            })");
@@ -72,7 +72,7 @@ TEST(SparseUpdates, AlongAnAxis) {
 
 TEST(SparseUpdates, LeavesOtherTablesAlone) {
   // More updates than rows: scaling the table is less work.
-  check_unchanged(R"(module(%w: f32[2,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
+  expect_left_dense(R"(module(%w: f32[2,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
                        %zero = constant() {value = f32[] {0}}
                        %zeros = broadcast_to(%zero) {shape = [2, 8]}
                        %g = scatter_add(%zeros, %i, %u)
@@ -81,14 +81,14 @@ TEST(SparseUpdates, LeavesOtherTablesAlone) {
                        return %n
                      })");
   // Not onto zeros.
-  check_unchanged(R"(module(%w: f32[9,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
+  expect_left_dense(R"(module(%w: f32[9,8], %lr: f32[], %i: i32[4], %u: f32[4,8]) {
                        %g = scatter_add(%w, %i, %u)
                        %d = mul(%lr, %g)
                        %n = sub(%w, %d)
                        return %n
                      })");
   // Scaled by more than one number; the table is broadcast.
-  check_unchanged(R"(module(%w: f32[2,9,8], %s: f32[8], %i: i32[4], %u: f32[4,8]) {
+  expect_left_dense(R"(module(%w: f32[2,9,8], %s: f32[8], %i: i32[4], %u: f32[4,8]) {
                        %zero = constant() {value = f32[] {0}}
                        %zeros = broadcast_to(%zero) {shape = [9, 8]}
                        %g = scatter_add(%zeros, %i, %u)

@@ -17,8 +17,8 @@ Type fitted(const Node& parameter, size_t index, const Type& given) {
   return {declared.dtype, Shape(dims), declared.device};
 }
 
-// Appends the nodes of a block to another, each typed anew by its op, and returns what the wanted
-// values became. Recurses into regions only.
+// Appends the nodes of a block to another, with types inferred again, and returns the new values
+// for the wanted ones. Recurses into regions only.
 Values rebuild(const Block& from, const Values& wanted, Block& to, const Values& arguments);
 
 std::vector<std::unique_ptr<Block>> rebuild_regions(const Node& node, const Values& inputs,

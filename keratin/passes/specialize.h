@@ -4,9 +4,9 @@
 
 namespace keratin {
 
-// The program for inputs of these types, one per parameter: where a size was unknown there is now
-// a number, here and in all that follows from it. UserError when an input does not fit, which
-// names it, or when an op refuses the sizes.
+// The program for inputs of these types, one per parameter: sizes that were unknown are replaced,
+// in the inputs and in everything computed from them. A UserError names an input that does not fit,
+// or the op that refuses the sizes.
 Module specialize(const Module& module, const Types& inputs);
 
 }  // namespace keratin

@@ -11,7 +11,7 @@ namespace {
 
 using testing::expect_user_error;
 
-void check(std::string_view before, const Types& inputs, std::string_view after) {
+void check_specialize(std::string_view before, const Types& inputs, std::string_view after) {
   const Module module = ops::parse(before);
   const Module actual = specialize(module, inputs);
   EXPECT_NO_THROW(verify(actual));
@@ -19,16 +19,16 @@ void check(std::string_view before, const Types& inputs, std::string_view after)
   EXPECT_EQ(text(module), text(ops::parse(before))) << "the general program must stay as it is";
 }
 
-TEST(Specialize, TypesEverythingAnew) {
-  check(R"(module(%x: f32[?,4], state %w: f32[4,2]) {
+TEST(Specialize, InfersAllTypesAgain) {
+  check_specialize(R"(module(%x: f32[?,4], state %w: f32[4,2]) {
              %y = matmul(%x, %w)
              %z = reshape(%y) {shape = [-2, 1, -1]}
              %n = neg(%w)
              update %w = %n
              return %z
            })",
-        {{DType::f32, {8, 4}}, {DType::f32, {4, 2}}},
-        R"(module(%x: f32[8,4], state %w: f32[4,2]) {
+                   {{DType::f32, {8, 4}}, {DType::f32, {4, 2}}},
+                   R"(module(%x: f32[8,4], state %w: f32[4,2]) {
              %y = matmul(%x, %w) : f32[8,2]
              %z = reshape(%y) {shape = [-2, 1, -1]} : f32[8,1,2]
              %n = neg(%w)
@@ -38,19 +38,20 @@ TEST(Specialize, TypesEverythingAnew) {
 }
 
 TEST(Specialize, EachOutputStaysOnItsDevice) {
-  check(R"(module(%x: f32[?]@gpu:0, %y: f32[?]@gpu:1) {
+  check_specialize(
+      R"(module(%x: f32[?]@gpu:0, %y: f32[?]@gpu:1) {
              %a, %b = all_reduce(%x, %y) {devices = [gpu:0, gpu:1]}
              return %a, %b
            })",
-        {{DType::f32, {8}, {Device::Kind::gpu, 0}}, {DType::f32, {8}, {Device::Kind::gpu, 1}}},
-        R"(module(%x: f32[8]@gpu:0, %y: f32[8]@gpu:1) {
+      {{DType::f32, {8}, {Device::Kind::gpu, 0}}, {DType::f32, {8}, {Device::Kind::gpu, 1}}},
+      R"(module(%x: f32[8]@gpu:0, %y: f32[8]@gpu:1) {
              %a, %b = all_reduce(%x, %y) {devices = [gpu:0, gpu:1]} : f32[8]@gpu:0, f32[8]@gpu:1
              return %a, %b
            })");
 }
 
-TEST(Specialize, GoesIntoRegions) {
-  check(R"(module(%p: bool[], %x: f32[?]) {
+TEST(Specialize, SpecializesRegions) {
+  check_specialize(R"(module(%p: bool[], %x: f32[?]) {
              %y = cond(%p, %x) do(%a: f32[?]) {
                %b = exp(%a)
                yield %b
@@ -63,8 +64,8 @@ TEST(Specialize, GoesIntoRegions) {
              }
              return %y
            })",
-        {{DType::boolean, {}}, {DType::f32, {5}}},
-        R"(module(%p: bool[], %x: f32[5]) {
+                   {{DType::boolean, {}}, {DType::f32, {5}}},
+                   R"(module(%p: bool[], %x: f32[5]) {
              %y = cond(%p, %x) do(%a: f32[5]) {
                %b = exp(%a)
                yield %b
@@ -79,16 +80,16 @@ TEST(Specialize, GoesIntoRegions) {
            })");
 }
 
-TEST(Specialize, KnowsWhatAScanTakesPerStep) {
-  check(R"(module(%h: f32[?,4], %x: f32[?,?,4]) {
+TEST(Specialize, KnowsTheSlicesThatAScanReads) {
+  check_specialize(R"(module(%h: f32[?,4], %x: f32[?,?,4]) {
              %last, %ys = scan(%h, %x) {carries = 1, xs = 1} do(%c: f32[?,4], %s: f32[?,4]) {
                %b = add(%c, %s)
                yield %b, %b
              }
              return %ys
            })",
-        {{DType::f32, {2, 4}}, {DType::f32, {9, 2, 4}}},
-        R"(module(%h: f32[2,4], %x: f32[9,2,4]) {
+                   {{DType::f32, {2, 4}}, {DType::f32, {9, 2, 4}}},
+                   R"(module(%h: f32[2,4], %x: f32[9,2,4]) {
              %last, %ys = scan(%h, %x) {carries = 1, xs = 1} do(%c: f32[2,4], %s: f32[2,4]) {
                %b = add(%c, %s)
                yield %b, %b
@@ -98,12 +99,12 @@ TEST(Specialize, KnowsWhatAScanTakesPerStep) {
 }
 
 TEST(Specialize, KeepsDevicesAndSizesThatStayUnknown) {
-  check(R"(module(%x: f32[?,?]@gpu:0) {
+  check_specialize(R"(module(%x: f32[?,?]@gpu:0) {
              %y = exp(%x) : f32[?,?]@gpu:0
              return %y
            })",
-        {{DType::f32, {unknown, 3}}},
-        R"(module(%x: f32[?,3]@gpu:0) {
+                   {{DType::f32, {unknown, 3}}},
+                   R"(module(%x: f32[?,3]@gpu:0) {
              %y = exp(%x) : f32[?,3]@gpu:0
              return %y
            })");

@@ -1,4 +1,4 @@
-#include "keratin/passes/widen_late.h"
+#include "keratin/passes/sink_casts.h"
 
 #include <unordered_map>
 
@@ -12,12 +12,12 @@ namespace keratin {
 
 namespace {
 
-using Uses = std::unordered_map<const Node*, int>;
+using UseCounts = std::unordered_map<const Node*, int>;
 
-void count_uses(const Block& block, Uses& uses) {
+void count_all_uses(const Block& block, UseCounts& uses) {
   for (const auto& node : block.nodes()) {
     for (const Value& input : node->inputs()) ++uses[&input.node()];
-    for (const auto& region : node->regions()) count_uses(*region, uses);
+    for (const auto& region : node->regions()) count_all_uses(*region, uses);
   }
 }
 
@@ -31,9 +31,9 @@ bool joins_loops(const Node& node) { return node.op().scalar || is(node.out(), o
 
 }  // namespace
 
-Module widen_late(Module module) {
-  Uses uses;
-  count_uses(module.block(), uses);
+Module sink_casts(Module module) {
+  UseCounts uses;
+  count_all_uses(module.block(), uses);
   return rewrite(std::move(module), [&](const Node& node) -> std::optional<Values> {
     if (node.output_count() != 1 || !joins_loops(node)) return std::nullopt;
     Values inputs;

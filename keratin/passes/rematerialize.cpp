@@ -1,4 +1,4 @@
-#include "keratin/passes/recompute.h"
+#include "keratin/passes/rematerialize.h"
 
 #include <algorithm>
 #include <map>
@@ -34,14 +34,14 @@ const Shape& loop_shape(const Node& loop) {
   return is_pointwise(**first) ? (*first)->type().shape : (*first)->in().shape();
 }
 
-// The nodes that a result of a loop is made of, in order, and the inputs they read; empty where it
-// is too much to do again.
+// The nodes that compute a result of a loop, in order, and the inputs they read; empty if there are
+// too many of them to compute again.
 struct Chain {
   std::vector<const Node*> nodes;
   std::vector<size_t> leaves;
 
   explicit Chain(Value made) {
-    constexpr size_t most = 12;
+    constexpr size_t max_work = 12;
     const Node& loop = made.node();
     std::unordered_set<const Node*> needed = {&loop.region().results[made.index()].node()};
     const auto& all = loop.region().nodes();
@@ -49,7 +49,7 @@ struct Chain {
     for (size_t i = all.size(); i-- > 0;) {
       const Node& node = *all[i];
       if (!needed.contains(&node)) continue;
-      if (!is_constant(node) && (!is_pointwise(node) || ++work > most)) {
+      if (!is_constant(node) && (!is_pointwise(node) || ++work > max_work)) {
         nodes.clear();
         return;
       }
@@ -62,14 +62,14 @@ struct Chain {
   }
 };
 
-// One loop, written again.
+// A copy of a loop that computes some of its inputs itself.
 class LoopCopy {
  public:
   explicit LoopCopy(const Node& loop)
       : loop_(loop), region_(std::make_unique<Block>(loop.region().depth())) {}
 
-  // Input i is made here instead of being read.
-  void make(size_t i, const Chain& chain) {
+  // Computes input i instead of reading it.
+  void compute(size_t i, const Chain& chain) {
     const Value made = loop_.in(i);
     const Node& maker = made.node();
     const Values parameters = maker.region().parameter_values();
@@ -115,7 +115,7 @@ class LoopCopy {
   std::map<Key, Value> outside_, inside_;
 };
 
-// Values that only loops read: nobody else needs them in memory.
+// Values that only loops read, so that they need not be in memory.
 class LoopValues {
  public:
   explicit LoopValues(const Module& module) {
@@ -144,7 +144,7 @@ class LoopValues {
 std::optional<Values> visit(const Node& loop, const LoopValues& values) {
   if (!is_loop(loop)) return std::nullopt;
   const Shape& shape = loop_shape(loop);
-  const auto may_make = [&](Value input) {
+  const auto can_compute = [&](Value input) {
     return values.contains(input) && input.shape() == shape && loop_shape(input.node()) == shape;
   };
   std::unordered_map<const Node*, std::vector<bool>> read;
@@ -154,12 +154,12 @@ std::optional<Values> visit(const Node& loop, const LoopValues& values) {
     return outputs[value.index()];
   };
   for (const Value& input : loop.inputs())
-    if (!may_make(input)) is_read(input) = true;
+    if (!can_compute(input)) is_read(input) = true;
   LoopCopy copy(loop);
   bool changed = false;
   for (size_t i = 0; i < loop.input_count(); ++i) {
     const Value input = loop.in(i);
-    if (!may_make(input)) continue;
+    if (!can_compute(input)) continue;
     const Chain chain(input);
     size_t more = 0;
     for (const size_t leaf : chain.leaves) {
@@ -172,7 +172,7 @@ std::optional<Values> visit(const Node& loop, const LoopValues& values) {
       continue;
     }
     for (const size_t leaf : chain.leaves) is_read(input.node().in(leaf)) = true;
-    copy.make(i, chain);
+    copy.compute(i, chain);
     changed = true;
   }
   if (!changed) return std::nullopt;
@@ -181,7 +181,7 @@ std::optional<Values> visit(const Node& loop, const LoopValues& values) {
 
 }  // namespace
 
-Module recompute(Module module) {
+Module rematerialize(Module module) {
   const LoopValues values(module);
   return rewrite(std::move(module), [&](const Node& node) { return visit(node, values); });
 }

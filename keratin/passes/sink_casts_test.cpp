@@ -1,4 +1,4 @@
-#include "keratin/passes/widen_late.h"
+#include "keratin/passes/sink_casts.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 namespace keratin {
 namespace {
 
-Module run(Module module) { return eliminate_dead(widen_late(std::move(module))); }
+Module run(Module module) { return eliminate_dead(sink_casts(std::move(module))); }
 
-TEST(WidenLate, EachReaderWidensForItself) {
+TEST(SinkCasts, GivesEachReaderItsOwnCast) {
   testing::check_pass(run,
                       R"(module(%x: bf16[3,4], %m: f32[4]) {
              %w = cast(%x) {dtype = f32}
@@ -27,7 +27,7 @@ TEST(WidenLate, EachReaderWidensForItself) {
            })");
 }
 
-TEST(WidenLate, OtherCastsStay) {
+TEST(SinkCasts, LeavesOtherCastsAlone) {
   const char* program = R"(module(%x: f32[3,4], %z: bf16[3,4]) {
              %n = cast(%x) {dtype = bf16}
              %a = neg(%n)

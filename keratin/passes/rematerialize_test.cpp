@@ -1,4 +1,4 @@
-#include "keratin/passes/recompute.h"
+#include "keratin/passes/rematerialize.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace {
 using testing::check_pass;
 
 // The second loop reads %x anyway; %e need not be there.
-TEST(Recompute, MakesAgainWhatIsOnTheWay) {
-  check_pass(recompute,
+TEST(Rematerialize, ComputesIntermediateValuesAgain) {
+  check_pass(rematerialize,
              R"(module(%x: f32[8,8]@gpu:0, %d: f32[8,8]@gpu:0, %w: f32[8,8]@gpu:0) {
                   %y, %e = fused(%x) do(%0: f32[8,8]@gpu:0) {
                     %1 = erf(%0)
@@ -44,7 +44,7 @@ TEST(Recompute, MakesAgainWhatIsOnTheWay) {
 }
 
 // Nothing is won where a value is in memory anyway, or is made of more than it is.
-TEST(Recompute, ReadsWhatOthersNeedAndWhatIsSmall) {
+TEST(Rematerialize, ReadsValuesThatOthersNeedOrThatAreSmall) {
   const std::string_view needed =
       R"(module(%x: f32[8,8]@gpu:0, %d: f32[8,8]@gpu:0) {
            %y = fused(%x) do(%0: f32[8,8]@gpu:0) {
@@ -60,7 +60,7 @@ TEST(Recompute, ReadsWhatOthersNeedAndWhatIsSmall) {
            }
            return %p, %dx
          })";
-  check_pass(recompute, needed, needed);
+  check_pass(rematerialize, needed, needed);
   const std::string_view small =
       R"(module(%x: f32[8,8]@gpu:0, %z: f32[8,8]@gpu:0, %d: f32[8,8]@gpu:0) {
            %y, %m = fused(%x, %z) do(%0: f32[8,8]@gpu:0, %1: f32[8,8]@gpu:0) {
@@ -76,7 +76,7 @@ TEST(Recompute, ReadsWhatOthersNeedAndWhatIsSmall) {
            }
            return %p, %dx
          })";
-  check_pass(recompute, small, small);
+  check_pass(rematerialize, small, small);
 }
 
 }  // namespace
