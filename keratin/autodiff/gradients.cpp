@@ -15,8 +15,8 @@ namespace keratin {
 
 namespace {
 
-// One backward sweep over a stretch of a block. Iterative over nodes; it recurses only into
-// decompositions, whose nesting is fixed by the ops.
+// One backward sweep over a range of a block's nodes. Iterative over nodes; it recurses only into
+// decompositions, whose nesting depth is bounded.
 class Backward {
  public:
   // Considers the nodes of the block from position `first` on.
@@ -39,9 +39,9 @@ class Backward {
  private:
   static constexpr size_t inactive = static_cast<size_t>(-1), never = inactive;
 
-  // Active are the nodes that we differentiate by, and those that depend on them: they get a slot
-  // for the gradient of each output. Gradient nodes are appended while we sweep, so the stretch is
-  // fixed here.
+  // Nodes are active if they are differentiated by or depend on such a node. They get a slot for
+  // the gradient of each output. Gradient nodes are appended during the sweep, so the range is
+  // determined here.
   void mark_active(const Values& wrt) {
     const size_t count = block_.nodes().size() - first_;
     slots_.assign(count, inactive);
@@ -86,7 +86,7 @@ class Backward {
     sum = sum.defined() ? sum + gradient : gradient;
   }
 
-  // From other devices it waits until all is there: then a collective may sum it.
+  // Addends from other devices are kept until all have arrived, so that a collective can sum them.
   void accumulate_from_afar(const Node& transfer, Value gradient) {
     const size_t slot = slot_of(transfer.in().node());
     if (slot == inactive || !is_float(transfer.in().dtype())) return;
@@ -99,7 +99,7 @@ class Backward {
     afar.last = &transfer;
   }
 
-  // All that came for a value; undefined where nothing did.
+  // The sum of all addends of a gradient; undefined if there are none.
   Value gradient_of(Value value) {
     const size_t slot = slot_of(value.node()) + value.index();
     const auto found = afar_.find(slot);
@@ -114,8 +114,8 @@ class Backward {
                all.size() == 1 ? ops::whole_on(all[0], home) : ops::collective().reduce(all, home);
   }
 
-  // Nothing comes any more for what is used first here: a sum over devices is made as soon as it
-  // can be, while the sweep goes on.
+  // Values that are first used here get no more addends: their sum over devices starts as early as
+  // possible, while the sweep continues.
   void sum_what_is_complete(size_t position) {
     for (const Value& input : block_.nodes()[first_ + position]->inputs())
       if (const size_t slot = slot_of(input.node());
@@ -153,7 +153,7 @@ class Backward {
     const Values outputs = node.op().decompose(node);
     const Values inputs = node.inputs();
     Values found = Backward(block_, start).run(outputs, dy, inputs);
-    // An input given twice gets its whole gradient once.
+    // If a value is given twice, both results are its whole gradient.
     for (auto input = inputs.begin(); input != inputs.end(); ++input)
       if (std::find(inputs.begin(), input, *input) != input)
         found[static_cast<size_t>(input - inputs.begin())] = Value();
@@ -162,11 +162,11 @@ class Backward {
 
   Block& block_;
   size_t first_;
-  std::vector<bool> depends_;  // of the stretch: those that depend on what we differentiate by
-  std::vector<size_t> slots_;  // of the stretch: where the gradients of a node's outputs begin
-  std::unordered_map<const Node*, size_t> outside_;  // likewise, of nodes in front of the stretch
+  std::vector<bool> depends_;  // of the range: whether a node is active
+  std::vector<size_t> slots_;  // of the range: the first slot of a node's outputs
+  std::unordered_map<const Node*, size_t> outside_;  // the same for nodes before the range
   Values gradients_;
-  std::vector<size_t> first_uses_;  // of each of them: positions in the stretch
+  std::vector<size_t> first_uses_;  // of each of them: positions in the range
   struct Afar {
     Values gradients;
     const Node* last = nullptr;  // the transfer that the last of them came through

@@ -5,14 +5,14 @@
 
 namespace keratin {
 
-// Reverse-mode differentiation: appends to the block of `y` what computes d(y)/d(each of wrt) and
-// returns those values, each of the type of its `wrt` (zeros where y does not depend on it). `y`
-// is a float of any shape; `dy` is its own gradient, ones when undefined. Gradients are ordinary
-// ops, so they can be differentiated again. All sizes must be known.
+// Reverse-mode differentiation: appends the computation of d(y)/d(each of wrt) to the block of `y`
+// and returns these values, each of the type of its `wrt` (zeros if y does not depend on it). `y`
+// is a float value of any shape; `dy` is its gradient, ones if undefined. Gradients are ordinary
+// ops and can be differentiated again. All sizes must be known.
 KERATIN_API Values gradients(Value y, const Values& wrt, Value dy = {});
 
-// Several outputs at once, each with its gradient (undefined: none). Where nothing flows to an
-// input the result is undefined.
+// Several outputs at once, each with its gradient (undefined: none). The result is undefined for an
+// input without a gradient.
 KERATIN_API Values pull_back(Block& block, const Values& outputs, const Values& dy,
                              const Values& wrt);
 

@@ -36,7 +36,7 @@ TEST(Gradients, AProductRule) {
   EXPECT_EQ(evaluate(m, d, {{1, 2}, {3, 4}}), std::vector<Numbers>({{3, 4}, {1, 2}}));
 }
 
-TEST(Gradients, OfAnythingButAScalarAreOfItsSumUnlessDyIsGiven) {
+TEST(Gradients, OfATensorAreThoseOfItsSumUnlessDyIsGiven) {
   Module m;
   const Value x = m.input({f64, {2}}), dy = m.input({f64, {2}});
   const Value y = x * x;
@@ -52,7 +52,7 @@ TEST(Gradients, AValueUsedTwiceGetsTheSum) {
   EXPECT_EQ(evaluate(m, d, {{3}}), std::vector<Numbers>({{7}}));
 }
 
-TEST(Gradients, OneInputAskedForTwiceGetsItTwice) {
+TEST(Gradients, ReturnsAGradientTwiceForAnInputGivenTwice) {
   Module m;
   const Value x = m.input({f64, {}});
   const Values d = gradients(x * x, {x, x});
@@ -73,7 +73,7 @@ TEST(Gradients, OneInputGivenTwiceToADecomposedOp) {
   EXPECT_EQ(evaluate(m, gradients(y, {x}), {{2, 3}}), std::vector<Numbers>({{12, 27}}));
 }
 
-TEST(Gradients, WhatDoesNotMatterGetsZeros) {
+TEST(Gradients, IndependentInputsGetZeros) {
   Module m;
   const Value x = m.input({f64, {2}}), unused = m.input({f64, {3}});
   const Values d = gradients(ops::sum(x), {x, unused});
@@ -134,7 +134,7 @@ TEST(Gradients, OfSeveralOutputsAtOnce) {
   EXPECT_FALSE(pull_back(m.block(), {a}, {dy}, {dy})[0].defined());
 }
 
-TEST(Gradients, OfAnOpWithSeveralOutputsOfWhichOneIsUsed) {
+TEST(Gradients, OfAnOpWithOneUsedOutputOfSeveral) {
   Module m;
   const Value x = m.input({f64, {2}});
   std::vector<std::unique_ptr<Block>> regions;

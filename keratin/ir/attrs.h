@@ -11,7 +11,7 @@
 
 namespace keratin {
 
-// How one kind of attribute struct prints, parses, compares and hashes: derived from its fields.
+// How an attribute struct prints, parses, compares and hashes; derived from its fields.
 struct KERATIN_API AttrsType {
   void (*print)(std::ostream&, const void*);
   std::shared_ptr<const void> (*parse)(Scanner&);
@@ -111,7 +111,7 @@ class KERATIN_API Attrs {
   }
 
  private:
-  // Most ops have no attributes: these share one object that nobody counts.
+  // Most ops have no attributes: they share one object, which is not reference-counted.
   template <class T>
   static std::shared_ptr<const void> store(T object) {
     if constexpr (std::is_empty_v<T>) {

@@ -6,8 +6,8 @@
 
 namespace keratin {
 
-// What a pass knows of each parameter and node of one block. Entries go by position, so the table
-// is right as long as the block only grows; what is appended has no entry.
+// A table with an entry for each parameter and node of one block. Entries are found by position, so
+// the table stays valid while nodes are only appended; these have no entry.
 template <class T>
 class BlockTable {
  public:

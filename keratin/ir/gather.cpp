@@ -53,7 +53,7 @@ class Gatherer {
   }
 
   const Gather& how_;
-  std::vector<std::unique_ptr<Node>> graveyard_;  // members live until nobody refers to them
+  std::vector<std::unique_ptr<Node>> graveyard_;  // members live until they have no users
 };
 
 Module gather(Module module, const Gather& how) {

@@ -6,20 +6,20 @@
 
 namespace keratin {
 
-// How nodes are gathered into one: see `gather`.
+// The functions that `gather` calls.
 struct Gather {
   using Group = std::vector<Node*>;  // nodes of one block, in order
-  // The groups of a block, without overlap. What uses a member from outside its group must come
-  // after the group's last member.
+  // The groups of a block, without overlap. Users of a member outside its group must come after the
+  // last member of the group.
   std::function<std::vector<Group>(const Block&)> groups;
-  // Appends to the block what replaces a group, and returns what becomes of each member's outputs;
-  // undefined where nobody outside uses one.
+  // Appends the replacement of a group to the block, and returns the new values of each member's
+  // outputs; undefined for those without a user outside.
   std::function<std::vector<Values>(Block&, const Group&)> merge;
-  // Whether to look into the regions of a node.
+  // Whether to gather in the regions of a node.
   std::function<bool(const Node&)> enter;
 };
 
-// Replaces every group by what `merge` makes of it, where the last member stood. Regions are
+// Replaces every group by the result of `merge`, at the position of its last member. Regions are
 // gathered first. Linear in the number of nodes.
 Module gather(Module module, const Gather& how);
 

@@ -6,7 +6,7 @@ namespace keratin {
 void Module::update(Value state, Value value) {
   require(is_parameter(state.node()) && state.node().attr<ParameterAttrs>().state,
           "Module: only state can be updated");
-  // Devices are compared when values have been placed.
+  // Devices are not compared, since values may not have been placed yet.
   require(state.dtype() == value.dtype() && state.shape() == value.shape(), "Module: the state '",
           state.node().attr<ParameterAttrs>().name, "' is ", state.type(), ", its update is ",
           value.type());
@@ -17,7 +17,7 @@ void Module::update(Value state, Value value) {
 
 Module Module::clone() const {
   Module copy;
-  // Updates ride along as extra results, so that one copy maps everything.
+  // Updates are copied as additional results, so that one copy maps everything.
   const size_t results = block_->results.size();
   for (const Update& update : updates_) block_->results.push_back(update.value);
   copy.block_ = clone_block(*block_, 0);

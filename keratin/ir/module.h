@@ -19,7 +19,7 @@ struct Update {
 };
 
 // A whole program: a block whose parameters are the inputs and the state, whose results are the
-// outputs, and what the state becomes.
+// outputs, and the updates of the state.
 class KERATIN_API Module {
  public:
   Module() : block_(std::make_unique<Block>()) {}
@@ -54,8 +54,8 @@ using OpLookup = const OpDef* (*)(std::string_view name);
 KERATIN_API std::ostream& operator<<(std::ostream& out, const Module& module);
 KERATIN_API Module parse_module(std::string_view text, OpLookup lookup);
 
-// Throws InternalError when a module breaks a rule: values used before they are defined or from
-// another block, types that the op does not give, updates of what is no state. Numbers the module.
+// Throws InternalError if a module is invalid: values used before their definition or from another
+// block, types that the op does not infer, updates of other values than state. Numbers the module.
 KERATIN_API void verify(const Module& module);
 
 }  // namespace keratin

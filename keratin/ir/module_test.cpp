@@ -12,8 +12,7 @@ namespace {
 using testing::EveryAttrs;
 using testing::expect_user_error;
 using testing::parse_sample;
-
-const Type scalar{DType::f32, {}};
+using testing::scalar;
 
 TEST(Module, ClonesAreIndependentAndEqual) {
   Module module = parse_sample(R"(module(%x: f32[], state %s: f32[], state %t: f32[]) {
@@ -59,7 +58,7 @@ TEST(Module, ManyUpdatesCostLittle) {
   EXPECT_EQ(module.clone().updates().size(), 20000);
 }
 
-TEST(Block, RefusesWhatIsNoNode) {
+TEST(Block, RefusesInvalidNodes) {
   Module module;
   const Value x = module.input(scalar);
   expect_user_error([&] { module.block().append(testing::every_op, {Value()}, EveryAttrs{}); },
@@ -76,7 +75,7 @@ TEST(Block, RefusesWhatIsNoNode) {
   EXPECT_TRUE(module.block().nodes().empty());
 }
 
-TEST(Block, InliningReplacesParametersAndWantsAllOfThem) {
+TEST(Block, InliningNeedsAnArgumentPerParameter) {
   const Module from = parse_sample("module(%a: f32[], %b: f32[]) { %c = every(%b) return %c, %a }");
   Module to;
   const Value x = to.input(scalar, "x");
@@ -120,7 +119,7 @@ TEST(Node, KeepsItsOrigin) {
   EXPECT_EQ(copy.block().nodes()[1]->origin(), nullptr);
 }
 
-TEST(Block, SortsNodesBehindThoseTheyUse) {
+TEST(Block, SortsNodesAfterThoseTheyUse) {
   Module module = parse_sample(
       "module(%x: f32[2]) { %a = every(%x) %b = every(%a) %c = every(%x) %d = every(%c) "
       "%e = every(%b) return %e }");
@@ -137,7 +136,7 @@ TEST(Block, SortsNodesBehindThoseTheyUse) {
   EXPECT_THROW(block.sort(), InternalError);
 }
 
-TEST(Value, RefusesToSpeakOfNothing) {
+TEST(Value, RefusesUndefinedValues) {
   const Value nothing;
   EXPECT_FALSE(nothing.defined());
   expect_user_error([&] { nothing.type(); }, {"Value", "undefined"});

@@ -112,7 +112,7 @@ void Block::sort() {
   };
   size_t uses = old.size();
   for (const auto& node : old) uses += node->inputs_.size();
-  std::vector<Node*> waiting;  // each for those on top of it
+  std::vector<Node*> waiting;  // a stack: each waits for those above it
   for (size_t i = 0; i < old.size(); ++i) {
     if (old[i]) waiting.push_back(old[i].get());
     while (!waiting.empty()) {

@@ -19,7 +19,7 @@ class KERATIN_API Value {
   Value(Node* node, size_t index) : node_(node), index_(static_cast<uint32_t>(index)) {}
 
   bool defined() const { return node_ != nullptr; }
-  // Everything below asks for a value that is defined; another one is a UserError.
+  // The functions below throw a UserError if the value is undefined.
   Node& node() const {
     if (node_ == nullptr) [[unlikely]]
       refuse_undefined();
@@ -50,8 +50,8 @@ struct KERATIN_API ParameterAttrs {
       field_list(field("name", &ParameterAttrs::name), field("state", &ParameterAttrs::state));
 };
 
-// Who asked for a node, for messages: the layer being called when it was made. While a scope lives,
-// the nodes that this thread makes have its origin; passes and gradients hand it on.
+// Where a node comes from, for messages: the layer that was being called. While a scope lives,
+// nodes that this thread creates get its origin; passes and gradients copy it.
 using Origin = std::shared_ptr<const std::string>;
 class KERATIN_API OriginScope {
  public:
@@ -67,7 +67,7 @@ class KERATIN_API OriginScope {
 // One application of an op: its inputs, attributes, regions and the types of its outputs.
 class KERATIN_API Node {
  public:
-  // Most nodes have at most two inputs and one output: these are found inside the node.
+  // Most nodes have at most two inputs and one output, which are stored in the node itself.
   using Inputs = detail::ShortList<Value, 2>;
   using Outputs = detail::ShortList<Type, 1>;
 
@@ -85,17 +85,17 @@ class KERATIN_API Node {
   const Inputs& inputs() const { return inputs_; }
 
   size_t output_count() const { return types_.size(); }
-  // The handle is not const: building on a value appends to its block, never changes this node.
+  // The handle is not const: using the value appends to its block, but does not change this node.
   Value out(size_t i = 0) const { return {const_cast<Node*>(this), i}; }
   Values outputs() const;
   const Type& type(size_t i = 0) const { return types_[i]; }
   const Outputs& types() const { return types_; }
   Device device() const { return types_.empty() ? Device{} : types_[0].device; }
-  // Says where the node runs, and with it its regions; `place_devices` decides.
+  // Sets the device of the node and its regions; `place_devices` chooses it.
   void place(Device device);
-  const Origin& origin() const { return origin_; }  // may be nothing
-  // Exchanges an input for a value of the same kind. `Block::sort` comes after it, where that value
-  // comes later than the node.
+  const Origin& origin() const { return origin_; }  // may be empty
+  // Replaces an input by a value of the same type. If that value comes after the node, call
+  // `Block::sort` afterwards.
   void set_input(size_t i, Value value);
 
   const Attrs& attrs() const { return attrs_; }
@@ -135,8 +135,8 @@ class KERATIN_API Node {
 inline const Type& Value::type() const { return node().type(index_); }
 inline Block& Value::block() const { return node().block(); }
 
-// A straight line of nodes with parameters and results. A region's block is closed: it uses only
-// its own parameters and nodes, so it can be moved, differentiated and planned on its own.
+// A sequence of nodes with parameters and results. A region's block is closed: it uses only its own
+// parameters and nodes, so it can be moved, differentiated and planned separately.
 class KERATIN_API Block {
  public:
   explicit Block(size_t depth = 0) : depth_(depth) {}
@@ -145,7 +145,7 @@ class KERATIN_API Block {
   // Appends a node, checked and typed by its op. Regions must be closed and complete.
   Node& append(const OpDef& op, const Values& inputs, Attrs attrs = {},
                std::vector<std::unique_ptr<Block>> regions = {});
-  // Appends without asking the op: the types are the caller's.
+  // Appends a node with the given types, without inferring them.
   Node& append_typed(const OpDef& op, const Values& inputs, Attrs attrs, const Types& types,
                      std::vector<std::unique_ptr<Block>> regions = {});
 
@@ -154,11 +154,11 @@ class KERATIN_API Block {
   Values parameter_values() const;
   Values results;
 
-  // The values of other blocks that it uses, in the order of their first use.
+  // The values of other blocks that the block uses, in the order of their first use.
   Values outside_values() const;
-  // Closes the block: each of these values becomes a parameter, after those it has.
+  // Closes the block: each of these values becomes a parameter, after the existing ones.
   void close(const Values& outside);
-  // Puts every node after those it uses; apart from that they stay in order.
+  // Moves every node after those it uses; a stable sort.
   void sort();
 
   size_t depth() const { return depth_; }  // 0 for a module's block, one more per region
@@ -179,11 +179,11 @@ class KERATIN_API Block {
 KERATIN_API const OpDef& parameter_op();
 inline bool is_parameter(const Node& node) { return &node.op() == &parameter_op(); }
 
-// The types an op gives for a node's inputs, on the device its inputs are on.
+// The types that an op infers from a node's inputs, on the device of its inputs.
 KERATIN_API Types infer_types(const Node& node);
 
-// Copies the nodes of `from` into `to` with its parameters replaced by `arguments`; returns what
-// its results became.
+// Copies the nodes of `from` into `to` with its parameters replaced by `arguments`; returns the
+// copies of its results.
 KERATIN_API Values inline_block(const Block& from, Block& to, const Values& arguments);
 KERATIN_API std::unique_ptr<Block> clone_block(const Block& block, size_t depth);
 

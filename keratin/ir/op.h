@@ -37,20 +37,20 @@ struct KERATIN_API OpDef {
   Types (*infer)(const Node&) = nullptr;
   // The same outputs from simpler ops. All sizes are known here, as they are in `grad`.
   Values (*decompose)(const Node&) = nullptr;
-  // From the gradients of the outputs (each defined) those of the inputs; an undefined value means
-  // that none flows. Without it, or where it gives no values at all, an op is differentiated
-  // through its decomposition.
+  // Returns the gradients of the inputs, given those of the outputs (each defined); undefined means
+  // that an input has no gradient. Without this function, or if it returns no values at all, an op
+  // is differentiated through its decomposition.
   Values (*grad)(const Node&, const Values& dy) = nullptr;
-  // Likewise for ops with regions, which also need to differentiate a block.
+  // The same for ops with regions, which also have to differentiate a block.
   Values (*grad_regions)(const Node&, const Values& dy, PullBack) = nullptr;
   // Set for pointwise ops: out[i] = scalar(in0[i], in1[i], ...) after broadcasting.
   std::optional<ScalarOp> scalar = std::nullopt;
-  // The arithmetic of a node, for reports; without it one operation per element.
+  // The arithmetic operations of a node, for reports; one per element by default.
   double (*flops)(const Node&) = nullptr;
   bool commutative = false;
-  // The outputs' device is what `infer` says; otherwise it is that of the first input.
+  // True if `infer` gives the device of the outputs; else it is that of the first input.
   bool places = false;
-  // The output is the input's bytes under another shape: planned without a copy.
+  // True if the output is the input's bytes with another shape, which needs no copy.
   bool view = false;
 };
 

@@ -53,7 +53,7 @@ class Parser {
     in_.expect(")");
   }
 
-  // The name that a parameter was given, if it was given one.
+  // The name of a parameter, or nothing if it has a number.
   static std::string given_name(const std::string& name) {
     if (name.starts_with('"')) return name.substr(1);
     return is_plain_name(name) ? name : "";
@@ -86,7 +86,7 @@ class Parser {
     if (in_.accept(":")) parse_types(node);
   }
 
-  // Written types must be those the op gives; the device is what the text says.
+  // The types in the text must be those that the op infers; the device is taken from the text.
   void parse_types(Node& node) {
     for (size_t i = 0; i < node.output_count(); ++i) {
       if (i > 0) in_.expect(",");

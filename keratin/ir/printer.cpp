@@ -9,8 +9,8 @@ namespace keratin {
 
 namespace {
 
-// Values print as %name for named parameters and as %0, %1, … otherwise; of two parameters of one
-// name in a block the second is numbered.
+// Named parameters print as %name, other values as %0, %1, …; of two parameters with the same name
+// in a block the second one is numbered.
 class Printer {
  public:
   explicit Printer(std::ostream& out) : out_(out) {}
@@ -76,7 +76,7 @@ class Printer {
     return names[value.index()];
   }
 
-  // A value that was never defined prints as such: broken modules must be printable too.
+  // Undefined values print as such, so that invalid modules can be printed.
   std::string name(Value value) const {
     const auto found = value.defined() ? names_.find(&value.node()) : names_.end();
     const bool known = found != names_.end() && value.index() < found->second.size();

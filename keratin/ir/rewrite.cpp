@@ -4,7 +4,8 @@
 namespace keratin {
 
 namespace {
-// How often a node may be replaced by a node that is replaced again; more is rules in a circle.
+// How often the replacement of a node may be replaced again; more means that the rules form a
+// cycle.
 constexpr int max_generations = 100;
 }  // namespace
 
@@ -48,7 +49,7 @@ class Rewriter {
   }
 
   void run(Block& block) {
-    std::vector<Pending> todo;  // the next one last
+    std::vector<Pending> todo;  // a stack
     const auto postpone = [&](size_t first, int generation) {
       for (size_t i = block.nodes_.size(); i-- > first;)
         todo.push_back({std::move(block.nodes_[i]), generation});
@@ -87,7 +88,7 @@ class Rewriter {
 
   const Rewrite& visit_;
   bool fully_;
-  // Replaced nodes live until the end: later nodes still point at them when their turn comes.
+  // Replaced nodes live until the end, since nodes not visited yet still refer to them.
   std::vector<std::unique_ptr<Node>> graveyard_;
 };
 

@@ -35,7 +35,7 @@ TEST(Rewrite, VisitsNodesWithInputsAlreadyReplaced) {
   })")));
 }
 
-TEST(Rewrite, VisitsWhatIsNewOnlyWhenFully) {
+TEST(Rewrite, VisitsNewNodesOnlyInRewriteFully) {
   const auto halve = [](const Node& node) -> std::optional<Values> {
     if (whole(node) <= 1) return std::nullopt;
     const Value inner = every(node.in(), whole(node) / 2);
@@ -68,7 +68,7 @@ TEST(Rewrite, ReachesUpdatesAndRegionsAndSeveralOutputs) {
   })")));
 }
 
-TEST(Rewrite, RulesInACircleAreFoundOut) {
+TEST(Rewrite, DetectsRulesThatFormACycle) {
   const auto forever = [](const Node& node) -> std::optional<Values> {
     return Values{every(node.in(), whole(node))};
   };
@@ -77,7 +77,7 @@ TEST(Rewrite, RulesInACircleAreFoundOut) {
       InternalError);
 }
 
-TEST(Rewrite, RefusesReplacementsThatAreNone) {
+TEST(Rewrite, RefusesInvalidReplacements) {
   const std::string_view text = "module(%x: f32[]) { %a = every(%x) return %a }";
   for (const auto& wrong : std::vector<Rewrite>{
            [](const Node&) { return Values{}; },
@@ -117,7 +117,7 @@ TEST(RemoveNodes, DropsThemInRegionsToo) {
   EXPECT_TRUE(module.block().nodes()[0]->region().nodes().empty());
 }
 
-TEST(ReorderNodes, WantsEveryPosition) {
+TEST(ReorderNodes, NeedsEveryPosition) {
   EXPECT_THROW(reorder_nodes(parse_sample("module(%x: f32[]) { %a = every(%x) return %a }"), {}),
                InternalError);
 }

@@ -6,6 +6,8 @@
 // A few ops for the tests of this folder, which stands below the real ones.
 namespace keratin::testing {
 
+inline const Type scalar{DType::f32, {}};
+
 // One attribute of every kind.
 struct EveryAttrs {
   bool flag = false;

@@ -99,7 +99,7 @@ T Scanner::element() {
   return static_cast<T>(value);
 }
 
-// Read in its own precision: by way of a double it could be rounded twice.
+// Parsed in its own precision, since parsing a double first could round twice.
 template <class T>
 T Scanner::floating() {
   const std::string_view digits = number();
@@ -167,7 +167,7 @@ Tensor Scanner::tensor() {
   const Type head = type();
   if (!head.shape.known() || head.device != Device{}) fail("the known shape of a constant");
   expect("{");
-  // Each element takes at least one character, so a huge shape cannot make us allocate much.
+  // Each element takes at least one character, which bounds the allocation for a huge shape.
   const int64_t count = at_line([&] { return head.shape.count(); });
   if (count > static_cast<int64_t>(text_.size())) fail("as many elements as the shape");
   Tensor result(head.dtype, head.shape);
@@ -196,7 +196,7 @@ void Scanner::fail(std::string_view expected) {
                 rest.empty() ? std::string("the end") : keratin::text("'", rest, "'"));
 }
 
-// The line of the last piece that was read: looking for the next one may have gone further.
+// The line of the last token; the position may be further because of lookahead.
 int64_t Scanner::line() const {
   std::string_view before = text_.substr(0, position_);
   before = before.substr(0, before.find_last_not_of(" \t\r\n") + 1);

@@ -12,7 +12,7 @@
 namespace keratin {
 
 // Reads ir text piece by piece. White space and `// comments` are skipped between pieces; every
-// error is a UserError that names the line and what stood there.
+// error is a UserError with the line and the text found there.
 class KERATIN_API Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -27,7 +27,7 @@ class KERATIN_API Scanner {
   int64_t integer();
   double real();
   std::string string();
-  // What follows a '%': a word as it is, or any text in quotes, which then starts with a quote.
+  // The name after a '%': a word, or any text in quotes, which is returned with the first quote.
   std::string name();
   Type type();
   Tensor tensor();
@@ -56,10 +56,10 @@ class KERATIN_API Scanner {
   size_t position_ = 0;
 };
 
-// Words that `name` reads as they are; the rest is printed in quotes. Numbers are for the unnamed.
+// True for words that need no quotes in a name. Numbers are reserved for unnamed values.
 KERATIN_API bool is_plain_name(std::string_view name);
 
-// One attribute value, in and out. What print_value writes, parse_value reads back exactly.
+// Prints and parses an attribute value. parse_value reads back exactly what print_value wrote.
 KERATIN_API void print_value(std::ostream& out, bool value);
 KERATIN_API void print_value(std::ostream& out, int64_t value);
 KERATIN_API void print_value(std::ostream& out, double value);

@@ -28,7 +28,7 @@ Module with_attrs(const EveryAttrs& attrs) {
   return module;
 }
 
-TEST(Text, AModuleLooksLikeThis) {
+TEST(Text, PrintsAModule) {
   Module module;
   const Value x = module.input({DType::f32, {unknown, 3}}, "x");
   const Value s = module.state({DType::f32, {unknown, 3}, {Device::Kind::gpu, 1}}, "s");
@@ -47,7 +47,7 @@ TEST(Text, AModuleLooksLikeThis) {
   check_round_trip(module);
 }
 
-TEST(Text, EveryKindOfAttributeComesBack) {
+TEST(Text, RoundTripsEveryKindOfAttribute) {
   const EveryAttrs attrs{
       .flag = true,
       .whole = std::numeric_limits<int64_t>::min(),
@@ -68,7 +68,7 @@ TEST(Text, EveryKindOfAttributeComesBack) {
   EXPECT_EQ(parsed.block().nodes()[0]->attrs(), Attrs(attrs));
 }
 
-TEST(Text, NumbersComeBackBitForBit) {
+TEST(Text, RoundTripsNumbersBitForBit) {
   for (double real :
        {0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, std::numeric_limits<double>::infinity(),
         -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
@@ -78,7 +78,7 @@ TEST(Text, NumbersComeBackBitForBit) {
   }
 }
 
-TEST(Text, TensorsComeBackBitForBit) {
+TEST(Text, RoundTripsTensorsBitForBit) {
   std::vector<Tensor> tensors = {
       Tensor::of<double>(DType::f64, {3}, {NAN, -0.0, 5e-324}),
       Tensor::of<double>(DType::f32, {4}, {1e-45, 3.4028234663852886e38, 0.1, 16777217}),
@@ -103,7 +103,7 @@ TEST(Text, TensorsComeBackBitForBit) {
   }
 }
 
-TEST(Text, AnyNameOfAParameterComesBack) {
+TEST(Text, RoundTripsAnyNameOfAParameter) {
   for (const std::string name :
        {"x", "dense/kernel", "a b", "0", "12", "x.1", "", "\"", "\\", "naïve", "%x", "a:b"}) {
     Module module;
@@ -114,7 +114,7 @@ TEST(Text, AnyNameOfAParameterComesBack) {
   }
 }
 
-TEST(Text, NamesAreOfTheirBlock) {
+TEST(Text, ScopesNamesToBlocks) {
   check_round_trip(parse_sample(R"(module(%x: f32[2], %y: f32[2]) {
     %a = body(%x) do(%x: f32[2]) {
       %b = body(%x) do(%y: f32[2]) { yield %y }
@@ -130,7 +130,7 @@ TEST(Text, NamesAreOfTheirBlock) {
   EXPECT_EQ(module.block().nodes()[0]->region().parameters()[0]->attr<ParameterAttrs>().name, "x");
 }
 
-TEST(Text, OfTwoParametersOfOneNameTheSecondLosesIt) {
+TEST(Text, NumbersTheSecondParameterOfTheSameName) {
   Module module;
   module.input({DType::f32, {}}, "x");
   module.output(module.input({DType::i8, {}}, "x"));
@@ -138,7 +138,7 @@ TEST(Text, OfTwoParametersOfOneNameTheSecondLosesIt) {
   check_round_trip(module);
 }
 
-TEST(Text, DevicesComeBack) {
+TEST(Text, RoundTripsDevices) {
   check_round_trip(parse_sample(R"(module(%x: f32[2]@cpu:3) {
     %a = every(%x) : f32[2]@gpu:0
     %b = far() : f32[2]@gpu:1
@@ -230,14 +230,14 @@ TEST(Text, BadTextIsAUserErrorWithItsLine) {
   }
 }
 
-TEST(Text, CutAnywhereItIsStillAUserError) {
+TEST(Text, TruncatedTextIsAUserError) {
   const std::string whole =
       text(with_attrs({.words = "a\\b", .tensor = Tensor::zeros(DType::i8, {3}), .sizes = {1, 2}}));
   for (size_t length = 0; length + 2 < whole.size(); ++length)
     EXPECT_THROW(parse_sample(std::string_view(whole).substr(0, length)), UserError) << length;
 }
 
-TEST(Text, ABrokenModuleCanBePrinted) {
+TEST(Text, PrintsInvalidModules) {
   Module module;
   const Value x = module.input({DType::f32, {}}, "x");
   Module other;

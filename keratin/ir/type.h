@@ -10,7 +10,7 @@
 
 namespace keratin {
 
-// What is known of a value before it exists: f32[?,784], i64[3]@gpu:0.
+// The dtype, shape and device of a value: f32[?,784], i64[3]@gpu:0.
 struct Type {
   DType dtype = DType::f32;
   Shape shape;
@@ -21,7 +21,7 @@ struct Type {
 
 using Types = std::vector<Type>;
 
-// The size of the elements together; all sizes must be known.
+// The size of all elements in bytes; all sizes must be known.
 inline size_t bytes_of(const Type& type) {
   return static_cast<size_t>(type.shape.count()) * size_of(type.dtype);
 }

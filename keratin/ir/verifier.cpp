@@ -34,13 +34,13 @@ class Verifier {
   }
 
  private:
-  // Like Module::number(), in the same walk: a walk over a large module is what costs.
+  // Numbers nodes as Module::number() does, to avoid a second walk over a large module.
   void number(Node& node) {
     node.id_ = static_cast<uint32_t>(defined_.size());
     defined_.push_back(nullptr);
   }
   void define(const Node& node) { defined_[node.id()] = &node; }
-  // A node of another module has any number, but not the place that goes with it.
+  // A node of another module may have a valid number, but the table has another node there.
   bool is_defined(const Node& node) const {
     return node.id() < defined_.size() && defined_[node.id()] == &node;
   }
@@ -67,7 +67,7 @@ class Verifier {
              expected[i]);
   }
 
-  // In a finished module the op has nothing to complain about.
+  // In a complete module, infer must not fail.
   static Types infer(const Node& node) {
     try {
       return infer_types(node);

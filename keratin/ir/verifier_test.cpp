@@ -9,8 +9,7 @@ namespace {
 
 using testing::EveryAttrs;
 using testing::parse_sample;
-
-const Type scalar{DType::f32, {}};
+using testing::scalar;
 
 void expect_broken(const Module& module, const std::string& part) {
   try {
@@ -25,7 +24,7 @@ Node& append_every(Block& block, Value input, Types types = {scalar}) {
   return block.append_typed(testing::every_op, {input}, EveryAttrs{}, std::move(types));
 }
 
-TEST(Verifier, AcceptsWhatIsRight) {
+TEST(Verifier, AcceptsAValidModule) {
   EXPECT_NO_THROW(verify(parse_sample(R"(module(%x: f32[2], state %s: f32[2]) {
     %a, %b = pair(%x, %s)
     %c = body(%a) do(%p: f32[2]) { yield %p }
@@ -43,7 +42,7 @@ TEST(Verifier, RefusesUndefinedValues) {
   expect_broken(results, "a result uses an undefined value");
 }
 
-TEST(Verifier, RefusesAUseInFrontOfTheDefinition) {
+TEST(Verifier, RefusesAUseBeforeTheDefinition) {
   Module module = parse_sample("module(%x: f32[]) { %a = every(%x) %b = every(%a) return %b }");
   module = reorder_nodes(std::move(module), {1, 0});
   expect_broken(module, "before it is defined");
@@ -70,7 +69,7 @@ TEST(Verifier, RefusesOutputsThatDoNotExist) {
   expect_broken(module, "uses output 1");
 }
 
-TEST(Verifier, RefusesTypesTheOpDoesNotGive) {
+TEST(Verifier, RefusesTypesThatTheOpDoesNotInfer) {
   for (const Types& types :
        {Types{{DType::i8, {}}}, Types{{DType::f32, {1}}}, Types{}, Types{scalar, scalar}}) {
     Module module;
@@ -79,7 +78,7 @@ TEST(Verifier, RefusesTypesTheOpDoesNotGive) {
   }
 }
 
-TEST(Verifier, AnOpThatComplainsIsOurFaultHere) {
+TEST(Verifier, ReportsShapeErrorsAsInternalError) {
   Module module;
   const Value x = module.input(scalar), y = module.input({DType::i8, {}});
   module.block().append_typed(testing::pair_op, {x, y}, {}, {scalar, scalar});
@@ -103,7 +102,7 @@ TEST(Verifier, RefusesADeviceTheOpDoesNotChoose) {
   expect_broken(module, "gpu:1");
 }
 
-TEST(Verifier, RefusesUpdatesThatAreNone) {
+TEST(Verifier, RefusesUpdatesOfOtherValuesThanState) {
   Module module;
   const Value x = module.input(scalar, "x"), s = module.state(scalar, "s");
   const Value i = module.input({DType::i8, {}}, "i");
