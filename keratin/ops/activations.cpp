@@ -8,7 +8,7 @@ namespace keratin::ops {
 
 namespace {
 
-// Where the condition fails the gradient of f must not be asked for at x: exp would overflow.
+// f is not differentiated at x where the condition is false, since exp would overflow.
 template <class F>
 Value below_zero(Value x, F f) {
   const Value positive = x > 0.0;
@@ -90,8 +90,8 @@ Value gelu(Value x, bool approximate) {
 Value silu(Value x) { return x * sigmoid(x); }
 Value mish(Value x) { return x * tanh(softplus(x)); }
 
-// Exponentiates no positive number. Not relu(x): of maximum, 0 passes half of the gradient on, and
-// that is the right slope there.
+// Takes exp of no positive number. maximum, not relu, since at 0 maximum passes on half of the
+// gradient, which is the right slope.
 Value softplus(Value x) { return maximum(x, scalar_like(x, 0)) + log1p(exp(-abs(x))); }
 Value log_sigmoid(Value x) { return -softplus(-x); }
 

@@ -35,7 +35,7 @@ Value glu(Value x, int64_t axis) {
   return halves[0] * sigmoid(halves[1]);
 }
 
-// Which elements stay is found without a gradient; τ of these is then a plain mean, which has one.
+// The elements that stay are found without a gradient; τ is then a mean of them, which has one.
 Value sparsemax(Value x, int64_t axis) {
   axis = normalize_axis(axis, x.rank(), "sparsemax");
   require(is_float(x.dtype()) && x.shape()[axis] != unknown && x.shape()[axis] != 0,

@@ -25,7 +25,7 @@ Values joined_rows(const std::vector<Values>& rows) {
   return all;
 }
 
-// The addends on their devices. Only a constant may still be elsewhere.
+// The addends on their devices; only constants may still have to be moved there.
 std::vector<Values> addends_of(const Node& n) {
   const std::vector<Device>& devices = n.attr<AllReduceAttrs>().devices;
   Values addends;

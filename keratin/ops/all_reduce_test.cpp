@@ -86,7 +86,7 @@ TEST_F(AllReduceTest, DecomposesIntoTransfersAndAdditions) {
     })");
 }
 
-TEST_F(AllReduceTest, RejectsInputsThatAreNoBucket) {
+TEST_F(AllReduceTest, RejectsInputsThatAreNotABucket) {
   const auto refused = [](const std::string& line, const std::string& message) {
     testing::expect_user_error(
         [&] {

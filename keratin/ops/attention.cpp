@@ -12,13 +12,12 @@
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/shape_rules.h"
 #include "keratin/ops/softmax.h"
 
 namespace keratin::ops {
 
 namespace {
-
-bool agree(int64_t a, int64_t b) { return a == b || a == unknown || b == unknown; }
 
 void check_extra(const Node& n, size_t i, std::string_view what, DType dtype, const Shape& scores) {
   require(n.in(i).dtype() == dtype, n.name(), ": the ", what, " must be ", dtype, ", got ",
@@ -38,9 +37,9 @@ Types infer_attention(const Node& n) {
   require(q.shape.rank() == 4 && k.shape.rank() == 4 && v.shape.rank() == 4, n.name(),
           ": query, key and value must be [batch, time, heads, depth], got ", q, ", ", k, " and ",
           v);
-  const bool fits = agree(q.shape[0], k.shape[0]) && agree(q.shape[0], v.shape[0]) &&
-                    agree(k.shape[1], v.shape[1]) && agree(k.shape[2], v.shape[2]) &&
-                    agree(q.shape[3], k.shape[3]);
+  const bool fits = sizes_agree(q.shape[0], k.shape[0]) && sizes_agree(q.shape[0], v.shape[0]) &&
+                    sizes_agree(k.shape[1], v.shape[1]) && sizes_agree(k.shape[2], v.shape[2]) &&
+                    sizes_agree(q.shape[3], k.shape[3]);
   require(fits, n.name(), ": query ", q, ", key ", k, " and value ", v, " do not fit together");
   const int64_t heads = q.shape[2], shared = k.shape[2];
   require(heads == unknown || shared == unknown || (shared > 0 && heads % shared == 0), n.name(),
@@ -62,7 +61,7 @@ Types infer_attention_grad(const Node& n) {
   return {n.in(0).type(), n.in(1).type(), n.in(2).type()};
 }
 
-// [batch, time, heads, depth] to [batch, heads, time, depth], heads repeated to as many as asked.
+// [batch, time, heads, depth] to [batch, heads, time, depth], heads repeated to the given number.
 Value heads_first(Value x, int64_t heads) {
   const Shape& s = x.shape();
   if (s[2] != heads) {
@@ -79,7 +78,7 @@ Value causal_mask(Value scores) {
   return t >= iota(scores.block(), DType::i64, {1, keys}, 1);
 }
 
-// Large but finite, so that a row without any key stays a number: Keras's choice.
+// Large but finite, so that a row without any key gives no NaN, as in Keras.
 Value masked(Value scores, Value mask) {
   const double least = scores.dtype() == DType::f64
                            ? std::numeric_limits<double>::lowest()
@@ -87,7 +86,7 @@ Value masked(Value scores, Value mask) {
   return where(mask, scores, scalar_like(scores, 0.7 * least));
 }
 
-// What the result is made of, [batch, heads, …] each.
+// The operands of the result, [batch, heads, …] each.
 struct Attention {
   Value query, key, value;  // query and key in the arithmetic of statistics, the query scaled
   Value scores, shares;
@@ -115,7 +114,7 @@ Values decompose_attention(const Node& n) {
 
 Values attention_gradient(const Node& n, const Values& dy) {
   const auto& attrs = n.attr<AttentionAttrs>();
-  // Otherwise the decomposition is differentiated.
+  // In other cases the decomposition is differentiated.
   const bool shared_heads = n.in(0).shape()[2] != n.in(1).shape()[2];
   if (attrs.bias || shared_heads || uniform_value(dy[1]) != 0.0) return {};
   Values inputs(n.inputs().begin(), n.inputs().end());
@@ -125,7 +124,7 @@ Values attention_gradient(const Node& n, const Values& dy) {
   return result;
 }
 
-// The forward values are written again, and found to be the same where they are there already.
+// Writes the forward values again; eliminate_common removes those that exist already.
 Values decompose_attention_grad(const Node& n) {
   const auto& attrs = n.attr<AttentionAttrs>();
   const Attention a(n);

@@ -11,12 +11,12 @@ namespace keratin::ops {
 
 namespace {
 
-const BatchNormAttrs& attrs_of(const Node& n) { return n.attr<BatchNormAttrs>(); }
-Dims channels_of(const Node& n) { return {attrs_of(n).axis}; }
+const BatchNormAttrs& batch_norm_attrs(const Node& n) { return n.attr<BatchNormAttrs>(); }
+Dims channels_of(const Node& n) { return {batch_norm_attrs(n).axis}; }
 Dims reduced_of(const Node& n) { return other_axes(n.in().shape(), channels_of(n)); }
 
 void check_batch_norm(const Node& n, size_t before_scale) {
-  const BatchNormAttrs& attrs = attrs_of(n);
+  const BatchNormAttrs& attrs = batch_norm_attrs(n);
   check_norm(n, {attrs.axis}, attrs.epsilon);
   require(n.in().rank() >= 2, n.name(), ": expected rank 2 or more, got ", n.in().type());
   check_inputs(n, before_scale + (attrs.scale ? 1 : 0) + (attrs.offset ? 1 : 0));
@@ -44,7 +44,7 @@ double channel_count(const Node& n) {
   return static_cast<double>(sizes_of(n.in().shape(), reduced_of(n)).count());
 }
 
-// What x was before it was widened; the arithmetic of statistics widens by itself.
+// x before a widening cast, which the arithmetic of statistics makes unnecessary.
 Value before_widening(Value x) {
   if (x.node().op().scalar != ScalarOp::cast) return x;
   const Value narrow = x.node().in();
@@ -54,15 +54,15 @@ Value before_widening(Value x) {
              : x;
 }
 
-// x = plain + bias, one bias per channel (undefined where there is none): normalising takes it away
-// again, so that plain will do, and x need not be made.
+// x without a bias per channel that was added to it (undefined if there is none): normalising
+// removes the bias anyway, so x need not be computed.
 struct Biased {
   Value plain, bias;
 };
 Biased biased(const Node& n) {
   const Value x = before_widening(n.in());
   const Node& add = x.node();
-  if (add.op().scalar == ScalarOp::add && attrs_of(n).axis == x.rank() - 1)
+  if (add.op().scalar == ScalarOp::add && batch_norm_attrs(n).axis == x.rank() - 1)
     for (size_t i : {0, 1}) {
       const Shape& bias = add.in(i).shape();
       if (bias.rank() >= 1 && bias.known() && bias.count() == bias.back() &&
@@ -73,7 +73,7 @@ Biased biased(const Node& n) {
 }
 
 Moments moments_of_channels(const Node& n, Value x) {
-  if (attrs_of(n).axis == n.in().rank() - 1) return moments(x);
+  if (batch_norm_attrs(n).axis == n.in().rank() - 1) return moments(x);
   const Value centre = mean(precise(x), reduced_of(n));
   return {centre, mean(square(precise(x) - spread_channels(n, centre)), reduced_of(n))};
 }
@@ -81,7 +81,7 @@ Moments moments_of_channels(const Node& n, Value x) {
 // x · inv + (offset - mean · inv) with inv = scale / √(variance + epsilon): two operations per
 // element, the rest is per channel.
 Value normalized(const Node& n, Value x, Value mean, Value variance, size_t next) {
-  const BatchNormAttrs& attrs = attrs_of(n);
+  const BatchNormAttrs& attrs = batch_norm_attrs(n);
   Value inverse = rsqrt(variance + attrs.epsilon);
   if (attrs.scale) inverse = inverse * precise(n.in(next++));
   Value shift = -(mean * inverse);
@@ -91,7 +91,7 @@ Value normalized(const Node& n, Value x, Value mean, Value variance, size_t next
 }
 
 Values batch_norm_gradient(const Node& n, const Values& dy) {
-  BatchNormAttrs attrs = attrs_of(n);
+  BatchNormAttrs attrs = batch_norm_attrs(n);
   const bool offset = attrs.offset;
   attrs.offset = false;
   Values inputs = {n.in(), n.out(1), n.out(2), dy[0]};
@@ -159,7 +159,7 @@ const OpDef batch_norm_grad_op{
       return {n.in().type(), parameter, parameter};
     },
     .decompose = [](const Node& n) -> Values {
-      const BatchNormAttrs& attrs = attrs_of(n);
+      const BatchNormAttrs& attrs = batch_norm_attrs(n);
       const DType dtype = n.in().dtype();
       const double count = channel_count(n);
       const Value dy = precise(n.in(3)), rstd = rsqrt(n.in(2) + attrs.epsilon);
@@ -168,7 +168,7 @@ const OpDef batch_norm_grad_op{
       const Value centred = precise(x) - spread_channels(n, mean);
       const Value doffset = sum(dy, reduced_of(n));
       const Value dscale = sum(dy * centred, reduced_of(n)) * rstd;
-      // dx = factor · dy + slope · x + flat: little is done per element, and from what is in
+      // dx = factor · dy + slope · x + flat: few operations per element, on values that are in
       // memory.
       const Value factor = attrs.scale ? rstd * precise(n.in(4)) : rstd;
       const Value slope = factor * rstd * dscale / -count;

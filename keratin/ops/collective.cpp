@@ -28,7 +28,7 @@ class InProcess final : public Collective {
     return all;
   }
 
-  // GPUs may have a library for it, which only a backend knows.
+  // On GPUs the backend may use a library.
   std::vector<Values> all_reduce(const std::vector<Values>& bucket) const override {
     return are_gpus(bucket[0]) ? ops::all_reduce(bucket) : all_reduce_by_transfers(bucket);
   }

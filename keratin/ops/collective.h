@@ -4,9 +4,9 @@
 
 namespace keratin::ops {
 
-// How devices combine their values. A library that does this faster is plugged in here. Each
-// function appends nodes to the block of its values. The addends of a sum, like the shards of a
-// tensor, are one value per device.
+// How devices combine their values; a faster library can be plugged in here. Each function appends
+// nodes to the block of its values. The addends of a sum, like the shards of a tensor, are one
+// value per device.
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -18,7 +18,7 @@ class Collective {
   virtual Values all_reduce(const Values& addends) const = 0;
   // The same for several sums at once, all over the same devices: a bucket of gradients.
   virtual std::vector<Values> all_reduce(const std::vector<Values>& bucket) const = 0;
-  // The size of a bucket at which the fixed cost of a message no longer counts.
+  // The size of a bucket at which the fixed cost of a message is negligible.
   virtual int64_t bucket_bytes() const { return int64_t{1} << 20; }
   // The shards concatenated along an axis, on the device `to`.
   virtual Value gather(const Values& shards, int64_t axis, Device to) const = 0;
@@ -27,7 +27,7 @@ class Collective {
 // Transfers and additions, in the order of the addends, so that all bits are reproducible.
 const Collective& in_process_collective();
 
-// The collective that is used; in_process_collective by default. To be set before programs are
+// The collective that is used; in_process_collective by default. Must be set before programs are
 // built.
 const Collective& collective();
 void set_collective(const Collective& collective);

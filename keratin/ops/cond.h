@@ -10,9 +10,9 @@ namespace keratin::ops {
 using Body = std::function<Values(const Values& inputs)>;
 
 // condition ? then(inputs) : otherwise(inputs), of which only one is computed. The condition is one
-// bool; both branches give values of the same types. A branch may use any value of the program
-// around it, but what it computes from those alone is computed in any case: give as inputs what
-// the work starts from.
+// bool; both branches return values of the same types. A branch may use any value of the program
+// around it, but nodes that depend on those alone are computed in any case: pass the values that a
+// branch computes with as inputs.
 KERATIN_API Values cond(Value condition, const Values& inputs, const Body& then,
                         const Body& otherwise);
 

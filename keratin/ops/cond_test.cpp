@@ -106,7 +106,7 @@ TEST(Cond, ComputesOneBranch) {
   EXPECT_EQ(no[1].at(0), 4);
 }
 
-TEST(Cond, LeavesOutWhatNobodyUses) {
+TEST(Cond, SkipsUnusedResults) {
   Module m;
   const Value condition = m.input({boolean, {}}), x = m.input({i32, {3}});
   m.output(cond(

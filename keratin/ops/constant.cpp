@@ -61,7 +61,7 @@ const Tensor* constant_value(Value value) {
 }
 
 std::optional<double> uniform_value(Value value) {
-  // A few steps only, so that asking costs little however long the chain.
+  // Bounded, so that the cost does not depend on the length of the chain.
   for (int step = 0; step < 4; ++step) {
     const OpDef* op = &value.node().op();
     if (op != &broadcast_to_op && op != &reshape_op) break;

@@ -11,16 +11,16 @@ struct KERATIN_API ConstantAttrs {
   static constexpr auto fields = field_list(field("value", &ConstantAttrs::value));
 };
 
-// Data that is part of the program.
+// Data that is part of a program.
 KERATIN_API Value constant(Block& block, Tensor value);
-// One value everywhere: a scalar constant, broadcast.
+// A tensor of equal elements: a scalar constant, broadcast.
 KERATIN_API Value full(Block& block, DType dtype, const Shape& shape, double value);
 KERATIN_API Value full_like(Value like, double value);  // the shape of `like` must be known
 inline Value zeros_like(Value like) { return full_like(like, 0); }
 
 // The tensor if the value is a constant, else nothing.
 KERATIN_API const Tensor* constant_value(Value value);
-// The number if the value is one number everywhere (a constant, broadcast or not).
+// The number if all elements of the value are one constant (broadcast or not).
 KERATIN_API std::optional<double> uniform_value(Value value);
 
 struct KERATIN_API IotaAttrs {

@@ -69,7 +69,7 @@ TEST(Constant, Iota) {
        Tensor::of<double>(f32, {2, 3}, {0, 1, 2, 0, 1, 2}), Tensor(i32, {0})});
 }
 
-TEST(Constant, UniformValueLooksThroughMovement) {
+TEST(Constant, UniformValueSeesThroughMovement) {
   Module m;
   const Value x = m.input({f32, {2}});
   EXPECT_EQ(uniform_value(full_like(x, 3)), 3);

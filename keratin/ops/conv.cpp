@@ -6,6 +6,7 @@
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/shape_rules.h"
 
 namespace keratin::ops {
 
@@ -20,8 +21,6 @@ int64_t channels_of(const Node& n, int64_t depth) {
           groups, " and ", depth);
   return depth == unknown ? unknown : depth * groups;
 }
-
-bool agree(int64_t a, int64_t b) { return a == b || a == unknown || b == unknown; }
 
 template <class Size>
 Shape conv_shape(const ConvGeometry& g, std::optional<int64_t> batch, Size size,
@@ -46,7 +45,7 @@ ConvGeometry make_geometry(const Node& n, const Shape& input, const Shape& filte
           filter.back(), " outputs cannot be split into ", attrs.groups, " groups");
   require(channels == unknown || channels % attrs.groups == 0, n.name(), ": ", channels,
           " channels cannot be split into ", attrs.groups, " groups");
-  require(agree(needed, channels), n.name(), ": the filter ", filter, " with ", attrs.groups,
+  require(sizes_agree(needed, channels), n.name(), ": the filter ", filter, " with ", attrs.groups,
           " groups needs ", needed, " channels, the input ", input, " has ", channels);
   return {.batch = input[0],
           .channels = channels == unknown ? needed : channels,
@@ -69,7 +68,7 @@ void check_sizes(const Node& n, const Dims& sizes, int64_t spatial) {
     require(size >= 0, n.name(), ": sizes must not be negative, got ", size);
 }
 
-// Both gradient ops are given dy, which must be what the convolution gives.
+// Checks dy of the gradient ops: it must have the shape of the convolution's result.
 void check_output(const Node& n, const ConvGeometry& g, const Shape& dy) {
   require(compatible(g.output(), dy), n.name(), ": the convolution gives ", g.output(),
           ", got a gradient of ", dy);
@@ -112,14 +111,9 @@ ConvGeometry geometry_of_grad_filter(const Node& n) {
   return g;
 }
 
-void check_floats(const Node& n) {
+void check_operands(const Node& n) {
   require(is_float(n.in(0).dtype()) && n.in(0).dtype() == n.in(1).dtype(), n.name(),
           ": inputs must be floats of one dtype, got ", n.in(0).type(), " and ", n.in(1).type());
-}
-
-Types typed(const Node& n, const Shape& shape) {
-  if (shape.known()) shape.count();  // refuses what overflows
-  return {{n.in().dtype(), shape}};
 }
 
 double conv_flops(const Node& n) {
@@ -140,7 +134,7 @@ ConvAttrs by_filter(const Node& n, Value filter) {
   return with_sizes(n.attr<ConvAttrs>(), middle(filter.shape(), 0, 2));
 }
 
-// One entry stands for all axes; all ones are left out, so that equal convolutions look equal.
+// One entry is for all axes, and a list of ones becomes empty, so that equal nodes compare equal.
 void canonicalize(Dims& list, int64_t spatial) {
   if (list.size() == 1 && spatial > 1) list.assign(static_cast<size_t>(spatial), list[0]);
   if (std::all_of(list.begin(), list.end(), [](int64_t v) { return v == 1; })) list.clear();
@@ -154,7 +148,7 @@ ConvAttrs canonical(ConvAttrs attrs, int64_t rank) {
 
 // Runs f on x with its channels last, and puts them back.
 template <class F>
-Value with_channels_last(std::string_view who, Value x, const std::string& data_format, F f) {
+Value conv_channels_last(std::string_view who, Value x, const std::string& data_format, F f) {
   if (!is_channels_first(who, data_format)) return f(x);
   require(x.rank() >= 3, who, ": the input must have 1 to 3 spatial axes, got ", x.shape());
   const Value y = f(transpose(x, to_channels_last(x.rank())));
@@ -187,8 +181,8 @@ const OpDef conv_op{
     .attrs = attrs_type<ConvAttrs>(),
     .arity = 2,
     .infer = [](const Node& n) -> Types {
-      check_floats(n);
-      return typed(n, conv_geometry(n).output());
+      check_operands(n);
+      return like_input(n, conv_geometry(n).output());
     },
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {conv_grad_input(dy[0], n.in(1), by_input(n, n.in(0))),
@@ -203,8 +197,8 @@ const OpDef conv_grad_input_op{
     .attrs = attrs_type<ConvAttrs>(),
     .arity = 2,
     .infer = [](const Node& n) -> Types {
-      check_floats(n);
-      return typed(n, conv_geometry(n).input());
+      check_operands(n);
+      return like_input(n, conv_geometry(n).input());
     },
     .grad = [](const Node& n, const Values& dx) -> Values {
       return {conv(dx[0], n.in(1), forward_attrs(n)),
@@ -219,8 +213,8 @@ const OpDef conv_grad_filter_op{
     .attrs = attrs_type<ConvAttrs>(),
     .arity = 2,
     .infer = [](const Node& n) -> Types {
-      check_floats(n);
-      return typed(n, conv_geometry(n).filter());
+      check_operands(n);
+      return like_input(n, conv_geometry(n).filter());
     },
     .grad = [](const Node& n, const Values& dw) -> Values {
       return {conv_grad_input(n.in(1), dw[0], by_input(n, n.in(0))),
@@ -230,7 +224,7 @@ const OpDef conv_grad_filter_op{
 };
 
 Value conv(Value x, Value w, ConvAttrs attrs, const std::string& data_format) {
-  return with_channels_last("conv", x, data_format, [&](Value in) {
+  return conv_channels_last("conv", x, data_format, [&](Value in) {
     return emit(conv_op, {in, w}, canonical(attrs, in.rank()));
   });
 }
@@ -250,7 +244,7 @@ Value depthwise_conv(Value x, Value w, ConvAttrs attrs, const std::string& data_
   attrs.groups = filter[filter.rank() - 2];
   require(attrs.groups != unknown, "depthwise_conv: the channels of the filter must be known, got ",
           filter);
-  // Output c·multiplier + m belongs to group c: the elements are in this order already.
+  // Output c·multiplier + m belongs to group c, which is the order of the elements.
   Dims dims(static_cast<size_t>(filter.rank()), keep_size);
   dims[dims.size() - 2] = 1;
   dims[dims.size() - 1] = infer_size;
@@ -259,7 +253,7 @@ Value depthwise_conv(Value x, Value w, ConvAttrs attrs, const std::string& data_
 
 Value separable_conv(Value x, Value depthwise, Value pointwise, const ConvAttrs& attrs,
                      const std::string& data_format) {
-  return with_channels_last("separable_conv", x, data_format, [&](Value in) {
+  return conv_channels_last("separable_conv", x, data_format, [&](Value in) {
     return conv(depthwise_conv(in, depthwise, attrs), pointwise);
   });
 }

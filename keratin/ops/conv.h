@@ -45,13 +45,13 @@ struct KERATIN_API ConvTransposeAttrs {
                  field("padding", &ConvTransposeAttrs::padding),
                  field("output_padding", &ConvTransposeAttrs::output_padding));
 };
-// The gradient of a convolution by its input, used forwards. The filter is
+// The gradient of a convolution by its input, as a forward op. The filter is
 // [spatial…, outputs, channels]; sizes follow Keras: in · stride for "same",
-// (in - 1) · stride + max(window, stride) for "valid", unless output_padding says otherwise.
+// (in - 1) · stride + max(window, stride) for "valid", unless output_padding is given.
 KERATIN_API Value conv_transpose(Value x, Value w, ConvTransposeAttrs attrs = {},
                                  const std::string& data_format = "channels_last");
 
-// Each channel by itself; the filter is [spatial…, channels, multiplier].
+// Convolves each channel separately; the filter is [spatial…, channels, multiplier].
 KERATIN_API Value depthwise_conv(Value x, Value w, ConvAttrs attrs = {},
                                  const std::string& data_format = "channels_last");
 // Depthwise, then across the channels of each position with a filter [1…, channels, outputs].
@@ -59,7 +59,7 @@ KERATIN_API Value separable_conv(Value x, Value depthwise, Value pointwise,
                                  const ConvAttrs& attrs = {},
                                  const std::string& data_format = "channels_last");
 
-// What a backend must know of a conv, conv_grad_input or conv_grad_filter node.
+// The sizes of a conv, conv_grad_input or conv_grad_filter node, for backends.
 struct KERATIN_API ConvGeometry {
   int64_t batch = 0;
   int64_t channels = 0;  // of the input, all groups together

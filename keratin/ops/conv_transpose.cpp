@@ -5,13 +5,14 @@
 #include "keratin/ops/emit.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/shape_rules.h"
 
 namespace keratin::ops {
 
 namespace {
 
-// Along one axis, the full result has (in - 1)·stride + extent elements. Keras cuts `low` of them
-// off in front and `high` behind (adds zeros where that is negative).
+// Along one axis, the full result has (in - 1)·stride + extent elements. Keras removes `low` of
+// them at the start and `high` at the end (or adds zeros if negative).
 struct Cut {
   int64_t low = 0;
   int64_t high = 0;
@@ -22,25 +23,21 @@ Cut keras_cut(const std::string& padding, int64_t extent, int64_t stride,
   if (padding == "valid")
     return {0, output_padding ? -*output_padding : std::min<int64_t>(0, extent - stride)};
   const int64_t total = output_padding ? extent - extent % 2 - *output_padding : extent - stride;
-  // What is left on each side of the window: more in front when the sum is odd.
+  // The padding on both sides; the larger half is at the start.
   const int64_t left = 2 * (extent - 1) - total;
   const int64_t low = extent - 1 - std::min((left + 1) / 2, extent - 1);
   return {low, total - low};
 }
 
-int64_t entry(const Dims& list, size_t axis, int64_t otherwise) {
-  return list.empty() ? otherwise : list[axis];
-}
-
-// The convolution whose gradient by its input this is. Where a size is unknown, so is its size.
+// The convolution whose gradient by the input this op is. Unknown sizes stay unknown.
 ConvAttrs convolution(const Node& n) {
   const auto& attrs = n.attr<ConvTransposeAttrs>();
   const Shape &x = n.in(0).shape(), &w = n.in(1).shape();
   ConvAttrs result{.strides = attrs.strides, .dilations = attrs.dilations, .padding = "explicit"};
   for (size_t i = 0; i < static_cast<size_t>(x.rank() - 2); ++i) {
     const int64_t in = x[static_cast<int64_t>(i) + 1], window = w[static_cast<int64_t>(i)];
-    const int64_t stride = entry(attrs.strides, i, 1);
-    const int64_t extent = (window - 1) * entry(attrs.dilations, i, 1) + 1;
+    const int64_t stride = entry_or(attrs.strides, i, 1);
+    const int64_t extent = (window - 1) * entry_or(attrs.dilations, i, 1) + 1;
     const auto extra = attrs.output_padding.empty()
                            ? std::nullopt
                            : std::optional<int64_t>(attrs.output_padding[i]);

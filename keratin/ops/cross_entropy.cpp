@@ -13,7 +13,8 @@ namespace keratin::ops {
 
 namespace {
 
-// Logits and labels are always the first two inputs. Gives the type of what is one per label.
+// Logits and labels are always the first two inputs. Returns the type of a result with one element
+// per label.
 Type check_labels(const Node& n) {
   const Shape &logits = n.in(0).shape(), &labels = n.in(1).shape();
   require(is_float(n.in(0).dtype()) && logits.rank() >= 1, n.name(),
@@ -26,7 +27,7 @@ Type check_labels(const Node& n) {
   return {n.in(0).dtype(), rows.known() ? rows : labels};
 }
 
-// Which class is the label's: the shape of the logits, all false where the label is no class.
+// A one-hot mask in the shape of the logits; all false if the label is no class.
 Value label_hits(const Node& n) {
   Value labels = n.in(1);
   if (labels.dtype() != DType::i64) labels = cast(labels, DType::i32);
@@ -90,7 +91,7 @@ const OpDef sparse_softmax_cross_entropy_grad_op{
 };
 
 Value sparse_softmax_cross_entropy(Value logits, Value labels) {
-  // It has two outputs, which the rules for parts do not know; rows are losses by themselves.
+  // Sharded by rows here, since the rules of shards.cpp are for ops with one output.
   if (is_sharded(logits) && sharded_axis(logits) + 1 < logits.rank())
     return map_shards(logits, labels, sparse_softmax_cross_entropy);
   return emit(sparse_softmax_cross_entropy_op, {logits, labels});
@@ -100,8 +101,8 @@ Value softmax_cross_entropy(Value logits, Value targets) {
   return -sum(targets * log_softmax(logits), {-1});
 }
 
-// softplus(x) - x·t, which exponentiates no positive number. Not relu(x): of maximum, 0 passes half
-// of the gradient on, and that is the right slope there.
+// softplus(x) - x·t, which takes exp of no positive number. maximum, not relu, since at 0 maximum
+// passes on half of the gradient, which is the right slope.
 Value sigmoid_cross_entropy(Value logits, Value targets) {
   const Value zero = scalar_like(logits, 0);
   return maximum(logits, zero) - logits * targets + log1p(exp(-abs(logits)));

@@ -19,7 +19,7 @@ Types infer_cumulative(const Node& n) {
   return {n.in().type()};
 }
 
-// x moved by some places along the axis, in the direction of the scan; `neutral` comes in.
+// x shifted along the axis in the direction of the scan, filled with `neutral`.
 Value shifted(Value x, const CumulativeAttrs& attrs, int64_t by, double neutral) {
   const int64_t size = x.shape()[attrs.axis];
   PadAttrs pad_by{.lo = Dims(static_cast<size_t>(x.rank()), 0), .value = neutral};
@@ -49,7 +49,7 @@ Value emit_cumulative(const OpDef& op, Value x, CumulativeAttrs attrs) {
 
 }  // namespace
 
-// Σ_{j ≤ k} x[j]; the gradient adds up from the other end
+// Σ_{j ≤ k} x[j]; the gradient is the sum from the other end
 const OpDef cumsum_op{.name = "cumsum",
                       .attrs = attrs_type<CumulativeAttrs>(),
                       .arity = 1,

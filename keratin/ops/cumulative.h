@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 
-// Running totals along an axis. Exclusive leaves out the element itself; reverse runs from the end.
+// Cumulative sums and products. Exclusive leaves out the element itself; reverse runs from the end.
 namespace keratin::ops {
 
 struct KERATIN_API CumulativeAttrs {

@@ -90,7 +90,7 @@ Term without_repeats(Term term) {
   return term;
 }
 
-// Axes of size 1 that others broadcast need not be there.
+// Removes axes of size 1 that other terms broadcast.
 Term without_broadcast(Term term, const Labels& labels, const Dims& full) {
   for (size_t i = term.labels.size(); i-- > 0;) {
     const auto axis = static_cast<int64_t>(i);
@@ -101,7 +101,7 @@ Term without_broadcast(Term term, const Labels& labels, const Dims& full) {
   return term;
 }
 
-// Sums the axes that nobody needs.
+// Sums over the axes that are not needed any more.
 Term summed(const Term& term, const Labels& needed) {
   Dims axes;
   for (size_t i = 0; i < term.labels.size(); ++i)
@@ -109,8 +109,8 @@ Term summed(const Term& term, const Labels& needed) {
   return axes.empty() ? term : Term{sum(term.value, axes), common(term.labels, needed)};
 }
 
-// One side of a matrix product: [batch, outside, inside], or with the last two swapped where the
-// term is stored that way. `swapped` tells which.
+// One operand of a matmul: [batch, outside, inside], or with the last two axes swapped if the term
+// is stored that way, as `swapped` says.
 Value as_matrices(const Term& term, const Labels& batch, const Labels& outside,
                   const Labels& inside, bool& swapped) {
   swapped = term.labels == batch + inside + outside && term.labels != batch + outside + inside;
@@ -121,7 +121,7 @@ Value as_matrices(const Term& term, const Labels& batch, const Labels& outside,
   return reshape(moved.value, dims);
 }
 
-// Axes of both are a batch if still needed, and summed by the product if not.
+// Axes of both terms are batch axes if still needed; the matmul sums over the others.
 Term product(const Term& a, const Term& b, const Labels& needed) {
   const Labels shared = common(a.labels, b.labels);
   const Labels batch = common(shared, needed), inside = without(shared, needed);

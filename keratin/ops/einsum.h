@@ -10,7 +10,7 @@ struct KERATIN_API EinsumAttrs {
   static constexpr auto fields = field_list(field("equation", &EinsumAttrs::equation));
 };
 
-// Sums of products in index notation, as NumPy's einsum: "bij,bjk->bik" is
+// Sums of products in index notation, like NumPy's einsum: "bij,bjk->bik" is
 // out[b, i, k] = Σ_j a[b, i, j] · c[b, j, k]. Letters name axes; one that is not in the result is
 // summed; a letter twice in one operand takes the diagonal; "..." stands for axes in front that are
 // broadcast; without "->" the result has the letters that occur once, in order of the alphabet.

@@ -7,7 +7,7 @@
 
 namespace keratin::ops {
 
-// An axis's name: a letter, or the digit that counts an axis of "..." from the right.
+// The name of an axis: a letter, or for an axis of "..." its number from the right, as a digit.
 using Label = char;
 using Labels = std::string;
 

@@ -19,7 +19,7 @@ Block& block_of(const OpDef& op, const Values& inputs) {
   return innermost.block();
 }
 
-// True unless the op is one that distributed values are made with.
+// True unless the op is one that distributed values consist of.
 bool any_distributed(const OpDef& op, const Values& inputs) {
   return &op != &concat_op && &op != &mirrored_op &&
          std::any_of(inputs.begin(), inputs.end(), is_distributed);

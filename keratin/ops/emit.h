@@ -7,7 +7,7 @@
 namespace keratin::ops {
 
 // Appends a node to the block of its inputs (the innermost one, where they differ) and returns its
-// outputs. A body that uses a value from outside is closed by whoever builds the region.
+// outputs. If a body uses a value from outside, the builder of the region closes it.
 Node& emit_node(const OpDef& op, const Values& inputs, Attrs attrs = {},
                 std::vector<std::unique_ptr<Block>> regions = {});
 inline Value emit(const OpDef& op, const Values& inputs, Attrs attrs = {}) {

@@ -8,7 +8,6 @@
 namespace keratin::ops {
 
 // out[i] = value for each i of the input
-extern const OpDef fill_like_op;
 const OpDef fill_like_op{
     .name = "fill_like",
     .attrs = attrs_type<FillAttrs>(),

@@ -11,7 +11,7 @@ struct FillAttrs {
       field_list(field("dtype", &FillAttrs::dtype), field("value", &FillAttrs::value));
 };
 
-// One value everywhere, in the shape that `like` has once it is known.
+// A tensor of equal elements in the shape of `like`, which may be unknown until the program runs.
 Value fill_like(Value like, double value, DType dtype);
 
 }  // namespace keratin::ops

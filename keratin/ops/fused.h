@@ -4,10 +4,10 @@
 
 namespace keratin::ops {
 
-// What a fused region is led by; the kind tells a backend where to look first.
+// The kind of a fused region, for backends.
 struct FusedAttrs {
-  // "loop": pointwise and reductions; "epilogue": led by matmul or conv; "summed": an epilogue of a
-  // matmul, and the sum of the rows of its result or of a factor.
+  // "loop": pointwise and reductions; "epilogue": matmul or conv with pointwise ops; "summed": a
+  // matmul with its epilogue, and the sum of the rows of its result or of an operand.
   std::string kind = "loop";
   static constexpr auto fields = field_list(field("kind", &FusedAttrs::kind));
 };

@@ -18,8 +18,8 @@ namespace keratin::ops {
 namespace {
 
 // The ops' inputs by name; bias and mask are undefined when there are none.
-struct Forward {
-  explicit Forward(const Node& n) : xw(n.in(0)), h0(n.in(1)), recurrent(n.in(2)) {
+struct GruForward {
+  explicit GruForward(const Node& n) : xw(n.in(0)), h0(n.in(1)), recurrent(n.in(2)) {
     size_t next = 3;
     if (n.attr<GruAttrs>().reset_after) bias = n.in(next++);
     if (n.input_count() > next) mask = n.in(next);
@@ -27,8 +27,8 @@ struct Forward {
   Value xw, h0, recurrent, bias, mask;
 };
 
-struct Backward {
-  explicit Backward(const Node& n)
+struct GruBackward {
+  explicit GruBackward(const Node& n)
       : recurrent(n.in(0)),
         gates(n.in(1)),
         states(n.in(2)),
@@ -43,7 +43,7 @@ Types infer_gru(const Node& n) {
   const size_t least = reset_after ? 4 : 3;
   require(n.input_count() == least || n.input_count() == least + 1, "gru: expected ", least, " or ",
           least + 1, " inputs, got ", n.input_count());
-  const Forward in(n);
+  const GruForward in(n);
   const DType dtype = in.xw.dtype();
   const RecurrentSizes s = recurrent_sizes(n, in.xw, 3, in.h0, in.recurrent);
   const int64_t gates = multiple(3, s.units);
@@ -61,7 +61,7 @@ Types infer_gru(const Node& n) {
 Types infer_gru_grad(const Node& n) {
   require(n.input_count() == 5 || n.input_count() == 6, "gru_grad: expected 5 or 6 inputs, got ",
           n.input_count());
-  const Backward in(n);
+  const GruBackward in(n);
   const DType dtype = in.gates.dtype();
   const RecurrentSizes s = recurrent_sizes(n, in.gates, 4, in.dh, in.recurrent);
   const int64_t gates = multiple(3, s.units);
@@ -101,7 +101,7 @@ Values gru_gates(Value xw, Value h, Value recurrent, Value bias) {
 
 Values decompose_gru(const Node& n) {
   if (size_of(n.type().dtype) < 4) return in_f32(n);
-  const Forward in(n);
+  const GruForward in(n);
   const auto& attrs = n.attr<GruAttrs>();
   const bool remember = repeats(in.mask, attrs);
   Values start{in.h0}, xs{swap_batch_time(in.xw)};
@@ -123,19 +123,19 @@ Values decompose_gru(const Node& n) {
 
 Value recurrent_gradient(const Node& n, Value dxw, Value ds) {
   const Value states = n.out(3);
-  if (n.attr<GruAttrs>().reset_after) return product_over_steps(states, ds);
+  if (n.attr<GruAttrs>().reset_after) return matmul_over_steps(states, ds);
   const int64_t units = states.shape()[2];
   const Value reset = slice_axis(n.out(2), 2, units, 2 * units) * states;
-  return concatenate({product_over_steps(states, slice_axis(dxw, 2, 0, 2 * units)),
-                      product_over_steps(reset, slice_axis(dxw, 2, 2 * units, 3 * units))},
+  return concatenate({matmul_over_steps(states, slice_axis(dxw, 2, 0, 2 * units)),
+                      matmul_over_steps(reset, slice_axis(dxw, 2, 2 * units, 3 * units))},
                      1);
 }
 
 Values gru_gradient(const Node& n, const Values& dy) {
-  // The gradient of a gradient asks for those of gates and states too: the loop has them.
+  // Second gradients need those of gates and states, too, which the decomposed loop has.
   for (size_t i = 2; i < dy.size(); ++i)
     if (uniform_value(dy[i]) != 0.0) return {};
-  const Forward in(n);
+  const GruForward in(n);
   Values inputs{in.recurrent, n.out(2), n.out(3), dy[0], dy[1]};
   if (in.mask.defined()) inputs.push_back(in.mask);
   const Node& back = emit_node(gru_grad_op, inputs, n.attrs());
@@ -151,7 +151,7 @@ Values gru_gradient(const Node& n, const Values& dy) {
 //   reset_after: da_r = da_g·s_g·r(1 - r),  ds = (da_z, da_r, da_g·r),  dh₀ = dh·z + ds·recurrentᵀ
 //   else: p = da_g·recurrent_gᵀ,  da_r = p·h₀·r(1 - r),
 //         dh₀ = dh·z + p·r + (da_z, da_r)·recurrent_zrᵀ
-// A masked step passes dh on; dy waits for the step whose output it repeated.
+// A masked step propagates dh unchanged; its dy is added at the step whose output it repeated.
 Scanned gru_step_back(const Values& state, const Values& step, Value recurrent, bool reset_after) {
   const bool remember = state.size() > 1;
   const Value mask = step.size() > 3 ? step[3] : Value(), before = step[1];
@@ -184,7 +184,7 @@ Scanned gru_step_back(const Values& state, const Values& step, Value recurrent, 
 
 Values decompose_gru_grad(const Node& n) {
   if (size_of(n.type().dtype) < 4) return in_f32(n);
-  const Backward in(n);
+  const GruBackward in(n);
   const auto& attrs = n.attr<GruAttrs>();
   Values start{in.dh};
   if (repeats(in.mask, attrs)) start.push_back(zeros_like(in.dh));
@@ -211,7 +211,7 @@ const OpDef gru_op{
     .infer = infer_gru,
     .decompose = decompose_gru,
     .grad = gru_gradient,
-    .flops = [](const Node& n) { return product_flops(n.in(0), 3); },
+    .flops = [](const Node& n) { return matmul_flops(n.in(0), 3); },
 };
 
 const OpDef gru_grad_op{
@@ -219,7 +219,7 @@ const OpDef gru_grad_op{
     .attrs = attrs_type<GruAttrs>(),
     .infer = infer_gru_grad,
     .decompose = decompose_gru_grad,
-    .flops = [](const Node& n) { return product_flops(n.out(0), 3); },
+    .flops = [](const Node& n) { return matmul_flops(n.out(0), 3); },
 };
 
 GruOutputs gru(const GruInputs& in, GruOptions options) {
@@ -231,7 +231,7 @@ GruOutputs gru(const GruInputs& in, GruOptions options) {
     x_bias = row(in.bias, 0);
     h_bias = row(in.bias, 1);
   }
-  const Value xw = product_of_steps(in.x, in.kernel, x_bias, "gru");
+  const Value xw = matmul_of_steps(in.x, in.kernel, x_bias, "gru");
   Values inputs{xw, start_state(in.h, in.x, in.recurrent, "gru"), in.recurrent};
   if (options.reset_after && !h_bias.defined()) {
     const int64_t units = in.recurrent.shape()[0];

@@ -17,7 +17,7 @@ struct KERATIN_API GruAttrs {
 
 struct GruInputs {
   Value x;          // [batch, time, features]
-  Value h;          // [batch, units], what the first step starts from; undefined: zeros
+  Value h;          // [batch, units], the initial state; undefined: zeros
   Value kernel;     // [features, 3 · units], gates in the order z, r, g
   Value recurrent;  // [units, 3 · units]
   Value bias;  // reset_after: [2, 3 · units], of x and of h; else [3 · units]; may be undefined
@@ -46,6 +46,6 @@ KERATIN_API GruOutputs gru(const GruInputs& inputs, GruOptions options = {});
 // gradient: z, r, g, s_g of each step, 4 · units (s_g counts with reset_after only; any finite
 // numbers where the step is masked), and h before it.
 // The op `gru_grad` takes (recurrent, gates, states, dys, dh[, mask]) and gives (dxw, ds, dh0), ds
-// the gradient of s, with reset_after; otherwise of (s_z, s_r, a_g), which is dxw.
+// the gradient of s, with reset_after; without, that of (s_z, s_r, a_g), which is dxw.
 
 }  // namespace keratin::ops

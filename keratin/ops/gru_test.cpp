@@ -79,7 +79,7 @@ TEST(Gru, IsAnOp) {
   }
 }
 
-void check_size(DType dtype, int64_t batch, int64_t units, bool masked) {
+void check_gru_size(DType dtype, int64_t batch, int64_t units, bool masked) {
   check_op({.name = text(dtype, ", batch ", batch, ", units ", units, ", masked ", masked),
             .inputs = gru_types(dtype, batch, 4, 3, units, true, masked),
             .build =
@@ -101,7 +101,7 @@ TEST(Gru, ComputesTheSameAtAnySize) {
   for (DType dtype : {f32, bf16, f16})
     for (const auto& [batch, units] :
          std::vector<std::pair<int64_t, int64_t>>{{3, 128}, {2, 250}, {135, 6}})
-      for (bool masked : {false, true}) check_size(dtype, batch, units, masked);
+      for (bool masked : {false, true}) check_gru_size(dtype, batch, units, masked);
 }
 
 TEST(Gru, HasASecondGradient) {
@@ -116,7 +116,7 @@ TEST(Gru, HasASecondGradient) {
            .second_order = true});
 }
 
-// Nobody asks for the gradient of the sequence, so the kernel has nowhere to put it.
+// The gradient of the sequence is not used, so the kernel gets no memory for it.
 TEST(Gru, GivesTheGradientOfTheStateAlone) {
   for (bool reset_after : {false, true})
     check_op({.name = text("reset_after ", reset_after),
@@ -132,7 +132,7 @@ TEST(Gru, GivesTheGradientOfTheStateAlone) {
               .gradient = false});
 }
 
-TEST(Gru, StateAndBiasMayBeLeftOut) {
+TEST(Gru, StateAndBiasAreOptional) {
   for (bool reset_after : {false, true}) {
     const auto build = [=](const Values& in) -> Values {
       const GruOutputs a =
@@ -148,7 +148,7 @@ TEST(Gru, StateAndBiasMayBeLeftOut) {
 }
 
 // Keras 3.15's GRU on JAX in float64, unrolled, with an initial state.
-std::vector<Tensor> keras_inputs(bool reset_after, bool masked) {
+std::vector<Tensor> keras_gru_inputs(bool reset_after, bool masked) {
   std::vector<Tensor> inputs{wave(1, {2, 4, 3}), wave(2, {2, 2}), wave(4, {3, 6}), wave(5, {2, 6}),
                              wave(6, reset_after ? Shape{2, 6} : Shape{6})};
   if (masked) inputs.push_back(Tensor::of(boolean, {2, 4}, keep_some));
@@ -264,16 +264,16 @@ const KerasCase keras_cases[] = {
                0.3953038489}},
 };
 
-TEST(Gru, GivesWhatKerasGives) {
+TEST(Gru, GivesKerasNumbers) {
   for (const KerasCase& c : keras_cases)
     expect_values([&](const Values& in) { return run_gru(in, options(c.reset_after)); },
-                  keras_inputs(c.reset_after, false),
+                  keras_gru_inputs(c.reset_after, false),
                   {numbers({2, 4, 2}, c.ys), numbers({2, 2}, c.h)}, keras_tolerance);
 }
 
-TEST(Gru, MasksAsKerasDoes) {
+TEST(Gru, MasksAsInKeras) {
   for (const KerasCase& c : keras_cases) {
-    const auto inputs = keras_inputs(c.reset_after, true);
+    const auto inputs = keras_gru_inputs(c.reset_after, true);
     expect_values([&](const Values& in) { return run_gru(in, options(c.reset_after)); }, inputs,
                   {numbers({2, 4, 2}, c.masked_ys), numbers({2, 2}, c.masked_h)}, keras_tolerance);
     expect_values(
@@ -285,7 +285,7 @@ TEST(Gru, MasksAsKerasDoes) {
 }
 
 // Keras returns the outputs of go_backwards in the order of its steps.
-TEST(Gru, GoesBackwardsAsKerasDoes) {
+TEST(Gru, RunsBackwardsAsInKeras) {
   for (const KerasCase& c : keras_cases)
     expect_values(
         [&](const Values& in) -> Values {
@@ -293,15 +293,15 @@ TEST(Gru, GoesBackwardsAsKerasDoes) {
           out[0] = flip(out[0], {1});
           return out;
         },
-        keras_inputs(c.reset_after, true),
+        keras_gru_inputs(c.reset_after, true),
         {numbers({2, 4, 2}, c.back_ys), numbers({2, 2}, c.back_h)}, keras_tolerance);
 }
 
-TEST(Gru, HasTheGradientsOfKeras) {
+TEST(Gru, GivesKerasGradients) {
   for (const KerasCase& c : keras_cases)
     expect_values(
         [&](const Values& in) { return wave_gradients(run_gru(in, options(c.reset_after)), in); },
-        keras_inputs(c.reset_after, true),
+        keras_gru_inputs(c.reset_after, true),
         {numbers({2, 4, 3}, c.dx), numbers({2, 2}, c.dh), numbers({3, 6}, c.dkernel),
          numbers({2, 6}, c.drecurrent), numbers(c.reset_after ? Shape{2, 6} : Shape{6}, c.dbias)},
         keras_tolerance);

@@ -36,7 +36,7 @@ Shape gathered_shape(const Node& n) {
   return Shape(dims);
 }
 
-// The shape of the indices, which agrees with x but for the axis.
+// The shape of the indices, which agrees with that of x except for the axis.
 Shape along_shape(const Node& n) {
   const int64_t axis = checked_axis(n);
   Dims expected = n.in(0).shape().dims();
@@ -44,7 +44,7 @@ Shape along_shape(const Node& n) {
   require_indices(n.name(), n.in(1));
   require(compatible(n.in(1).shape(), Shape(expected)), n.name(), ": indices for ", n.in(0).type(),
           " along axis ", axis, " must have shape ", Shape(expected), ", got ", n.in(1).type());
-  // Either side may know what the other does not.
+  // A size may be known on one side only.
   for (size_t i = 0; i < expected.size(); ++i)
     if (expected[i] == unknown) expected[i] = n.in(1).shape()[static_cast<int64_t>(i)];
   return Shape(expected);

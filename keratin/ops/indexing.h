@@ -29,9 +29,9 @@ KERATIN_API Value one_hot(Value indices, int64_t depth, DType dtype = DType::f32
 // The rows of a table [n, features…]: out[j…, features…] = table[indices[j…], features…].
 KERATIN_API Value embedding(Value table, Value indices);
 
-// For kernels: an index in [0, size), wrapped once; a UserError names the node's op otherwise.
+// For kernels: wraps an index once into [0, size), or throws a UserError with the node's op.
 KERATIN_API int64_t checked_index(const Node& n, int64_t index, int64_t size);
-// What a node of the ops above checks when it runs; nothing for other nodes.
+// The check that a node of the ops above does when it runs; nothing for other nodes.
 struct IndexCheck {
   Value indices;
   int64_t size;

@@ -1,6 +1,7 @@
 #include "keratin/ops/indexing.h"
 
 #include "keratin/base/text.h"
+#include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -12,12 +13,9 @@ using testing::counting;
 using testing::evaluate;
 using testing::expect_user_error;
 using testing::expect_values;
+using testing::ints;
 
 using enum DType;
-
-Tensor ints(const Shape& shape, const std::vector<int64_t>& values, DType dtype = i32) {
-  return Tensor::of(dtype, shape, values);
-}
 
 TEST(Gather, AnyAxisAndIndices) {
   for (int64_t axis : {0, 1, -1})

@@ -24,7 +24,7 @@ void require_padding(const Node& n, const Dims& list, const char* name) {
 }
 
 // The elements from the first to the last of an axis with gaps between them.
-int64_t spread(int64_t size, int64_t interior) {
+int64_t spread_size(int64_t size, int64_t interior) {
   return size == 0 ? 0 : size + (size - 1) * interior;
 }
 
@@ -38,7 +38,7 @@ Types infer_pad(const Node& n) {
     if (dims[i] == unknown) continue;
     require(Shape({dims[i], attrs.interior[i] + 1}).fits(), "pad: ", n.in().shape(), " with ",
             Listed{attrs.interior}, " between elements has too many elements");
-    dims[i] = attrs.lo[i] + spread(dims[i], attrs.interior[i]) + attrs.hi[i];
+    dims[i] = attrs.lo[i] + spread_size(dims[i], attrs.interior[i]) + attrs.hi[i];
   }
   return {{n.in().dtype(), Shape(dims)}};
 }
@@ -163,7 +163,7 @@ const OpDef pad_op{.name = "pad",
                      SliceAttrs window{.start = attrs.lo, .limit = {}, .step = {}};
                      for (size_t i = 0; i < attrs.lo.size(); ++i) {
                        const int64_t size = n.in().shape()[static_cast<int64_t>(i)];
-                       window.limit.push_back(attrs.lo[i] + spread(size, attrs.interior[i]));
+                       window.limit.push_back(attrs.lo[i] + spread_size(size, attrs.interior[i]));
                        window.step.push_back(attrs.interior[i] + 1);
                      }
                      return {slice(dy[0], window.start, window.limit, window.step)};

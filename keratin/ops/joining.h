@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 
-// Ops that make a larger tensor of smaller ones, or of one tensor several times.
+// Ops that join tensors, or repeat or pad one.
 namespace keratin::ops {
 
 // Per axis: lo elements in front, hi behind, interior between any two. Empty means none.
@@ -40,21 +40,21 @@ struct KERATIN_API RepeatAttrs {
 
 // out[lo + (1 + interior) · i] = x[i], and the value elsewhere.
 KERATIN_API Value pad(Value x, PadAttrs attrs);
-// Pads with what is inside, mirrored: reflect leaves out the element at the edge (… 2 1 0 1 2 …),
+// Pads with mirrored elements: reflect leaves out the element at the edge (… 2 1 0 1 2 …),
 // symmetric repeats it (… 1 0 0 1 …). Reflect pads by less than the size, symmetric by at most it.
 KERATIN_API Value pad_reflect(Value x, const Dims& lo, const Dims& hi);
 KERATIN_API Value pad_symmetric(Value x, const Dims& lo, const Dims& hi);
 
-// The inputs one after the other along an axis.
+// Concatenates the inputs along an axis.
 KERATIN_API Value concatenate(const Values& inputs, int64_t axis);
 // The same along a new axis.
 KERATIN_API Value stack(const Values& inputs, int64_t axis);
 
 // out[(i + shift) mod n] = x[i]
 KERATIN_API Value roll(Value x, int64_t shift, int64_t axis);
-// The whole tensor again and again: out[i] = x[i mod n]; one count per axis.
+// Repeats the whole tensor: out[i] = x[i mod n]; one count per axis.
 KERATIN_API Value tile(Value x, const Dims& repeats);
-// Each element again and again: out[i] = x[i div count] along an axis.
+// Repeats each element: out[i] = x[i div count] along an axis.
 KERATIN_API Value repeat(Value x, int64_t count, int64_t axis);
 
 }  // namespace keratin::ops

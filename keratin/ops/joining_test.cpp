@@ -1,6 +1,7 @@
 #include "keratin/ops/joining.h"
 
 #include "keratin/base/text.h"
+#include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -11,13 +12,10 @@ using testing::check_op;
 using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
+using testing::ints;
 
 using enum DType;
 constexpr int64_t huge = int64_t{1} << 45;
-
-Tensor ints(const Shape& shape, const std::vector<int64_t>& values) {
-  return Tensor::of(i32, shape, values);
-}
 
 TEST(Pad, WithAValue) {
   const PadAttrs cases[] = {{.lo = {1, 0}, .hi = {0, 2}},

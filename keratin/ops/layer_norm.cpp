@@ -10,11 +10,11 @@ namespace keratin::ops {
 
 namespace {
 
-const LayerNormAttrs& attrs_of(const Node& n) { return n.attr<LayerNormAttrs>(); }
+const LayerNormAttrs& layer_norm_attrs(const Node& n) { return n.attr<LayerNormAttrs>(); }
 
 // x, then the statistics and dy of a gradient op, then scale and offset.
 void check_layer_norm(const Node& n, size_t before_scale) {
-  const LayerNormAttrs& attrs = attrs_of(n);
+  const LayerNormAttrs& attrs = layer_norm_attrs(n);
   check_norm(n, attrs.axes, attrs.epsilon);
   check_inputs(n, before_scale + (attrs.scale ? 1 : 0) + (attrs.offset ? 1 : 0));
   size_t next = before_scale;
@@ -25,7 +25,7 @@ void check_layer_norm(const Node& n, size_t before_scale) {
 // One number per row: x with size 1 along the axes.
 Type statistic_type(const Node& n) {
   const Shape& x = n.in().shape();
-  return {statistics_dtype(n.in().dtype()), kept(x, other_axes(x, attrs_of(n).axes))};
+  return {statistics_dtype(n.in().dtype()), kept(x, other_axes(x, layer_norm_attrs(n).axes))};
 }
 
 // The statistics and dy that a gradient op is given.
@@ -40,25 +40,25 @@ void check_given(const Node& n, size_t statistics) {
 }
 
 Type parameter_type(const Node& n) {
-  return {n.in().dtype(), sizes_of(n.in().shape(), attrs_of(n).axes)};
+  return {n.in().dtype(), sizes_of(n.in().shape(), layer_norm_attrs(n).axes)};
 }
 
 double row_count(const Node& n) {
-  return static_cast<double>(sizes_of(n.in().shape(), attrs_of(n).axes).count());
+  return static_cast<double>(sizes_of(n.in().shape(), layer_norm_attrs(n).axes).count());
 }
 
 // normal · scale + offset, with input `next` the first of the two.
 Value scaled(const Node& n, Value normal, size_t next) {
-  const LayerNormAttrs& attrs = attrs_of(n);
+  const LayerNormAttrs& attrs = layer_norm_attrs(n);
   const Shape& x = n.in().shape();
   if (attrs.scale) normal = normal * spread(n.in(next++), x, attrs.axes);
   if (attrs.offset) normal = normal + spread(n.in(next), x, attrs.axes);
   return cast(normal, n.in().dtype());
 }
 
-// The gradient op's attributes and inputs: an offset has no part in it.
+// The attributes of the gradient op, which does not depend on the offset.
 Attrs grad_attrs(const Node& n) {
-  LayerNormAttrs attrs = attrs_of(n);
+  LayerNormAttrs attrs = layer_norm_attrs(n);
   attrs.offset = false;
   return attrs;
 }
@@ -66,14 +66,14 @@ Attrs grad_attrs(const Node& n) {
 // x's gradient, then those of scale and offset, where the node has them.
 Values input_gradients(const Node& n, Value dx, const Node& grads) {
   Values result = {dx};
-  if (attrs_of(n).scale) result.push_back(grads.out(1));
-  if (attrs_of(n).offset) result.push_back(grads.out(2));
+  if (layer_norm_attrs(n).scale) result.push_back(grads.out(1));
+  if (layer_norm_attrs(n).offset) result.push_back(grads.out(2));
   return result;
 }
 
 Values layer_norm_gradient(const Node& n, const Values& dy) {
   Values inputs = {n.in(), n.out(1), n.out(2), dy[0]};
-  if (attrs_of(n).scale) inputs.push_back(n.in(1));
+  if (layer_norm_attrs(n).scale) inputs.push_back(n.in(1));
   const Node& grads = emit_node(layer_norm_grad_op, inputs, grad_attrs(n));
   Value dx = grads.out();
   const auto add = [&](Value more) { dx = dx + cast(more, dx.dtype()); };
@@ -88,7 +88,7 @@ Values layer_norm_gradient(const Node& n, const Values& dy) {
 
 Values rms_norm_gradient(const Node& n, const Values& dy) {
   Values inputs = {n.in(), n.out(1), dy[0]};
-  if (attrs_of(n).scale) inputs.push_back(n.in(1));
+  if (layer_norm_attrs(n).scale) inputs.push_back(n.in(1));
   const Node& grads = emit_node(rms_norm_grad_op, inputs, grad_attrs(n));
   Value dx = grads.out();
   if (flows(dy[1])) {
@@ -122,7 +122,7 @@ const OpDef layer_norm_op{
       return {n.in().type(), statistic_type(n), statistic_type(n)};
     },
     .decompose = [](const Node& n) -> Values {
-      const LayerNormAttrs& attrs = attrs_of(n);
+      const LayerNormAttrs& attrs = layer_norm_attrs(n);
       const Value x = precise(n.in()), centre = mean(x, attrs.axes, true), centred = x - centre;
       const Value rstd = rsqrt(mean(square(centred), attrs.axes, true) + attrs.epsilon);
       return {scaled(n, centred * rstd, 1), centre, rstd};
@@ -141,7 +141,7 @@ const OpDef layer_norm_grad_op{
       return {n.in().type(), parameter_type(n), parameter_type(n)};
     },
     .decompose = [](const Node& n) -> Values {
-      const LayerNormAttrs& attrs = attrs_of(n);
+      const LayerNormAttrs& attrs = layer_norm_attrs(n);
       const DType dtype = n.in().dtype();
       const Value rstd = n.in(2), dy = precise(n.in(3));
       const Value h = (precise(n.in()) - n.in(1)) * rstd;
@@ -158,11 +158,11 @@ const OpDef rms_norm_op{
     .attrs = attrs_type<LayerNormAttrs>(),
     .infer = [](const Node& n) -> Types {
       check_layer_norm(n, 1);
-      require(!attrs_of(n).offset, "rms_norm: there is no offset");
+      require(!layer_norm_attrs(n).offset, "rms_norm: there is no offset");
       return {n.in().type(), statistic_type(n)};
     },
     .decompose = [](const Node& n) -> Values {
-      const LayerNormAttrs& attrs = attrs_of(n);
+      const LayerNormAttrs& attrs = layer_norm_attrs(n);
       const Value x = precise(n.in());
       const Value rstd = rsqrt(mean(square(x), attrs.axes, true) + attrs.epsilon);
       return {scaled(n, x * rstd, 1), rstd};
@@ -181,7 +181,7 @@ const OpDef rms_norm_grad_op{
       return {n.in().type(), parameter_type(n)};
     },
     .decompose = [](const Node& n) -> Values {
-      const LayerNormAttrs& attrs = attrs_of(n);
+      const LayerNormAttrs& attrs = layer_norm_attrs(n);
       const DType dtype = n.in().dtype();
       const Value rstd = n.in(1), dy = precise(n.in(2)), h = precise(n.in()) * rstd;
       const Value g = attrs.scale ? dy * spread(n.in(3), dy.shape(), attrs.axes) : dy;

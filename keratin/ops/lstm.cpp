@@ -16,8 +16,8 @@ namespace keratin::ops {
 namespace {
 
 // The ops' inputs by name; the mask is undefined when there is none.
-struct Forward {
-  explicit Forward(const Node& n)
+struct LstmForward {
+  explicit LstmForward(const Node& n)
       : xw(n.in(0)),
         h0(n.in(1)),
         c0(n.in(2)),
@@ -26,8 +26,8 @@ struct Forward {
   Value xw, h0, c0, recurrent, mask;
 };
 
-struct Backward {
-  explicit Backward(const Node& n)
+struct LstmBackward {
+  explicit LstmBackward(const Node& n)
       : c0(n.in(0)),
         recurrent(n.in(1)),
         gates(n.in(2)),
@@ -42,7 +42,7 @@ struct Backward {
 Types infer_lstm(const Node& n) {
   require(n.input_count() == 4 || n.input_count() == 5, "lstm: expected 4 or 5 inputs, got ",
           n.input_count());
-  const Forward in(n);
+  const LstmForward in(n);
   const DType dtype = in.xw.dtype();
   const RecurrentSizes s = recurrent_sizes(n, in.xw, 4, in.h0, in.recurrent);
   const Dims state{s.batch, s.units};
@@ -59,7 +59,7 @@ Types infer_lstm(const Node& n) {
 Types infer_lstm_grad(const Node& n) {
   require(n.input_count() == 7 || n.input_count() == 8, "lstm_grad: expected 7 or 8 inputs, got ",
           n.input_count());
-  const Backward in(n);
+  const LstmBackward in(n);
   const DType dtype = in.gates.dtype();
   const RecurrentSizes s = recurrent_sizes(n, in.gates, 4, in.c0, in.recurrent);
   for (const Value& state : {in.c0, in.dh, in.dc})
@@ -72,14 +72,14 @@ Types infer_lstm_grad(const Node& n) {
   return {{dtype, {s.batch, s.time, multiple(4, s.units)}}, {dtype, state}, {dtype, state}};
 }
 
-// Does a masked step repeat an output that has to be remembered?
+// True if a masked step repeats an earlier output.
 bool repeats(Value mask, const RecurrentAttrs& attrs) {
   return mask.defined() && !attrs.zero_output_for_mask;
 }
 
 Values decompose_lstm(const Node& n) {
   if (size_of(n.type().dtype) < 4) return in_f32(n);
-  const Forward in(n);
+  const LstmForward in(n);
   const auto& attrs = n.attr<RecurrentAttrs>();
   const bool remember = repeats(in.mask, attrs);
   Values start{in.h0, in.c0}, xs{swap_batch_time(in.xw)};
@@ -106,14 +106,14 @@ Values decompose_lstm(const Node& n) {
 }
 
 Values lstm_gradient(const Node& n, const Values& dy) {
-  // The gradient of a gradient asks for those of gates, cells and states too: the loop has them.
+  // Second gradients need those of gates, cells and states, too, which the decomposed loop has.
   for (size_t i = 3; i < dy.size(); ++i)
     if (uniform_value(dy[i]) != 0.0) return {};
-  const Forward in(n);
+  const LstmForward in(n);
   Values inputs{in.c0, in.recurrent, n.out(3), n.out(4), dy[0], dy[1], dy[2]};
   if (in.mask.defined()) inputs.push_back(in.mask);
   const Node& back = emit_node(lstm_grad_op, inputs, n.attrs());
-  Values result{back.out(0), back.out(1), back.out(2), product_over_steps(n.out(5), back.out(0))};
+  Values result{back.out(0), back.out(1), back.out(2), matmul_over_steps(n.out(5), back.out(0))};
   result.resize(n.input_count());
   return result;
 }
@@ -121,7 +121,8 @@ Values lstm_gradient(const Node& n, const Values& dy) {
 // One step back, with c₀ the cell before it:
 //   dh += dy,  do = dh·tanh(c),  dc += dh·o·(1 - tanh²(c)),  di = dc·g,  df = dc·c₀,  dg = dc·i
 //   dxw = (di·i(1 - i), df·f(1 - f), dg·(1 - g²), do·o(1 - o)),  dh₀ = dxw·recurrentᵀ,  dc₀ = dc·f
-// A masked step passes dh and dc on; dy waits for the step whose output it repeated.
+// A masked step propagates dh and dc unchanged; its dy is added at the step whose output it
+// repeated.
 Scanned lstm_step_back(const Values& state, const Values& step, Value recurrent) {
   const bool remember = state.size() > 2;
   const Value mask = step.size() > 4 ? step[4] : Value();
@@ -143,7 +144,7 @@ Scanned lstm_step_back(const Values& state, const Values& step, Value recurrent)
 
 Values decompose_lstm_grad(const Node& n) {
   if (size_of(n.type().dtype) < 4) return in_f32(n);
-  const Backward in(n);
+  const LstmBackward in(n);
   const auto& attrs = n.attr<RecurrentAttrs>();
   Values start{in.dh, in.dc};
   if (repeats(in.mask, attrs)) start.push_back(zeros_like(in.dh));
@@ -168,7 +169,7 @@ const OpDef lstm_op{
     .infer = infer_lstm,
     .decompose = decompose_lstm,
     .grad = lstm_gradient,
-    .flops = [](const Node& n) { return product_flops(n.in(0), 4); },
+    .flops = [](const Node& n) { return matmul_flops(n.in(0), 4); },
 };
 
 const OpDef lstm_grad_op{
@@ -176,12 +177,12 @@ const OpDef lstm_grad_op{
     .attrs = attrs_type<RecurrentAttrs>(),
     .infer = infer_lstm_grad,
     .decompose = decompose_lstm_grad,
-    .flops = [](const Node& n) { return product_flops(n.in(2), 4); },
+    .flops = [](const Node& n) { return matmul_flops(n.in(2), 4); },
 };
 
 LstmOutputs lstm(const LstmInputs& in, RecurrentOptions options) {
   require(in.recurrent.defined(), "lstm: x and both kernels must be given");
-  const Value xw = product_of_steps(in.x, in.kernel, in.bias, "lstm");
+  const Value xw = matmul_of_steps(in.x, in.kernel, in.bias, "lstm");
   Values inputs{xw, start_state(in.h, in.x, in.recurrent, "lstm"),
                 start_state(in.c, in.x, in.recurrent, "lstm"), in.recurrent};
   if (in.mask.defined()) inputs.push_back(in.mask);

@@ -7,7 +7,7 @@ namespace keratin::ops {
 
 struct LstmInputs {
   Value x;          // [batch, time, features]
-  Value h, c;       // [batch, units], what the first step starts from; undefined: zeros
+  Value h, c;       // [batch, units], the initial state; undefined: zeros
   Value kernel;     // [features, 4 · units], gates in the order i, f, g, o
   Value recurrent;  // [units, 4 · units]
   Value bias;       // [4 · units]; undefined: none

@@ -78,7 +78,7 @@ TEST(Lstm, HasASecondGradient) {
               .second_order = true});
 }
 
-// Nobody asks for the gradient of the sequence, so the kernel has nowhere to put it.
+// The gradient of the sequence is not used, so the kernel gets no memory for it.
 TEST(Lstm, GivesTheGradientOfTheStatesAlone) {
   for (bool masked : {false, true})
     check_op({.name = text("masked ", masked),
@@ -94,7 +94,7 @@ TEST(Lstm, GivesTheGradientOfTheStatesAlone) {
               .gradient = false});
 }
 
-void check_size(DType dtype, int64_t batch, int64_t units, bool masked) {
+void check_lstm_size(DType dtype, int64_t batch, int64_t units, bool masked) {
   check_op({.name = text(dtype, ", batch ", batch, ", units ", units, ", masked ", masked),
             .inputs = lstm_types(dtype, batch, 4, 3, units, masked),
             .build =
@@ -116,10 +116,10 @@ TEST(Lstm, ComputesTheSameAtAnySize) {
   for (DType dtype : {f32, bf16, f16})
     for (const auto& [batch, units] :
          std::vector<std::pair<int64_t, int64_t>>{{3, 128}, {2, 150}, {2, 250}, {135, 6}})
-      for (bool masked : {false, true}) check_size(dtype, batch, units, masked);
+      for (bool masked : {false, true}) check_lstm_size(dtype, batch, units, masked);
 }
 
-TEST(Lstm, StatesAndBiasMayBeLeftOut) {
+TEST(Lstm, StatesAndBiasAreOptional) {
   const auto build = [](const Values& in) -> Values {
     const LstmOutputs a = lstm({.x = in[0], .kernel = in[1], .recurrent = in[2]});
     const Value zero = full(in[0].block(), f64, {2, 2}, 0), bias = full(in[0].block(), f64, {8}, 0);
@@ -132,17 +132,17 @@ TEST(Lstm, StatesAndBiasMayBeLeftOut) {
 }
 
 // Keras 3.15's LSTM on JAX in float64, unrolled, with initial states.
-const std::vector<Tensor> keras_inputs = {wave(1, {2, 4, 3}), wave(2, {2, 2}), wave(3, {2, 2}),
-                                          wave(4, {3, 8}),    wave(5, {2, 8}), wave(6, {8})};
+const std::vector<Tensor> keras_lstm_inputs = {wave(1, {2, 4, 3}), wave(2, {2, 2}), wave(3, {2, 2}),
+                                               wave(4, {3, 8}),    wave(5, {2, 8}), wave(6, {8})};
 
 std::vector<Tensor> with_mask() {
-  std::vector<Tensor> inputs = keras_inputs;
+  std::vector<Tensor> inputs = keras_lstm_inputs;
   inputs.push_back(Tensor::of(boolean, {2, 4}, keep_some));
   return inputs;
 }
 
-TEST(Lstm, GivesWhatKerasGives) {
-  expect_values([](const Values& in) { return run_lstm(in); }, keras_inputs,
+TEST(Lstm, GivesKerasNumbers) {
+  expect_values([](const Values& in) { return run_lstm(in); }, keras_lstm_inputs,
                 {numbers({2, 4, 2}, {-0.07400886512, -0.03666722819, -0.04358641618, 0.128607207,
                                      0.06418036332, 0.1607092248, 0.1103508651, 0.2276967021,
                                      0.122290035, 0.1947632361, 0.03877434562, 0.1285382284,
@@ -152,7 +152,7 @@ TEST(Lstm, GivesWhatKerasGives) {
                 keras_tolerance);
 }
 
-TEST(Lstm, MasksAsKerasDoes) {
+TEST(Lstm, MasksAsInKeras) {
   expect_values(
       [](const Values& in) { return run_lstm(in); }, with_mask(),
       {numbers({2, 4, 2}, {0, 0, -0.02727120646, 0.08113236774, 0.06826740458, 0.1603637918,
@@ -171,7 +171,7 @@ TEST(Lstm, MasksAsKerasDoes) {
 }
 
 // Keras returns the outputs of go_backwards in the order of its steps.
-TEST(Lstm, GoesBackwardsAsKerasDoes) {
+TEST(Lstm, RunsBackwardsAsInKeras) {
   expect_values(
       [](const Values& in) -> Values {
         Values out = run_lstm(in, {.reverse = true});
@@ -187,7 +187,7 @@ TEST(Lstm, GoesBackwardsAsKerasDoes) {
       keras_tolerance);
 }
 
-TEST(Lstm, HasTheGradientsOfKeras) {
+TEST(Lstm, GivesKerasGradients) {
   expect_values(
       [](const Values& in) { return wave_gradients(run_lstm(in), in); }, with_mask(),
       {numbers({2, 4, 3}, {0,

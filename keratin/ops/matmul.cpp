@@ -44,7 +44,7 @@ Value flat(Value x) {
   return reshape(x, {rows, shape.back()});
 }
 
-// Where one matrix B meets many of A, dB sums over all of them: one product over all rows does
+// If one matrix B is multiplied with many of A, dB sums over these: one matmul over all rows does
 // both.
 bool is_shared_by_rows(const Shape& a, const Shape& b, const MatmulAttrs& attrs) {
   return b.rank() == 2 && a.rank() > 2 && !attrs.transpose_a && a.back() != unknown &&
@@ -53,7 +53,7 @@ bool is_shared_by_rows(const Shape& a, const Shape& b, const MatmulAttrs& attrs)
 
 }  // namespace
 
-// y = A·B: dA = dy·Bᵀ, dB = Aᵀ·dy, each with the operands in the order that a transpose asks for.
+// y = A·B: dA = dy·Bᵀ, dB = Aᵀ·dy, with operands swapped where an input is transposed.
 const OpDef matmul_op{
     .name = "matmul",
     .attrs = attrs_type<MatmulAttrs>(),

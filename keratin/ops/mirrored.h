@@ -3,8 +3,8 @@
 #include "keratin/ir/node.h"
 
 // A mirrored value has a copy on each of several devices. An op with a mirrored input is emitted
-// once per copy, on the copy's device, and its result is mirrored too: nothing is transferred. Who
-// needs the value on one device takes the copy there (whole_on, shards.h).
+// once per copy, on the copy's device, and its result is mirrored too: nothing is transferred. A
+// user of the value on one device takes the copy there (whole_on, shards.h).
 namespace keratin::ops {
 
 // From copies with the same elements on different devices. A gradient goes to the first copy.

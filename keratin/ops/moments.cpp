@@ -2,6 +2,7 @@
 #include "keratin/ops/emit.h"
 #include "keratin/ops/norm_rules.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
 
 namespace keratin::ops {

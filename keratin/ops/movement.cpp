@@ -12,7 +12,7 @@ namespace keratin::ops {
 
 namespace {
 
-// The sizes of a reshape with those to keep filled in from the input.
+// The sizes of a reshape, with keep_size replaced by those of the input.
 Dims keep_sizes(const Shape& input, Dims shape) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     int64_t& size = shape[axis];
@@ -26,7 +26,7 @@ Dims keep_sizes(const Shape& input, Dims shape) {
   return shape;
 }
 
-// Fills in the sizes that a reshape leaves open; unknown stays where the input does not tell.
+// Fills in the inferred sizes of a reshape; unknown if they depend on unknown sizes.
 Shape reshaped(const Shape& input, const Dims& asked) {
   Dims shape = keep_sizes(input, asked);
   require(std::count(asked.begin(), asked.end(), infer_size) <= 1,

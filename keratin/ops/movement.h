@@ -24,7 +24,7 @@ struct KERATIN_API AxisAttrs {
   static constexpr auto fields = field_list(field("axis", &AxisAttrs::axis));
 };
 
-inline constexpr int64_t infer_size = -1;  // in reshape: what is left
+inline constexpr int64_t infer_size = -1;  // in reshape: the remaining size
 inline constexpr int64_t keep_size = -2;   // in reshape: the size of the input's axis here
 
 // The same elements under another shape; one size may be infer_size, any may be keep_size.

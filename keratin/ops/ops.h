@@ -1,6 +1,6 @@
 #pragma once
 
-// Every op a program can be written in.
+// All functions that programs are written with.
 #include "keratin/ops/activations.h"
 #include "keratin/ops/attention.h"
 #include "keratin/ops/cond.h"

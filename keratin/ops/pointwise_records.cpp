@@ -65,7 +65,7 @@ Values no_gradient(const Node& n, const Values&) { return Values(n.input_count()
 namespace {
 
 // The larger (smaller) input gets the gradient; equal ones share it, as in JAX and PyTorch.
-Values extremum_grad(const Node& n, const Values& dy) {
+Values maximum_minimum_grad(const Node& n, const Values& dy) {
   const Value a_wins = cast(equal(n.in(0), n.out()), n.type().dtype);
   const Value b_wins = cast(equal(n.in(1), n.out()), n.type().dtype);
   const Value share = dy[0] / (a_wins + b_wins);
@@ -103,9 +103,9 @@ constexpr Gradient gradients[] = {
      }},
     {ScalarOp::floor_div, no_gradient},
     // a > b ? a : b
-    {ScalarOp::maximum, extremum_grad},
+    {ScalarOp::maximum, maximum_minimum_grad},
     // a < b ? a : b
-    {ScalarOp::minimum, extremum_grad},
+    {ScalarOp::minimum, maximum_minimum_grad},
     // a ^ b; d/da = b · a ^ (b - 1), d/db = a ^ b · log a where a > 0, else 0
     {ScalarOp::pow,
      [](const Node& n, const Values& dy) {

@@ -6,6 +6,7 @@
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/ops/shape_rules.h"
 
 namespace keratin::ops {
 
@@ -30,7 +31,7 @@ PoolGeometry make_geometry(const Node& n, const Shape& input) {
           .axes = slide(n.name(), input, attrs.window, {strides, {}, attrs.padding, {}, {}})};
 }
 
-// The shape of what is pooled: the input, or for the ops that go back, dy with other sizes.
+// The shape that is pooled: that of the input, or for gradient ops that of dy with other sizes.
 Shape pooled_shape(const Node& n, bool back) {
   const auto& attrs = n.attr<PoolAttrs>();
   const Shape& shape = n.in().shape();
@@ -68,13 +69,8 @@ void check_where(const Node& n, const PoolGeometry& g) {
           where_dtype(g), ", got ", n.in(1).type());
 }
 
-void check_floats(const Node& n) {
+void check_float_input(const Node& n) {
   require(is_float(n.in().dtype()), n.name(), ": expected a float tensor, got ", n.in().type());
-}
-
-Types typed(const Node& n, const Shape& shape) {
-  if (shape.known()) shape.count();  // refuses what overflows
-  return {{n.in().dtype(), shape}};
 }
 
 // As many comparisons or additions as there are elements in all windows.
@@ -85,7 +81,7 @@ double pool_flops(const Node& n) {
   return count;
 }
 
-PoolAttrs forward_attrs(const Node& n) {
+PoolAttrs pooling_attrs(const Node& n) {
   PoolAttrs attrs = n.attr<PoolAttrs>();
   attrs.sizes.clear();
   return attrs;
@@ -96,7 +92,7 @@ PoolAttrs back_attrs(const Node& n) {
   return attrs;
 }
 
-// One size stands for all axes; strides that equal the window are left out.
+// One size is for all axes; strides equal to the window become empty.
 PoolAttrs canonical(PoolAttrs attrs, int64_t rank) {
   for (Dims* list : {&attrs.window, &attrs.strides})
     if (list->size() == 1 && rank > 3) list->assign(static_cast<size_t>(rank - 2), (*list)[0]);
@@ -104,7 +100,7 @@ PoolAttrs canonical(PoolAttrs attrs, int64_t rank) {
   return attrs;
 }
 
-// The axes of space, and the input checked.
+// The spatial axes; checks the input.
 Dims spatial_axes(std::string_view who, Value x, const std::string& data_format) {
   const int64_t first = is_channels_first(who, data_format) ? 2 : 1;
   require(x.rank() >= 3, who, ": expected at least 1 spatial axis, got ", x.shape());
@@ -114,7 +110,7 @@ Dims spatial_axes(std::string_view who, Value x, const std::string& data_format)
 }
 
 template <class F>
-Value with_channels_last(std::string_view who, Value x, const std::string& data_format, F f) {
+Value pool_channels_last(std::string_view who, Value x, const std::string& data_format, F f) {
   if (!is_channels_first(who, data_format)) return f(x);
   spatial_axes(who, x, data_format);
   return transpose(f(transpose(x, to_channels_last(x.rank()))), to_channels_first(x.rank()));
@@ -139,7 +135,7 @@ const OpDef max_pool_op{
       require(n.in().dtype() != DType::boolean, n.name(), ": expected numbers, got ",
               n.in().type());
       const PoolGeometry g = pool_geometry(n);
-      Types types = typed(n, g.output());
+      Types types = like_input(n, g.output());
       types.push_back({where_dtype(g), g.output()});
       return types;
     },
@@ -155,14 +151,14 @@ const OpDef max_unpool_op{
     .attrs = attrs_type<PoolAttrs>(),
     .arity = 2,
     .infer = [](const Node& n) -> Types {
-      check_floats(n);
+      check_float_input(n);
       const PoolGeometry g = pool_geometry(n);
       check_output(n, g, n.in(0));
       check_where(n, g);
-      return typed(n, g.input());
+      return like_input(n, g.input());
     },
     .grad = [](const Node& n, const Values& dx) -> Values {
-      return {max_repool(dx[0], n.in(1), forward_attrs(n)), Value()};
+      return {max_repool(dx[0], n.in(1), pooling_attrs(n)), Value()};
     },
 };
 
@@ -172,10 +168,10 @@ const OpDef max_repool_op{
     .attrs = attrs_type<PoolAttrs>(),
     .arity = 2,
     .infer = [](const Node& n) -> Types {
-      check_floats(n);
+      check_float_input(n);
       const PoolGeometry g = pool_geometry(n);
       check_where(n, g);
-      return typed(n, g.output());
+      return like_input(n, g.output());
     },
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {max_unpool(dy[0], n.in(1), back_attrs(n)), Value()};
@@ -188,8 +184,8 @@ const OpDef avg_pool_op{
     .attrs = attrs_type<PoolAttrs>(),
     .arity = 1,
     .infer = [](const Node& n) -> Types {
-      check_floats(n);
-      return typed(n, pool_geometry(n).output());
+      check_float_input(n);
+      return like_input(n, pool_geometry(n).output());
     },
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {avg_pool_grad(dy[0], back_attrs(n))};
@@ -203,19 +199,19 @@ const OpDef avg_pool_grad_op{
     .attrs = attrs_type<PoolAttrs>(),
     .arity = 1,
     .infer = [](const Node& n) -> Types {
-      check_floats(n);
+      check_float_input(n);
       const PoolGeometry g = pool_geometry(n);
       check_output(n, g, n.in());
-      return typed(n, g.input());
+      return like_input(n, g.input());
     },
     .grad = [](const Node& n, const Values& dx) -> Values {
-      return {avg_pool(dx[0], forward_attrs(n))};
+      return {avg_pool(dx[0], pooling_attrs(n))};
     },
     .flops = pool_flops,
 };
 
 Value max_pool(Value x, PoolAttrs attrs, const std::string& data_format) {
-  return with_channels_last("max_pool", x, data_format,
+  return pool_channels_last("max_pool", x, data_format,
                             [&](Value in) { return max_pool_where(in, attrs).y; });
 }
 
@@ -233,7 +229,7 @@ Value max_repool(Value x, Value where, PoolAttrs attrs) {
 }
 
 Value avg_pool(Value x, PoolAttrs attrs, const std::string& data_format) {
-  return with_channels_last("avg_pool", x, data_format, [&](Value in) {
+  return pool_channels_last("avg_pool", x, data_format, [&](Value in) {
     return emit(avg_pool_op, {in}, canonical(attrs, in.rank()));
   });
 }

@@ -6,7 +6,7 @@
 #include "keratin/ir/node.h"
 #include "keratin/ops/window.h"
 
-// Pooling over the 1 to 3 spatial axes of [batch, spatial…, channels], each channel by itself.
+// Pooling over the 1 to 3 spatial axes of [batch, spatial…, channels], for each channel.
 namespace keratin::ops {
 
 struct KERATIN_API PoolAttrs {
@@ -19,11 +19,11 @@ struct KERATIN_API PoolAttrs {
                  field("padding", &PoolAttrs::padding), field("sizes", &PoolAttrs::sizes));
 };
 
-// Each window's largest element (NaN wins). Padding never does.
+// Each window's largest element (NaN wins). Padding is never the largest.
 KERATIN_API Value max_pool(Value x, PoolAttrs attrs,
                            const std::string& data_format = "channels_last");
-// The largest elements and where they lie: the position in the window, row by row, of the first of
-// equals; u8, or i32 when a window has more than 256 elements.
+// The largest elements and their positions in the window, in row-major order; of equal elements,
+// the first; u8, or i32 when a window has more than 256 elements.
 struct MaxPool {
   Value y;
   Value where;
@@ -40,13 +40,13 @@ KERATIN_API Value avg_pool(Value x, PoolAttrs attrs,
 // x[i] = Σ over the windows o that contain i of dy[o] / (how many elements o has).
 KERATIN_API Value avg_pool_grad(Value dy, PoolAttrs attrs);
 
-// Over all of space; with keepdims the spatial axes stay, of size 1.
+// Over all spatial axes; with keepdims these stay, with size 1.
 KERATIN_API Value global_max_pool(Value x, bool keepdims = false,
                                   const std::string& data_format = "channels_last");
 KERATIN_API Value global_avg_pool(Value x, bool keepdims = false,
                                   const std::string& data_format = "channels_last");
 
-// What a backend must know of a pooling node (any of the five ops).
+// The sizes of a pooling node (any of the five ops), for backends.
 struct KERATIN_API PoolGeometry {
   int64_t batch = 0;
   int64_t channels = 0;

@@ -124,7 +124,7 @@ TEST(Pool, GivesKerasNumbers) {
                 {1, 3, 2}, {-2, 1.3333333, 0.3333333, 0, -1, -1.3333333});
 }
 
-TEST(Pool, SaysWhereTheLargestIs) {
+TEST(Pool, GivesThePositionOfTheLargest) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor x = Tensor::of<double>(f32, {1, 2, 6, 1},
                                       {1, 5, 2, 2, 0, nan,  //

@@ -10,7 +10,6 @@
 namespace keratin::ops {
 
 // out[i] = i for each i along an axis of the input
-extern const OpDef positions_op;
 const OpDef positions_op{
     .name = "positions",
     .attrs = attrs_type<AxisAttrs>(),

@@ -2,10 +2,10 @@
 
 #include "keratin/ir/node.h"
 
-// What Keras makes of operands of different dtypes. The ops themselves take equal ones only.
+// Keras's type promotion. The ops themselves need operands of one dtype.
 namespace keratin::ops {
 
-// The dtype that holds both as Keras has it: any float wins over integers, integers over bool;
+// The common dtype as in Keras: any float wins over integers, integers over bool;
 // float16 and bfloat16 meet in float32. (uint8 and int8 meet in int16 there, in i32 here.)
 DType promoted(DType a, DType b);
 // A Python number counts less than a tensor: only its kind matters.
@@ -13,7 +13,7 @@ DType promoted_with_number(DType a, bool whole);
 // A float dtype for an op that has no integer result.
 DType promoted_to_float(DType a);
 
-// Casts all of them to what holds all of them.
+// Casts all of them to their common dtype.
 Values promote(Values values);
 
 }  // namespace keratin::ops

@@ -85,7 +85,7 @@ double largest_below(DType dtype, double limit) {
   });
 }
 
-// Is each word, to 24 bits, below the probability?
+// True where the upper 24 bits of a word are below the probability.
 Value happens(Value words, double p) {
   return less(upper_bits(words, 24), integer_like(words, std::llround(p * 0x1p24)));
 }
@@ -151,7 +151,7 @@ Value random_uniform(Value key, DType dtype, const Shape& shape, double low, dou
   Value y = whole_numbers(key, shape, bits) * (std::ldexp(1, -bits) * (high - low));
   if (low != 0) y = y + low;
   y = cast(y, dtype);
-  // Rounding may reach what the interval excludes.
+  // Rounding may give the upper end, which is excluded.
   return low == 0 && high == 1 ? y : minimum(y, scalar_like(y, largest_below(dtype, high)));
 }
 

@@ -3,9 +3,9 @@
 #include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 
-// Random numbers from a counter (Philox4x32-10): a key, i64[2] {seed, offset}, names a place in the
-// stream of 32-bit words of its seed, and everything drawn is a function of the key alone. The same
-// key gives the same numbers on every device; `advance` moves past what was drawn.
+// Random numbers from a counter (Philox4x32-10): a key, i64[2] {seed, offset}, is a position in
+// the stream of 32-bit words of its seed, and all numbers are a function of the key alone. The same
+// key gives the same numbers on every device; `advance` skips the numbers that were drawn.
 namespace keratin::ops {
 
 struct KERATIN_API RandomAttrs {

@@ -164,7 +164,7 @@ TEST(Random, TruncatedNormalIsTruncated) {
   EXPECT_LE(*std::max_element(x.begin(), x.end()), 2);
 }
 
-TEST(Random, IntegersAndEventsAreEven) {
+TEST(Random, IntegersAndEventsAreUniform) {
   const auto x = draw(key_of(10, 0), [](Value key) { return randint(key, u8, {many}, 3, 10); });
   std::vector<double> counts(10);
   for (double v : x) counts.at(static_cast<size_t>(v)) += 1;
@@ -195,7 +195,7 @@ TEST(Random, StreamsDoNotOverlapAfterAdvance) {
   EXPECT_EQ(draw(key_of(seed, 3), [](Value key) { return advance(key, 0); })[1], 3);
 }
 
-TEST(Random, PermutationHasEverythingOnce) {
+TEST(Random, PermutationHasEachIndexOnce) {
   // The five words of this key, above, in rising order.
   expect_draw([](Value key) { return permutation(key, 5); }, {3, 1, 2, 4, 0});
   auto order = draw(key_of(14, 0), [](Value key) { return permutation(key, 1000); });

@@ -3,9 +3,9 @@
 #include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 
-// What lstm and gru share. A layer is the product of x with the kernel, for all steps at once, and
-// an op that goes step by step. Sequences are [batch, time, …], states [batch, units]; a mask is
-// bool [batch, time], true where a step counts.
+// Shared by lstm and gru. A layer is the matmul of x and the kernel, for all steps at once, and an
+// op that runs step by step. Sequences are [batch, time, …], states [batch, units]; a mask is bool
+// [batch, time], true where a step counts.
 namespace keratin::ops {
 
 // A masked step keeps the state. Its output is that of the step before (zeros at first), or zeros.

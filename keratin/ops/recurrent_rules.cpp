@@ -48,7 +48,7 @@ void require_mask(const Node& n, Value mask, const RecurrentSizes& sizes) {
   require_input(n, "the mask", mask, {sizes.batch, sizes.time}, DType::boolean);
 }
 
-Value product_of_steps(Value x, Value kernel, Value bias, std::string_view who) {
+Value matmul_of_steps(Value x, Value kernel, Value bias, std::string_view who) {
   require(x.defined() && kernel.defined(), who, ": x and both kernels must be given");
   require_rank(who, "x", x, 3);
   require_rank(who, "the kernel", kernel, 2);
@@ -56,7 +56,7 @@ Value product_of_steps(Value x, Value kernel, Value bias, std::string_view who) 
   require(x.dtype() == kernel.dtype() && compatible({features}, {kernel.shape()[0]}), who,
           ": the kernel must be ", Type{x.dtype(), {features, kernel.shape()[1]}}, ", got ",
           kernel.type());
-  // One large product where the sizes are known: a batch of products has a gradient per item.
+  // One large matmul if the sizes are known: a batch of matmuls would have a gradient per item.
   const bool known = x.shape().known() && kernel.shape().known();
   const Value product = known ? reshape(matmul(joined_steps(x), kernel),
                                         {x.shape()[0], x.shape()[1], kernel.shape()[1]})
@@ -75,7 +75,7 @@ Value start_state(Value state, Value x, Value recurrent, std::string_view who) {
   return full(x.block(), x.dtype(), {x.shape()[0], recurrent.shape()[0]}, 0);
 }
 
-Value product_over_steps(Value a, Value b) {
+Value matmul_over_steps(Value a, Value b) {
   return matmul(joined_steps(a), joined_steps(b), {.transpose_a = true});
 }
 
@@ -106,7 +106,7 @@ Values in_f32(const Node& n) {
   return outputs;
 }
 
-double product_flops(Value sequence, int64_t gates) {
+double matmul_flops(Value sequence, int64_t gates) {
   return 2.0 * static_cast<double>(sequence.shape().count()) *
          static_cast<double>(sequence.shape()[2]) / static_cast<double>(gates);
 }

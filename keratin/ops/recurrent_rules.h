@@ -2,10 +2,10 @@
 
 #include "keratin/ops/recurrent.h"
 
-// How the records of lstm and gru check and compute what they share.
+// Checks and computations that the records of lstm and gru share.
 namespace keratin::ops {
 
-// The sizes of a recurrent node, as far as its inputs tell.
+// The sizes of a recurrent node, as far as they are known.
 struct RecurrentSizes {
   int64_t batch = unknown, time = unknown, units = unknown;
 };
@@ -24,17 +24,17 @@ inline int64_t multiple(int64_t times, int64_t size) {
 }
 
 // x · kernel + bias for every step; an undefined bias adds nothing.
-Value product_of_steps(Value x, Value kernel, Value bias, std::string_view who);
-// The state that a loop starts from: zeros when undefined.
+Value matmul_of_steps(Value x, Value kernel, Value bias, std::string_view who);
+// The initial state of a loop: zeros if undefined.
 Value start_state(Value state, Value x, Value recurrent, std::string_view who);
 
 // Σ over batch and time of aᵀ · b.
-Value product_over_steps(Value a, Value b);
+Value matmul_over_steps(Value a, Value b);
 // [batch, time, …] to [time, batch, …] or back.
 Value swap_batch_time(Value x);
 // A mask as slices for a scan: [time, batch, 1].
 Value mask_slices(Value mask);
-// What each step started from, given what it made of it.
+// The state before each step, given the states after each step.
 Value states_before(Value first, Value after, bool reverse);
 // mask ? a : b, or a without a mask.
 Value keep(Value mask, Value a, Value b);
@@ -42,8 +42,8 @@ Value keep(Value mask, Value a, Value b);
 // The same op on its inputs in f32, with outputs of the node's types: how halves are decomposed.
 Values in_f32(const Node& n);
 
-// The arithmetic of the products with h, from a sequence with `gates` numbers per unit; the rest is
-// small beside it.
-double product_flops(Value sequence, int64_t gates);
+// The operations of the matmuls with h, given a sequence with `gates` numbers per unit; the others
+// are few.
+double matmul_flops(Value sequence, int64_t gates);
 
 }  // namespace keratin::ops

@@ -6,10 +6,10 @@
 #include "keratin/ops/ops.h"
 #include "keratin/testing/expect_values.h"
 
-// What the tests of lstm and gru share.
+// Shared by the tests of lstm and gru.
 namespace keratin::ops {
 
-// 0.8 · sin(1.7 k + seed): numbers that are easily made elsewhere too.
+// 0.8 · sin(1.7 k + seed): numbers that are easy to compute in Keras, too.
 inline Tensor wave(double seed, const Shape& shape) {
   Tensor tensor(DType::f64, shape);
   for (int64_t k = 0; k < tensor.count(); ++k)

@@ -89,7 +89,7 @@ double reduced_count(const Node& n) {
   return count;
 }
 
-// Along the axes of the node n: none when it lists none, which to users' functions means all.
+// Along the axes of node n; if it lists none, along none, while the public functions mean all.
 Value reduce_like(const Node& n, const OpDef& op, Value x, bool keepdims) {
   return emit(op, {x}, ReduceAttrs{n.attr<ReduceAttrs>().axes, keepdims});
 }
@@ -98,8 +98,8 @@ Value reduce_like(const Node& n, const OpDef& op, Value x, bool keepdims) {
 // the arithmetic of statistics and round once.
 Value summand(const Node& n) { return cast(n.in(), statistics_dtype(n.in().dtype())); }
 
-// Those that reach the extremum share the gradient.
-Values extremum_grad(const Node& n, const Values& dy) {
+// The elements that equal the extremum share the gradient.
+Values max_min_grad(const Node& n, const Values& dy) {
   const Value hit = cast(equal(n.in(), restored(n, n.out())), n.in().dtype());
   return {hit * (restored(n, dy[0]) / reduce_like(n, sum_op, hit, true))};
 }
@@ -129,15 +129,15 @@ const OpDef max_op{.name = "max",
                    .attrs = attrs_type<ReduceAttrs>(),
                    .arity = 1,
                    .infer = infer_extremum,
-                   .grad = extremum_grad};
+                   .grad = max_min_grad};
 // min x
 const OpDef min_op{.name = "min",
                    .attrs = attrs_type<ReduceAttrs>(),
                    .arity = 1,
                    .infer = infer_extremum,
-                   .grad = extremum_grad};
+                   .grad = max_min_grad};
 // Π x. The gradient is the product of the others: y / x, but where there are zeros the one zero
-// gets the product of the rest, and two zeros leave nothing.
+// gets the product of the others, and with two zeros all gradients are zero.
 const OpDef prod_op{.name = "prod",
                     .attrs = attrs_type<ReduceAttrs>(),
                     .arity = 1,

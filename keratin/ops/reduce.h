@@ -21,7 +21,7 @@ struct KERATIN_API ArgAttrs {
 
 KERATIN_API Value sum(Value x, const Dims& axes = {}, bool keepdims = false);
 KERATIN_API Value max(Value x, const Dims& axes = {},
-                      bool keepdims = false);  // NaN wins; not of nothing
+                      bool keepdims = false);  // NaN wins; refuses empty axes
 KERATIN_API Value min(Value x, const Dims& axes = {}, bool keepdims = false);
 KERATIN_API Value prod(Value x, const Dims& axes = {}, bool keepdims = false);
 KERATIN_API Value any(Value x, const Dims& axes = {}, bool keepdims = false);  // bool
@@ -33,7 +33,7 @@ KERATIN_API Value logsumexp(Value x, const Dims& axes = {}, bool keepdims = fals
 KERATIN_API Value argmax(Value x, int64_t axis, bool keepdims = false);  // i64; the first of equals
 KERATIN_API Value argmin(Value x, int64_t axis, bool keepdims = false);
 
-// A reduced value with the reduced axes back, of size 1, so that it broadcasts against the input.
+// A reduced value with its axes restored as size 1, so that it broadcasts against the input.
 KERATIN_API Value restore_axes(Value reduced, const Shape& input, const Dims& axes);
 
 }  // namespace keratin::ops

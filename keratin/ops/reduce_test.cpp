@@ -6,6 +6,7 @@
 #include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/registry.h"
+#include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -15,10 +16,10 @@ namespace {
 using testing::check_op;
 using testing::expect_user_error;
 using testing::expect_values;
+using testing::inf;
+using testing::nan;
 
 using enum DType;
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 using Reduce = Value (*)(Value, const Dims&, bool);
 struct Named {

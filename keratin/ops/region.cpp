@@ -10,7 +10,7 @@ namespace keratin::ops {
 namespace {
 
 // The depth of the innermost body being written on this thread. An op goes to the deepest block of
-// its inputs, so a new body must be deeper than all that it can see.
+// its inputs, so a new body must be deeper than all values that it can use.
 thread_local size_t open_depth = 0;
 
 class OpenDepth {

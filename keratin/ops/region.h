@@ -4,7 +4,7 @@
 
 #include "keratin/ir/node.h"
 
-// How ops that hold other ops are built from C++ functions.
+// Builds ops with regions from C++ functions.
 namespace keratin::ops {
 
 // Writes a region: runs `body` on new parameters of these types; what it returns are the results.
@@ -14,14 +14,14 @@ using RegionBody = std::function<Values(const Values& parameters)>;
 std::unique_ptr<Block> write_region(const Types& parameters, const Values& near,
                                     const RegionBody& body);
 
-// Appends a node with regions, each of which takes the inputs as its parameters. What the regions
-// use from outside becomes further inputs.
+// Appends a node with regions, each of which takes the inputs as its parameters. Values that the
+// regions use from outside become further inputs.
 Node& emit_with_regions(const OpDef& op, Values inputs, Attrs attrs,
                         std::vector<std::unique_ptr<Block>> regions);
 
 // Checks in `infer` that a region's parameters have these types; `who` is named in the error.
 void require_parameters(const Block& region, const Types& types, std::string_view who);
-// Two types that are to be one: the sizes known in either. False when they cannot be equal.
+// Unifies two types: takes the sizes known in either. False if they cannot be equal.
 bool unify(Type& type, const Type& other);
 
 Types types_of(const Values& values);

@@ -64,7 +64,7 @@ Types infer_resize(const Node& n) {
   return {{n.in().dtype(), {shape[0], size[0], size[1], shape[3]}}};
 }
 
-// floor((o + ½) · in / out), in whole numbers.
+// floor((o + ½) · in / out), with integers.
 Value resize_nearest(Value x, int64_t axis, int64_t out) {
   const int64_t in = x.shape()[axis];
   std::vector<int64_t> source;
@@ -95,7 +95,7 @@ Value resize_bilinear(Value x, int64_t axis, int64_t out) {
   return lower + (at(high) - lower) * mix;
 }
 
-// What each pixel of the input counts in each of the result: [out, in], rows that sum to 1.
+// The weight of each input pixel in each output pixel: [out, in], rows that sum to 1.
 Tensor filter_weights(const Filter& filter, int64_t in, int64_t out, DType dtype) {
   std::vector<double> weights(static_cast<size_t>(in * out), 0.0);
   for (int64_t o = 0; o < out; ++o) {

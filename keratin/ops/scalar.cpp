@@ -31,7 +31,7 @@ double erfinv(double x) {
   double y = erfinv_start(x);
   const double slope = std::sqrt(std::numbers::pi) / 2;
   for (int step = 0; step < 2; ++step) {
-    // erfc keeps its digits in the tails, where erf is all nines.
+    // erfc is accurate in the tails, where erf is close to 1.
     const double error = x > 0.5    ? (1 - x) - std::erfc(y)
                          : x < -0.5 ? std::erfc(-y) - (1 + x)
                                     : std::erf(y) - x;

@@ -39,16 +39,16 @@ inline constexpr int pointwise_op_count = static_cast<int>(ScalarOp::constant);
 
 namespace scalar {
 
-// The inverse of erf: a rational start (Giles, 2010), then Newton steps on erf itself for doubles.
+// The inverse of erf: a rational approximation (Giles, 2010), refined by Newton steps in double.
 float erfinv(float x);
 double erfinv(double x);
 
-// Integer arithmetic wraps: done on the unsigned twin, where overflow is defined.
+// Integer arithmetic wraps: it is done on the unsigned type, for which overflow is defined.
 template <class T>
 using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                              std::type_identity<T>>::type;
 
-// What element types a functor takes, and how messages call them.
+// The element types that a functor takes, and their name in messages.
 struct Numbers {
   static constexpr const char* expected = "numbers";
   template <class T>
@@ -69,7 +69,7 @@ struct Anything {
   template <class T>
   static constexpr bool takes = true;
 };
-// What the result is depends on more than operands of one dtype: every backend writes these itself.
+// Functors that depend on more than operands of one dtype; every backend implements these itself.
 struct Special {
   static constexpr const char* expected = "a tensor";
   template <class T>
@@ -166,7 +166,7 @@ struct BitNot : Bits {
     else return static_cast<T>(~a);
   }
 };
-// Shifts by less than zero or by the width and more give what shifting on and on would.
+// Shifts by a negative number, or by the width or more, give the limit of repeated shifts.
 template <class T>
 bool in_width(T b) { return b >= 0 && b < T(8 * sizeof(T)); }
 struct ShiftLeft : Bits {
@@ -246,7 +246,7 @@ struct Fma : Floats { template <class T> T operator()(T a, T b, T c) const { ret
 struct Fms : Floats { template <class T> T operator()(T a, T b, T c) const { return std::fma(a, b, -c); } };
 struct Fnma : Floats { template <class T> T operator()(T a, T b, T c) const { return std::fma(-a, b, c); } };
 
-// What a functor does not say of itself.
+// What cannot be derived from a functor.
 enum class Trait : uint8_t {
   none,
   commutative,

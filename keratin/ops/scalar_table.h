@@ -8,7 +8,7 @@
 
 namespace keratin {
 
-// What follows from an op's row and functor in scalar.h.
+// Properties of an op, derived from its row and functor in scalar.h.
 struct ScalarDef {
   std::string_view name;
   int operands = 0;

@@ -45,7 +45,7 @@ struct Parts {
 
 Parts parts_of(const ScanAttrs& attrs, const Values& values) {
   const auto count = static_cast<int64_t>(values.size());
-  // Without adding the two, which may overflow.
+  // Without adding the two, since that may overflow.
   require(attrs.carries >= 0 && attrs.carries <= count && attrs.xs >= 0 &&
               attrs.xs <= count - attrs.carries,
           "scan: ", attrs.carries, " carries and ", attrs.xs, " xs of ", values.size(), " inputs");
@@ -53,7 +53,7 @@ Parts parts_of(const ScanAttrs& attrs, const Values& values) {
   return {{values.begin(), xs}, {xs, constants}, {constants, values.end()}};
 }
 
-// What a step takes when the loop takes these: an x without its axis of time.
+// The type of a step's input: that of an x without its axis of time.
 Types step_types(const ScanAttrs& attrs, Types inputs) {
   for (size_t i = 0; i < static_cast<size_t>(attrs.xs); ++i) {
     Type& x = inputs[static_cast<size_t>(attrs.carries) + i];
@@ -125,7 +125,7 @@ Values floats(const Values& values) {
 // Sums over many steps are kept in f32 at least.
 DType sum_dtype(DType dtype) { return size_of(dtype) < 4 ? DType::f32 : dtype; }
 
-// What the steps of a loop start from, stacked: the same loop, keeping its carries.
+// The carries before each step, stacked: computed by the same loop, with its carries as ys.
 Values incoming_carries(const Node& n, const Parts& in, ScanOptions options) {
   const FullBody body = [&](Block& block, const Parts& p) -> Scanned {
     Values results = inline_block(n.region(), block, joined({p.carries, p.xs, p.constants}));
@@ -135,8 +135,8 @@ Values incoming_carries(const Node& n, const Parts& in, ScanOptions options) {
   return scan_with_constants(in, body, options).ys;
 }
 
-// The loop backwards. Each step computes its forward step again and pulls the gradients of its
-// results back; those of the carries are carried, those of the constants summed up.
+// The loop backwards. Each step computes its forward step again and the gradients of its inputs;
+// the gradients of carries are carried, those of constants are summed.
 class ScanGradient {
  public:
   ScanGradient(const Node& n, const Values& dy, PullBack pull_back)
@@ -189,7 +189,7 @@ class ScanGradient {
     return {carried, {dx, dconstants}};
   }
 
-  // The loop gave those of the carries, then of the constants, and as ys those of the xs.
+  // The results are the gradients of the carries, then of the constants, and as ys those of the xs.
   Values by_input(const Scanned& back) const {
     Values result(n_.input_count());
     const size_t first_constant = in_.carries.size() + in_.xs.size();

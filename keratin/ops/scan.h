@@ -26,15 +26,15 @@ struct ScanOptions {
   bool reverse = false;
 };
 
-// What a step gives, and what the whole loop does: there each y has a leading axis of time.
+// The results of a step, or of the whole loop, where each y has a leading axis of time.
 struct Scanned {
   Values carries;
   Values ys;
 };
 
 // carries, ys[t] = body(carries, xs[t]) for t = 0, 1, …; xs have a leading axis of time. A carry
-// keeps its type. The body may use any value of the program around it. Runs as a loop, however
-// long; a loop of no steps returns `init`.
+// keeps its type. The body may use any value of the program around it. Runs as a loop of any
+// length; a loop without steps returns `init`.
 using ScanBody = std::function<Scanned(const Values& carries, const Values& xs)>;
 KERATIN_API Scanned scan(const Values& init, const Values& xs, const ScanBody& body,
                          ScanOptions options = {});

@@ -126,7 +126,7 @@ TEST(Scan, AddsUpForwardsAndBackwards) {
   }
 }
 
-TEST(Scan, OfNothingReturnsWhatItStartedFrom) {
+TEST(Scan, WithoutStepsReturnsItsInit) {
   Module m;
   const Value start = m.input({f32, {2}}), x = m.input({f32, {0, 2}});
   const Scanned r = running_sum({start}, {x});
@@ -137,7 +137,7 @@ TEST(Scan, OfNothingReturnsWhatItStartedFrom) {
   EXPECT_EQ(out[1].shape(), Shape({0, 2}));
 }
 
-TEST(Scan, LoopsInLoops) {
+TEST(Scan, NestsLoops) {
   // y[i] = Σ_j tanh(x[i, j] · w + y[i - 1]), and the innermost body uses values of all levels.
   check_op({.name = "two levels",
             .inputs = {{f32, {3, 4, 2}}, {f32, {2}}, {f32, {2}}},
@@ -215,7 +215,7 @@ TEST(Scan, RunsOnceForwardsAndOnceBackwards) {
   EXPECT_EQ(loops_in(compile(std::move(m))), 2);
 }
 
-TEST(Scan, TheGradientKeepsTheStatesOfAllStepsAndNothingElse) {
+TEST(Scan, TheGradientKeepsOnlyTheStatesOfAllSteps) {
   const int64_t steps = 500, size = 256;
   Module m;
   const Value h = m.input({f64, {size}}), w = m.input({f64, {size}});

@@ -23,7 +23,7 @@
 namespace keratin::ops {
 namespace {
 
-// Constants have no device: they are made wherever they are needed.
+// Constants have no device: they are created where they are needed.
 bool has_no_device(Value value) {
   return value.node().input_count() == 0 && !is_parameter(value.node());
 }
@@ -61,7 +61,7 @@ struct Axes {
   Names fixed = {};
 };
 
-constexpr int unrelated = -1;  // the name of an axis that is no other's
+constexpr int unrelated = -1;  // the name of an axis that no other axis has
 
 Names numbers(int64_t first, int64_t count) {
   Names names;
@@ -210,7 +210,7 @@ std::optional<Axes> axes_of(const Node& n, const Shape& result) {
   return std::nullopt;
 }
 
-// The axis along which an input is sliced for each shard; nothing where it is used whole.
+// The axis along which an input is sliced for each shard; nothing if it is used whole.
 std::optional<int64_t> sliced_axis(const Names& names, int name, const Shape& shape, int64_t size) {
   const auto at = find(names, name);
   if (!at || shape[static_cast<int64_t>(*at)] != size) return std::nullopt;

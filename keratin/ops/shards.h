@@ -16,16 +16,16 @@ bool is_sharded(Value value);
 // Sharded or mirrored.
 bool is_distributed(Value value);
 // The whole of any value on a device: shards are gathered, of mirrored copies the nearest is used,
-// anything else is transferred. Constants stay: they are made wherever they are needed.
+// other values are transferred. Constants are not: they are created where they are needed.
 Value whole_on(Value value, Device device);
 
-// The elements from `begin` to `end` along an axis, on a device. Where they are a shard that is
-// there already, they are that shard. A CPU reads them from the memory of another CPU itself.
+// The elements from `begin` to `end` along an axis, on a device. If they are a shard on that
+// device, returns that shard. A CPU reads them from the memory of another CPU directly.
 Value slice_on(Value value, int64_t axis, int64_t begin, int64_t end, Device device);
 
 // Calls f(shard, slice) for each shard of a value and the same elements of `other`, on the shard's
-// device; what it gives are the shards of the result. `other` and the results have the sharded
-// axis, too.
+// device; the values it returns are the shards of the result. `other` and the results have the
+// sharded axis, too.
 Value map_shards(Value sharded, Value other, const std::function<Value(Value, Value)>& f);
 int64_t sharded_axis(Value sharded);
 

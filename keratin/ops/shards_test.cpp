@@ -15,13 +15,14 @@
 namespace keratin::ops {
 namespace {
 
-constexpr Device cpu1{Device::Kind::cpu, 1};
+constexpr Device second_cpu{Device::Kind::cpu, 1};
 
 // x in two shards, the first of size `first`, the second on another device.
 Value shard(Value x, int64_t axis, int64_t first) {
   const int64_t size = x.shape()[axis];
   return concatenate(
-      {slice_axis(x, axis, 0, first), transfer(slice_axis(x, axis, first, size), cpu1)}, axis);
+      {slice_axis(x, axis, 0, first), transfer(slice_axis(x, axis, first, size), second_cpu)},
+      axis);
 }
 
 struct Case {
@@ -49,7 +50,7 @@ std::vector<Tensor> run(const Case& c, const std::vector<Tensor>& data, bool sha
     EXPECT_EQ(is_sharded(y), c.result == Case::sharded);
     bool on_both = false;  // does the second device compute anything?
     for (const auto& node : module.block().nodes())
-      on_both = on_both || (node->device() == cpu1 && node->name() != "transfer");
+      on_both = on_both || (node->device() == second_cpu && node->name() != "transfer");
     EXPECT_EQ(on_both, c.result != Case::whole);
   }
   module.output(y);
@@ -226,13 +227,14 @@ TEST_F(ShardsTest, ComputeTheSameAsTheWhole) {
 
 TEST_F(ShardsTest, SliceOfAShardIsTheShard) {
   Module module;
-  const Value a = module.input({DType::f32, {2, 3}}), b = module.input({DType::f32, {4, 3}, cpu1});
+  const Value a = module.input({DType::f32, {2, 3}}),
+              b = module.input({DType::f32, {4, 3}, second_cpu});
   const Value whole = concatenate({a, b}, 0);
   ASSERT_TRUE(is_sharded(whole));
   EXPECT_EQ(slice_axis(whole, 0, 0, 2), a);
   EXPECT_EQ(slice_axis(whole, 0, 2, 6), b);
-  EXPECT_FALSE(is_sharded(transfer(whole, cpu1)));
-  EXPECT_EQ(transfer(whole, cpu1).type().device, cpu1);
+  EXPECT_FALSE(is_sharded(transfer(whole, second_cpu)));
+  EXPECT_EQ(transfer(whole, second_cpu).type().device, second_cpu);
   EXPECT_FALSE(is_sharded(concatenate({a, a}, 0)));
 }
 
@@ -253,14 +255,14 @@ TEST_F(ShardsTest, TakeReadsOnlyTheRowsOfItsIndices) {
 TEST_F(ShardsTest, SliceOnSendsOnlyTheSlice) {
   Module module;
   const Value x = module.input({DType::f32, {4, 6}});
-  const Value here = slice_on(x, 0, 1, 3, cpu1);
+  const Value here = slice_on(x, 0, 1, 3, second_cpu);
   EXPECT_EQ(here.node().name(), "slice");
-  EXPECT_EQ(here.type().device, cpu1);
+  EXPECT_EQ(here.type().device, second_cpu);
   const Value sent = slice_on(x, 0, 1, 3, Device("gpu:0"));
   EXPECT_EQ(sent.node().name(), "transfer");
   EXPECT_EQ(sent.shape(), (Shape{2, 6}));
   EXPECT_EQ(sent.node().in().node().name(), "slice");
-  EXPECT_EQ(slice_on(shard(x, 0, 1), 0, 1, 4, cpu1).node().name(),
+  EXPECT_EQ(slice_on(shard(x, 0, 1), 0, 1, 4, second_cpu).node().name(),
             "transfer");  // the second shard itself
 }
 
@@ -304,7 +306,7 @@ TEST_F(ShardsTest, MayBeShardedThemselves) {
     }
 }
 
-TEST_F(ShardsTest, RejectWhatTheWholeRejects) {
+TEST_F(ShardsTest, RejectInputsThatTheWholeOpRejects) {
   Module module;
   const Value x = module.input({DType::f32, {2, 3}});
   const Value sharded = shard(module.input({DType::f32, {4, 6}}), 1, 3);

@@ -14,12 +14,12 @@ namespace keratin::ops {
 
 namespace {
 
-// A position of Python's, in [0, size].
+// A position as in Python, clamped to [0, size].
 int64_t clamp_position(int64_t position, int64_t size) {
   return std::clamp<int64_t>(position < 0 ? position + size : position, 0, size);
 }
 
-// How many elements start:limit:step takes of an axis; unknown when its size is and it matters.
+// The number of elements of start:limit:step; unknown if it depends on an unknown size.
 int64_t sliced_size(int64_t start, int64_t limit, int64_t step, int64_t size) {
   if (size == unknown) {
     const bool from_one_side = (start < 0) == (limit < 0) && limit != to_end;
@@ -44,7 +44,7 @@ Types infer_slice(const Node& n) {
   return {{n.in().dtype(), Shape(dims)}};
 }
 
-// Zeros with dy where the slice took it from.
+// Zeros, with dy at the positions of the slice.
 Values slice_grad(const Node& n, const Values& dy) {
   const auto& attrs = n.attr<SliceAttrs>();
   const Shape& shape = n.in().shape();
@@ -160,7 +160,7 @@ const OpDef dynamic_update_slice_op{
 Value slice(Value x, const Dims& start, const Dims& limit, const Dims& step) {
   SliceAttrs attrs{start, limit, step.empty() ? Dims(start.size(), 1) : step};
   bool whole = false;
-  // Known sizes are written into the attributes, so that equal slices look equal.
+  // Known sizes are written into the attributes, so that equal slices compare equal.
   if (static_cast<int64_t>(start.size()) == x.rank() && limit.size() == start.size()) {
     whole = attrs.step == Dims(start.size(), 1);
     for (size_t i = 0; i < start.size(); ++i) {
@@ -193,7 +193,7 @@ Value strided_slice(Value x, const std::vector<Range>& ranges) {
     const Range& range = ranges[i];
     require(range.step != 0 && range.step != std::numeric_limits<int64_t>::min(),
             "strided_slice: a step must not be ", range.step);
-    // Seen from the other end, position i is ~i = -i - 1, whether it counts from 0 or from -1.
+    // Counted from the other end, position i is ~i = -i - 1, whether it counts from 0 or from -1.
     const bool flip = range.step < 0;
     if (flip) backwards.push_back(static_cast<int64_t>(i));
     if (range.start) start[i] = flip ? ~*range.start : *range.start;

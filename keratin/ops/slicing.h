@@ -6,11 +6,11 @@
 #include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 
-// Ops that take a part of a tensor, or put one back.
+// Ops that read or replace a box of a tensor.
 namespace keratin::ops {
 
 // Per axis, as Python's start:limit:step with step > 0: negative positions count from the end, and
-// what lies outside is cut off.
+// positions outside are clamped.
 struct KERATIN_API SliceAttrs {
   Dims start, limit, step;
   static constexpr auto fields =
@@ -19,7 +19,7 @@ struct KERATIN_API SliceAttrs {
 };
 inline constexpr int64_t to_end = std::numeric_limits<int64_t>::max();  // as a limit
 
-// What a slice takes of an input whose sizes are known: start + step · [0, size) on each axis.
+// A slice of an input with known sizes: positions start + step · [0, size) on each axis.
 struct SliceWindow {
   Dims start, size;
 };
@@ -50,7 +50,7 @@ KERATIN_API Value strided_slice(Value x, const std::vector<Range>& ranges);
 // out[i] = x[n - 1 - i] along the axes; no axes means all of them.
 KERATIN_API Value flip(Value x, const Dims& axes = {});
 
-// `parts` equal pieces along an axis, or pieces of these sizes (one may be -1: what is left).
+// `parts` equal pieces along an axis, or pieces of these sizes (one may be -1: the rest).
 KERATIN_API Values split(Value x, int64_t parts, int64_t axis);
 KERATIN_API Values split_sizes(Value x, const Dims& sizes, int64_t axis);
 

@@ -1,6 +1,7 @@
 #include "keratin/ops/slicing.h"
 
 #include "keratin/base/text.h"
+#include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -11,12 +12,9 @@ using testing::check_op;
 using testing::counting;
 using testing::expect_user_error;
 using testing::expect_values;
+using testing::ints;
 
 using enum DType;
-
-Tensor ints(const Shape& shape, const std::vector<int64_t>& values) {
-  return Tensor::of(i32, shape, values);
-}
 
 TEST(Slice, Windows) {
   const SliceAttrs cases[] = {

@@ -52,7 +52,7 @@ Value over_merged(Value x, const Dims& list, F f) {
   return transpose(reshape(f(reshape(moved, merged), -1), moved.shape().dims()), back);
 }
 
-// x less its largest element along the axes, where sizes are not known yet.
+// x minus its maximum along the axes, for sizes that are not known yet.
 Value shifted(Value x, const Dims& axes) { return x - stop_gradient(max(x, axes, true)); }
 
 }  // namespace

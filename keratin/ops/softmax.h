@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/ir/node.h"
 
-// Softmax along one axis, and the losses that are made of it.
+// Softmax along one axis, and the losses computed with it.
 namespace keratin::ops {
 
 // exp(x - max x) / Σ exp(x - max x)

@@ -118,7 +118,7 @@ TEST(CrossEntropy, SparseBehavesAsAnOp) {
        .second_order = true});
 }
 
-TEST(CrossEntropy, LabelsThatAreNoClassCountForNothing) {
+TEST(CrossEntropy, IgnoresLabelsThatAreNoClass) {
   const Tensor labels = Tensor::of<double>(i32, {3}, {-1, 0, 4});
   const auto out = evaluate(
       [](const Values& in) {

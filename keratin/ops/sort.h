@@ -19,14 +19,14 @@ struct KERATIN_API TopKAttrs {
 };
 
 KERATIN_API Value sort(Value x, SortAttrs attrs);
-// Where the sorted elements are in x: sort(x) = take_along_axis(x, argsort(x)). i64.
+// The positions of the sorted elements in x: sort(x) = take_along_axis(x, argsort(x)). i64.
 KERATIN_API Value argsort(Value x, SortAttrs attrs);
 
 struct TopK {
   Value values;
   Value indices;  // i32, as in Keras
 };
-// The k largest elements of the last axis, largest first, and where they are.
+// The k largest elements of the last axis, largest first, and their positions.
 KERATIN_API TopK top_k(Value x, int64_t k);
 
 }  // namespace keratin::ops

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "keratin/base/text.h"
+#include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -12,10 +13,10 @@ namespace {
 using testing::check_op;
 using testing::expect_user_error;
 using testing::expect_values;
+using testing::inf;
+using testing::nan;
 
 using enum DType;
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Sort, AnyAxis) {
   for (int64_t axis : {0, 1, -1})

@@ -10,11 +10,11 @@ struct KERATIN_API TransferAttrs {
   static constexpr auto fields = field_list(field("device", &TransferAttrs::device));
 };
 
-// x on another device. The gradient goes back to where x is.
+// x on another device. The gradient is transferred back to the device of x.
 KERATIN_API Value transfer(Value x, Device device);
 
-// Is the output another name of the input's memory? It is in a view, and on the way from one device
-// of the CPU to another. Devices that a CPU stands in for have memory of their own, as GPUs do.
+// True if the output shares the memory of the input: for views, and for transfers between devices
+// of the CPU. Virtual devices have their own memory, as GPUs do.
 KERATIN_API bool shares_memory(const Node& node);
 
 }  // namespace keratin::ops

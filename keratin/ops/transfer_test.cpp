@@ -11,24 +11,24 @@
 namespace keratin::ops {
 namespace {
 
-constexpr Device cpu1{Device::Kind::cpu, 1};
+constexpr Device other_cpu{Device::Kind::cpu, 1};
 
 TEST(Transfer, CopiesToTheDevice) {
   set_logical_devices("cpu", 2);
   for (DType dtype : all_dtypes)
     testing::check_op({.name = text("transfer ", dtype),
                        .inputs = {{dtype, {3, 4}}},
-                       .build = [](const Values& in) { return Values{transfer(in[0], cpu1)}; },
+                       .build = [](const Values& in) { return Values{transfer(in[0], other_cpu)}; },
                        .gradient = dtype == DType::f32});
   set_logical_devices("cpu", 1);
 }
 
-TEST(Transfer, TheGradientGoesBack) {
+TEST(Transfer, TransfersTheGradientBack) {
   Module module;
   const Value x = module.input({DType::f32, {3}}, "x");
-  const Value y = transfer(x, cpu1);
-  EXPECT_EQ(y.type().device, cpu1);
-  EXPECT_EQ(sum(y).type().device, cpu1);
+  const Value y = transfer(x, other_cpu);
+  EXPECT_EQ(y.type().device, other_cpu);
+  EXPECT_EQ(sum(y).type().device, other_cpu);
   EXPECT_EQ(gradients(sum(y), {x})[0].type().device, x.type().device);
 }
 

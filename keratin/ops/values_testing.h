@@ -1,12 +1,21 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "keratin/testing/expect_values.h"
 
-// Tests of absolute values: inputs that a formula gives, and one result known from elsewhere.
+// Tests against known values: inputs from a formula, and a result computed elsewhere.
 namespace keratin::testing {
+
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+inline Tensor ints(const Shape& shape, const std::vector<int64_t>& values,
+                   DType dtype = DType::i32) {
+  return Tensor::of(dtype, shape, values);
+}
 
 // Element i is (i · step mod modulus) - offset, times a factor.
 inline Tensor counted(const Shape& shape, int64_t step, int64_t modulus, int64_t offset,

@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include "keratin/base/text.h"
+#include "keratin/ops/shape_rules.h"
 
 namespace keratin::ops {
 
 namespace {
 
 constexpr int64_t limit = int64_t{1} << 31;  // so that products of two fit
-
-int64_t entry(const Dims& list, size_t axis, int64_t otherwise) {
-  return list.empty() ? otherwise : list[axis];
-}
 
 void check_list(std::string_view who, std::string_view what, const Dims& list, size_t axes,
                 int64_t least) {
@@ -54,7 +51,7 @@ WindowAxes slide(std::string_view who, const Shape& input, const Dims& window, c
           axes);
   require(given || (how.low.empty() && how.high.empty()), who,
           ": low and high padding are for 'explicit', the padding is '", how.padding, "'");
-  // The input may be what a gradient says it was, not yet a tensor's shape.
+  // The shape may come from a gradient op's attributes, and not from a tensor.
   require(input.fits(), who, ": an input ", input, " would have too many elements");
   check_list(who, "strides", how.strides, axes, 1);
   check_list(who, "dilations", how.dilations, axes, 1);
@@ -66,10 +63,10 @@ WindowAxes slide(std::string_view who, const Shape& input, const Dims& window, c
     axis = {.input = input[static_cast<int64_t>(i) + 1],
             .window = window[i],
             .output = unknown,
-            .stride = entry(how.strides, i, 1),
-            .dilation = entry(how.dilations, i, 1),
-            .low = entry(how.low, i, 0),
-            .high = entry(how.high, i, 0)};
+            .stride = entry_or(how.strides, i, 1),
+            .dilation = entry_or(how.dilations, i, 1),
+            .low = entry_or(how.low, i, 0),
+            .high = entry_or(how.high, i, 0)};
     require(axis.window == unknown || (axis.window > 0 && axis.window < limit), who,
             ": a window must have a size of at least 1, got ", axis.window);
     resolve(who, how.padding, axis);

@@ -7,14 +7,14 @@
 #include "keratin/base/export.h"
 #include "keratin/tensor/shape.h"
 
-// Windows that slide over the axes in the middle of [batch, spatial…, channels]: what convolution
-// and pooling share.
+// Windows that slide over the spatial axes of [batch, spatial…, channels], for convolution and
+// pooling.
 namespace keratin::ops {
 
 inline constexpr int64_t max_spatial = 3;
 
-// Along one axis, output o sees the inputs o·stride - low + k·dilation for 0 <= k < window; what
-// lies outside [0, input) is padding. Negative padding leaves elements at that end unseen.
+// Along one axis, output o reads the inputs o·stride - low + k·dilation for 0 <= k < window; what
+// lies outside [0, input) is padding. Negative padding skips elements at that end.
 struct WindowAxis {
   int64_t input = 1;
   int64_t window = 1;
@@ -33,7 +33,7 @@ struct WindowAxis {
 // Where fewer than three axes are spatial, the first ones here have size 1.
 using WindowAxes = std::array<WindowAxis, max_spatial>;
 
-// How far a window moves and what surrounds the input; empty lists mean 1 (0 for low and high).
+// Strides, dilations and padding of a window; empty lists mean 1 (0 for low and high).
 struct Sliding {
   Dims strides;
   Dims dilations;

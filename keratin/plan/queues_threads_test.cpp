@@ -7,6 +7,7 @@
 #include "keratin/base/text.h"
 #include "keratin/ops/all_reduce.h"
 #include "keratin/ops/ops.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/transfer.h"
 #include "keratin/plan/plan.h"
 #include "keratin/testing/expect_error.h"

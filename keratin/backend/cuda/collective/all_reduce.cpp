@@ -6,6 +6,7 @@
 #include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/all_reduce.h"
+#include "keratin/ops/records.h"
 
 namespace keratin::cuda {
 
