@@ -33,63 +33,27 @@ struct MomentsLayout {
   }
 };
 
-// Sums each element's difference from the first of its column, and the squares of these: numbers
-// about as large as the column varies, so that the difference of the two sums keeps its digits.
+// See kernels/moments.cu.
 Source write_moments(const Node& node) {
   const auto p = arguments<ops::MomentsOperands>(node);
   const Type& type = node.in().type();
   const MomentsLayout at(type);
-  const std::string_view number = compute_type(type.dtype), stored = storage_type(type.dtype);
   const int64_t chunk = (at.rows + at.chunks - 1) / at.chunks, c = at.columns;
+  const std::string partial =
+      text("reinterpret_cast<", compute_type(type.dtype), "*>(", scratch_argument(node), ")");
   Source source;
   source.name = node.name();
   source.scratch_bytes = static_cast<size_t>(at.chunks * 2 * c) * size_of(node.type().dtype);
-  const std::string parts = text("reinterpret_cast<", number, "*>(", scratch_argument(node), ")");
-  source.code = text("using Index = ", index_type(node), ";\nusing Columns = Pack<", stored, ", ",
-                     at.pack, ">;\n");
-  source.code += function(
-      node, source, "kernel",
-      text("  __shared__ ", number, " sums[", at.height, "][", at.width * at.pack, "], squares[",
-           at.height, "][", at.width * at.pack, "];\n",
-           "  const Index column = (blockIdx.x * Index(", at.width, ") + threadIdx.x) * Index(",
-           at.pack, "), begin = blockIdx.y * Index(", chunk, "), end = min(begin + Index(", chunk,
-           "), Index(", at.rows, "));\n  ", number, " first[", at.pack, "], sum[", at.pack,
-           "] = {}, square[", at.pack, "] = {};\n  if (column < Index(", at.rows > 0 ? c : 0,
-           ")) {\n    const Columns top = *reinterpret_cast<const Columns*>(", p.x, " + column);\n",
-           "    for (int k = 0; k < ", at.pack, "; ++k) first[k] = load(top.items[k]);\n",
-           "#pragma unroll 4\n    for (Index r = begin + threadIdx.y; r < end; r += ", at.height,
-           ") {\n      const Columns row = *reinterpret_cast<const Columns*>(", p.x,
-           " + r * Index(", c, ") + column);\n      for (int k = 0; k < ", at.pack,
-           "; ++k) {\n        const ", number,
-           " off = load(row.items[k]) - first[k];\n        sum[k] += off;\n",
-           "        square[k] = fma(off, off, square[k]);\n      }\n    }\n  }\n",
-           "  for (int k = 0; k < ", at.pack, "; ++k) {\n    sums[threadIdx.y][threadIdx.x * ",
-           at.pack, " + k] = sum[k];\n    squares[threadIdx.y][threadIdx.x * ", at.pack,
-           " + k] = square[k];\n  }\n  __syncthreads();\n", "  const int own = threadIdx.y * ",
-           at.width, " + threadIdx.x, into = blockIdx.x * ", at.width * at.pack,
-           " + own;\n  if (own < ", at.width * at.pack, " && into < ", c, ") {\n    ", number,
-           " s = 0, q = 0;\n    for (int y = 0; y < ", at.height,
-           "; ++y) s += sums[y][own], q += squares[y][own];\n    ", parts, "[blockIdx.y * Index(",
-           2 * c, ") + into] = s;\n    ", parts, "[blockIdx.y * Index(", 2 * c, ") + Index(", c,
-           ") + into] = q;\n  }\n"));
-  const std::string total =
-      text("combine<scalar::Add, ", finishing_lanes, ", ", finishing_columns, ">(");
-  source.code += function(
-      node, source, "finish",
-      text("  __shared__ ", number, " shared[", finishing_columns * finishing_lanes,
-           "];\n  const Index column = blockIdx.x * Index(", finishing_columns,
-           ") + threadIdx.x;\n  ", number, " s = 0, q = 0;\n  if (column < Index(", c,
-           "))\n#pragma unroll 8\n    for (Index part = threadIdx.y; part < ", at.chunks,
-           "; part += ", finishing_lanes, ") {\n      s += ", parts, "[part * Index(", 2 * c,
-           ") + column];\n      q += ", parts, "[part * Index(", 2 * c, ") + Index(", c,
-           ") + column];\n    }\n  s = ", total,
-           "s, shared, threadIdx.y, threadIdx.x);\n  q = ", total,
-           "q, shared, threadIdx.y, threadIdx.x);\n  if (threadIdx.y > 0 || column >= Index(", c,
-           ")) return;\n  const ", number, " off = s / ", number, "(", at.rows, "), spread = q / ",
-           number, "(", at.rows, ") - off * off;\n  if (", p.mean, " != nullptr) ", p.mean,
-           "[column] = ", at.rows > 0 ? text("load(", p.x, "[column]) + ") : std::string(),
-           "off;\n", "  if (", p.variance, " != nullptr) ", p.variance, "[column] = spread < 0 ? ",
-           number, "(0) : spread;\n"));
+  source.code =
+      text("#include \"keratin/backend/cuda/kernels/moments.cu\"\nusing Index = ", index_type(node),
+           ";\nconstexpr moments::Layout layout = {", at.rows, ", ", c, ", ", at.pack, ", ",
+           at.width, ", ", at.height, ", ", chunk, ", ", at.chunks, "};\n");
+  source.code += function(node, source, "kernel",
+                          text("  moments::sum_chunk<layout, Index>(", p.x, ", ", partial, ");\n"));
+  source.code +=
+      function(node, source, "finish",
+               text("  moments::finish<layout, ", finishing_lanes, ", ", finishing_columns,
+                    ", Index>(", p.x, ", ", partial, ", ", p.mean, ", ", p.variance, ");\n"));
   if (c == 0) return source;
   source.launches = {
       {"kernel", static_cast<unsigned>(at.blocks), static_cast<unsigned>(at.chunks),
