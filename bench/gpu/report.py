@@ -16,7 +16,7 @@ from rows import ROWS, floors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HEADING = "## On a GPU\n"
-WAYS = {"eager": "PyTorch eager", "compile": "torch.compile", "graph": "CUDA graph by hand"}
+MODES = {"eager": "PyTorch eager", "compile": "torch.compile", "graph": "CUDA graph by hand"}
 
 
 def collect(lines):
@@ -37,30 +37,30 @@ def short(ms):
 
 def verdicts(row, mine, torch):
     """Each target of the row, and whether it is met."""
-    for way, need in row.targets.items():
-        if way == "ms":
+    for mode, need in row.targets.items():
+        if mode == "ms":
             text, short_of = f"≤ {need} ms", mine / need - 1
         else:
-            text = f"{need}× {way}" if need > 1 else f"under {way}"
-            if way not in torch:
+            text = f"{need}× {mode}" if need > 1 else f"under {mode}"
+            if mode not in torch:
                 yield f"{text} not measured"
                 continue
-            short_of = 1 - torch[way] / mine / need
+            short_of = 1 - torch[mode] / mine / need
         yield text + (f" missed by {100 * short_of:.0f} %" if short_of > 0 else " met")
 
 
 def missing(row, measured):
-    """What a run measures of the row, and this one did not."""
-    names = {"keratin": "Keratin", **WAYS}
+    """The measurements of the row that are missing."""
+    names = {"keratin": "Keratin", **MODES}
     torch = measured.get("torch", {})
-    have = {"keratin": "keratin" in measured} | {way: way in torch for way in row.ways}
+    have = {"keratin": "keratin" in measured} | {mode: mode in torch for mode in row.modes}
     return [names[who] for who, there in have.items() if not there]
 
 
-def cell(way, row, mine, torch):
-    if way not in torch:
-        return "missing" if way in row.ways else "–"
-    return f"{short(torch[way])} ({torch[way] / mine:.3g}×)"
+def cell(mode, row, mine, torch):
+    if mode not in torch:
+        return "missing" if mode in row.modes else "–"
+    return f"{short(torch[mode])} ({torch[mode] / mine:.3g}×)"
 
 
 def cells(row, measured, ceilings):
@@ -69,7 +69,7 @@ def cells(row, measured, ceilings):
     if not mine:
         return None
     line = [row.title, short(mine), short(keratin["alone_ms"])]
-    line += [cell(way, row, mine, torch) for way in WAYS]
+    line += [cell(mode, row, mine, torch) for mode in MODES]
     line.append("; ".join(verdicts(row, mine, torch)))
     if not ceilings:
         return [*line, "–", "–"]
@@ -78,14 +78,14 @@ def cells(row, measured, ceilings):
 
 
 def table(results):
-    head = ["ms", "Keratin", "alone", *WAYS.values(), "targets", "floor", "over it"]
+    head = ["ms", "Keratin", "alone", *MODES.values(), "targets", "floor", "over it"]
     lines = [cells(row, results["rows"].get(row.name, {}), results["ceilings"]) for row in ROWS]
     return "\n".join("| " + " | ".join(line) + " |"
                      for line in [head, ["---"] * len(head), *filter(None, lines)])
 
 
 def gaps(results):
-    """A sentence about the rows that are not whole, or nothing."""
+    """A sentence about the incomplete rows, or nothing."""
     found = {row.title: missing(row, results["rows"].get(row.name, {})) for row in ROWS}
     parts = [f"{', '.join(what)} of {title}" for title, what in found.items() if what]
     return f"\nNot measured: {'; '.join(parts)}.\n" if parts else ""
@@ -101,10 +101,10 @@ def section(results):
 {machine}Measured on {", ".join(dates)} by `scripts/gpu-check bench`, Keratin and PyTorch in turn;
 written by bench/gpu/report.py. [GPU.md](GPU.md) says what a step is.
 
-Keratin's steps take the batch from the host's memory, and "alone" the loss is asked for after each;
-PyTorch's batch lies on the GPU and nothing is read back. In brackets, how many times Keratin's time.
-The floor is the longest of FLOPs, bytes of memory and the batch's way, each at the rates above.
-Products are TF32 where the row does not say bf16. A dash is what is not to be measured.
+Keratin's steps take the batch from the host's memory, and "alone" the loss is read after each;
+PyTorch's batch is on the GPU and nothing is read back. In brackets, how many times Keratin's time.
+The floor is the longest of FLOPs, bytes of memory and the copy of the batch, each at the rates above.
+Matmuls are TF32 where the row does not say bf16. A dash is not measured.
 
 {table(results)}
 {gaps(results)}"""

@@ -40,10 +40,10 @@ class Rows(unittest.TestCase):
         self.assertEqual(row("resnet50_predict1").words, ["resnet50", "--predict"])
         self.assertEqual(row("resnet50_predict128").words, ["resnet50", "--predict", "--batch"])
 
-    def test_predictions_are_measured_in_all_ways(self):
+    def test_predictions_are_measured_in_all_modes(self):
         for name in ["resnet50_predict1", "resnet50_predict128", "bert_predict1"]:
-            self.assertEqual(row(name).ways, list(report.WAYS), msg=name)
-        self.assertEqual(row("lstm_train").ways, ["eager"])
+            self.assertEqual(row(name).modes, list(report.MODES), msg=name)
+        self.assertEqual(row("lstm_train").modes, ["eager"])
         torch = {name: command for who, name, command, _ in run.jobs(ROWS, "steps", True) if who == "torch"}
         self.assertEqual(torch["bert_predict1"][2:], ["bert", "--predict", "--compile"])
 
@@ -92,7 +92,7 @@ class Report(unittest.TestCase):
         self.assertIn("| missing | – | – | 3× eager not measured | – | – |", report.table(alone))
 
     def test_nothing_is_said_where_all_was_measured(self):
-        lines = [line for row in ROWS for line in measured(row.name, 1.0, **dict.fromkeys(row.ways, 2.0))]
+        lines = [line for row in ROWS for line in measured(row.name, 1.0, **dict.fromkeys(row.modes, 2.0))]
         text = report.section(collected(CEILINGS, *lines))
         self.assertNotIn("Not measured", text)
         self.assertNotIn("missing |", text)

@@ -1,11 +1,11 @@
-"""What is measured on a GPU, what it should be, and the least that it needs."""
+"""The rows of the GPU benchmark: what is measured, its targets, and the lower bound of its time."""
 
 from dataclasses import dataclass, field
 
 MODELS = {"mlp": "MLP 784-512-512-10, batch 128", "convnet": "MNIST convnet, batch 128",
           "lstm": "masked LSTM 20000 × 128, 128 units, batch 64", "bert": "BERT-base, 32 × 128",
           "resnet50": "ResNet-50, batch 128"}
-# Lengths of packed sequences are asked for on the host: PyTorch can make no graph of it.
+# The host reads the lengths of packed sequences: PyTorch cannot record a graph.
 UNCAPTURABLE = {"lstm"}
 
 
@@ -13,16 +13,15 @@ UNCAPTURABLE = {"lstm"}
 class Work:
     flops: float
     bytes: float  # through the GPU's memory
-    batch: float  # bytes that come from the host
+    batch: float  # bytes copied from the host
 
 
-# What must be true of Keratin's time: at most so many milliseconds, or so many times faster than a
-# way of PyTorch.
+# Targets of Keratin's time: a limit in milliseconds ("ms"), or a factor over a mode of PyTorch.
 @dataclass
 class Row:
     model: str
     bf16: bool = False
-    predict: int = 0  # that many samples; 0: a step of training
+    predict: int = 0  # samples of a prediction; 0: a step of training
     compiled: bool = True  # torch.compile is measured too
     targets: dict = field(default_factory=dict)
 
@@ -45,8 +44,8 @@ class Row:
                 *["--batch"] * (self.predict > 1)]
 
     @property
-    def ways(self):
-        """What is measured of PyTorch."""
+    def modes(self):
+        """The modes of PyTorch that are measured."""
         return ["eager", *["compile"] * self.compiled, *["graph"] * (self.model not in UNCAPTURABLE)]
 
     def work(self):
@@ -81,7 +80,7 @@ def mlp(size, _):
 def convnet(size, _):
     batch, layers = 128, [26**2 * 32 * 9, 11**2 * 64 * 9 * 32, 1600 * 10]
     flops = 2 * batch * (3 * sum(layers) - layers[0])
-    # What convolutions and poolings give is written and read, and so are the gradients.
+    # Results of convolutions and poolings are written and read, and so are the gradients.
     given = 26**2 * 32 + 13**2 * 32 + 11**2 * 64 + 5**2 * 64
     return Work(flops, 4 * batch * given * size + ADAM * 34826, batch * 28**2 * 4)
 
@@ -90,7 +89,7 @@ def lstm(size, _):
     batch, steps, units = 64, 200, 128
     words = sum(50 + row * 37 % 151 for row in range(batch))
     weights = 4 * units * (units + units)
-    # Per word and way, forward and back: its vector, four gates, the state and the output.
+    # Per word, forward and backward: its vector, four gates, the state and the output.
     bytes = 2 * 2 * words * 7 * units * size
     return Work(6 * words * weights, bytes + ADAM * (20000 * 128 + weights + 4 * units + 129),
                 batch * steps * 4)
@@ -101,15 +100,15 @@ def bert(size, predict):
     words = (predict or 32) * steps
     weights = layers * (4 * width**2 + 2 * width * hidden)
     others = layers * (9 * width + hidden) + width**2 + 5 * width + 2  # biases, norms, the head
-    # Scores and their shares of the values; both have the size of a product with steps² weights.
+    # Scores, and weights times values; both cost as much as a matmul with steps² weights.
     attention = layers * 2 * words * steps * width
     macs = words * weights + attention
-    if predict:  # what one sample makes on the way stays in the cache
+    if predict:  # the intermediate values of one sample stay in the cache
         return Work(2 * macs, 4 * (weights + others), words * 4)
     # A layer's forward pass in units of words × width, written and read: queries, keys and values
-    # 1 + 3, attention 3 + 1, its product 1 + 1, two normalised sums 2 · 3, the wide product 1 + 4,
-    # gelu 4 + 4, the narrow product 4 + 1. The way back has twice the products, and as much to read
-    # again as it makes.
+    # 1 + 3, attention 3 + 1, its matmul 1 + 1, two normalised sums 2 · 3, the wide matmul 1 + 4,
+    # gelu 4 + 4, the narrow matmul 4 + 1. The backward pass has twice the matmuls, and reads as much
+    # again as it writes.
     passes = 3 * (4 + 4 + 2 + 6 + 5 + 8 + 5)
     return Work(6 * macs, layers * passes * words * width * size +
                 ADAM * (weights + others + (30522 + 512) * width), words * 4)
@@ -122,10 +121,10 @@ def resnet50(size, predict):
     if predict:  # normalisations and relus are part of convolutions; one sample stays in the cache
         passes = given + read if predict > 1 else 0
         return Work(2 * batch * macs, batch * passes * size + weights * 4, batch * image)
-    # What a convolution gives is written, read for its moments, read to be normalised, and written
-    # again. Going back the gradient, the output and the input of the normalisation are read for
-    # sums, the masked gradient is written, two are read and one written, and that is read twice.
-    # What it reads is read again, and gets a gradient.
+    # The result of a convolution is written, read for its moments, read to be normalised, and written
+    # again. In the backward pass the gradient, the output and the input of the normalisation are read
+    # for sums, the masked gradient is written, two are read and one written, and that is read twice.
+    # The input of the convolution is read again, and gets a gradient.
     passes = 13 * given + 3 * read
     return Work(6 * batch * macs, batch * passes * size + ADAM * weights, batch * image)
 
@@ -134,7 +133,7 @@ WORK = {"mlp": mlp, "convnet": convnet, "lstm": lstm, "bert": bert, "resnet50": 
 
 
 def floors(row, ceilings):
-    """Milliseconds that each of the row's needs takes at what the GPU was seen to do."""
+    """The milliseconds that each of the row's needs takes at the GPU's measured rates."""
     work, rate = row.work(), ceilings["bf16_tflops" if row.bf16 else "tf32_tflops"]
     return {"FLOPs": work.flops / rate / 1e9, "memory": work.bytes / ceilings["copy_gbs"] / 1e6,
             "batch": work.batch / ceilings["host_gbs"] / 1e6}

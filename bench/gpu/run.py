@@ -3,10 +3,10 @@
 
     run.py [ROW...] [--without-torch] [--keratin PROGRAM] [--out STEPS.jsonl] [--seconds S] [--go-on]
 
-The first line says what the GPU can do. Whatever fails is named at the end; the others go on, and
-what a program printed before it failed is kept. When the seconds are over, if given, the program at
-work is ended, and those left are named. With --go-on the file is kept, and what is whole in it is
-not measured again: for the same machine, right after.
+The first line has the GPU's rates. Failures are listed at the end; the other rows go on, and what a
+program printed before it failed is kept. After --seconds, if given, the running program is ended, and
+the rows that are left are listed. With --go-on the file is kept, and its complete rows are not measured
+again: for the same machine, right after.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from rows import ROWS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 300  # seconds for one program: compiling for PyTorch takes the longest
-LEAST = 45  # with less it is not begun
+MIN_SECONDS = 45  # with less time left no program is started
 
 
 def run(command, limit):
-    """The last JSON that a program prints, and what went wrong. Not through a pipe: helpers of a
-    compiler may outlive it."""
+    """The last JSON that a program prints, and its error. Not through a pipe: helpers of a compiler
+    may outlive it."""
     error = None
     with tempfile.TemporaryFile("w+") as printed:
         try:
@@ -47,18 +47,18 @@ def python(script, *words):
 
 
 def jobs(rows, keratin, torch):
-    """Who measures what, in turn, and what there must be of it."""
+    """The programs to run, in turn, and the keys that their results must have."""
     if torch:
         yield "ceilings", None, python("torch_ceilings.py"), ["copy_gbs"]
     for row in rows:
         yield "keratin", row.name, [keratin, *row.words], ["ms"]
         if torch:
             words = [*row.words, *["--compile"] * row.compiled]
-            yield "torch", row.name, python("torch_steps.py", *words), row.ways
+            yield "torch", row.name, python("torch_steps.py", *words), row.modes
 
 
 def lines_of(path):
-    """What is in the file, by who measured what."""
+    """The lines of the file, by program and row."""
     try:
         with open(path) as f:
             return {(line["who"], line["row"]): line for line in map(json.loads, f)}
@@ -67,14 +67,14 @@ def lines_of(path):
 
 
 def measure(todo, known, out, end):
-    """Writes a line for each job that is not known; gives those that failed or were left."""
+    """Writes a line for each job that is not known; returns those that failed or were left."""
     failures = []
     for who, name, command, needs in todo:
         if all(need in known.get((who, name), {}) for need in needs):
             continue
         begin, label = time.monotonic(), " ".join(filter(None, [who, name]))
         limit = min(LIMIT, end - begin)
-        if limit < LEAST:
+        if limit < MIN_SECONDS:
             failures.append(f"{label}: no time left")
             continue
         got, error = run(command, limit)

@@ -91,18 +91,18 @@ def median_ms(step):
 def measurements(name, make, compiles):
     """What is known of a model, more of it each time. `make(compiled)` gives a step."""
     known = {"torch": torch.__version__}
-    for way in ["eager", "compile"] if compiles else ["eager"]:
-        step, begin = make(way == "compile"), time.perf_counter()
+    for mode in ["eager", "compile"] if compiles else ["eager"]:
+        step, begin = make(mode == "compile"), time.perf_counter()
         step()
         torch.cuda.synchronize()
-        known[f"{way}_first_s"] = round(time.perf_counter() - begin, 1)
-        known[way] = median_ms(step)
+        known[f"{mode}_first_s"] = round(time.perf_counter() - begin, 1)
+        known[mode] = median_ms(step)
         yield known
         if name in UNCAPTURABLE:
             continue
         ms = median_ms(captured(step))
         if ms < known.get("graph", math.inf):
-            known |= {"graph": ms, "graph_of": way}
+            known |= {"graph": ms, "graph_of": mode}
         yield known
 
 

@@ -22,7 +22,7 @@ Workload lstm(const DTypePolicy& policy);
 Workload bert(const DTypePolicy& policy);
 Workload resnet50(const DTypePolicy& policy);
 
-// Numbers in [0, 1), or whole ones below `below`; always the same.
+// Numbers in [0, 1), or integers below `below`; always the same.
 Tensor random(DType dtype, const Shape& shape, int64_t below = 0);
 Loss classes_of_logits();
 

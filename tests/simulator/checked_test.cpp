@@ -102,8 +102,8 @@ class CheckedCluster : public CheckedGpu {
   }
 };
 
-const std::string meet = "product::meet<2>(); ", leave = "product::meet_again(); ",
-                  read = "const float x = product::there<2>(kept + 63 - i, other); ",
+const std::string meet = "matmul::meet<2>(); ", leave = "matmul::meet_again(); ",
+                  read = "const float x = matmul::there<2>(kept + 63 - i, other); ",
                   store = "if (blockIdx.x == 0) out[i] = x; ";
 
 TEST_F(CheckedCluster, LetsThroughWhatIsInOrder) {

@@ -1,5 +1,5 @@
-// The functions of NVRTC that Keratin uses: texts are compiled by the compiler of the host, for the
-// simulated GPU. See README.md.
+// The functions of NVRTC that Keratin uses: sources are compiled by the compiler of the host, for
+// the simulated GPU. See README.md.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr int success = 0, invalid_input = 3, compilation_failed = 6;
 
-// As NVRTC is asked to: no products and sums in one. Memory is looked at as other types.
+// As NVRTC is called: no fused multiply-add. Memory is looked at as other types.
 const std::string& options() {
   static const std::string all =
       " -x c++ -std=c++20 -O1 -w -fPIC -shared -nostdlib -fno-exceptions -fno-rtti "
@@ -37,7 +37,7 @@ const std::string& options() {
 
 struct Program {
   std::string source;
-  std::vector<std::pair<std::string, std::string>> headers;  // name, text
+  std::vector<std::pair<std::string, std::string>> headers;  // name, code
   std::string log, code;
 };
 
@@ -98,7 +98,7 @@ int compile(Program& program, const std::string& architecture) {
 
 extern "C" {
 
-// Programs keep what was compiled by the version that compiled it: what is in front of every text
+// Programs keep what was compiled by the version that compiled it: what comes before every source
 // counts for that.
 int nvrtcVersion(int* major, int* minor) {
   uint32_t hash = 2166136261U;

@@ -1,4 +1,4 @@
-// The functions of cuBLASLt that Keratin uses. What they are not known to be asked for they refuse.
+// The functions of cuBLASLt that Keratin uses. They refuse everything that Keratin does not use.
 // Of the algorithms that they offer some are as bad as real ones may be: those come first.
 #include <atomic>
 
@@ -15,7 +15,7 @@ constexpr int turn_left_attribute = 3, turn_right_attribute = 4, epilogue_attrib
 constexpr int batch_count_attribute = 5, batch_stride_attribute = 6;
 constexpr int workspace_attribute = 1, join_attribute = 3, first_alignment_attribute = 5;
 
-constexpr int64_t least_depth_of_parts = 4;
+constexpr int64_t min_split_depth = 4;
 
 struct Found {
   Choice algorithm;
@@ -42,13 +42,13 @@ void read(T& to, const void* from, size_t bytes) {
   std::memcpy(&to, from, bytes);
 }
 
-// Algorithms that do something wrong are there for the products that they do wrong.
+// Wrong algorithms are offered for the matmuls that they compute wrongly.
 bool is_for(const Algorithm& algorithm, const Job& job) {
   const Sums sums = job.epilogue.sums;
   if (algorithm.loses_nan) return job.epilogue.relu;
   if (algorithm.sums_twice) return sums != Sums::none;
   if (algorithm.rounds_sums) return job.tf32 && (sums == Sums::of_left || sums == Sums::of_right);
-  if (algorithm.join != Join::none) return job.depth() >= least_depth_of_parts;
+  if (algorithm.join != Join::none) return job.depth() >= min_split_depth;
   return !algorithm.unsteady || sums != Sums::none;
 }
 
@@ -89,7 +89,7 @@ void enqueue_product(const Job& job, Stream* stream) {
   const int result = enqueue(stream, [job] {
     report_all(job);
     const bool changed = job.algorithm.unsteady && ++runs % 2 == 1;
-    with_type(job.out.type, [&](auto number) { Product<decltype(number)>(job, changed).make(); });
+    with_type(job.out.type, [&](auto number) { Matmul<decltype(number)>(job, changed).make(); });
   });
   need(result == 0, execution_failed);
 }

@@ -4,7 +4,7 @@
 #include <bit>
 #include <iterator>
 
-#include "cublas_product.h"
+#include "cublas_matmul.h"
 #include "machine.h"
 #include "refused.h"
 
@@ -19,7 +19,7 @@ inline constexpr int scale_f32 = 0, scale_f64 = 1;
 inline constexpr int plain_epilogue = 1, relu_epilogue = 2, bias_epilogue = 4,
                      relu_grad_epilogue = 136, sum_relu_grad_epilogue = 152,
                      sum_left_epilogue = 256, sum_right_epilogue = 512;
-inline constexpr uint64_t vector_bytes = 16;  // what kernels read at once, at most
+inline constexpr uint64_t vector_bytes = 16;  // the most that kernels read at once
 inline constexpr uint64_t workspace_alignment = 256;
 inline constexpr int64_t bits_alignment = 128;
 
@@ -139,7 +139,7 @@ inline Job make_job(const Operation& operation, const Matrix& left, const Matrix
   return job;
 }
 
-// Are addresses what the search for an algorithm was told that they would be?
+// True if addresses are aligned as the search for an algorithm was told.
 inline void check_addresses(const Job& job, const Choice& choice) {
   const void* const all[] = {job.a, job.b, job.addend, job.result};
   for (size_t i = 0; i < std::size(all); ++i)

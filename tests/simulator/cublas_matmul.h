@@ -5,25 +5,25 @@
 #include "numbers.h"
 #include "tiles.h"
 
-// One product of cuBLASLt's, with its epilogue, and the ways in which algorithms differ.
+// One matmul of cuBLASLt, with its epilogue, and how algorithms differ.
 namespace keratin::simulator {
 
-// Column-major, with so much from one column, and one matrix, to the next.
+// Column-major, with the steps from one column, and one matrix, to the next.
 struct Matrix {
   Number type = Number::f32;
   int64_t rows = 0, columns = 0, stride = 0;
   int64_t batch = 1, batch_stride = 0;
 };
 
-// How parts of the depth are joined, by the library's numbers: added to the result as they come, or
-// in order from the workspace, where they are as computed or rounded as the result is.
+// How the sums of a split depth are joined, by the library's numbers: added to the result as they
+// come, or in order from the workspace, where they are as computed or rounded as the result is.
 enum class Join : uint32_t { none = 0, in_place = 1, as_computed = 2, as_given = 4 };
 
 struct Algorithm {
   Join join = Join::none;
   bool loses_nan = false;    // in relu
-  bool sums_twice = false;   // what comes last in a sum
-  bool rounds_sums = false;  // to TF32, as if they were a product
+  bool sums_twice = false;   // the last element of a sum
+  bool rounds_sums = false;  // to TF32, as the factors are
   bool unsteady = false;     // other last bits in every other run
 };
 
@@ -34,7 +34,7 @@ struct Epilogue {
   Sums sums = Sums::none;
 };
 
-// Everything that a product is, for it is made long after the call. Addresses are looked at then.
+// Everything about a matmul, because it runs long after the call. Addresses are read then.
 struct Job {
   Matrix left, right, out;
   bool turn_left = false, turn_right = false, tf32 = false;
@@ -62,9 +62,9 @@ struct Job {
 
 // Of elements of one type.
 template <class T>
-class Product {
+class Matmul {
  public:
-  Product(const Job& job, bool changed)
+  Matmul(const Job& job, bool changed)
       : job_(job),
         rows_(job.rows()),
         columns_(job.columns()),
@@ -144,7 +144,7 @@ class Product {
           *value += static_cast<Sum>(job_.beta) * widen(addend[column * job_.out.stride + row]);
         T& to = result[column * job_.out.stride + row];
         store(after(*value, row, column), to);
-        *value = widen(to);  // sums are of what others see
+        *value = widen(to);  // sums are of the rounded values
       }
     make_sums();
   }

@@ -23,8 +23,8 @@ int64_t rows_of_x(const Convolution& c) { return c.batch * product_of(c.axes, &A
 int64_t rows_of_w(const Convolution& c) { return c.outputs * product_of(c.axes, &Axis::window); }
 int64_t rows_of_y(const Convolution& c) { return c.batch * product_of(c.axes, &Axis::output); }
 
-// How places of one image lie under or over those of another: for each of them and each element of
-// the window the other place, or nowhere.
+// How positions of one image map to those of another: for each position and each element of the
+// window the other position, or none.
 struct Places {
   int64_t count, window, others;
   std::vector<int64_t> other;
@@ -86,7 +86,7 @@ struct Image {
   }
 };
 
-// For some places, one row each: what lies under the window, of some neighbouring channels.
+// For some positions, one row each: the elements under the window, of some neighbouring channels.
 std::vector<float> gather(const Image& image, Places& places, Range rows, Range channels) {
   const int64_t width = channels.last - channels.first;
   std::vector<float> all(static_cast<size_t>((rows.last - rows.first) * places.window * width));
@@ -218,7 +218,7 @@ class Run {
   }
 
  private:
-  // What is multiplied; nothing of the result.
+  // The factors, not the result.
   Image image(Result which, int64_t id, int64_t rows, int64_t channels) const {
     Image made{channels, {}};
     if (p_.convolution.result == which) return made;

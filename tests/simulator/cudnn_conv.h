@@ -5,7 +5,7 @@
 
 #include "numbers.h"
 
-// Convolutions as cuDNN makes them, and the ways in which engines differ.
+// Convolutions as cuDNN computes them, and how engines differ.
 namespace keratin::simulator::cudnn {
 
 // Output o sees the inputs o · stride - padding + k · dilation for 0 <= k < window.
@@ -15,8 +15,8 @@ struct Axis {
 
 enum class Result { y, w, x };
 
-// x is [batch, places…, channels], w is [outputs, places…, channels / groups], y is
-// [batch, places…, outputs].
+// x is [batch, positions…, channels], w is [outputs, positions…, channels / groups], y is
+// [batch, positions…, outputs].
 struct Convolution {
   Result result = Result::y;
   Number type = Number::f32;
@@ -42,12 +42,12 @@ enum class Rounding { none, tf32, bf16 };
 
 struct Engine {
   std::vector<int> numerical_notes = {}, behavior_notes = {};
-  Rounding rounding = Rounding::none;  // of what is multiplied
-  bool in_parts = false;               // which lie in the workspace, and are joined in order
-  bool loses_nan = false;              // in relu
-  bool unsteady = false;               // other last bits in every other run
-  bool refuses = false;                // when a plan is made of it
-  bool is_greedy = false;              // in the memory that it wants
+  Rounding rounding = Rounding::none;  // of the factors
+  bool in_parts = false;   // the sums are split, kept in the workspace and joined in order
+  bool loses_nan = false;  // in relu
+  bool unsteady = false;   // other last bits in every other run
+  bool refuses = false;    // when a plan is made of it
+  bool is_greedy = false;  // in the memory that it wants
 };
 
 size_t workspace_bytes(const Program& program, const Engine& engine);

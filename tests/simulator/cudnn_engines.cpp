@@ -16,7 +16,7 @@ constexpr int mode_a = 3, mode_fallback = 2;
 Engine unsteady() { return {.numerical_notes = {nondeterministic}, .unsteady = true}; }
 Engine plain() { return {.numerical_notes = {strict_nan}}; }
 
-// Those that nobody should take come first, where they would be taken.
+// Engines that must not be taken come first, where they would be taken.
 std::vector<Engine> engines_of(const Program& program) {
   std::vector<Engine> all = {unsteady()};
   for (const int note :

@@ -40,8 +40,8 @@ struct Handle {
   Stream* stream = nullptr;
 };
 
-// [first, channels, places…] of which the channels lie side by side. What is inside a graph has no
-// address.
+// [first, channels, positions…], with the channels innermost in memory. What is inside a graph has
+// no address.
 struct Tensor {
   int64_t id = 0, alignment = 1;
   Number type = Number::f32;

@@ -1,15 +1,16 @@
-// In front of every text that is compiled for the simulated GPU: CUDA C++ as g++ understands it.
-// There is no standard library: the texts bring their own.
+// Comes before every source that is compiled for the simulated GPU: CUDA C++ as g++ understands it.
+// There is no standard library: sources bring their own.
 #pragma once
 
 #include "runtime.h"
 
 namespace keratin::simulator {
-// Not in .bss, which holds what texts declare as shared memory and nothing else.
+// Not in .bss, which holds the shared memory that sources declare and nothing else.
 static Runtime* runtime __attribute__((section(".data"))) = nullptr;
 }  // namespace keratin::simulator
 
-// Each access to memory is told where that was asked for: the compiler means its own checker.
+// Each access to memory calls these where checks are on: the compiler inserts the calls for its own
+// checker.
 #ifdef __SANITIZE_THREAD__
 #define KERATIN_UNSEEN __attribute__((no_sanitize_thread))
 namespace keratin::simulator {
@@ -198,7 +199,7 @@ struct Instruction {
 template <class T>
 inline constexpr bool is_known = false;
 
-// An instruction that a text has as asm("…" : outputs : inputs), with its operands in that order.
+// An instruction that a source has as asm("…" : outputs : inputs), with its operands in that order.
 template <Instruction i, class... Operands>
 void ptx(Operands&&... operands) {
   if constexpr (i == "griddepcontrol.wait;") {
@@ -282,7 +283,7 @@ void ptx(Operands&&... operands) {
 template <unsigned...>
 struct Numbers {};
 
-// A function of a text as the driver calls it.
+// A function of a source as the driver calls it.
 template <auto function>
 struct Kernel;
 template <class... Arguments, void (*function)(Arguments...)>
@@ -296,8 +297,8 @@ struct Kernel<function> {
   }
   static void call(void** arguments) { call_with(arguments, Numbers<__integer_pack(count)...>{}); }
 
-  static constexpr KernelInfo info(const char* name, unsigned most_threads, unsigned cluster) {
-    return {name, call, sizes, count, most_threads, cluster};
+  static constexpr KernelInfo info(const char* name, unsigned max_threads, unsigned cluster) {
+    return {name, call, sizes, count, max_threads, cluster};
   }
 };
 

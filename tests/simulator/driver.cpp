@@ -21,8 +21,8 @@ namespace {
 
 using namespace keratin::simulator;
 
-constexpr int most_shared_bytes = 232448, shared_bytes_unasked = 49152;
-constexpr unsigned most_threads = 1024;
+constexpr int max_shared_bytes = 232448, shared_bytes_unasked = 49152;
+constexpr unsigned max_threads = 1024;
 
 struct Gpu {
   Stream default_stream;
@@ -34,7 +34,7 @@ struct Module {
 struct Function {
   const Module* module = nullptr;
   const KernelInfo* info = nullptr;
-  int most_dynamic_shared = shared_bytes_unasked;
+  int max_dynamic_shared = shared_bytes_unasked;
 };
 
 // KERATIN_SIMULATED_GPUS of them, one unless set.
@@ -102,13 +102,13 @@ bool fits(const Function& function, const LaunchConfig& c) {
   const KernelInfo& kernel = *function.info;
   const uint64_t threads = uint64_t{c.threads.x} * c.threads.y * c.threads.z;
   const ModuleInfo& module = function.module->info;
-  return threads > 0 && threads <= most_threads && c.threads.z <= 64 &&
-         (kernel.most_threads == 0 || threads <= kernel.most_threads) && c.blocks.x > 0 &&
+  return threads > 0 && threads <= max_threads && c.threads.z <= 64 &&
+         (kernel.max_threads == 0 || threads <= kernel.max_threads) && c.blocks.x > 0 &&
          c.blocks.y > 0 && c.blocks.z > 0 && c.blocks.y < 65536 && c.blocks.z < 65536 &&
          c.blocks.x % kernel.cluster == 0 &&
-         // What texts declare is there once, for the block that runs.
+         // What sources declare exists once, for the block that runs.
          (kernel.cluster == 1 || module.shared_begin == module.shared_end) &&
-         c.shared_bytes <= static_cast<unsigned>(function.most_dynamic_shared);
+         c.shared_bytes <= static_cast<unsigned>(function.max_dynamic_shared);
 }
 
 // Everything is over then.
@@ -169,7 +169,7 @@ int cuDeviceGet(int* device, int ordinal) {
 
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   static const std::map<int, int> known = {
-      {16, 132}, {75, 9}, {76, 0}, {97, most_shared_bytes}};  // as an H200's
+      {16, 132}, {75, 9}, {76, 0}, {97, max_shared_bytes}};  // as an H200's
   const auto found = known.find(attribute);
   if (found == known.end()) return invalid_value;
   *value = found->second;
@@ -219,10 +219,10 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 }
 
 int cuFuncSetAttribute(void* function, int attribute, int value) {
-  constexpr int most_dynamic_shared_bytes = 8;
-  if (attribute != most_dynamic_shared_bytes || value < 0 || value > most_shared_bytes)
+  constexpr int max_dynamic_shared_bytes = 8;
+  if (attribute != max_dynamic_shared_bytes || value < 0 || value > max_shared_bytes)
     return invalid_value;
-  static_cast<Function*>(function)->most_dynamic_shared = value;
+  static_cast<Function*>(function)->max_dynamic_shared = value;
   return success;
 }
 

@@ -51,7 +51,7 @@ Fiber::Fiber()
       stack_(static_cast<char*>(mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
   if (stack_ == MAP_FAILED) throw std::bad_alloc();
-  mprotect(stack_, 4096, PROT_NONE);  // whoever goes beyond it is stopped
+  mprotect(stack_, 4096, PROT_NONE);  // a stack overflow stops here
 }
 
 Fiber::~Fiber() { munmap(stack_, stack_bytes); }

@@ -17,7 +17,7 @@ class Fiber {
   void begin(void (*function)(void*), void* argument);
   // Runs it until it pauses or ends, which is the answer.
   bool resume();
-  // From within: back to who resumed it.
+  // Called from within: returns to the caller of resume.
   void pause();
   const void* stack_begin() const { return stack_; }
   const void* stack_end() const;
@@ -30,7 +30,7 @@ class Fiber {
   const size_t unused_;  // bytes at the end of the stack
   char* const stack_;
   void* inside_ = nullptr;   // its stack pointer while it pauses
-  void* outside_ = nullptr;  // that of who resumed it
+  void* outside_ = nullptr;  // the stack of the caller of resume
   void (*function_)(void*) = nullptr;
   void* argument_ = nullptr;
   bool ended_ = true;

@@ -25,7 +25,7 @@ void Clock::add(uint64_t stream, uint64_t number) {
 void Clock::join(const Clock& other) {
   for (const auto& [stream, number] : other.numbers_) add(stream, number);
   for (const auto& [launch, nodes] : other.parts_) parts_.emplace(launch, nodes);
-  std::erase_if(parts_, [&](const auto& part) {  // of what is known as a whole
+  std::erase_if(parts_, [&](const auto& part) {  // of work that is recorded as a whole
     const auto known = numbers_.find(part.first.first);
     return known != numbers_.end() && part.first.second <= known->second;
   });
@@ -74,7 +74,7 @@ std::string History::add(uintptr_t begin, uintptr_t end, Touch how, const Work& 
 void History::add_reader(uintptr_t begin, uintptr_t end, const Work& work) {
   for (uintptr_t at = begin; at < end;) {
     auto found = segments_.lower_bound(at);
-    if (found == segments_.end() || found->first > at) {  // nobody was here
+    if (found == segments_.end() || found->first > at) {  // never touched
       const uintptr_t until = found == segments_.end() ? end : std::min(end, found->first);
       found = segments_.emplace_hint(found, at, Segment{until, {}, {}});
     }

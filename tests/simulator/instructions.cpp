@@ -11,7 +11,7 @@ namespace keratin::simulator {
 
 namespace {
 
-constexpr unsigned first_shared_address = 1024;  // the system's own part comes before
+constexpr unsigned first_shared_address = 1024;  // the system's own memory comes before
 
 void touch(const void* address, unsigned long bytes, Touch how) {
   static const bool is_checked = is_asked_for("checked");
@@ -135,10 +135,10 @@ void wait_for_fetches(unsigned groups_left) {
   }
 }
 
-// What a warp multiplies by tensor cores. Of a, 16 rows and `depth` columns, lane 4 r + p has rows
-// r and r + 8 in words 0, 2 and 1, 3; of b, `depth` rows and 8 columns, it has column r in words 4
-// and 5. A word holds `per_word` neighbours of the depth, word p of four, and a second one behind
-// the first four.
+// The factors of a tensor core instruction of a warp. Of a, 16 rows and `depth` columns, lane 4 r +
+// p has rows r and r + 8 in words 0, 2 and 1, 3; of b, `depth` rows and 8 columns, it has column r
+// in words 4 and 5. A word holds `per_word` neighbours of the depth, word p of four, and a second
+// one behind the first four.
 template <unsigned per_word, class Number>
 void multiply_whole(const char* slots, float (&products)[16][8], Number number) {
   constexpr unsigned depth = 8 * per_word;
@@ -163,7 +163,7 @@ void multiply_whole(const char* slots, float (&products)[16][8], Number number) 
   }
 }
 
-// Whoever comes to it first when all have met multiplies for all.
+// The first thread to run after all have met multiplies for all.
 template <unsigned per_word, class Number>
 void multiply(const char* what, float* sums, const unsigned* a, const unsigned* b, Number number) {
   const unsigned mine[6] = {a[0], a[1], a[2], a[3], b[0], b[1]};

@@ -14,7 +14,7 @@ struct Grid {
 
 // Runs a kernel: clusters of blocks one after the other, the threads of a cluster in turns. Every
 // second launch begins with the last block and the last thread, so that what depends on their order
-// gives other results. Shared memory begins as bytes of 0xff, which are no numbers. What is wrong
+// gives other results. Shared memory begins as bytes of 0xff, which are NaN. What is wrong
 // with the kernel, or nothing.
 std::string run(const ModuleInfo& module, const KernelInfo& kernel, const Grid& grid,
                 void** arguments);

@@ -27,7 +27,7 @@ struct Warp {
   Meeting meeting;
   const char* what = nullptr;  // what the first one came for
   unsigned ended = 0;          // lanes
-  // Two rooms in turn: who has met may still look at what was brought while others meet again.
+  // Two buffers in turn: a thread may still read the exchanged values while others meet again.
   unsigned turn = 0;
   unsigned met[2] = {};
   bool has_multiplied[2] = {};
@@ -44,7 +44,7 @@ struct Block {
   int read_by_others = -1, ended = std::numeric_limits<int>::max();
 };
 
-// 16 bytes on their way.
+// A copy of 16 bytes that is under way.
 struct Fetch {
   char* to;
   const void* from;
@@ -75,7 +75,7 @@ class Launch {
   unsigned cluster_size() const { return kernel_.cluster; }
   Meeting& cluster_meeting() { return cluster_meeting_; }
 
-  // The calling thread waits until all have come; whoever comes last goes on at once.
+  // The calling thread waits until all have come; the last one goes on at once.
   void meet(Meeting& meeting);
 
   // The calling thread reads or writes memory.

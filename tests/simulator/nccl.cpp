@@ -25,7 +25,7 @@ struct Communicator {
   int clique, rank, ranks;
 };
 
-// What one GPU was asked for.
+// The calls for one GPU.
 struct Call {
   const void* from;
   void* to;
@@ -34,7 +34,7 @@ struct Call {
   Stream* stream;
 };
 
-// What one clique was asked for in a group: of each rank its calls.
+// The calls for one clique in a group, by rank.
 using Calls = std::vector<std::vector<Call>>;
 
 struct Group {
@@ -50,7 +50,7 @@ Number number_of(int type) {
   return numbers[static_cast<size_t>(type - first)];
 }
 
-// The parts of a tensor, one of each GPU. NCCL adds them up in a ring, and every block of the
+// The addends of a tensor, one of each GPU. NCCL adds them up in a ring, and every block of the
 // tensor begins at another GPU; what is passed on is rounded.
 template <class T>
 void sum(const std::vector<Call>& parts) {
@@ -124,7 +124,7 @@ int connect(Communicator** made, int count, const int* gpus) {
       need(apart.insert(gpu).second, invalid_usage);
     }
     static std::mutex lock;
-    static auto* all = new std::vector<std::unique_ptr<Communicator>>();  // nobody destroys them
+    static auto* all = new std::vector<std::unique_ptr<Communicator>>();  // never destroyed
     static int cliques = 0;
     const std::lock_guard guard(lock);
     for (int rank = 0; rank < count; ++rank)

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Numbers as they lie in the memory of the simulated GPU, and as arithmetic is done with them. All
+// Numbers as they are stored in the memory of the simulated GPU, and as arithmetic uses them. All
 // is stated here again, so that a mistake of the library is not made twice.
 namespace keratin::simulator {
 
@@ -21,9 +21,9 @@ inline float from_f16(uint16_t half) {
 inline uint16_t to_f16(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const uint32_t magnitude = bits & 0x7fffffff;
-  uint32_t half = 0x7e00;  // no number
+  uint32_t half = 0x7e00;  // NaN
   if (magnitude < 0x38800000) {
-    // A multiple of 2^-24: adding 2^23 rounds it to a whole number.
+    // A multiple of 2^-24: adding 2^23 rounds it to an integer.
     half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p24F + 0x1p23F) & 0x7fffff;
   } else if (magnitude < 0x477ff000) {
     const uint32_t moved = magnitude - (112U << 23);
@@ -74,7 +74,7 @@ inline void narrow(float x, Bf16& to) { to.bits = to_bf16(x); }
 // Another number, as near as there is one: what comes out when the order of a sum changes.
 inline void change_last_bit(void* number) { *static_cast<uint8_t*>(number) ^= 1; }
 
-// relu, which no number passes, and as it is often made, which makes 0 of it.
+// relu that keeps NaN, and relu that turns NaN into 0, as some libraries do.
 template <class T>
 T relu(T x, bool loses_nan) {
   return x > 0 || (x != x && !loses_nan) ? x : T(0);

@@ -4,7 +4,7 @@
 
 namespace keratin::simulator {
 
-// How functions of a library say inside it that they do not do what they were asked for.
+// Thrown inside a library by functions that do not support a request.
 struct Refused {
   int status;
 };
@@ -13,7 +13,7 @@ inline void need(bool condition, int status) {
   if (!condition) throw Refused{status};
 }
 
-// What the caller is told; 0 is success.
+// The status that the caller gets; 0 is success.
 template <class Work>
 int status_of(const Work& work) {
   try {

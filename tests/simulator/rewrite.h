@@ -8,7 +8,7 @@ namespace keratin::simulator {
 // without a size becomes the block's.
 std::string as_cpp(const std::string& text);
 
-// What a module exports, for the kernels that a text defines.
+// The exports of a module: the kernels that a source defines.
 std::string module_of(const std::string& text);
 
 }  // namespace keratin::simulator

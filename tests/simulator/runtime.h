@@ -8,10 +8,10 @@ struct Index3 {
   unsigned x = 0, y = 0, z = 0;
 };
 
-// What a kernel's text sees of the thread that runs it.
+// The state of a thread that a kernel's source sees.
 struct ThreadView {
   Index3 thread, block, block_size, grid_size;
-  char* shared = nullptr;  // of the block, beside what the text declares
+  char* shared = nullptr;  // of the block, besides what the source declares
 };
 
 enum class Touch { read, write, atomic };
@@ -64,15 +64,15 @@ struct KernelInfo {
   void (*call)(void** arguments);
   const unsigned* sizes;  // of the arguments, in bytes
   unsigned arguments;
-  unsigned most_threads;  // of a block; 0 is any
-  unsigned cluster;       // blocks
+  unsigned max_threads;  // of a block; 0 is any
+  unsigned cluster;      // blocks
 };
 
 // What a module exports as `keratin_module`.
 struct ModuleInfo {
   Runtime** runtime;  // to be set
   const char* begin;  // of the module in memory; its constants end where shared begins
-  char *shared_begin, *shared_end;  // what its texts declare
+  char *shared_begin, *shared_end;  // what its source declares
   const KernelInfo* kernels;
   unsigned count;
 };

@@ -63,11 +63,11 @@ TEST_F(SimulatedGpu, SeesLanesThatHaveLeft) {
 
 constexpr const char* fetched = R"(
   float* kept = reinterpret_cast<float*>(memory);
-  product::fetch(kept + 4 * threadIdx.x, from + 4 * threadIdx.x, true);
-  product::end_of_fetches();
+  matmul::fetch(kept + 4 * threadIdx.x, from + 4 * threadIdx.x, true);
+  matmul::end_of_fetches();
   WAIT
   out[threadIdx.x] = kept[4 * threadIdx.x];
-  product::wait_for_fetches<0>();)";
+  matmul::wait_for_fetches<0>();)";
 constexpr const char* before_fetched = R"(
 #include "keratin/backend/cuda/kernels/matmul.cu"
 extern __shared__ float4 memory[];
@@ -76,7 +76,7 @@ alignas(16) const float from[256] = {8, 8, 8, 8, 9, 9, 9, 9};
 
 TEST_F(SimulatedGpu, FetchesWhenItIsWaitedFor) {
   const auto found = results(
-      function(with(fetched, "WAIT", "product::wait_for_fetches<0>();"), before_fetched), 1024);
+      function(with(fetched, "WAIT", "matmul::wait_for_fetches<0>();"), before_fetched), 1024);
   EXPECT_EQ(found[0], 8);
   EXPECT_EQ(found[1], 9);
 }
@@ -154,7 +154,7 @@ TEST_F(SimulatedGpu, RefusesLaunchesThatDoNotFit) {
   EXPECT_NE(launch(kernel, 1025), 0);
   EXPECT_NE(launch(kernel, 0), 0);
   EXPECT_NE(launch(kernel, 64, 50000), 0) << "nobody asked for as much";
-  EXPECT_EQ(d.set_function_attribute(kernel, Driver::most_dynamic_shared_bytes, 50000), 0);
+  EXPECT_EQ(d.set_function_attribute(kernel, Driver::max_dynamic_shared_bytes, 50000), 0);
   EXPECT_EQ(launch(kernel, 64, 50000), 0);
 }
 

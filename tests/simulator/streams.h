@@ -13,8 +13,8 @@
 #include "machine.h"
 #include "mode.h"
 
-// Streams, events and graphs, as strict as CUDA's: what nobody waits for is not done, and what does
-// not depend on each other is done in any order.
+// Streams, events and graphs, as strict as CUDA's: what nobody waits for does not run, and what
+// does not depend on each other is done in any order.
 namespace keratin::simulator {
 
 // Results of CUDA's driver.
@@ -22,7 +22,7 @@ inline constexpr int success = 0, invalid_value = 1, out_of_memory = 2, invalid_
                      invalid_image = 200, not_found = 500, launch_failed = 719,
                      capture_unsupported = 900, capture_invalidated = 901, capture_isolated = 905;
 
-// A place in a stream: done when all that came before it is.
+// A position in a stream: reached when everything before it is done.
 struct Mark {
   Stream* stream = nullptr;
   bool done = false;
@@ -84,7 +84,7 @@ class Machine {
   // The host hears that all of it is done.
   void hear_everything();
   void report(uintptr_t begin, uintptr_t end, Touch how);
-  // Something that was launched went wrong: heard by whoever waits next.
+  // A launch failed: reported to the next call that waits.
   void complain(const std::string& words);
   int take_failure();
 

@@ -5,15 +5,15 @@
 #include <cstring>
 #include <vector>
 
-// Products of matrices as the stand-ins of cuBLASLt and cuDNN make them. Tiles that stay in
-// registers, for whole test suites go through here; each sum is made one by one all the same.
+// Matmuls for the simulated cuBLASLt and cuDNN. Tiles stay in registers, because whole test suites
+// run through here; each sum is still computed one by one.
 namespace keratin::simulator {
 
 struct Range {
   int64_t first, last;
 };
 
-// One of several parts of a range that are about as long.
+// One of several chunks of a range, of about equal length.
 inline Range part_of(int64_t size, int64_t part, int64_t parts) {
   return {size * part / parts, size * (part + 1) / parts};
 }
@@ -24,7 +24,7 @@ struct Lanes {
   static constexpr int64_t count = 32 / sizeof(Sum);
 };
 
-// A matrix [depth, columns] in strips of as many columns as there are lanes, of which each row lies
+// A matrix [depth, columns] in strips of as many columns as there are lanes, in which each row lies
 // side by side.
 template <class Sum>
 class Strips {
@@ -50,7 +50,7 @@ class Strips {
   std::vector<Sum> numbers_;
 };
 
-// A matrix whose rows lie so far apart.
+// A matrix whose rows are `stride` apart.
 template <class Number>
 struct Rows {
   Number* numbers;
@@ -76,7 +76,7 @@ void add_tile(const Sum* const (&left)[rows_of_tile], const Sum* strip, int64_t 
   totals[0] = t0, totals[1] = t1, totals[2] = t2, totals[3] = t3;
 }
 
-// out += left · right, of that part of the depth.
+// out += left · right, over a chunk of the depth.
 template <class Sum>
 void add_product(const Rows<const Sum>& left, const Strips<Sum>& right, Range depth,
                  const Rows<Sum>& out) {

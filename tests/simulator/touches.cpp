@@ -5,7 +5,7 @@
 
 namespace keratin::simulator {
 
-// The narrowest barrier that all of the group and the thread that comes now take part in.
+// The narrowest barrier that includes all of the group and the thread that comes now.
 bool Touches::Access::is_before(const Moment& now) const {
   if (group == Group::none) return true;
   if (group == Group::grid || now.cluster != last.cluster) return false;
@@ -17,7 +17,7 @@ bool Touches::Access::is_before(const Moment& now) const {
   return group == Group::thread && now.thread == last.thread;
 }
 
-// Those who came before a barrier that later ones have passed need not be remembered.
+// Accesses before a barrier that later ones have passed need not be remembered.
 void Touches::Access::add(const Moment& now) {
   if (is_before(now)) {
     group = Group::thread;
@@ -93,7 +93,7 @@ void Touches::each(const Visit& visit) const {
 }
 
 void Touches::forget() {
-  if (pages_.size() > most_pages) pages_.clear();
+  if (pages_.size() > max_pages) pages_.clear();
   last_ = nullptr;
   ++age_;
 }

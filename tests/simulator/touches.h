@@ -20,14 +20,14 @@ struct Moment {
   } passed = {};
 };
 
-// Which threads touched which bytes, and when. Two of them that no barrier tells apart may be there
+// Which threads accessed which bytes, and when. Two that no barrier orders may be there
 // at the same time, and one that writes is then a race, whatever came of it here.
 class Touches {
  public:
   struct Race {
     Moment other;
     Touch how;               // the other's
-    bool unwritten = false;  // there is no other: nobody wrote what is read
+    bool unwritten = false;  // there is no other access: the byte was never written
   };
   // Whether what is read must have been written.
   explicit Touches(bool begins_empty) : begins_empty_(begins_empty) {}
@@ -52,7 +52,7 @@ class Touches {
     bool atomic = false;  // the writes
   };
   static constexpr size_t page_bytes = 256;
-  static constexpr size_t most_pages = 1 << 14;  // that are kept
+  static constexpr size_t max_pages = 1 << 14;  // that are kept
   struct Page {
     uint64_t age = 0;  // of an older one nothing is known
     Byte bytes[page_bytes];

@@ -4,14 +4,15 @@
 
 namespace keratin {
 
-// Runs programs on NVIDIA GPUs: kernels written as text for each node and compiled by NVRTC, matrix
-// products by cuBLASLt. The driver and the libraries are opened when first needed; nothing of CUDA
-// is needed to build or to start.
+// Runs programs on NVIDIA GPUs: kernels whose source NVRTC compiles for each node, matmuls by
+// cuBLASLt, convolutions by cuDNN. The driver and the libraries are opened when first needed; a
+// build and a start need nothing of CUDA.
 const Backend& cuda_backend();
 
 namespace cuda {
 
-// How many GPUs can be used; 0 when a library is missing, for the reason that follows.
+// The number of GPUs that can be used; 0 where there is none, for the reason that
+// `why_no_device` gives.
 int device_count();
 const std::string& why_no_device();
 

@@ -166,7 +166,7 @@ TEST_F(CudaSources, Padding) {
     }
 }
 
-TEST_F(CudaSources, ProductsAndWindows) {
+TEST_F(CudaSources, MatmulsAndWindows) {
   for (DType dtype : {DType::f32, DType::f16}) {
     Module m;
     const Value x = m.input({dtype, {2, 6, 7, 4}}), w = m.input({dtype, {3, 3, 2, 6}});
@@ -199,7 +199,7 @@ TEST_F(CudaSources, Moments) {
     }
 }
 
-// What surrounds cuDNN's part of a convolution: turned filters, padding, more channels.
+// The kernels around cuDNN's: transposed filters, padding, more channels.
 TEST_F(CudaSources, ConvolutionsByCudnn) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     Module m;
@@ -215,9 +215,9 @@ TEST_F(CudaSources, ConvolutionsByCudnn) {
       for (Channels channels : {Channels::as_they_are, Channels::more, Channels::folded}) {
         const auto shape = cudnn_shape(ops::conv_geometry(value.node()), dtype, channels);
         ASSERT_TRUE(shape);
-        const ConvSources texts = conv_sources(*conv_job(value.node()), *shape, false);
-        EXPECT_GT(texts.image, 0U);  // 8 rows are padded at one end only
-        for (const Source& source : {texts.prepare, texts.before, texts.after})
+        const ConvSources sources = conv_sources(*conv_job(value.node()), *shape, false);
+        EXPECT_GT(sources.image, 0U);  // 8 rows are padded at one end only
+        for (const Source& source : {sources.prepare, sources.before, sources.after})
           expect_compiles(source.code);
       }
     for (const Value& value : {y, dw}) {
@@ -228,7 +228,7 @@ TEST_F(CudaSources, ConvolutionsByCudnn) {
   }
 }
 
-// relu(conv · scale + shift + added), of cuDNN's part and of none.
+// relu(conv · scale + shift + added), fused by cuDNN and not.
 TEST_F(CudaSources, EpiloguesOfConvolutions) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     const Type types[] = {{dtype, {2, 8, 9, 3}},
@@ -252,9 +252,9 @@ TEST_F(CudaSources, EpiloguesOfConvolutions) {
       for (const bool fused : {true, false}) {
         const auto shape = cudnn_shape(ops::conv_geometry(job->conv), dtype, channels);
         ASSERT_TRUE(shape);
-        const ConvSources texts = conv_sources(*job, *shape, fused);
-        EXPECT_EQ(texts.shift > 0, fused);
-        for (const Source& source : {texts.prepare, texts.before, texts.after})
+        const ConvSources sources = conv_sources(*job, *shape, fused);
+        EXPECT_EQ(sources.shift > 0, fused);
+        for (const Source& source : {sources.prepare, sources.before, sources.after})
           expect_compiles(source.code);
       }
     expect_compiles(write_direct_conv(*job).code);
@@ -267,7 +267,7 @@ TEST_F(CudaSources, EpiloguesOfConvolutions) {
   }
 }
 
-// Windows that are gathered for a product, and added up from one.
+// Windows that are gathered for a matmul, and added up from its result.
 TEST_F(CudaSources, WindowsOfConvolutions) {
   Module m;
   const ops::ConvAttrs attrs{.strides = {2, 1}, .dilations = {1, 2}, .padding = "same"};
@@ -282,20 +282,20 @@ TEST_F(CudaSources, WindowsOfConvolutions) {
 }
 
 // A kernel is compiled anew when a header changes that it includes, be it by way of another.
-TEST_F(CudaSources, TheCompilersInputHasWhatIsIncluded) {
-  const auto holds = [](const std::string& text, const char* part) {
-    return compiler_input(text, "sm_90").find(part) != std::string::npos;
+TEST_F(CudaSources, TheCacheKeyHasAllIncludedHeaders) {
+  const auto holds = [](const std::string& code, const char* part) {
+    return compiler_input(code, "sm_90").find(part) != std::string::npos;
   };
   const std::string lstm = "#include \"keratin/backend/cuda/kernels/lstm.cu\"\n";
-  for (const std::string& text : {std::string(), lstm}) {
-    EXPECT_TRUE(holds(text, "struct Sigmoid"));  // ops/scalar.h
-    EXPECT_EQ(holds(text, "lstm_forward"), text == lstm);
-    EXPECT_EQ(holds(text, "struct Product"), text == lstm);  // recurrent.h
-    EXPECT_FALSE(holds(text, "gru_forward"));
+  for (const std::string& code : {std::string(), lstm}) {
+    EXPECT_TRUE(holds(code, "struct Sigmoid"));  // ops/scalar.h
+    EXPECT_EQ(holds(code, "lstm_forward"), code == lstm);
+    EXPECT_EQ(holds(code, "struct StateMatmul"), code == lstm);  // recurrent.h
+    EXPECT_FALSE(holds(code, "gru_forward"));
   }
 }
 
-TEST_F(CudaSources, AWrongTextIsRefusedWithTheCompilersWords) {
+TEST_F(CudaSources, AnErrorQuotesTheCompiler) {
   try {
     compile("extern \"C\" __global__ void kernel() { wrong; }", "sm_90");
     FAIL() << "expected a BackendError";
@@ -372,7 +372,7 @@ TEST(CudaSourceText, RowsAreWrittenOverInputsWhereAllThreadsHaveOne) {
 }
 
 // Inputs and sums are small; what lies between them has 2³² elements.
-TEST(CudaSourceText, ALoopCountsAllThatItGoesOver) {
+TEST(CudaSourceText, ALoopOverManyElementsCountsIn64Bits) {
   Module m;
   const Type column{DType::f32, {65536, 1}}, row{DType::f32, {65536}};
   auto region = std::make_unique<Block>(1);

@@ -23,16 +23,16 @@ class Connected {
     }
   }
 
-  // After what the calling queue, that of the first GPU, has launched; other queues have finished
-  // the parts that they made. All sums are there when it returns. They take turns: two that met on
-  // their GPUs in different orders could wait for each other.
-  void sum(std::span<const Clique::Part> parts) {
+  // Runs after what the calling queue, that of the first GPU, has launched; the other queues have
+  // finished their addends. Waits for all sums. Calls take turns: two that reached the GPUs in
+  // different orders could wait for each other.
+  void sum(std::span<const Clique::Addend> addends) {
     static std::mutex lock;
     const std::lock_guard guard(lock);
     streams_[0] = current_queue().stream();
-    clique_.all_reduce(parts, streams_);
+    clique_.all_reduce(addends, streams_);
     Result result = 0;
-    for (size_t i = gpus_.size(); i-- > 0;) {  // the queue's own GPU is the last to be entered
+    for (size_t i = gpus_.size(); i-- > 0;) {  // ends with the queue's own GPU entered
       gpus_[i]->enter();
       if (const Result here = driver().synchronize(streams_[i])) result = here;
     }
@@ -51,7 +51,7 @@ class Connected {
   std::vector<StreamHandle> streams_;
 };
 
-// nullptr when NCCL cannot connect the devices, which takes it long to find out.
+// nullptr if NCCL cannot connect the devices; remembered, because it takes long to find out.
 Connected* connected(const std::vector<Device>& devices) {
   static std::mutex lock;
   static auto* known = new std::map<std::vector<Gpu*>, std::unique_ptr<Connected>>();
@@ -62,12 +62,12 @@ Connected* connected(const std::vector<Device>& devices) {
   try {
     if (is_new) found->second = std::make_unique<Connected>(gpus);
   } catch (const BackendError&) {
-    // Transfers do it.
+    // The node is decomposed into transfers.
   }
   return found->second.get();
 }
 
-// NCCL wants one GPU per part.
+// True if each device is a GPU of its own, as NCCL needs.
 bool are_apart(const std::vector<Device>& devices) {
   std::set<const Gpu*> gpus;
   for (const Device device : devices) gpus.insert(&gpu(device));
@@ -87,17 +87,17 @@ class AllReduceStep final : public Kernel {
                 " tensors on ", devices_of(node_).size(), " GPUs");
   }
   Launch bind(Pointers p) const override {
-    std::vector<Clique::Part> parts;
+    std::vector<Clique::Addend> addends;
     for (const Value& input : node_.inputs())
-      parts.push_back(
+      addends.push_back(
           {.count = static_cast<size_t>(input.shape().count()), .dtype = input.dtype()});
-    return [this, p, parts]() mutable {
-      for (size_t i = 0; i < parts.size(); ++i) {
-        parts[i].from = p[i];
-        parts[i].to = p[parts.size() + i];
-        ensure(parts[i].to != nullptr, "cuda: a sum over GPUs that one of them does not use");
+    return [this, p, addends]() mutable {
+      for (size_t i = 0; i < addends.size(); ++i) {
+        addends[i].from = p[i];
+        addends[i].to = p[addends.size() + i];
+        ensure(addends[i].to != nullptr, "cuda: one GPU has no memory for the sum over GPUs");
       }
-      connected_.sum(parts);
+      connected_.sum(addends);
     };
   }
 

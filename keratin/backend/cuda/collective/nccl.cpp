@@ -61,15 +61,17 @@ Clique::Clique(const Nccl& nccl, const std::vector<int>& gpus)
 bool Clique::sums(DType dtype) { return data_type(dtype) >= 0; }
 
 // All in one group: one GPU alone would wait for the others, which this thread launches too.
-void Clique::all_reduce(std::span<const Part> parts, std::span<const StreamHandle> streams) const {
+void Clique::all_reduce(std::span<const Addend> addends,
+                        std::span<const StreamHandle> streams) const {
   const size_t gpus = communicators_.size();
-  ensure(streams.size() == gpus && parts.size() % gpus == 0, "cuda: parts of another clique");
+  ensure(streams.size() == gpus && addends.size() % gpus == 0, "cuda: addends for other GPUs");
   check_nccl(nccl_, nccl_.group_start(), "ncclGroupStart");
   int status = 0;
-  for (size_t i = 0; i < parts.size() && status == 0; ++i)
-    status = nccl_.all_reduce(parts[i].from, parts[i].to, parts[i].count, data_type(parts[i].dtype),
-                              Nccl::sum, communicators_[i % gpus], streams[i % gpus]);
-  const int end = nccl_.group_end();  // whatever came: it is open
+  for (size_t i = 0; i < addends.size() && status == 0; ++i)
+    status = nccl_.all_reduce(addends[i].from, addends[i].to, addends[i].count,
+                              data_type(addends[i].dtype), Nccl::sum, communicators_[i % gpus],
+                              streams[i % gpus]);
+  const int end = nccl_.group_end();  // closes the group, whatever the status
   check_nccl(nccl_, status, "ncclAllReduce");
   check_nccl(nccl_, end, "ncclGroupEnd");
 }

@@ -11,7 +11,7 @@ namespace keratin::cuda {
 struct Communicator_;
 using CommunicatorHandle = Communicator_*;
 
-// The part of NCCL that is used, as it is called. Numbers are NCCL's; 0 is success.
+// The functions of NCCL that are used. Numbers are NCCL's; 0 is success.
 struct Nccl {
   static constexpr int sum = 0;
 
@@ -23,25 +23,25 @@ struct Nccl {
   const char* (*error_string)(int);
 };
 
-// nullptr where there is none.
+// nullptr where NCCL is not installed.
 const Nccl* nccl();
 
-// GPUs of this process that sum together. Whoever calls takes turns.
+// GPUs of this process that reduce together. Callers take turns.
 class Clique {
  public:
-  // By the driver's numbers. BackendError when NCCL cannot connect them.
+  // `gpus` are the driver's numbers. Throws BackendError if NCCL cannot connect them.
   Clique(const Nccl& nccl, const std::vector<int>& gpus);
 
-  // What one GPU has of a tensor, and where it wants the sum.
-  struct Part {
+  // One GPU's addend of a tensor, and where its copy of the sum goes.
+  struct Addend {
     const void* from = nullptr;
     void* to = nullptr;
     size_t count = 0;
     DType dtype = DType::f32;
   };
   static bool sums(DType dtype);
-  // Launches the sums of several tensors, each a row of parts in the order of the GPUs.
-  void all_reduce(std::span<const Part> parts, std::span<const StreamHandle> streams) const;
+  // Launches the sums of several tensors, each a row of addends in the order of the GPUs.
+  void all_reduce(std::span<const Addend> addends, std::span<const StreamHandle> streams) const;
 
  private:
   const Nccl& nccl_;

@@ -97,10 +97,10 @@ TEST(NcclClique, SumsTensorsOverGpus) {
   const Clique clique(library, {3, 1});
   EXPECT_EQ(StandIn::connected, (std::vector{3, 1}));
   float a0[] = {1, 2}, a1[] = {10, 20}, b0[] = {5}, b1[] = {7}, sums[6] = {};
-  using Part = Clique::Part;
-  const std::vector<Part> parts{
-      Part{a0, sums, 2}, {a1, sums + 2, 2}, {b0, sums + 4, 1}, {b1, sums + 5, 1}};
-  clique.all_reduce(parts, streams);
+  using Addend = Clique::Addend;
+  const std::vector<Addend> addends{
+      Addend{a0, sums, 2}, {a1, sums + 2, 2}, {b0, sums + 4, 1}, {b1, sums + 5, 1}};
+  clique.all_reduce(addends, streams);
   EXPECT_EQ(std::vector<float>(sums, sums + 6), (std::vector<float>{11, 22, 11, 22, 12, 12}));
   EXPECT_EQ(StandIn::groups_open, 0);
 }
@@ -109,12 +109,12 @@ TEST(NcclClique, HasItsNumbersForTypes) {
   const Nccl library = StandIn::functions();
   const Clique clique(library, {0, 1});
   float x[2] = {};
-  std::vector<Clique::Part> parts;
+  std::vector<Clique::Addend> addends;
   for (const DType dtype : {DType::f16, DType::f32, DType::f64, DType::bf16}) {
     EXPECT_TRUE(Clique::sums(dtype));
-    for (int gpu = 0; gpu < 2; ++gpu) parts.push_back({x, x, 0, dtype});
+    for (int gpu = 0; gpu < 2; ++gpu) addends.push_back({x, x, 0, dtype});
   }
-  clique.all_reduce(parts, streams);
+  clique.all_reduce(addends, streams);
   EXPECT_EQ(StandIn::types, (std::vector{6, 6, 7, 7, 8, 8, 9, 9}));
   EXPECT_FALSE(Clique::sums(DType::boolean));
   EXPECT_FALSE(Clique::sums(DType::i32));
@@ -130,7 +130,7 @@ TEST(NcclClique, ErrorsAreInItsWordsAndTheGroupIsClosed) {
   float x[2] = {};
   StandIn::refuse_call = 1;
   EXPECT_EQ(error_of([&] {
-              clique.all_reduce(std::vector<Clique::Part>{{x, x, 1}, {x, x, 1}}, streams);
+              clique.all_reduce(std::vector<Clique::Addend>{{x, x, 1}, {x, x, 1}}, streams);
             }),
             "cuda: NCCL: ncclAllReduce: invalid argument (4)");
   EXPECT_EQ(StandIn::groups_open, 0);

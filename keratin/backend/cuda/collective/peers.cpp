@@ -10,7 +10,7 @@ void connect(const Driver& driver, const std::vector<Peer>& gpus) {
           driver.can_access_peer(&possible, from.device, to.device) != 0 || possible == 0 ||
           driver.set_context(from.context) != 0)
         continue;
-      driver.enable_peer_access(to.context, 0);  // where that fails nothing changes
+      driver.enable_peer_access(to.context, 0);  // a failure changes nothing
     }
 }
 

@@ -11,8 +11,8 @@ struct Peer {
   ContextHandle context;
 };
 
-// Lets GPUs copy from each other's memory by themselves, where the machine can do that. Copies work
-// without it too: then the driver sends them through the host.
+// Lets GPUs copy from each other's memory directly, where the machine can. Without it, the driver
+// copies through the host.
 void connect(const Driver& driver, const std::vector<Peer>& gpus);
 
 }  // namespace keratin::cuda

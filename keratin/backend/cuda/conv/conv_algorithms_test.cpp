@@ -13,7 +13,7 @@
 #include "keratin/ops/ops.h"
 #include "keratin/testing/backends.h"
 
-// Whichever way turns out to be the fastest, it gives what the definition of the op gives.
+// Every candidate gives what the definition of the op gives, whichever is the fastest.
 namespace keratin::cuda {
 namespace {
 
@@ -28,7 +28,7 @@ void expect_alike(const Tensor& actual, const Tensor& expected, const std::strin
 
 using Expect = void (*)(const ConvJob& job, const Tensor& expected);
 
-// Kernels of our own, and the library's products of what lies under windows.
+// Kernels of our own, and the library's matmuls of windows.
 void expect_of_ours(const ConvJob& job, const Tensor& expected) {
   // Gradients under windows are rounded before they are added up.
   const bool rounds = job.kind == ConvKind::grad_input && job.dtype() != DType::f32;
@@ -42,8 +42,8 @@ void expect_of_ours(const ConvJob& job, const Tensor& expected) {
 void expect_of_cudnns(const ConvJob& job, const Tensor& expected) {
   const CudnnCandidates found = cudnn_candidates(job, {.tf32 = false});
   EXPECT_FALSE(found.candidates.empty()) << keratin::text(job.node.name());
-  for (const Candidate& way : found.candidates) {
-    const auto kernel = way.make();
+  for (const Candidate& candidate : found.candidates) {
+    const auto kernel = candidate.make();
     if (kernel == nullptr) continue;
     expect_alike(output_of(job.node, *kernel), expected, kernel->describe());
   }
@@ -99,23 +99,23 @@ class WithCudnn : public WithGpu<Parameters...> {
   }
 };
 
-class ConvWays : public WithGpu<size_t, DType> {};
-class ConvWaysOfCudnn : public WithCudnn<size_t, DType> {};
+class ConvCandidates : public WithGpu<size_t, DType> {};
+class ConvCandidatesOfCudnn : public WithCudnn<size_t, DType> {};
 
-TEST_P(ConvWays, GiveTheSame) {
+TEST_P(ConvCandidates, GiveWhatTheDefinitionGives) {
   expect_alike(conv_cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_ours);
 }
-TEST_P(ConvWaysOfCudnn, GiveTheSame) {
+TEST_P(ConvCandidatesOfCudnn, GiveWhatTheDefinitionGives) {
   expect_alike(conv_cases[std::get<0>(GetParam())], std::get<1>(GetParam()), expect_of_cudnns);
 }
 
 const auto every_case = ::testing::Combine(::testing::Range(size_t{0}, std::size(conv_cases)),
                                            ::testing::Values(DType::f32, DType::bf16));
-INSTANTIATE_TEST_SUITE_P(Cases, ConvWays, every_case);
-INSTANTIATE_TEST_SUITE_P(Cases, ConvWaysOfCudnn, every_case);
+INSTANTIATE_TEST_SUITE_P(Cases, ConvCandidates, every_case);
+INSTANTIATE_TEST_SUITE_P(Cases, ConvCandidatesOfCudnn, every_case);
 
 // relu(conv · scale + shift + added) of few numbers, by our own kernel and by others.
-TEST(ConvDirect, TakesAnEpilogueAlong) {
+TEST(ConvDirect, ComputesItsEpilogue) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
   const Device device{Device::Kind::gpu, 0};
@@ -146,7 +146,7 @@ TEST(ConvDirect, TakesAnEpilogueAlong) {
   }
 }
 
-TEST(FirstSeen, IsAnInputAndAnOutputThatSeesIt) {
+TEST(FirstSeen, FindsAnInputAndAnOutputOfItsWindow) {
   using Attrs = ops::ConvAttrs;
   const auto seen = [](const Shape& x, const Shape& w, const Attrs& attrs) {
     Module m;
@@ -165,10 +165,10 @@ TEST(FirstSeen, IsAnInputAndAnOutputThatSeesIt) {
       std::nullopt);
 }
 
-// relu of no number is no number, in cuDNN's part too.
+// relu of NaN is NaN, in cuDNN's engines too.
 class ConvReluOfCudnn : public WithCudnn<DType, int64_t> {};
 
-TEST_P(ConvReluOfCudnn, LetsNanThrough) {
+TEST_P(ConvReluOfCudnn, KeepsNan) {
   const auto [dtype, window] = GetParam();
   const Device device{Device::Kind::gpu, 0};
   const Type x{dtype, {2, 8, 8, 16}, device}, w{dtype, {window, window, 16, 16}, device},
@@ -184,13 +184,13 @@ TEST_P(ConvReluOfCudnn, LetsNanThrough) {
   const auto job = conv_job(node);
   ASSERT_TRUE(job && job->epilogue);
   for (const bool tf32 : {false, true})
-    for (const Candidate& way : cudnn_candidates(*job, {.tf32 = tf32}).candidates) {
-      const auto kernel = way.make();
+    for (const Candidate& candidate : cudnn_candidates(*job, {.tf32 = tf32}).candidates) {
+      const auto kernel = candidate.make();
       if (kernel == nullptr) continue;
       const Tensor y = output_of(node, *kernel, {.nan = true});
       EXPECT_TRUE(std::isnan(y.at(0))) << kernel->describe() << ' ' << dtype << ' ' << window;
     }
-  // The last resort, where cuDNN has no way.
+  // The fallback where cuDNN has no engine.
   const auto kernel = make_im2col(*job, {.tf32 = false});
   ASSERT_NE(kernel, nullptr);
   EXPECT_TRUE(std::isnan(output_of(node, *kernel, {.nan = true}).at(0))) << kernel->describe();

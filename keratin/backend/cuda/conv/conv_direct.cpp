@@ -5,15 +5,15 @@
 #include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 
-// Convolutions in which few numbers are under a window, straight from their definition: libraries
-// make them products, whose tiles are then nearly empty.
+// Convolutions over few numbers per window, straight from their definition: the tiles of a
+// library's matmul would be nearly empty.
 namespace keratin::cuda {
 
 namespace {
 
 constexpr int64_t max_taps = 32;                     // numbers under a window
-constexpr int64_t max_filter = 48 << 10;             // bytes of shared memory that always are there
-constexpr int64_t lane_outputs = 32, lane_rows = 8;  // of a block that sums
+constexpr int64_t max_filter = 48 << 10;             // bytes of shared memory that every chip has
+constexpr int64_t lane_outputs = 32, lane_rows = 8;  // threads of a block that sums
 
 struct Direct {
   const ConvJob& job;
@@ -31,8 +31,8 @@ struct Direct {
   }
 };
 
-// A thread makes as many channels of one place as 16 bytes hold. The filter, with the scale of an
-// epilogue in it, lies in shared memory.
+// A thread computes as many channels of one position as 16 bytes hold. The filter, times the scale
+// of an epilogue, is in shared memory.
 Source write_forward(const Direct& c) {
   const ConvEpilogue epilogue = c.job.epilogue.value_or(ConvEpilogue{});
   const auto together = static_cast<int64_t>(16 / size_of(c.job.dtype()));
@@ -69,14 +69,14 @@ Source write_forward(const Direct& c) {
                "; ++e) {\n      const Index o = first + e;\n      y.items[e] = ", c.storage, "(",
                value, ");\n    }\n    *reinterpret_cast<Pack<", c.storage, ", ", width, ">*>(p",
                c.job.y, " + at) = y;\n  }\n"));
-  constexpr int64_t wanted = 2048;  // blocks; each begins by reading the filter
+  constexpr int64_t max_blocks = 2048;  // each begins by reading the filter
   source.launches = {
-      {"kernel", static_cast<unsigned>(std::min<int64_t>(blocks_for(count), wanted))}};
+      {"kernel", static_cast<unsigned>(std::min<int64_t>(blocks_for(count), max_blocks))}};
   return source;
 }
 
-// A block takes some of the places and 32 output channels, a thread all of the window for one of
-// these; blocks' sums are joined by a second kernel, in order.
+// A block has a chunk of the positions and 32 output channels, a thread the whole window for one of
+// these channels; a second kernel adds up the blocks' sums, in order.
 Source write_grad_filter(const Direct& c) {
   const int64_t all = c.g.batch * c.places, taps = c.taps();
   const int64_t blocks = std::clamp<int64_t>(all / (lane_rows * 8), 1, 1024);

@@ -62,29 +62,29 @@ class Reader {
     return true;
   }
   bool add_image(Value other) {
-    const auto place = place_of(other);
-    if (found_.added || !place || other.shape() != shape_) return false;
-    found_.added = place;
+    const auto index = index_of(other);
+    if (found_.added || !index || other.shape() != shape_) return false;
+    found_.added = index;
     return other.dtype() == node_.type().dtype;
   }
 
-  std::optional<size_t> place_of(Value value) const {
+  std::optional<size_t> index_of(Value value) const {
     const Values parameters = node_.region().parameter_values();
     const auto found = std::find(parameters.begin(), parameters.end(), value);
     if (found == parameters.end()) return std::nullopt;
     return static_cast<size_t>(found - parameters.begin());
   }
 
-  // What channel o is given, as text; empty for what is no number per channel.
+  // The number for channel o, as an expression; empty if there is not one number per channel.
   std::string channel(Value value) const {
     if (const Tensor* constant = ops::constant_value(value); constant && constant->count() == 1)
       return literal(DType::f32, constant->at(0));
-    const auto place = place_of(value);
-    if (!place) return "";
-    if (value.shape().count() == 1) return text("load(p", *place, "[0])");
+    const auto index = index_of(value);
+    if (!index) return "";
+    if (value.shape().count() == 1) return text("load(p", *index, "[0])");
     const bool by_channel = value.shape().count() == shape_.back() && value.shape().rank() > 0 &&
                             value.shape().back() == shape_.back();
-    return by_channel ? text("load(p", *place, "[o])") : "";
+    return by_channel ? text("load(p", *index, "[o])") : "";
   }
 
   const Node& node_;
@@ -119,15 +119,15 @@ std::optional<ConvJob> conv_job(const Node& node) {
                                  [](const auto& inner) { return &inner->op() == &ops::conv_op; });
   if (conv == nodes.end()) return {};
   const Values parameters = node.region().parameter_values();
-  const auto place = [&](size_t input) {
+  const auto index = [&](size_t input) {
     return static_cast<size_t>(std::find(parameters.begin(), parameters.end(), (*conv)->in(input)) -
                                parameters.begin());
   };
-  if (place(0) == parameters.size() || place(1) == parameters.size()) return {};
+  if (index(0) == parameters.size() || index(1) == parameters.size()) return {};
   auto epilogue = Reader(node, **conv).read();
   if (!epilogue || node.type().dtype != (*conv)->type().dtype) return {};
   return ConvJob{
-      node, **conv, ConvKind::forward, place(0), place(1), node.input_count(), std::move(epilogue)};
+      node, **conv, ConvKind::forward, index(0), index(1), node.input_count(), std::move(epilogue)};
 }
 
 }  // namespace keratin::cuda

@@ -8,17 +8,16 @@
 #include "keratin/backend/cuda/driver/driver.h"
 #include "keratin/tensor/dtype.h"
 
-// The part of cuDNN 9 that is used, its graph interface, opened when first needed. Names and
-// numbers are the library's; descriptors know their device by the context that the caller has
-// entered.
+// The functions of cuDNN 9's graph interface that are used, opened when first needed. Names and
+// numbers are the library's; descriptors belong to the device that the caller has entered.
 namespace keratin::cuda::cudnn {
 
-// Is the library there? Without it convolutions are made from matrix products.
+// True if the library is installed. Without it convolutions become matmuls.
 bool available();
 // 91400 is 9.14.0.
 size_t version();
 
-// What descriptors are of, and the types of what they hold.
+// The kinds of descriptors, and the types of their attributes.
 enum class Kind {
   pointwise = 0,
   convolution = 1,
@@ -51,7 +50,7 @@ enum class Field {
 
 int data_type(DType dtype);  // of f32, f16 and bf16
 
-// One description: filled in, finished, then only read.
+// A descriptor: filled in, finalized, then only read.
 class Descriptor {
  public:
   explicit Descriptor(Kind kind);
@@ -74,15 +73,15 @@ class Descriptor {
   }
   void set(int attribute, const std::vector<Descriptor>& values);
   void hold(const Descriptor& value) { held_.push_back(value); }
-  // That of the library on the GPU that was entered.
+  // The library's handle for the GPU that was entered.
   void set_handle(int attribute) const;
 
-  // False where the library cannot do what is described.
+  // False if the library cannot do what is described.
   bool finish() const;
 
   int64_t number(int attribute) const;
   std::vector<int> numbers(int attribute, Field field, int64_t most) const;
-  // What the library found: at most that many, all of one kind.
+  // The descriptors that the library found: at most `count`, all of one kind.
   std::vector<Descriptor> descriptors(int attribute, Kind kind, int64_t most) const;
 
  private:
@@ -90,7 +89,7 @@ class Descriptor {
   std::vector<Descriptor> held_;
 };
 
-// Launches a plan on a stream of the GPU that was entered. False where the library refuses.
+// Launches a plan on a stream of the GPU that was entered. False if the library refuses.
 bool execute(const Descriptor& plan, const Descriptor& variant_pack, StreamHandle stream);
 
 }  // namespace keratin::cuda::cudnn

@@ -14,7 +14,7 @@ using cudnn::Field;
 using cudnn::Kind;
 
 constexpr size_t max_workspace = size_t{512} << 20;
-constexpr int64_t max_ways = 8;  // the library's order is good: the best is among the first
+constexpr int64_t max_engines = 8;  // the library's order is good: the best is among the first
 
 // Attributes and modes, by the library's numbers.
 constexpr int tensor_alignment = 900, tensor_type = 901, tensor_sizes = 902, tensor_strides = 903,
@@ -36,7 +36,7 @@ constexpr int tensor_core = 0, down_convert = 1, reduced_reduction = 2, fft = 3,
               nondeterministic = 4, first_winograd = 5, last_winograd = 8;
 constexpr int64_t max_notes = 16;
 
-// Which attributes of an operation are which.
+// The attributes of an operation.
 struct Operation {
   Kind kind;
   int alpha, beta, convolution, w, x, y;
@@ -55,7 +55,7 @@ Operation operation_of(ConvKind kind) {
 using Sizes = std::vector<int64_t>;
 constexpr int64_t x_id = 1, w_id = 2, y_id = 3, shift_id = 4, added_id = 5, first_inner_id = 6;
 
-// At least two axes of space: many engines know no fewer.
+// At least two spatial axes: many engines take no fewer.
 std::span<const ops::WindowAxis> axes_of(const ops::ConvGeometry& g) {
   const size_t unused = g.spatial > 2 ? 0 : 1;
   return std::span(g.axes).subspan(unused);
@@ -67,7 +67,7 @@ Sizes along(const ops::ConvGeometry& g, int64_t ops::WindowAxis::*size) {
   return all;
 }
 
-// [first, channels, spatial…], where the channels lie side by side.
+// [first, channels, spatial…], where channels are the innermost axis in memory.
 Descriptor tensor(int64_t id, DType dtype, int64_t first, int64_t channels, const Sizes& spatial,
                   int64_t alignment, bool inner = false) {
   Sizes sizes = {first, channels}, strides(spatial.size() + 2);
@@ -103,7 +103,7 @@ Descriptor convolution(const ops::ConvGeometry& g) {
   return made;
 }
 
-// The output, or with another number what lies between the operations.
+// The output or, with another id, a value between operations.
 Descriptor image(const ConvProblem& p, int64_t id) {
   const bool inner = id >= first_inner_id;
   return tensor(id, inner ? DType::f32 : p.dtype, p.g.batch, p.g.outputs,
@@ -125,7 +125,7 @@ Descriptor operation(const ConvProblem& p, const Descriptor& y) {
   return made;
 }
 
-// y = x + b, or of x alone.
+// y = x + b, or a function of x alone.
 Descriptor pointwise(int mode, const Descriptor& x, const Descriptor* b, const Descriptor& y) {
   Descriptor what(Kind::pointwise);
   what.set(pointwise_mode, Field::pointwise_mode, mode);
@@ -140,7 +140,7 @@ Descriptor pointwise(int mode, const Descriptor& x, const Descriptor* b, const D
   return made;
 }
 
-// The convolution, then what is added, the shift, relu: in the order that engines know.
+// The convolution, the addend, the shift, relu: in the order that engines support.
 std::vector<Descriptor> operations(const ConvProblem& p) {
   const auto& e = p.epilogue;
   int64_t left = e.there ? 1 + (e.added ? 1 : 0) + (e.relu ? 1 : 0) : 0, next = first_inner_id;
@@ -168,7 +168,7 @@ std::vector<int> notes_of(const Descriptor& config, int attribute, Field field) 
   return engines[0].numbers(attribute, field, max_notes);
 }
 
-// Is an engine of this config the same from run to run, and exact enough?
+// True if results of this engine are the same from run to run, and exact enough.
 bool is_allowed(const Descriptor& config, const ConvProblem& p) {
   const std::vector<int> notes = notes_of(config, engine_numerical_note, Field::numerical_note);
   return std::none_of(notes.begin(), notes.end(), [&](int note) {
@@ -192,7 +192,7 @@ std::string text_of(const ConvProblem& p) {
   return line;
 }
 
-CudnnConvCandidates::CudnnConvCandidates(const ConvProblem& problem) : epilogue_(problem.epilogue) {
+CudnnEngines::CudnnEngines(const ConvProblem& problem) : epilogue_(problem.epilogue) {
   Descriptor graph(Kind::operation_graph);
   graph.set_handle(graph_handle);
   graph.set(graph_operations, operations(problem));
@@ -203,26 +203,26 @@ CudnnConvCandidates::CudnnConvCandidates(const ConvProblem& problem) : epilogue_
     heuristic.set(heuristic_mode, Field::heuristic_mode, mode);
     if (!heuristic.finish()) continue;
     for (Descriptor& config :
-         heuristic.descriptors(heuristic_results, Kind::engine_config, 4 * max_ways))
+         heuristic.descriptors(heuristic_results, Kind::engine_config, 4 * max_engines))
       if (is_allowed(config, problem)) {
         config.hold(graph);
         configs_.push_back(std::move(config));
       }
     if (!configs_.empty()) break;
   }
-  if (configs_.size() > max_ways) configs_.erase(configs_.begin() + max_ways, configs_.end());
+  if (configs_.size() > max_engines) configs_.erase(configs_.begin() + max_engines, configs_.end());
 }
 
-bool CudnnConvCandidates::compiles(size_t way) const {
+bool CudnnEngines::compiles(size_t engine) const {
   const std::vector<int> notes =
-      notes_of(configs_.at(way), engine_behavior_note, Field::behavior_note);
+      notes_of(configs_.at(engine), engine_behavior_note, Field::behavior_note);
   return std::find(notes.begin(), notes.end(), runtime_compilation) != notes.end();
 }
 
-std::optional<CudnnConv> CudnnConvCandidates::make(size_t way) const {
+std::optional<CudnnConv> CudnnEngines::make(size_t engine) const {
   Descriptor plan(Kind::execution_plan);
   plan.set_handle(plan_handle);
-  plan.set(plan_config, configs_.at(way));
+  plan.set(plan_config, configs_.at(engine));
   if (!plan.finish()) return std::nullopt;
   const auto workspace = static_cast<size_t>(plan.number(plan_workspace));
   if (workspace > max_workspace) return std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace keratin::cuda {
 
-// What cuDNN is asked for: x and y are [batch, spatial…, channels], the filter is
+// A convolution as cuDNN takes it: x and y are [batch, spatial…, channels], the filter is
 // [outputs, spatial…, channels / groups].
 struct ConvProblem {
   ConvKind kind = ConvKind::forward;
@@ -22,7 +22,7 @@ struct ConvProblem {
   } epilogue = {};
 };
 
-// Everything that decides how fast a way is, in one line.
+// Everything that the speed of an engine depends on, in one line.
 std::string text_of(const ConvProblem& problem);
 
 // A convolution by one engine of cuDNN.
@@ -32,12 +32,12 @@ class CudnnConv {
   struct Addresses {
     void *x, *w, *y, *shift, *added, *workspace;
   };
-  // Whichever of x, w and y is the result. Into the current queue; BackendError when the library
-  // fails.
+  // Launches into the current queue; one of x, w and y is the result. Throws BackendError if the
+  // library fails.
   void run(const Addresses& at) const;
 
  private:
-  friend class CudnnConvCandidates;
+  friend class CudnnEngines;
   CudnnConv(cudnn::Descriptor plan, const ConvProblem::Epilogue& epilogue, size_t workspace_bytes)
       : plan_(std::move(plan)), epilogue_(epilogue), workspace_bytes_(workspace_bytes) {}
 
@@ -46,17 +46,17 @@ class CudnnConv {
   size_t workspace_bytes_;
 };
 
-// The engines that could do it, as cuDNN orders them: those alone whose results are the same from
-// run to run and as exact as `tf32` says.
-class CudnnConvCandidates {
+// The engines for a convolution, in cuDNN's order: only those whose results are the same from run
+// to run and as exact as `tf32` requires.
+class CudnnEngines {
  public:
-  explicit CudnnConvCandidates(const ConvProblem& problem);
+  explicit CudnnEngines(const ConvProblem& problem);
 
   size_t count() const { return configs_.size(); }
-  // Does the engine write and compile its kernel when it is made?
-  bool compiles(size_t way) const;
-  // Nothing where the engine refuses, or wants too much memory.
-  std::optional<CudnnConv> make(size_t way) const;
+  // True if the engine generates and compiles its kernel when it is made.
+  bool compiles(size_t engine) const;
+  // Nothing if the engine refuses, or needs too much memory.
+  std::optional<CudnnConv> make(size_t engine) const;
 
  private:
   ConvProblem::Epilogue epilogue_;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t max_compiled = 3;
 
-// The filter as cuDNN wants it, with the scale of an epilogue in it, and the shift.
+// The filter in cuDNN's layout, times the scale of an epilogue, and the shift.
 class FilterPreparation final : public Preparation {
  public:
   FilterPreparation(const ConvJob& job, const Source& source)
@@ -37,12 +37,12 @@ class FilterPreparation final : public Preparation {
 
 class CudnnStep final : public PreparedKernel {
  public:
-  CudnnStep(const ConvJob& job, CudnnConv conv, std::shared_ptr<const ConvSources> texts,
+  CudnnStep(const ConvJob& job, CudnnConv conv, std::shared_ptr<const ConvSources> sources,
             std::string name)
       : job_(job),
         conv_(std::move(conv)),
         name_(std::move(name)),
-        sources_(std::move(texts)),
+        sources_(std::move(sources)),
         before_(compile_kernel(job.node, sources_->before)),
         after_(compile_kernel(job.node, sources_->after)) {}
 
@@ -86,28 +86,28 @@ class CudnnStep final : public PreparedKernel {
   const std::unique_ptr<Kernel> before_, after_;
 };
 
-// Is relu of no number no number? Not all engines think so. One input is none, and so must be the
-// output that sees it; all else may be anything.
-bool lets_nan_through(const ConvJob& job, const Kernel& kernel) {
+// False for engines whose fused ReLU drops NaN. One input is NaN, and so must be an output whose
+// window covers it; the rest may be anything.
+bool keeps_nan(const ConvJob& job, const Kernel& kernel) {
   const auto seen = first_seen(ops::conv_geometry(job.conv));
-  if (!seen) return true;  // outputs of padding alone are numbers
+  if (!seen) return true;  // windows cover padding alone
   const auto at = [&](void* tensor, int64_t element) {
     return static_cast<std::byte*>(tensor) + static_cast<size_t>(element) * size_of(job.dtype());
   };
-  Trial trial(job.node);
+  StandaloneStep step(job.node);
   const std::array<uint8_t, 4> nan = {0xff, 0xff, 0xff, 0xff};
-  trial.queue().upload(at(trial.at(job.x), seen->input), nan.data(), size_of(job.dtype()));
-  trial.bind(kernel)();
+  step.queue().upload(at(step.at(job.x), seen->input), nan.data(), size_of(job.dtype()));
+  step.bind(kernel)();
   Tensor found(job.dtype(), {1});
-  trial.queue().download(found.raw(), at(trial.at(job.y), seen->output), found.bytes());
-  trial.queue().finish();
+  step.queue().download(found.raw(), at(step.at(job.y), seen->output), found.bytes());
+  step.queue().finish();
   return std::isnan(found.at(0));
 }
 
 void add_candidates(CudnnCandidates& to, const ConvJob& job, const KernelOptions& options,
                     const CudnnShape& shape, const std::string& variant, bool fused) {
-  const auto alignment = [&](size_t place) {
-    return std::min<int64_t>(alignment_of(job.type_of(place)), 16);
+  const auto alignment = [&](size_t index) {
+    return std::min<int64_t>(alignment_of(job.type_of(index)), 16);
   };
   ConvProblem problem{.kind = job.kind,
                       .dtype = job.dtype(),
@@ -118,27 +118,27 @@ void add_candidates(CudnnCandidates& to, const ConvJob& job, const KernelOptions
   if (fused)
     problem.epilogue = {
         .there = true, .added = job.epilogue->added.has_value(), .relu = job.epilogue->relu};
-  const auto found = std::make_shared<CudnnConvCandidates>(problem);
-  const auto texts = std::make_shared<ConvSources>(conv_sources(job, shape, fused));
+  const auto found = std::make_shared<CudnnEngines>(problem);
+  const auto sources = std::make_shared<ConvSources>(conv_sources(job, shape, fused));
   to.key += text_of(problem) + '\n';
   std::vector<Candidate> compiled;
-  for (size_t way = 0; way < found->count(); ++way) {
-    const std::string name = text("cudnn ", way, variant, fused ? " fused" : "");
-    const auto make = [job, found, texts, way, name, fused]() -> std::unique_ptr<Kernel> {
+  for (size_t engine = 0; engine < found->count(); ++engine) {
+    const std::string name = text("cudnn ", engine, variant, fused ? " fused" : "");
+    const auto make = [job, found, sources, engine, name, fused]() -> std::unique_ptr<Kernel> {
       gpu(job.node.device()).enter();
       try {
-        std::optional<CudnnConv> conv = found->make(way);
+        std::optional<CudnnConv> conv = found->make(engine);
         if (!conv) return nullptr;
-        auto step = std::make_unique<CudnnStep>(job, *std::move(conv), texts, name);
-        if (fused && job.epilogue->relu && !lets_nan_through(job, *step)) return nullptr;
-        return step;
+        auto kernel = std::make_unique<CudnnStep>(job, *std::move(conv), sources, name);
+        if (fused && job.epilogue->relu && !keeps_nan(job, *kernel)) return nullptr;
+        return kernel;
       } catch (const BackendError&) {
-        return nullptr;  // it can be described, but not done
+        return nullptr;  // the engine fails
       }
     };
-    (found->compiles(way) ? compiled : to.candidates).push_back({name, make});
+    (found->compiles(engine) ? compiled : to.candidates).push_back({name, make});
   }
-  // Those take long to make.
+  // These take long to make.
   compiled.resize(std::min(compiled.size(), max_compiled));
   to.candidates.insert(to.candidates.end(), compiled.begin(), compiled.end());
 }
@@ -172,7 +172,7 @@ CudnnCandidates cudnn_candidates(const ConvJob& job, const KernelOptions& option
       try {
         add_candidates(found, job, options, *shape, variant, fused);
       } catch (const BackendError&) {
-        // A convolution that the library cannot even describe.
+        // cuDNN cannot describe this convolution.
       }
     }
   return found;

@@ -80,21 +80,20 @@ class Writer {
   }
   std::string filter() const { return text("p", job_.w); }
   std::string image() const { return text("p", job_.x); }
-  // An element of the filter of output o, as cuDNN gets it.
+  // An element of the filter of output o, times the scale.
   std::string scaled(const std::string& element) const {
     if (!job_.epilogue || job_.epilogue->scale.empty()) return element;
     return text(storage_type(dtype_), "(load(", element, ") * ", job_.epilogue->scale, ")");
   }
 
-  // The shift of output o, for cuDNN's part.
+  // The shift of output o, for cuDNN.
   std::string write_shift() const {
     const std::string& shift = job_.epilogue->shift;
     return text("reinterpret_cast<float*>(p", job_.scratch(), " + ", sources_.prepared_filter,
                 ")[o] = ", shift.empty() ? "0" : shift, ";\n");
   }
 
-  // A matrix is written with its rows as columns, tile by tile; a filter at the beginning of the
-  // scratch memory of whichever text turns it.
+  // Transposes a matrix tile by tile, from or to the beginning of the scratch memory.
   void turn_filter(Source& source) {
     int64_t rows = window_of(g_.axes) * g_.channels / g_.groups, columns = g_.outputs;
     std::string from = filter(), to = scratch(0);
@@ -121,7 +120,7 @@ class Writer {
     source.launches.push_back({"turn_filter", tiles(rows), tiles(columns), tile, tile_rows});
   }
 
-  // Filters of few channels, which become more: new ones are zeros, and are left out again.
+  // Filters of few channels, padded with zeros; the gradients of these are dropped.
   void turn_and_widen_filter(Source& source) {
     const int64_t depth = g_.channels, wide = padded_.channels, window = window_of(padded_.axes);
     if (kind_ == ConvKind::grad_filter) {
@@ -157,17 +156,17 @@ class Writer {
   }
 
   int64_t folded() const { return fold_[0] * fold_[1] * fold_[2]; }
-  // Which of the neighbours along an axis channel c of the padded image is.
+  // The neighbour along an axis that channel c of the padded image stands for.
   std::string offset_of(size_t axis) const {
     int64_t inner = g_.channels;
     for (size_t later = axis + 1; later < 3; ++later) inner *= fold_[later];
     return text("c / Index(", inner, ") % Index(", fold_[axis], ")");
   }
 
-  // What the padded image has in front of the image.
+  // The padding in front of the image.
   int64_t added(size_t axis) const { return g_.axes[axis].low - padded_.axes[axis].low; }
 
-  // Element i of an image: its channel c, sample n and spatial place x.
+  // Element i of an image: its channel c, sample n and spatial position x.
   static std::string split(const ops::ConvGeometry& g) {
     return text("    const Index c = i % Index(", g.channels, "), x = i / Index(", g.channels,
                 ") % Index(", inputs_of(g.axes), "), n = i / Index(",

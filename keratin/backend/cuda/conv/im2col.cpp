@@ -14,15 +14,17 @@ namespace {
 
 constexpr int64_t max_elements = int64_t{1} << 30;
 
-// The matrix of windows: a row for each place of the output, in it the inputs under the window.
+// The matrix of windows: a row for each position of the output, with the inputs under its window.
 struct Windows {
   ops::ConvGeometry g;
-  int64_t places, width;  // rows, columns
+  int64_t positions, width;  // rows, columns
 
   explicit Windows(const ops::ConvGeometry& geometry)
-      : g(geometry), places(g.batch * outputs_of(g.axes)), width(window_of(g.axes) * g.channels) {}
+      : g(geometry),
+        positions(g.batch * outputs_of(g.axes)),
+        width(window_of(g.axes) * g.channels) {}
 
-  int64_t count() const { return places * width; }
+  int64_t count() const { return positions * width; }
 };
 
 std::string matrix(const ConvJob& job, const char* qualifier) {
@@ -30,7 +32,7 @@ std::string matrix(const ConvJob& job, const char* qualifier) {
               ")");
 }
 
-// The matrix from the input, as many channels at a time as 16 bytes hold.
+// Gathers the matrix, as many channels at a time as 16 bytes hold.
 Source gather_windows(const ConvJob& job, const Windows& w) {
   const auto together = static_cast<int64_t>(16 / size_of(job.dtype()));
   const bool fits = w.g.channels % together == 0 && alignment_of(job.type_of(job.x)) >= 16;
@@ -47,7 +49,7 @@ Source gather_windows(const ConvJob& job, const Windows& w) {
            pack, "*>(", matrix(job, ""), " + i * Index(", width, ")) = under;\n"));
 }
 
-// The gradient of the input from that of the matrix: each input adds up where it was.
+// The gradient of the input: each element adds up its elements of the matrix's gradient.
 Source scatter_windows(const ConvJob& job, const Windows& w) {
   const DType dtype = job.dtype();
   return element_kernel(
@@ -106,19 +108,19 @@ class WindowsStep final : public Kernel {
     const uint32_t windows = plain_ ? of(job_.x) : 64;
     switch (job_.kind) {
       case ConvKind::forward:
-        s = {.rows = w.places, .columns = w.g.outputs, .depth = w.width};
+        s = {.rows = w.positions, .columns = w.g.outputs, .depth = w.width};
         s.alignment_a = windows;
         s.alignment_b = of(job_.w);
         s.alignment_out = of(job_.y);
         break;
       case ConvKind::grad_input:
-        s = {.rows = w.places, .columns = w.width, .depth = w.g.outputs, .transpose_b = true};
+        s = {.rows = w.positions, .columns = w.width, .depth = w.g.outputs, .transpose_b = true};
         s.alignment_a = of(job_.y);
         s.alignment_b = of(job_.w);
         s.alignment_out = windows;
         break;
       case ConvKind::grad_filter:
-        s = {.rows = w.width, .columns = w.g.outputs, .depth = w.places, .transpose_a = true};
+        s = {.rows = w.width, .columns = w.g.outputs, .depth = w.positions, .transpose_a = true};
         s.alignment_a = windows;
         s.alignment_b = of(job_.y);
         s.alignment_out = of(job_.w);

@@ -3,7 +3,7 @@
 #include "keratin/backend/cuda/source.h"
 #include "keratin/ops/window.h"
 
-// Where windows lie, as text: what convolutions and pooling share.
+// Source code that finds the elements of windows, for convolutions and pooling.
 namespace keratin::cuda {
 
 using ops::WindowAxes;
@@ -21,7 +21,7 @@ inline Dims window(const WindowAxes& a) { return {a[0].window, a[1].window, a[2]
 std::string find_input(const WindowAxes& a);
 
 // From the spatial input `x` and `k`: `o`, the output that has x under element k of its window, and
-// whether there is one.
+// whether it is `inside`.
 std::string find_output(const WindowAxes& a);
 
 }  // namespace keratin::cuda

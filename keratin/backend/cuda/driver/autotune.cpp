@@ -14,16 +14,17 @@ namespace {
 
 constexpr size_t rounds = 3, runs_per_round = 4;
 
-// Times the ways to run one step.
+// Times kernels for one node.
 class Stopwatch {
  public:
-  explicit Stopwatch(const Node& node) : trial_(node), queue_(trial_.queue()) {}
+  explicit Stopwatch(const Node& node) : step_(node), queue_(step_.queue()) {}
 
-  // In ms, without what is prepared, which others do not wait for; infinite for one that fails.
+  // In ms, without the preparation, which other steps do not wait for; infinity if the kernel
+  // fails.
   double time(const Kernel& kernel) {
     double best = std::numeric_limits<double>::infinity();
     try {
-      const Launch launch = trial_.bind(kernel);
+      const Launch launch = step_.bind(kernel);
       launch();
       queue_.finish();
       const std::vector<Launch> runs(runs_per_round, launch);
@@ -42,7 +43,7 @@ class Stopwatch {
   }
 
  private:
-  // As a session does it, recorded: what the host does for a launch does not count.
+  // Recorded as a graph, as a session does: the host's part of a launch does not count.
   void run(const std::vector<Launch>& runs, bool first) {
     if (first) {
       Dependencies one_by_one(runs.size());
@@ -53,7 +54,7 @@ class Stopwatch {
     for (const Launch& launch : runs) launch();
   }
 
-  Trial trial_;
+  StandaloneStep step_;
   Queue& queue_;
   bool recorded_ = false;
 };
@@ -67,28 +68,28 @@ Winner find_fastest(const Node& node, const std::vector<Candidate>& candidates) 
   Winner winner;
   Stopwatch watch(node);
   double best = std::numeric_limits<double>::infinity();
-  for (const Candidate& way : candidates) {
-    auto kernel = way.make();
+  for (const Candidate& candidate : candidates) {
+    auto kernel = candidate.make();
     const double ms = kernel == nullptr ? best : watch.time(*kernel);
     if (ms >= best) continue;
     best = ms;
-    winner = {way.name, std::move(kernel)};
+    winner = {candidate.name, std::move(kernel)};
   }
-  if (winner.kernel == nullptr) throw BackendError("cuda: no way to run a step could be timed");
+  if (winner.kernel == nullptr) throw BackendError("cuda: no candidate for a step could be timed");
   return winner;
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> first_possible(const std::vector<Candidate>& candidates) {
-  for (const Candidate& way : candidates)
-    if (auto kernel = way.make()) return kernel;
+  for (const Candidate& candidate : candidates)
+    if (auto kernel = candidate.make()) return kernel;
   return nullptr;
 }
 
 namespace {
 
-// Its kernel only where it was made for this.
+// The winner; its kernel only where it was just made.
 Winner find_winner(const Node& node, const std::string& key,
                    const std::vector<Candidate>& candidates) {
   if (!KernelCache::of_user().keeps()) return {candidates.front().name, nullptr};
@@ -96,7 +97,7 @@ Winner find_winner(const Node& node, const std::string& key,
   static std::map<std::string, std::string> known;
   const std::lock_guard guard(lock);
   std::string full = text("way 2\n", gpu(node.device()).chip(), '\n', key);
-  for (const Candidate& way : candidates) full += '\n' + way.name;
+  for (const Candidate& candidate : candidates) full += '\n' + candidate.name;
   if (const auto found = known.find(full); found != known.end()) return {found->second, nullptr};
   Winner winner{candidates.front().name, nullptr};
   try {
@@ -105,7 +106,7 @@ Winner find_winner(const Node& node, const std::string& key,
       return winner.name;
     });
   } catch (const BackendError&) {
-    return winner;  // no room to try them, this time: the first is as good as any
+    return winner;  // too little memory to time them: take the first
   }
   known[full] = winner.name;
   return winner;
@@ -117,9 +118,9 @@ std::unique_ptr<Kernel> fastest(const Node& node, const std::string& key,
                                 const std::vector<Candidate>& candidates) {
   Winner winner = find_winner(node, key, candidates);
   if (winner.kernel != nullptr) return std::move(winner.kernel);
-  for (const Candidate& way : candidates)
-    if (way.name == winner.name)
-      if (auto kernel = way.make()) return kernel;
+  for (const Candidate& candidate : candidates)
+    if (candidate.name == winner.name)
+      if (auto kernel = candidate.make()) return kernel;
   return first_possible(candidates);
 }
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The part of CUDA's driver that is used, as it is called: stated here so that a build needs no
-// header of CUDA. Names and numbers are the driver's.
+// The functions of CUDA's driver that are used, declared here so that a build needs no header of
+// CUDA. Names and numbers are the driver's.
 namespace keratin::cuda {
 
 using Result = int;  // 0 is success
@@ -45,14 +45,14 @@ struct Driver {
   static constexpr Result out_of_memory = 2;
   static constexpr int multiprocessor_count = 16;
   static constexpr int capability_major = 75, capability_minor = 76;
-  static constexpr int max_shared_bytes = 97;  // of a block that asks for them
+  static constexpr int max_shared_bytes = 97;  // the largest that a block may request
   static constexpr unsigned stream_non_blocking = 1;
   static constexpr unsigned event_without_time = 2;
-  static constexpr unsigned record_for_other_streams = 1;  // and not as part of what is captured
+  static constexpr unsigned record_for_other_streams = 1;  // not as part of a captured stream
   static constexpr int capture_thread_local = 1;
   static constexpr int max_dynamic_shared_bytes = 8;
   static constexpr unsigned set_dependencies = 1;
-  // A kernel may be brought to the processors before those that it follows are over: it waits.
+  // A kernel may start before those that it follows have ended; it waits for them itself.
   static constexpr int early_launch_attribute = 6;
   static constexpr unsigned host_portable_and_mapped = 3;
 
@@ -84,7 +84,7 @@ struct Driver {
   Result (*synchronize_event)(EventHandle);
   Result (*launch)(const LaunchConfig*, FunctionHandle, void** arguments, void** extra);
   Result (*begin_capture)(StreamHandle, int mode);
-  // What the next launch into a stream that is captured depends on.
+  // The dependencies of the next launch into a captured stream.
   Result (*capture_info)(StreamHandle, int* status, uint64_t* id, GraphHandle*,
                          const GraphNodeHandle** dependencies, size_t* count);
   Result (*update_capture)(StreamHandle, GraphNodeHandle* dependencies, size_t count,
@@ -99,7 +99,7 @@ struct Driver {
 // Opens the driver; BackendError where there is none.
 const Driver& driver();
 
-// BackendError with the driver's words unless the result is success.
+// Throws BackendError with the driver's message unless the result is success.
 void check(Result result, const char* what);
 
 inline DeviceAddress address(const void* pointer) {

@@ -10,8 +10,8 @@ namespace keratin::cuda {
 
 namespace {
 
-// What is kept of memory that nobody uses: little of a GPU, which other programs share, and of what
-// a host can hold in place.
+// Limits on unused memory that is kept: small, because other programs share the GPU, and because
+// pinned memory of a host is scarce.
 constexpr size_t max_kept = size_t{1} << 30, max_kept_of_host = size_t{256} << 20;
 
 void* unless_out_of_memory(Result result, void* memory, const char* what) {
@@ -52,7 +52,7 @@ struct Found {
   std::string reason;
 };
 
-// All GPUs that can be used. A machine without one is no error.
+// All GPUs that can be used; none is not an error.
 Found find_gpus() {
   Found found;
   try {
@@ -130,7 +130,7 @@ std::vector<FunctionHandle> Gpu::functions(const Source& source) {
     all.emplace_back();
     check(driver().module_function(&all.back(), module, pass.function.c_str()),
           "cuModuleGetFunction");
-    // Without asking there are 48 KiB, together with what the text declares.
+    // 48 KiB, with what the code declares, need no request.
     if (pass.shared_bytes > 0)
       check(driver().set_function_attribute(all.back(), Driver::max_dynamic_shared_bytes,
                                             static_cast<int>(pass.shared_bytes)),
@@ -141,7 +141,7 @@ std::vector<FunctionHandle> Gpu::functions(const Source& source) {
 
 namespace {
 
-// Memory while it is booked to a device.
+// Memory that counts as a device's.
 struct Booked {
   Booked(Device on, size_t size) : device(on), bytes(size) { charge_memory(device, bytes); }
   ~Booked() {

@@ -21,19 +21,20 @@ class Gpu {
   Peer peer() const { return {device_, context_}; }
   int ordinal() const { return ordinal_; }
   const std::string& chip() const { return chip_; }
-  // Memory that threads of a block can share, for a kernel that asks for it.
+  // The largest shared memory that a block may request.
   int64_t shared_bytes() const { return shared_bytes_; }
-  // Can a kernel wait for those that it follows? See `wait_for_others` in prelude.h.
+  // True if kernels may start early and wait themselves: see `wait_for_others` in
+  // kernels/prelude.cu.
   bool kernels_wait() const { return major_ >= 9; }
-  // Can the blocks of a cluster see each other's shared memory?
+  // True if the blocks of a cluster can read each other's shared memory.
   bool has_clusters() const { return major_ >= 9; }
 
-  // What is outside a program's own plan: of the GPU, and of the host, which the GPU reads and
-  // writes by itself. The caller has entered.
+  // Memory that no plan lays out: of the GPU, and pinned memory of the host. The caller has
+  // entered.
   Pool& memory() { return memory_; }
   Pool& host_memory() { return host_memory_; }
 
-  // The functions of a text, one per pass: compiled when it is new.
+  // The functions of a source, one per launch; compiled unless they are known.
   std::vector<FunctionHandle> functions(const Source& source);
 
  private:
@@ -42,20 +43,20 @@ class Gpu {
   ContextHandle context_ = nullptr;
   std::string chip_;  // "sm_90"
   int64_t shared_bytes_ = 0;
-  int major_ = 0;  // of its capability
+  int major_ = 0;  // of the compute capability
   Pool memory_, host_memory_;
   std::mutex lock_;
-  std::map<std::string, ModuleHandle> modules_;  // by text
+  std::map<std::string, ModuleHandle> modules_;  // by code
 };
 
-// Between any two memories; done when it returns. The caller has entered a GPU.
+// Copies between any two memories, and waits for it. The caller has entered a GPU.
 void copy_now(void* to, const void* from, size_t bytes);
 
-// The GPU that a device is: logical devices share those of the machine.
+// The GPU behind a device: virtual devices share those of the machine.
 Gpu& gpu(Device device);
 
-// Memory of a device, booked to it and given back with the last owner, who has waited for all work
-// on it. BackendError when there is too little.
+// Memory of a device, counted as the device's and freed with its last owner, who has waited for all
+// work on it. Throws BackendError if there is too little.
 std::shared_ptr<void> allocate(Device device, size_t bytes);
 
 // One session's stream of work on a GPU.
@@ -78,7 +79,7 @@ class Queue final : public DeviceQueue {
   void replay() override;
 
   StreamHandle stream() const { return stream_; }
-  // Where kernels write what they complain of: the node, an index, the size it is outside of.
+  // Where kernels report an index that is out of range: the node, the index, the size.
   long long* const& fault() const { return fault_; }
 
  private:
@@ -92,7 +93,7 @@ class Queue final : public DeviceQueue {
   std::vector<std::shared_ptr<void>> memory_;  // of the device and of the host
   GraphExecHandle graph_ = nullptr;
 
-  // What is fed comes to `landing_` while launches run, and from there in their order to `fed_to_`.
+  // Fed bytes arrive in `landing_` while launches run, and are copied to `fed_to_` in their order.
   StreamHandle feed_stream_ = nullptr;
   EventHandle landed_ = nullptr, taken_ = nullptr;
   std::byte* landing_ = nullptr;

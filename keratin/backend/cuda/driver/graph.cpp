@@ -4,7 +4,7 @@ namespace keratin::cuda {
 
 namespace {
 
-// A stream is captured until the end of a scope at most.
+// Ends the capture of a stream at the end of a scope.
 class Capture {
  public:
   explicit Capture(StreamHandle stream) : stream_(stream) {

@@ -6,9 +6,9 @@
 
 namespace keratin::cuda {
 
-// What `launches` puts into a stream, not run but recorded, to be launched as one. nullptr where
-// the driver cannot make one thing of it. Whatever `launches` throws comes through, and the stream
-// runs again what it is given.
+// Records what `launches` puts into a stream as a graph, without running it. nullptr where the
+// driver cannot record it. Passes on what `launches` throws; the stream runs launches again
+// afterwards.
 GraphExecHandle record_graph(StreamHandle stream, const std::function<void()>& launches);
 
 }  // namespace keratin::cuda

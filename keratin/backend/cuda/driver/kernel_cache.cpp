@@ -42,7 +42,7 @@ void write(const std::filesystem::path& path, const std::string& key, const std:
     file.write(as_bytes(code));
     file.commit();
   } catch (const UserError&) {
-    // No room, or not ours to write: the next program compiles again.
+    // The disk is full or read-only: the next program compiles again.
   }
 }
 
@@ -62,7 +62,7 @@ const KernelCache& KernelCache::of_user() {
   return cache;
 }
 
-// Two sums that know nothing of each other, so that kernels rarely take each other's place.
+// Two independent hashes, so that two kernels rarely get the same name.
 std::filesystem::path KernelCache::path_of(const std::string& key) const {
   char name[32];
   std::snprintf(name, sizeof name, "%016zx%08x.cubin", std::hash<std::string>{}(key),

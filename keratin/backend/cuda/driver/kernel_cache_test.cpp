@@ -36,15 +36,15 @@ class KernelCacheTest : public ::testing::Test {
 };
 
 TEST_F(KernelCacheTest, CompilesOnce) {
-  EXPECT_EQ(find("text"), compiler.code);
-  EXPECT_EQ(find("text"), compiler.code);
+  EXPECT_EQ(find("source"), compiler.code);
+  EXPECT_EQ(find("source"), compiler.code);
   EXPECT_EQ(compiler.calls, 1);
-  EXPECT_EQ(find("other text"), compiler.code);
+  EXPECT_EQ(find("other source"), compiler.code);
   EXPECT_EQ(compiler.calls, 2);
 }
 
-TEST_F(KernelCacheTest, TakesNothingOfAnotherText) {
-  find("text");
+TEST_F(KernelCacheTest, IgnoresAFileOfAnotherSource) {
+  find("source");
   const std::filesystem::path path = only_file(folder);
   std::filesystem::rename(path, scratch / "kept");
   find("texu");
@@ -53,8 +53,8 @@ TEST_F(KernelCacheTest, TakesNothingOfAnotherText) {
   EXPECT_EQ(compiler.calls, 3);
 }
 
-TEST_F(KernelCacheTest, TakesNothingDamaged) {
-  find("text");
+TEST_F(KernelCacheTest, IgnoresADamagedFile) {
+  find("source");
   const std::filesystem::path path = only_file(folder);
   const std::string whole = files::bytes_of(path);
   int calls = 1;
@@ -62,35 +62,35 @@ TEST_F(KernelCacheTest, TakesNothingDamaged) {
     std::string wrong = whole;
     wrong[i] = static_cast<char>(wrong[i] ^ 0x41);
     files::write_bytes(path, wrong);
-    EXPECT_EQ(find("text"), compiler.code) << "byte " << i;
+    EXPECT_EQ(find("source"), compiler.code) << "byte " << i;
     EXPECT_EQ(compiler.calls, ++calls) << "byte " << i;
     files::write_bytes(path, whole.substr(0, i));
-    EXPECT_EQ(find("text"), compiler.code) << "length " << i;
+    EXPECT_EQ(find("source"), compiler.code) << "length " << i;
     EXPECT_EQ(compiler.calls, ++calls) << "length " << i;
   }
   files::write_bytes(path, whole + "x");
-  find("text");
+  find("source");
   EXPECT_EQ(compiler.calls, ++calls) << "something behind it";
-  find("text");
+  find("source");
   EXPECT_EQ(compiler.calls, calls) << "mended";
 }
 
 TEST_F(KernelCacheTest, WorksWithoutAFolder) {
   const KernelCache none{{}};
-  EXPECT_EQ(none.find("text", compiler.function()), compiler.code);
+  EXPECT_EQ(none.find("source", compiler.function()), compiler.code);
   std::filesystem::create_directories(scratch);
   files::write_bytes(scratch / "file", "in the way");
   const KernelCache blocked(scratch / "file" / "cache");
-  EXPECT_EQ(blocked.find("text", compiler.function()), compiler.code);
-  EXPECT_EQ(blocked.find("text", compiler.function()), compiler.code);
+  EXPECT_EQ(blocked.find("source", compiler.function()), compiler.code);
+  EXPECT_EQ(blocked.find("source", compiler.function()), compiler.code);
   EXPECT_EQ(compiler.calls, 3);
 }
 
 TEST_F(KernelCacheTest, KeepsNothingWhenTheCompilerFails) {
   EXPECT_THROW(
-      KernelCache(folder).find("text", []() -> std::string { throw BackendError("wrong"); }),
+      KernelCache(folder).find("source", []() -> std::string { throw BackendError("wrong"); }),
       BackendError);
-  EXPECT_EQ(find("text"), compiler.code);
+  EXPECT_EQ(find("source"), compiler.code);
   EXPECT_EQ(compiler.calls, 1);
 }
 

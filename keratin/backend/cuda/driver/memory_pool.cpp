@@ -7,11 +7,11 @@ namespace keratin::cuda {
 
 namespace {
 
-// So that sizes that differ a little share blocks: at most an eighth is wasted, and no more than
-// one of the device's pages.
+// Rounds sizes, so that similar ones share blocks: wastes at most an eighth, and at most one of the
+// device's pages.
 size_t rounded(size_t bytes) {
-  constexpr size_t least = 512, page = size_t{2} << 20;
-  const size_t unit = std::clamp(std::bit_floor(bytes) / 8, least, page);
+  constexpr size_t min_unit = 512, page = size_t{2} << 20;
+  const size_t unit = std::clamp(std::bit_floor(bytes) / 8, min_unit, page);
   return std::max(unit, (bytes + unit - 1) / unit * unit);
 }
 
@@ -37,8 +37,8 @@ Pool::Block Pool::find(size_t bytes) {
   return {source_.allocate(bytes), bytes};
 }
 
-// The smallest that is large enough, and not so large that it had better wait for someone else; of
-// several, the one that was used last.
+// The smallest block that is large enough, unless it is so large that another request needs it
+// more; of several, the one that was used last.
 Pool::Block Pool::find_kept(size_t bytes) {
   auto best = kept_.rend();
   for (auto block = kept_.rbegin(); block != kept_.rend(); ++block)

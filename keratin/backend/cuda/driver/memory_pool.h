@@ -7,8 +7,8 @@
 
 namespace keratin::cuda {
 
-// Memory that was given back, kept for those who ask next: a driver takes long to find some, and
-// stops the device to take it back. Any thread may ask.
+// Freed memory, kept for the next allocation: a driver takes long to allocate, and stops the device
+// to free. Any thread may call.
 class Pool {
  public:
   // Where memory comes from. `allocate` gives nullptr when there is too little.
@@ -17,15 +17,15 @@ class Pool {
     std::function<void(void*)> free;
   };
 
-  // Keeps no more than so many bytes; what was given back first goes first.
+  // The limit on the bytes it keeps; the oldest block is freed first.
   Pool(Source source, size_t max_kept) : source_(std::move(source)), max_kept_(max_kept) {}
   ~Pool() { free_oldest(0); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // At least so many bytes, whatever they hold; nullptr when there is too little even without what
-  // is kept. They go back with their last owner, who has waited for all work on them: whoever gets
-  // them next does not.
+  // At least `bytes` of memory, uninitialised; nullptr if there is too little even after all that
+  // is kept was freed. It returns with its last owner, who has waited for all work on it: the next
+  // owner does not.
   std::shared_ptr<void> take(size_t bytes);
 
   size_t kept_bytes() const;

@@ -72,7 +72,7 @@ std::string whole(const std::string& source) {
               device_source("keratin/backend/cuda/kernels/prelude.cu"), source);
 }
 
-// A text with the headers that it includes behind it, and those that these include.
+// The code and, after it, all headers that it includes, directly or not.
 std::string with_headers(std::string all) {
   auto left = headers();
   const auto is_named = [&](const auto& header) {

@@ -4,14 +4,14 @@
 
 namespace keratin::cuda {
 
-// Is there an NVRTC? Otherwise, why not.
+// True if there is an NVRTC; if not, `reason` says why.
 bool can_compile(std::string* reason = nullptr);
 
-// All that decides about the code that `compile` makes.
+// Everything that the result of `compile` depends on.
 std::string compiler_input(const std::string& source, const std::string& chip);
 
-// The kernels' text, with the prelude in front of it, compiled for a chip ("sm_90"): machine code.
-// BackendError with the compiler's words when the text is wrong.
+// Compiles source code, after the prelude, for a chip ("sm_90"): returns machine code. Throws
+// BackendError with the compiler's messages if it does not compile.
 std::string compile(const std::string& source, const std::string& chip);
 
 }  // namespace keratin::cuda

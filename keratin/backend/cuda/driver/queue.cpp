@@ -29,8 +29,8 @@ Queue::Queue(Device device) : device_(device), gpu_(gpu(device)) {
   std::fill_n(fault_, 3, 0);
 }
 
-// At the end of a program the driver may be gone, and with it all that is to be given back. Memory
-// may be another's as soon as it is let go of, so all work is over before.
+// At the end of a program the driver may be gone, and all its objects with it. Freed memory may be
+// reused at once, so all work is waited for first.
 Queue::~Queue() {
   if (current == this) current = nullptr;
   if (!gpu_.try_to_enter()) return;
@@ -52,8 +52,8 @@ std::byte* Queue::allocate_host(size_t bytes) {
   gpu_.enter();
   std::shared_ptr<void> memory = gpu_.host_memory().take(bytes);
   if (memory == nullptr)
-    throw BackendError(text(device_, ": out of memory, ", bytes,
-                            " bytes of the host were asked for that the device can read"));
+    throw BackendError(
+        text(device_, ": out of memory, ", bytes, " bytes of pinned host memory were requested"));
   return own(std::move(memory));
 }
 
@@ -113,7 +113,7 @@ void Queue::wait() {
 void Queue::complain() {
   const volatile long long* fault = fault_;
   if (fault[0] == 0) return;
-  wait();  // for all of the complaint
+  wait();  // until the whole report is written
   const auto* node = reinterpret_cast<const Node*>(fault[0]);
   const int64_t index = fault[1], size = fault[2];
   std::fill_n(fault_, 3, 0);
@@ -128,13 +128,13 @@ bool Queue::record(std::span<const Launch> steps, const Dependencies& after) {
   try {
     graph_ = record_graph(stream_, [&] { capture(steps, after); });
   } catch (const BackendError&) {
-    // A step that waits for the device, for a decision of the host.
+    // A step waits for the device, because the host decides what follows.
   }
   return graph_ != nullptr;
 }
 
-// A captured launch depends on what the stream was told it does, which is the launch before unless
-// someone says otherwise. A step may be several launches: they follow each other.
+// A captured launch depends on the launch before it, unless other dependencies are set. The
+// launches of one step follow each other.
 void Queue::capture(std::span<const Launch> steps, const Dependencies& after) {
   const Driver& d = driver();
   using Nodes = std::vector<GraphNodeHandle>;

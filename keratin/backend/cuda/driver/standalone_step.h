@@ -4,20 +4,20 @@
 
 namespace keratin::cuda {
 
-// Memory for a step that is tried out, apart from any plan.
-class Trial {
+// A queue and memory to run one step in, outside any plan.
+class StandaloneStep {
  public:
-  explicit Trial(const Node& node);
+  explicit StandaloneStep(const Node& node);
 
   Queue& queue() { return queue_; }
   // Of an input or an output.
-  void* at(size_t place) const { return pointers_[place]; }
-  // To be launched into the trial's queue, which is entered. What the kernel needs prepared, from
-  // inputs as they are now, is. BackendError when there is too little memory, or it fails.
+  void* at(size_t index) const { return pointers_[index]; }
+  // Binds the kernel to this queue, which is entered, and runs its preparation on the inputs as
+  // they are now. Throws BackendError if there is too little memory, or if that fails.
   Launch bind(const Kernel& kernel);
 
  private:
-  // A piece of memory that grows with what is asked for.
+  // A piece of memory that grows with the requests.
   struct Room {
     std::byte* memory = nullptr;
     size_t bytes = 0;
@@ -25,8 +25,8 @@ class Trial {
   std::byte* take(Room& room, size_t bytes);
 
   Queue queue_;
-  const size_t places_;
-  std::vector<void*> pointers_;  // inputs, outputs, scratch, what was prepared
+  const size_t operands_;
+  std::vector<void*> pointers_;  // inputs, outputs, scratch, the result of the preparation
   Room scratch_, prepared_;
 };
 

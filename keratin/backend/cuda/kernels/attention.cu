@@ -1,6 +1,6 @@
-// Attention without its matrix of shares: a block takes a stretch of queries (or keys) of one head
-// past all keys (or queries), tile by tile. ops/attention.h says what is computed; numbers of
-// softmax are kept as powers of two.
+// Attention without its matrix of weights: a block takes some queries (or keys) of one head and
+// goes over all keys (or queries), tile by tile. ops/attention.h says what is computed; exponents
+// of softmax are to base two.
 #pragma once
 
 #include "keratin/backend/cuda/kernels/tiles.cu"
@@ -18,7 +18,7 @@ struct Layout {
 
 constexpr int warps = 4, rows = 16 * warps;  // of a block
 constexpr float log2_e = 1.44269504f, ln_2 = 0.69314718f;
-constexpr float hidden = -1e30f;  // a score where the mask says no; softmax of these alone is even
+constexpr float hidden = -1e30f;  // the score of a masked key; softmax of these alone is uniform
 constexpr float lowest = -3.40282347e38f;
 
 // One head of one sample.
@@ -35,7 +35,7 @@ struct Head {
   }
   int64_t statistic_at(int t) const { return (int64_t(batch) * l.heads + head) * l.queries + t; }
 
-  // May query t look at key s?
+  // True if query t sees key s.
   bool sees(const bool* mask, int t, int s) const {
     if (l.causal && s > t) return false;
     if constexpr (l.masked)
@@ -50,15 +50,15 @@ struct Tile {
   using U = tiles::Unit<T, exact>;
   static constexpr int stride = l.depth + U::padding;
 
-  // Rows on their way into shared memory: all are asked for before the first is stored.
-  // `threads`, neighbours, share the work.
+  // Rows on their way to shared memory: all are loaded before the first is stored. `threads`
+  // neighbouring threads share the work.
   template <int count, int threads = 32 * warps>
   struct Rows {
     static constexpr int pack = 16 / sizeof(T), across = l.depth / pack;
     static constexpr int each = (count * across + threads - 1) / threads;
     Pack<T, pack> packs[each];
 
-    // Rows of the tensor, `step` apart; zeros behind the last.
+    // Rows of the tensor, `step` apart; zeros after the last.
     void load(const T* from, int64_t step, int there) {
 #pragma unroll
       for (int i = 0; i < each; ++i) {
@@ -208,8 +208,8 @@ void forward(const T* query, const T* key, const T* value, const bool* mask, T* 
   if (y != nullptr) Part::store(y, at, found.sums, factor);
 }
 
-// The same where blocks of as many queries as above would leave most of a GPU idle: a block has 16,
-// each warp goes past tiles of its own, and what they found is joined in order.
+// The same where blocks of as many queries as above would leave most of a GPU idle: a block has 16
+// queries, each warp goes over tiles of its own, and their results are joined in order.
 template <Layout l, class T, bool exact>
 void forward_few(const T* query, const T* key, const T* value, const bool* mask, T* y,
                  float* log_sum, T* memory) {
@@ -241,7 +241,7 @@ void forward_few(const T* query, const T* key, const T* value, const bool* mask,
     __syncwarp();
     load(start + l.sharers * width);
   }
-  // In place of the tile, which the warp is done with.
+  // Overwrites the tile, which the warp no longer needs.
   constexpr int stride = l.depth + 4;
   static_assert(16 * stride * sizeof(float) <= tile / 2 * sizeof(T));
   __shared__ float peaks[l.sharers][16], totals[l.sharers][16];
@@ -286,7 +286,7 @@ void forward_few(const T* query, const T* key, const T* value, const bool* mask,
   }
 }
 
-// What softmax gave a key, from its score and the logarithm that belongs to the query.
+// The weight of a key, from its score and the log sum of the query.
 template <Layout l>
 float share(float score, float log_sum) {
   return log_sum < hidden / 10 ? 1.0f / l.keys : exp2f(score - log_sum);

@@ -12,7 +12,7 @@ struct GruForward {
   T *ys, *h, *gates, *states;
 };
 
-// Threads (unit, 0 … 2) have z, r and g; the fourth keeps what h gives to g.
+// Threads (unit, 0 … 2) have z, r and g; the fourth has the term of h in g.
 template <Layout l, class T>
 void gru_forward(const GruForward<T>& p, Pack<T, 4>* memory) {
   constexpr int width = l.groups * 16, units = l.units;
@@ -23,7 +23,7 @@ void gru_forward(const GruForward<T>& p, Pack<T, 4>* memory) {
   const auto weight = [&](int k, int g) {
     return active && k < units && g < 3 ? p.recurrent[k * (3 * units) + g * units + unit] : T();
   };
-  const Product<l, 4, T, decltype(weight)> product(memory, weight);
+  const StateMatmul<l, 4, T, decltype(weight)> matmul(memory, weight);
   const float bias = has_gate ? load(p.bias[gate * units + unit]) : 0.0f;
   const int first = blockIdx.x * l.rows;
   float h[l.rows], y[l.rows];
@@ -52,7 +52,7 @@ void gru_forward(const GruForward<T>& p, Pack<T, 4>* memory) {
       any = any || on[r];
     }
     fetch(i + 1);
-    if (any) product.run(states[i % 2], width, sums);
+    if (any) matmul.run(states[i % 2], width, sums);
     for (int r = 0; r < l.rows; ++r) {
       float mine = 0, made = h[r];
       if (any) {
@@ -112,7 +112,7 @@ void gru_backward(const GruBackward<T>& p, Pack<T, 4>* memory) {
     return j < 3 * units && first_unit + s < units ? p.recurrent[(first_unit + s) * (3 * units) + j]
                                                    : T();
   };
-  const Product<l, 16, T, decltype(weight)> product(memory, weight);
+  const StateMatmul<l, 16, T, decltype(weight)> matmul(memory, weight);
   const int first = blockIdx.x * l.rows;
   float dh[l.rows], waiting[l.rows];
   GruStep<T> next[l.rows] = {};
@@ -165,7 +165,7 @@ void gru_backward(const GruBackward<T>& p, Pack<T, 4>* memory) {
     __syncthreads();
     if (!any) continue;
     float sums[l.rows][4];
-    product.run(slopes[i % 2], width, sums);
+    matmul.run(slopes[i % 2], width, sums);
     for (int r = 0; r < l.rows; ++r) {
       const float made = total_of_unit(sums[r]);
       if (on[r]) dh[r] += made;

@@ -12,7 +12,8 @@ struct LstmForward {
   T *ys, *h, *c, *gates, *cells, *states;
 };
 
-// Thread (unit, gate) adds up all four gates over its part of h, and is left with its own.
+// Thread (unit, gate) adds up all four gates over its share of h, and gets the total of its own
+// gate.
 template <Layout l, class T>
 void lstm_forward(const LstmForward<T>& p, Pack<T, 4>* memory) {
   constexpr int width = l.groups * 16, units = l.units;
@@ -23,7 +24,7 @@ void lstm_forward(const LstmForward<T>& p, Pack<T, 4>* memory) {
   const auto weight = [&](int k, int g) {
     return active && k < units ? p.recurrent[k * (4 * units) + g * units + unit] : T();
   };
-  const Product<l, 4, T, decltype(weight)> product(memory, weight);
+  const StateMatmul<l, 4, T, decltype(weight)> matmul(memory, weight);
   const int first = blockIdx.x * l.rows;
   float h[l.rows], c[l.rows], y[l.rows];
   __syncthreads();
@@ -34,7 +35,7 @@ void lstm_forward(const LstmForward<T>& p, Pack<T, 4>* memory) {
     y[r] = 0;
     if (active && gate == 0) states[0][r * width + unit] = h[r];
   }
-  // xw of the coming step, on its way while this one is computed: to convert it is to wait for it.
+  // xw of the next step is loaded while this one is computed; converting it would wait for it.
   T next[l.rows] = {};
   const auto fetch = [&](int i) {
     for (int r = 0; r < l.rows; ++r)
@@ -55,7 +56,7 @@ void lstm_forward(const LstmForward<T>& p, Pack<T, 4>* memory) {
     }
     fetch(i + 1);
     // A step that is masked for all samples of the block changes nothing.
-    if (any) product.run(states[i % 2], width, sums);
+    if (any) matmul.run(states[i % 2], width, sums);
     for (int r = 0; r < l.rows; ++r) {
       float mine = 0, made_c = c[r], made_h = h[r];
       if (any) {
@@ -99,7 +100,7 @@ struct LstmBackward {
   T *dxw, *dh0, *dc0;
 };
 
-// What a step back reads, for one sample; thread (unit, gate) fetches its own gate.
+// What a backward step reads, for one sample; thread (unit, gate) loads its own gate.
 template <class T>
 struct LstmStep {
   T gate, cell, before, dy;
@@ -107,8 +108,8 @@ struct LstmStep {
   LstmStep<float> loaded() const { return {load(gate), load(cell), load(before), load(dy)}; }
 };
 
-// dh of the step before is dxw · recurrentᵀ: 16 threads share the sums of four units, and each is
-// left with that of its own.
+// dh of the step before is dxw · recurrentᵀ: 16 threads share the sums of four units, and each gets
+// the total of its own.
 template <Layout l, class T>
 void lstm_backward(const LstmBackward<T>& p, Pack<T, 4>* memory) {
   constexpr int width = l.groups * 64, units = l.units;
@@ -121,7 +122,7 @@ void lstm_backward(const LstmBackward<T>& p, Pack<T, 4>* memory) {
     return j < 4 * units && first_unit + s < units ? p.recurrent[(first_unit + s) * (4 * units) + j]
                                                    : T();
   };
-  const Product<l, 16, T, decltype(weight)> product(memory, weight);
+  const StateMatmul<l, 16, T, decltype(weight)> matmul(memory, weight);
   const int first = blockIdx.x * l.rows;
   float dh[l.rows], dc[l.rows], waiting[l.rows];
   for (int r = 0; r < l.rows; ++r) {
@@ -178,7 +179,7 @@ void lstm_backward(const LstmBackward<T>& p, Pack<T, 4>* memory) {
     __syncthreads();
     if (!any) continue;
     float sums[l.rows][4];
-    product.run(slopes[i % 2], width, sums);
+    matmul.run(slopes[i % 2], width, sums);
     for (int r = 0; r < l.rows; ++r) {
       const float made = total_of_unit(sums[r]);
       if (on[r]) dh[r] = made;

@@ -1,11 +1,11 @@
-// A product of matrices of f32 by tensor cores (TF32) that is too small for tiles of libraries to
-// fill a GPU: blocks of a cluster share the depth of one tile, and add up what they have in each
-// other's shared memory, in order.
+// A matmul of f32 by tensor cores (TF32) that is too small for the tiles of libraries to fill a
+// GPU: the blocks of a cluster share the depth of one tile, and add up their sums in each other's
+// shared memory, in a fixed order.
 #pragma once
 
 #include "keratin/backend/cuda/kernels/tiles.cu"
 
-namespace keratin::product {
+namespace keratin::matmul {
 
 // Written by matmul/tiled_matmul.cpp.
 struct Sizes {
@@ -13,13 +13,13 @@ struct Sizes {
   bool transpose_a, transpose_b;
 };
 struct Tiling {
-  int rows, columns, parts;  // of a tile; blocks that share its depth
+  int rows, columns, splits;  // of a tile; the blocks that share its depth
 };
 
-constexpr int step = 32, stages = 4;  // numbers added up at a time; such steps under way
-constexpr int side = 32;              // of a warp's part of a tile
+constexpr int step = 32, stages = 4;  // depth of a step; steps that are loaded ahead
+constexpr int side = 32;              // of a warp's square of a tile
 
-// 16 bytes on their way to shared memory, or zeros.
+// Starts to copy 16 bytes to shared memory, or zeros.
 inline void fetch(float* to, const float* from, bool there) {
   asm volatile(
       "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
@@ -27,37 +27,37 @@ inline void fetch(float* to, const float* from, bool there) {
       : "memory");
 }
 inline void end_of_fetches() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// All but the last so many groups are there.
+// Waits for all groups but the `last` ones.
 template <int last>
 void wait_for_fetches() {
   asm volatile("cp.async.wait_group %0;" ::"n"(last) : "memory");
 }
 
-// Tensor cores leave out what TF32 has no bits for. Of a number that is larger by this part that is
-// nearly rounding: off by 0.7 of the last bit at most, up as often as down. Rounding itself takes
-// three instructions for each number.
-inline float to_be_cut(float x) { return x * 1.00033845f; }
+// Tensor cores truncate to TF32. Scaled by this factor before, truncation is nearly rounding: off
+// by at most 0.7 of the last bit, up as often as down. Rounding itself takes three instructions for
+// each number.
+inline float before_truncation(float x) { return x * 1.00033845f; }
 
-// Four squares of 8 rows and 4 columns: a thread gives where one row of one begins, and gets its
-// number of each.
+// Loads four squares of 8 rows and 4 columns: a thread passes the address of one row of one square,
+// and gets its number of each.
 inline void load_squares(float (&to)[4], const float* from) {
   unsigned words[4];
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "r"(unsigned(__cvta_generic_to_shared(from))));
 #pragma unroll
-  for (int i = 0; i < 4; ++i) to[i] = to_be_cut(__uint_as_float(words[i]));
+  for (int i = 0; i < 4; ++i) to[i] = before_truncation(__uint_as_float(words[i]));
 }
 
-// `step` columns of `across` rows of the left factor, or the same of the right one's transpose, as
-// they lie in memory: `along` means that numbers that are added up lie side by side. Rows begin in
-// different banks.
+// `step` columns of `across` rows of the left factor, or of the right one's transpose, in the order
+// of memory: `along` means that numbers that are added up are neighbours. Rows begin in different
+// banks.
 template <int across, bool along, int threads, int all_rows, int depth>
 struct Stage {
   static constexpr int lines = along ? across : step, length = along ? step : across;
   static constexpr int stride = length + (along ? 4 : 8), size = lines * stride;
 
-  // From row `first` and column k on.
+  // Loads from row `first` and column k.
   static void load(float* to, const float* from, int first, int k) {
 #pragma unroll
     for (int turn = 0; turn < lines * length / 4 / threads; ++turn) {
@@ -66,15 +66,15 @@ struct Stage {
       const int row = first + (along ? line : at), column = k + (along ? at : line);
       const bool there =
           (all_rows % across == 0 || row < all_rows) && (depth % step == 0 || column < depth);
-      const int64_t place =
+      const int64_t element =
           along ? int64_t(row) * depth + column : int64_t(column) * all_rows + row;
-      fetch(to + line * stride + at, from + (there ? place : 0), there);
+      fetch(to + line * stride + at, from + (there ? element : 0), there);
     }
   }
 
-  // What a thread needs of 32 rows and 8 columns: its number of rows `row_of` 0 to 3 and of columns
-  // `pair` and `pair` + 4. Any four rows will do, as long as results go where they belong; those
-  // that lie side by side are loaded together.
+  // A thread's share of 32 rows and 8 columns: rows `row_of` 0 to 3, columns `pair` and `pair` + 4.
+  // Any four rows will do, as long as results are stored accordingly; neighbours are loaded
+  // together.
   static int row_of(int i, int line) { return along ? 8 * i + line : 4 * line + i; }
   static void get(float (&numbers)[4][2], const float* m, int row, int k) {
     const tiles::Lane lane;
@@ -94,32 +94,32 @@ struct Stage {
         const auto four = *reinterpret_cast<const Pack<float, 4>*>(
             m + (k + lane.pair + 4 * half) * stride + row + 4 * lane.line);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) numbers[i][half] = to_be_cut(four.items[i]);
+        for (int i = 0; i < 4; ++i) numbers[i][half] = before_truncation(four.items[i]);
       }
     }
   }
 };
 
-// All blocks of a cluster are here, and see what the others wrote.
-template <int parts>
+// Waits until all blocks of the cluster are here; each sees what the others wrote.
+template <int splits>
 void meet() {
-  if constexpr (parts == 1)
+  if constexpr (splits == 1)
     __syncthreads();
   else
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
                      : "memory");
 }
 
-// The same once they have read.
+// Waits until all blocks have read.
 inline void meet_again() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::
                    : "memory");
 }
 
-// A number in the shared memory of block `part` of the cluster.
-template <int parts>
-float there(const float* m, int part) {
-  if constexpr (parts == 1) {
+// A number in the shared memory of block `split` of the cluster.
+template <int splits>
+float there(const float* m, int split) {
+  if constexpr (splits == 1) {
     return *m;
   } else {
     float value;
@@ -127,25 +127,27 @@ float there(const float* m, int part) {
         "{\n.reg .u32 at;\nmapa.shared::cluster.u32 at, %1, %2;\nld.shared::cluster.f32 %0, "
         "[at];\n}"
         : "=f"(value)
-        : "r"(unsigned(__cvta_generic_to_shared(m))), "r"(part)
+        : "r"(unsigned(__cvta_generic_to_shared(m))), "r"(split)
         : "memory");
     return value;
   }
 }
 
 template <Sizes s, Tiling t>
-struct Product {
+struct Matmul {
   static constexpr int warps_across = t.columns / side,
                        threads = 32 * warps_across * (t.rows / side);
   using Left = Stage<t.rows, !s.transpose_a, threads, s.rows, s.depth>;
   using Right = Stage<t.columns, s.transpose_b, threads, s.columns, s.depth>;
   static constexpr int across = (s.columns + t.columns - 1) / t.columns;
-  static constexpr int steps = (s.depth + step - 1) / step, each = (steps + t.parts - 1) / t.parts;
+  static constexpr int steps = (s.depth + step - 1) / step,
+                       each = (steps + t.splits - 1) / t.splits;
 
   float* const memory;
-  const int part = blockIdx.x % t.parts, tile = blockIdx.x / t.parts;
+  const int split = blockIdx.x % t.splits, tile = blockIdx.x / t.splits;
   const int row = tile / across * t.rows, column = tile % across * t.columns;
-  const int first = part * each, count = min(each, steps - first);  // of steps; some have none
+  const int first = split * each,
+            count = min(each, steps - first);  // steps of this split; some have none
   const int warp = threadIdx.x / 32;
   const int warp_row = warp / warps_across * side, warp_column = warp % warps_across * side;
 
@@ -161,7 +163,7 @@ struct Product {
     end_of_fetches();
   }
 
-  // Of a thread: by rows of 16, columns of 8, and as one instruction has them.
+  // The sums of a thread: by 16 rows, by 8 columns, and in the order of one instruction.
   using Sums = float[2][4][4];
 
   void add(Sums& sums, int i) const {
@@ -179,7 +181,7 @@ struct Product {
     }
   }
 
-  // All sums of the block, in shared memory that nobody reads from any more.
+  // All sums of the block, in shared memory that is no longer read.
   static constexpr int stride = t.columns + 4;
   void store(const Sums& sums) const {
     const tiles::Lane lane;
@@ -197,15 +199,15 @@ struct Product {
   // Each block finishes its share of the tile's rows.
   template <class Finish>
   void finish(const Finish& finish) const {
-    constexpr int share = t.rows / t.parts;
+    constexpr int share = t.rows / t.splits;
 #pragma unroll
     for (int turn = 0; turn < share * t.columns / threads; ++turn) {
       const int i = turn * threads + threadIdx.x;
-      const int at_row = part * share + i / t.columns, at_column = i % t.columns;
+      const int at_row = split * share + i / t.columns, at_column = i % t.columns;
       float total = 0;
 #pragma unroll
-      for (int p = 0; p < t.parts; ++p)
-        total += there<t.parts>(memory + at_row * stride + at_column, p);
+      for (int p = 0; p < t.splits; ++p)
+        total += there<t.splits>(memory + at_row * stride + at_column, p);
       if (row + at_row < s.rows && column + at_column < s.columns)
         finish(row + at_row, column + at_column, total);
     }
@@ -225,10 +227,10 @@ struct Product {
     wait_for_fetches<0>();
     __syncthreads();
     store(sums);
-    meet<t.parts>();
+    meet<t.splits>();
     finish(finish_one);
-    if constexpr (t.parts > 1) meet_again();  // nobody leaves while others read its memory
+    if constexpr (t.splits > 1) meet_again();  // a block stays while others read its memory
   }
 };
 
-}  // namespace keratin::product
+}  // namespace keratin::matmul

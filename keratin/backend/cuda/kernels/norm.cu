@@ -10,18 +10,18 @@ template <class L, bool centred, class T>
 void norm(int64_t count, compute_t<T> epsilon, const T* x, const T* scale, const T* offset, T* y,
           compute_t<T>* means, compute_t<T>* rstds) {
   using C = compute_t<T>;
-  Part<L, C> factor, more;  // asked for at once with the first row
+  Share<L, C> factor, more;  // loaded at the same time as the first row
   if (scale != nullptr) factor = load_row<L>(scale);
   if (offset != nullptr) more = load_row<L>(offset);
   each_row<L>(count, [&](int64_t row, bool there) {
-    auto part = load_row<L>(x + row * L::columns);
+    auto share = load_row<L>(x + row * L::columns);
     C mean = 0;
     if constexpr (centred) {
-      mean = sum<L, C>([&](int r, int e, int) { return part.v[r][e]; }) / L::columns;
-      each<L>([&](int r, int e, int) { part.v[r][e] -= mean; });
+      mean = sum<L, C>([&](int r, int e, int) { return share.v[r][e]; }) / L::columns;
+      each<L>([&](int r, int e, int) { share.v[r][e] -= mean; });
     }
     const C variance =
-        sum<L, C>([&](int r, int e, int) { return part.v[r][e] * part.v[r][e]; }) / L::columns;
+        sum<L, C>([&](int r, int e, int) { return share.v[r][e] * share.v[r][e]; }) / L::columns;
     const C rstd = scalar::Rsqrt{}(variance + epsilon);
     if (!there) return;
     if (threadIdx.x == 0) {
@@ -29,20 +29,20 @@ void norm(int64_t count, compute_t<T> epsilon, const T* x, const T* scale, const
       if (rstds != nullptr) rstds[row] = rstd;
     }
     if (y == nullptr) return;
-    each<L>([&](int r, int e, int) { part.v[r][e] *= rstd; });
-    if (scale != nullptr) each<L>([&](int r, int e, int) { part.v[r][e] *= factor.v[r][e]; });
-    if (offset != nullptr) each<L>([&](int r, int e, int) { part.v[r][e] += more.v[r][e]; });
-    store_row<L>(y + row * L::columns, [&](int r, int e, int) { return part.v[r][e]; });
+    each<L>([&](int r, int e, int) { share.v[r][e] *= rstd; });
+    if (scale != nullptr) each<L>([&](int r, int e, int) { share.v[r][e] *= factor.v[r][e]; });
+    if (offset != nullptr) each<L>([&](int r, int e, int) { share.v[r][e] += more.v[r][e]; });
+    store_row<L>(y + row * L::columns, [&](int r, int e, int) { return share.v[r][e]; });
   });
 }
 
-// With g = dy · scale and h = (x - mean) · rstd: dx = rstd · (g - mean g - h · mean(g · h)). What
-// each block adds up of dscale = Σ dy · h and doffset = Σ dy goes to partial[2][block][columns].
+// With g = dy · scale and h = (x - mean) · rstd: dx = rstd · (g - mean g - h · mean(g · h)). Each
+// block's sums of dscale = Σ dy · h and doffset = Σ dy go to partial[2][block][columns].
 template <class L, bool centred, class T>
 void norm_grad(int64_t count, const T* x, const compute_t<T>* means, const compute_t<T>* rstds,
                const T* dy, const T* scale, T* dx, compute_t<T>* partial) {
   using C = compute_t<T>;
-  Part<L, C> dscale = {}, doffset = {};
+  Share<L, C> dscale = {}, doffset = {};
   each_row<L>(count, [&](int64_t row, bool there) {
     auto h = load_row<L>(x + row * L::columns), g = load_row<L>(dy + row * L::columns);
     const C mean = centred ? means[row] : C(0), rstd = rstds[row];
@@ -90,7 +90,7 @@ void norm_grad(int64_t count, const T* x, const compute_t<T>* means, const compu
   }
 }
 
-// Joins what `blocks` blocks found: 32 columns of one kind for each block, 8 threads for each.
+// Adds up the sums of `blocks` blocks: each block has 32 columns of one kind, 8 threads for each.
 template <int columns, int blocks, class T, class C>
 void norm_grad_finish(const C* partial, T* dscale, T* doffset) {
   T* const out = blockIdx.y == 0 ? dscale : doffset;

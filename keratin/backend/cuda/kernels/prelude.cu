@@ -1,5 +1,5 @@
-// In front of every generated kernel: element types, conversions, and sums over threads. The
-// meaning of pointwise ops and of random numbers is the library's own text, read by NVRTC.
+// Comes before every kernel's source: element types, conversions, and sums over threads. Pointwise
+// ops and random numbers are the library's own headers, compiled by NVRTC.
 #include "keratin/ops/philox.h"
 #include "keratin/ops/scalar.h"
 
@@ -42,14 +42,14 @@ compute_t<T> load(T value) {
   return static_cast<compute_t<T>>(value);
 }
 
-// The first thing that every kernel does: it may be there before those that it follows are over.
+// The first statement of every kernel: it may start before the kernels that it follows have ended.
 inline void wait_for_others() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// As keratin::convert: floats truncate and saturate, integers wrap, what is not zero is true.
+// As keratin::convert: floats truncate and saturate, integers wrap, non-zero is true.
 template <class To, class From>
 To convert(From value) {
   using Source = compute_t<From>;
@@ -123,8 +123,8 @@ T combine(T value, T* shared, int lane, int first) {
   return result;
 }
 
-// An index in [0, size), wrapped once. One that is outside is written down for the host, which
-// complains when the queue is done; the kernel goes on with the first element.
+// An index in [0, size), wrapped once. One out of range is recorded for the host, which throws when
+// the queue has finished; the kernel goes on with element 0.
 inline long long checked_index(long long index, long long size, long long* fault, long long tag) {
   const long long wrapped = index < 0 ? index + size : index;
   if (wrapped >= 0 && wrapped < size) return wrapped;

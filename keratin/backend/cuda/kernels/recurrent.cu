@@ -1,13 +1,13 @@
-// Recurrent layers in one kernel: a block keeps the states of a few samples and goes through all
-// steps. Four threads share a unit; recurrent weights lie in registers, then in shared memory, and
-// what fits neither is read anew in each step. Half types are how T lies in memory: states and all
-// arithmetic are float, as are the weights in registers, which would have to be unpacked in each
-// step. In shared memory there is room for twice as many halves.
+// Recurrent layers in one kernel: a block keeps the states of a few samples and runs all steps.
+// Four threads share a unit; recurrent weights are in registers, then in shared memory, and the
+// rest is read again in each step. T is only the type in memory and in shared memory: states,
+// arithmetic and the weights in registers are float, because half types would be unpacked in each
+// step.
 #pragma once
 
 namespace keratin::recurrent {
 
-// How a kernel is laid out; written by recurrent.cpp.
+// The numbers that a kernel is compiled for; written by recurrent.cpp.
 struct Layout {
   int batch, time, units;
   int rows;              // samples of a block
@@ -16,13 +16,13 @@ struct Layout {
   int in_registers;      // groups
   int in_shared;         // groups
   bool reverse, masked;  // the order of the steps; is there a mask?
-  bool zero_output;      // of masked steps; otherwise they repeat the output before
+  bool zero_output;      // of masked steps; if not, they repeat the output before
 };
 
 // Four sums of a thread, over inputs that it shares with `lanes` - 1 neighbours: in group g it
 // takes the inputs (g · lanes + lane) · 4 to + 3. `weight(input, sum)` is a weight, a T, 0 outside.
 template <Layout l, int lanes, class T, class Weight>
-struct Product {
+struct StateMatmul {
   float kept[l.in_registers > 0 ? l.in_registers : 1][16];
   Pack<T, 4>* shared;  // of one input, for each of the sums
   const Weight weight;
@@ -30,7 +30,7 @@ struct Product {
 
   int input(int group, int e) const { return (group * lanes + lane) * 4 + e; }
 
-  Product(Pack<T, 4>* memory, Weight w) : shared(memory), weight(w) {
+  StateMatmul(Pack<T, 4>* memory, Weight w) : shared(memory), weight(w) {
 #pragma unroll
     for (int g = 0; g < l.in_registers; ++g)
 #pragma unroll
@@ -83,9 +83,8 @@ struct Product {
   }
 };
 
-// What two bits of the lane choose of four sums: half of them are exchanged with the neighbour
-// `apart` · 2 away, then with that `apart` away, and each lane is left with the total of one of
-// them.
+// Adds up four sums over lanes; two bits of the lane choose which total it gets. Two of the sums
+// are exchanged with the lane `apart` · 2 away, then one with the lane `apart` away.
 inline float share_sums(const float (&sums)[4], int apart) {
   const bool high = threadIdx.x & (2 * apart), odd = threadIdx.x & apart;
   const float a =
@@ -95,24 +94,24 @@ inline float share_sums(const float (&sums)[4], int apart) {
   return (odd ? b : a) + __shfl_xor_sync(~0u, odd ? a : b, apart);
 }
 
-// Of four units that 16 threads have sums of: the total of the thread's own unit.
+// The total of the thread's own unit, of four units that 16 threads have sums of.
 inline float total_of_unit(const float (&sums)[4]) {
   float total = share_sums(sums, 4);
   total += __shfl_xor_sync(~0u, total, 1);
   return total + __shfl_xor_sync(~0u, total, 2);
 }
 
-// A value of the thread that has this gate of the same unit.
+// The value of the thread that has this gate of the same unit.
 inline float of_gate(float value, int gate) {
   return __shfl_sync(~0u, value, threadIdx.x % 32 / 4 * 4 + gate);
 }
 
 template <class T>
-void put(T* place, int64_t at, float value) {
-  if (place != nullptr) place[at] = T(value);
+void put(T* to, int64_t at, float value) {
+  if (to != nullptr) to[at] = T(value);
 }
 
-// One step after the other, in the order that the layout says.
+// The i-th step, in the order that the layout says.
 template <Layout l>
 int step_at(int i) {
   return l.reverse ? l.time - 1 - i : i;

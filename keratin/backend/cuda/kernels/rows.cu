@@ -1,25 +1,25 @@
-// Kernels that need a row as a whole: it is read once, kept in registers, and written once. A row's
-// threads are neighbours: a part of a warp, or a block.
+// Kernels that need a whole row: it is read once, kept in registers, and written once. A row's
+// threads are neighbours: a fraction of a warp, a warp, or a block.
 #pragma once
 
 namespace keratin::rows {
 
-// How threads share a row: each takes `pack` columns that lie together, then those `lanes` packs
-// on.
+// How threads share a row: each takes `pack` neighbouring columns, then those `lanes` packs
+// further.
 template <int columns_, int lanes_, int pack_, int teams_>
 struct Layout {
   static constexpr int columns = columns_, lanes = lanes_, pack = pack_;
-  static constexpr int teams = teams_;  // rows that a block works on side by side
+  static constexpr int teams = teams_;  // rows of a block at a time
   static constexpr int rounds = (columns + lanes * pack - 1) / (lanes * pack);
 };
 
-// What a thread has of a row.
+// A thread's share of a row.
 template <class L, class C>
-struct Part {
+struct Share {
   C v[L::rounds][L::pack];
 };
 
-// Calls f(round, e, column) for the columns of this thread, as far as they exist.
+// Calls f(round, e, column) for the columns of this thread that exist.
 template <class L, class F>
 void each(F f) {
 #pragma unroll
@@ -32,20 +32,20 @@ void each(F f) {
 }
 
 template <class L, class T>
-Part<L, compute_t<T>> load_row(const T* row) {
-  Part<L, compute_t<T>> part;
+Share<L, compute_t<T>> load_row(const T* row) {
+  Share<L, compute_t<T>> share;
 #pragma unroll
   for (int r = 0; r < L::rounds; ++r) {
     const int column = (r * L::lanes + int(threadIdx.x)) * L::pack;
     if (L::columns % (L::lanes * L::pack) != 0 && column >= L::columns) continue;
     const auto pack = *reinterpret_cast<const Pack<T, L::pack>*>(row + column);
 #pragma unroll
-    for (int e = 0; e < L::pack; ++e) part.v[r][e] = load(pack.items[e]);
+    for (int e = 0; e < L::pack; ++e) share.v[r][e] = load(pack.items[e]);
   }
-  return part;
+  return share;
 }
 
-// f(round, e, column) is what is written.
+// Writes f(round, e, column).
 template <class L, class T, class F>
 void store_row(T* row, F f) {
 #pragma unroll
@@ -59,7 +59,7 @@ void store_row(T* row, F f) {
   }
 }
 
-// Combines the values of a row's threads; all of them get the result. Always in the same order.
+// Combines the values of a row's threads, always in the same order; all of them get the result.
 template <class L, class Combine, class C>
 C over_threads(C value) {
 #pragma unroll
@@ -67,7 +67,7 @@ C over_threads(C value) {
     value = Combine{}(value, __shfl_xor_sync(~0u, value, apart));
   if constexpr (L::lanes > 32) {
     __shared__ C parts[L::lanes / 32];
-    __syncthreads();  // others may still read what was here before
+    __syncthreads();  // others may still read the values before
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
     __syncthreads();
     value = parts[0];
@@ -85,13 +85,13 @@ C sum(F f) {
 }
 template <class L, class C, class F>
 C largest(F f) {
-  C most = start_of<C>(scalar::Maximum{});
-  each<L>([&](int r, int e, int column) { most = scalar::Maximum{}(most, f(r, e, column)); });
-  return over_threads<L, scalar::Maximum>(most);
+  C peak = start_of<C>(scalar::Maximum{});
+  each<L>([&](int r, int e, int column) { peak = scalar::Maximum{}(peak, f(r, e, column)); });
+  return over_threads<L, scalar::Maximum>(peak);
 }
 
-// Calls f(row, there) for the rows of this thread. Where a row is not there, the last one takes its
-// place and nothing may be written: threads that exchange values stay together.
+// Calls f(row, there) for the rows of this thread. Without a row of its own (`there` is false), it
+// computes the last row and writes nothing: threads that exchange values stay together.
 template <class L, class F>
 void each_row(int64_t count, F f) {
   for (int64_t first = blockIdx.x * int64_t(L::teams); first < count;
@@ -106,12 +106,12 @@ template <class L, class T>
 void softmax(int64_t count, const T* x, T* y) {
   using C = compute_t<T>;
   each_row<L>(count, [&](int64_t row, bool there) {
-    auto part = load_row<L>(x + row * L::columns);
-    const C peak = largest<L, C>([&](int r, int e, int) { return part.v[r][e]; });
-    each<L>([&](int r, int e, int) { part.v[r][e] = scalar::Exp{}(part.v[r][e] - peak); });
-    const C total = sum<L, C>([&](int r, int e, int) { return part.v[r][e]; });
+    auto share = load_row<L>(x + row * L::columns);
+    const C peak = largest<L, C>([&](int r, int e, int) { return share.v[r][e]; });
+    each<L>([&](int r, int e, int) { share.v[r][e] = scalar::Exp{}(share.v[r][e] - peak); });
+    const C total = sum<L, C>([&](int r, int e, int) { return share.v[r][e]; });
     if (there)
-      store_row<L>(y + row * L::columns, [&](int r, int e, int) { return part.v[r][e] / total; });
+      store_row<L>(y + row * L::columns, [&](int r, int e, int) { return share.v[r][e] / total; });
   });
 }
 
@@ -133,13 +133,13 @@ template <class L, class T>
 void log_softmax(int64_t count, const T* x, T* y) {
   using C = compute_t<T>;
   each_row<L>(count, [&](int64_t row, bool there) {
-    const auto part = load_row<L>(x + row * L::columns);
-    const C peak = largest<L, C>([&](int r, int e, int) { return part.v[r][e]; });
+    const auto share = load_row<L>(x + row * L::columns);
+    const C peak = largest<L, C>([&](int r, int e, int) { return share.v[r][e]; });
     const C total = scalar::Log{}(
-        sum<L, C>([&](int r, int e, int) { return scalar::Exp{}(part.v[r][e] - peak); }));
+        sum<L, C>([&](int r, int e, int) { return scalar::Exp{}(share.v[r][e] - peak); }));
     if (there)
       store_row<L>(y + row * L::columns,
-                   [&](int r, int e, int) { return part.v[r][e] - peak - total; });
+                   [&](int r, int e, int) { return share.v[r][e] - peak - total; });
   });
 }
 
@@ -167,11 +167,11 @@ void sparse_softmax_cross_entropy(int64_t count, const T* x, const Label* labels
                                   T* log_sum) {
   using C = compute_t<T>;
   each_row<L>(count, [&](int64_t row, bool there) {
-    const auto part = load_row<L>(x + row * L::columns);
-    C peak = largest<L, C>([&](int r, int e, int) { return part.v[r][e]; });
+    const auto share = load_row<L>(x + row * L::columns);
+    C peak = largest<L, C>([&](int r, int e, int) { return share.v[r][e]; });
     if (!scalar::IsFinite{}(peak)) peak = 0;
     const C total = scalar::Log{}(sum<L, C>(
-                        [&](int r, int e, int) { return scalar::Exp{}(part.v[r][e] - peak); })) +
+                        [&](int r, int e, int) { return scalar::Exp{}(share.v[r][e] - peak); })) +
                     peak;
     if (!there || threadIdx.x != 0) return;
     const Label label = labels[row];
@@ -187,13 +187,13 @@ void sparse_softmax_cross_entropy_grad(int64_t count, const T* x, const Label* l
                                        const T* log_sum, const T* dy, T* dx) {
   using C = compute_t<T>;
   each_row<L>(count, [&](int64_t row, bool there) {
-    const auto part = load_row<L>(x + row * L::columns);
+    const auto share = load_row<L>(x + row * L::columns);
     const Label label = labels[row];
     const bool hit = is_class(label, L::columns);
     const C total = load(log_sum[row]), slope = load(dy[row]);
     if (there)
       store_row<L>(dx + row * L::columns, [&](int r, int e, int column) {
-        const C distance = scalar::Exp{}(part.v[r][e] - total) - C(column == int64_t(label));
+        const C distance = scalar::Exp{}(share.v[r][e] - total) - C(column == int64_t(label));
         return hit ? slope * distance : C(0);
       });
   });

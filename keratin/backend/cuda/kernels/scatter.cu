@@ -1,6 +1,5 @@
-// Adds up sorted updates. The sorted list is cut into chunks, so that many updates of one target
-// are shared by threads; runs of one target that cross chunks are joined by a second kernel, in
-// order.
+// Adds up sorted updates. The sorted list is cut into chunks, so that threads share the updates of
+// one target; a second kernel joins runs of one target that cross chunks, in order.
 #pragma once
 
 namespace keratin::scattering {
@@ -24,8 +23,8 @@ struct Column {
     return end < items && keys[end] == keys[end - 1];
   }
   void add(unsigned target, compute_t<T> total) const {
-    T& place = out[target * step];
-    place = T(scalar::Add{}(load(place), total));
+    T& element = out[target * step];
+    element = T(scalar::Add{}(load(element), total));
   }
   compute_t<T>& partial_at(unsigned c, bool first) const {
     return partial[(2 * int64_t(c) + !first) * partial_step];

@@ -1,6 +1,6 @@
-// A stable sort of `items` by keys of whole numbers, eight bits at a time from the lowest. For each
-// digit blocks count those of their tile, then every item is put where it belongs. Integers only,
-// so the order in which threads count does not matter.
+// A stable radix sort of `items` by integer keys, eight bits at a time from the lowest. For each
+// digit blocks count the items of their tile, then move every item to its position. The counts are
+// integers, so the order in which threads count does not matter.
 #pragma once
 
 namespace keratin::sorting {
@@ -20,8 +20,8 @@ void count_digits(KeyAt key, unsigned items, int shift, unsigned* counts) {
   counts[blockIdx.x * bins + threadIdx.x] = found[threadIdx.x];
 }
 
-// The first place of each bin's items of this block, one bin per thread.
-inline unsigned first_places(const unsigned* counts) {
+// The first position of each bin's items of this block, one bin per thread.
+inline unsigned first_positions(const unsigned* counts) {
   __shared__ unsigned sums[bins];
   unsigned total = 0, before = 0;
   for (unsigned t = 0; t < gridDim.x; ++t) {
@@ -40,13 +40,13 @@ inline unsigned first_places(const unsigned* counts) {
   return sums[threadIdx.x] - total + before;
 }
 
-// Calls put(place, i) for every item. A warp's items lie one after the other, so counting warp by
-// warp and lane by lane keeps the order of equal keys.
+// Calls put(position, i) for every item. A warp's items lie one after the other, so counting warp
+// by warp and lane by lane keeps the order of equal keys.
 template <class KeyAt, class Put>
-void place_digits(KeyAt key, unsigned items, int shift, const unsigned* counts, Put put) {
-  __shared__ unsigned places[warps][bins];
+void scatter_digits(KeyAt key, unsigned items, int shift, const unsigned* counts, Put put) {
+  __shared__ unsigned positions[warps][bins];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  for (int w = 0; w < warps; ++w) places[w][threadIdx.x] = 0;
+  for (int w = 0; w < warps; ++w) positions[w][threadIdx.x] = 0;
   __syncthreads();
   const unsigned begin = blockIdx.x * tile + warp * (tile / warps) + lane;
   unsigned digits[rounds], ranks[rounds];
@@ -55,25 +55,25 @@ void place_digits(KeyAt key, unsigned items, int shift, const unsigned* counts, 
     const unsigned i = begin + r * 32;
     digits[r] = i < items ? unsigned(key(i) >> shift) % bins : bins;
     const unsigned alike = __match_any_sync(~0u, digits[r]);
-    const unsigned before = i < items ? places[warp][digits[r]] : 0;
+    const unsigned before = i < items ? positions[warp][digits[r]] : 0;
     __syncwarp();
     ranks[r] = before + __popc(alike & ((1u << lane) - 1));
-    if (i < items && lane == __ffs(alike) - 1) places[warp][digits[r]] = before + __popc(alike);
+    if (i < items && lane == __ffs(alike) - 1) positions[warp][digits[r]] = before + __popc(alike);
     __syncwarp();
   }
-  unsigned next = first_places(counts);
+  unsigned next = first_positions(counts);
   for (int w = 0; w < warps; ++w) {
-    const unsigned count = places[w][threadIdx.x];
-    places[w][threadIdx.x] = next;
+    const unsigned count = positions[w][threadIdx.x];
+    positions[w][threadIdx.x] = next;
     next += count;
   }
   __syncthreads();
 #pragma unroll
   for (int r = 0; r < rounds; ++r)
-    if (digits[r] != bins) put(places[warp][digits[r]] + ranks[r], begin + r * 32);
+    if (digits[r] != bins) put(positions[warp][digits[r]] + ranks[r], begin + r * 32);
 }
 
-// Whole numbers in the order of the values; NaN comes last, zeros are equal.
+// Integers in the order of the values; NaN comes last, zeros are equal.
 template <bool descending, class T>
 auto sort_key(T value) {
   using Key = std::conditional_t<(sizeof(T) > 4), uint64_t, unsigned>;

@@ -1,5 +1,5 @@
-// What the kernels' text needs of the C++ standard library, which NVRTC does not bring: parts of
-// <cmath>, <cstdint>, <limits> and <type_traits>.
+// The declarations of <cmath>, <cstdint>, <limits> and <type_traits> that kernels use: NVRTC has no
+// C++ standard library.
 using int8_t = signed char;
 using uint8_t = unsigned char;
 using int16_t = short;

@@ -1,15 +1,15 @@
-// Products of small matrices in shared memory by tensor cores, one warp for 16 rows of the result.
+// Matmuls of small matrices in shared memory by tensor cores, one warp for 16 rows of the result.
 #pragma once
 
 namespace keratin::tiles {
 
-// Where a thread stands among those of its warp: row `line` of eight, column pair `pair` of four.
+// The position of a thread in its warp: row `line` of eight, column pair `pair` of four.
 struct Lane {
   int line = threadIdx.x % 32 / 4, pair = threadIdx.x % 4;
 };
 
-// What one instruction multiplies: 16 x k by k x 8. Sums are four per thread: rows `line` and
-// `line` + 8, columns 2 · `pair` and + 1. `exact` is for f32: products of all bits, not of 11.
+// The factors of one instruction: 16 x k by k x 8. Sums are four per thread: rows `line` and
+// `line` + 8, columns 2 · `pair` and + 1. `exact` is for f32: all bits are multiplied, not 11.
 template <class T, bool exact>
 struct Unit;
 
@@ -47,8 +47,8 @@ struct Unit<float, exact> {
     const float* p = m + at.line * stride + at.pair;
     return {p[0], p[4]};
   }
-  // Sums of a product as the left factor of the next: a thread has columns 2 · pair and + 1 where
-  // `left` would have pair and pair + 4. So is the right factor, from m[k][column].
+  // The sums of a matmul as the left factor of the next: a thread has columns 2 · pair and + 1
+  // where `left` would have pair and pair + 4. So is the right factor, from m[k][column].
   static Left left_of_sums(const float (*sums)[4]) {
     return {prepared(sums[0][0]), prepared(sums[0][2]), prepared(sums[0][1]), prepared(sums[0][3])};
   }
@@ -58,7 +58,7 @@ struct Unit<float, exact> {
   }
   static void multiply(float (&sums)[4], const Left& a, const Right& b) {
     if constexpr (exact) {
-      // Each factor is the sum of two that fit; what is left out is as small as rounding.
+      // Each factor is the sum of two TF32 numbers; the remainder is as small as rounding.
       float high_a[4], low_a[4], high_b[2], low_b[2];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -158,7 +158,7 @@ void add_rows_by_rows(float (&sums)[n][4], const T* a, const T* b, int stride) {
   }
 }
 
-// sums += a · b, with a the sums of another product, 8 · m columns, and as many rows of b.
+// sums += a · b, with a the sums of another matmul, 8 · m columns, and as many rows of b.
 template <class U, int n, int m, class T>
 void add_sums_by_rows(float (&sums)[n][4], const float (&a)[m][4], const T* b, int stride) {
   const Lane at;

@@ -18,7 +18,7 @@ namespace keratin::cuda {
 
 namespace {
 
-// The functor of prelude.h that joins two elements.
+// The functor that joins two elements of a reduction.
 std::string_view combine_of(const OpDef& op) {
   const std::pair<const OpDef*, std::string_view> table[] = {
       {&ops::sum_op, "scalar::Add"},     {&ops::prod_op, "scalar::Mul"},
@@ -84,10 +84,10 @@ class LoopWriter {
   static Key key(Value value) { return {&value.node(), value.index()}; }
   size_t outputs() const { return node_.input_count(); }
 
-  // How many neighbours of a run a thread does at a time: as many as 16 bytes hold, where there is
-  // enough for all threads.
+  // How many neighbours of a run a thread computes at a time: as many as 16 bytes hold, if that
+  // leaves work for all threads.
   int64_t find_width(int64_t run) const {
-    constexpr int64_t enough = int64_t{1} << 18, most = 8;
+    constexpr int64_t enough = int64_t{1} << 18, max_width = 8;
     size_t smallest = 8;
     const auto see = [&](DType dtype) {
       if (size_of(dtype) > 1) smallest = std::min(smallest, size_of(dtype));
@@ -95,7 +95,7 @@ class LoopWriter {
     for (const Value& value : body_.parameters)
       if (value.shape() == body_.shape) see(value.dtype());
     for (const Value& result : body_.results) see(result.dtype());
-    const int64_t width = std::min<int64_t>(16 / static_cast<int64_t>(smallest), most);
+    const int64_t width = std::min<int64_t>(16 / static_cast<int64_t>(smallest), max_width);
     return body_.shape.count() >= enough && run % width == 0 ? width : 1;
   }
 
@@ -120,8 +120,8 @@ class LoopWriter {
     return affine(body_.shape.dims(), broadcast_strides(operand.shape(), body_.shape), 0, index);
   }
 
-  // What is done with `width_` neighbours from element `first` on. What lies together is loaded and
-  // stored together; `inside` is repeated for each of them, e.
+  // The statements for `width_` neighbours from element `first` on. Neighbours in memory are loaded
+  // and stored together; `inside` is repeated for each element e.
   struct Statements {
     std::string before, inside, after;
   };
@@ -188,8 +188,8 @@ class LoopWriter {
     return body_.results.size() > 1 ? text("if (p", outputs() + result, " != nullptr) ") : "";
   }
 
-  // The reductions of a loop run over the same axes; o counts what is kept, r what is not, one of
-  // them in steps of `width_` neighbours.
+  // The reductions of a loop run over the same axes. o counts the kept elements, r the reduced
+  // ones; the one whose elements are neighbours counts in steps of `width_`.
   Source write_reduction() {
     const Dims& dims = body_.shape.dims();
     const Dims strides = body_.shape.strides();
@@ -269,17 +269,18 @@ class LoopWriter {
       outputs_per_block_ = std::min<int64_t>(32, power(o));
       lanes_ = std::min<int64_t>(block_size / outputs_per_block_, power(r));
     }
-    constexpr int64_t wanted = 1024;  // blocks that fill a large GPU
+    constexpr int64_t max_blocks = 1024;  // they fill a large GPU
     const int64_t blocks = std::max<int64_t>((o + outputs_per_block_ - 1) / outputs_per_block_, 1);
-    constexpr int64_t least = 16;  // turns of a thread: another kernel joins the parts
-    chunks_ = std::clamp<int64_t>(std::min(wanted / blocks, r / (lanes_ * least)), 1, wanted);
+    constexpr int64_t min_turns = 16;  // of a thread: another kernel joins the chunks
+    chunks_ =
+        std::clamp<int64_t>(std::min(max_blocks / blocks, r / (lanes_ * min_turns)), 1, max_blocks);
   }
 
-  std::string store(size_t k, const std::string& place, const std::string& value) const {
+  std::string store(size_t k, const std::string& index, const std::string& value) const {
     std::string all;
     for (size_t r = 0; r < body_.results.size(); ++r)
       if (&body_.results[r].node() == reductions_[k])
-        all += text("{ ", guard(r), "p", outputs() + r, "[", place,
+        all += text("{ ", guard(r), "p", outputs() + r, "[", index,
                     "] = ", storage_type(body_.results[r].dtype()), "(", value, "); }\n");
     return all.empty() ? "{}\n" : all;
   }
@@ -293,7 +294,7 @@ class LoopWriter {
                 outputs() + node_.output_count(), " + ", partial_offsets_[k], ")");
   }
 
-  // Joins what the blocks of each output found.
+  // Joins the chunks of each output.
   void write_finish(int64_t o) {
     std::string body = "  const Index o = blockIdx.x;\n";
     for (size_t k = 0; k < reductions_.size(); ++k) {

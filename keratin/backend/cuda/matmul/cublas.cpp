@@ -18,8 +18,9 @@ constexpr int plain_epilogue = 1, relu_epilogue = 2, bias_epilogue = 4, relu_gra
 constexpr int sum_left_epilogue = 256, sum_right_epilogue = 512, sum_relu_grad_epilogue = 152;
 constexpr int batch_count_attribute = 5, batch_stride_attribute = 6;
 constexpr int workspace_attribute = 1, reduction_attribute = 3, first_alignment_attribute = 5;
-// Parts of a sum are joined from the workspace, in order; never added to the result as they come.
-// There they have the type of the arithmetic or that of the result, which may have fewer bits.
+// How partial sums are joined: from the workspace, in order, never added to the result as they
+// come. In the workspace they have the type of the arithmetic, or that of the result with fewer
+// bits.
 constexpr uint32_t parts_as_computed = 2, parts_as_given = 4;
 constexpr size_t max_workspace = size_t{32} << 20;
 constexpr int max_choices = 24;
@@ -78,7 +79,7 @@ const Api& api() {
   return table;
 }
 
-// The library's state on the GPU that was entered.
+// The library's handle for the GPU that was entered.
 void* handle() {
   static std::mutex lock;
   static auto* handles = new std::map<ContextHandle, void*>();  // the driver may be gone at the end
@@ -95,7 +96,7 @@ void* handle() {
 bool available() {
   static const bool there = [] {
     try {
-      handle();  // it may be there, and not fit the driver
+      handle();  // throws if the library does not fit the driver
       return true;
     } catch (const BackendError&) {
       return false;

@@ -7,8 +7,8 @@
 #include "keratin/backend/cuda/driver/driver.h"
 #include "keratin/tensor/dtype.h"
 
-// The part of cuBLASLt that is used, opened at run time, on the GPU that the caller has entered.
-// Matrices are column-major.
+// The functions of cuBLASLt that are used, opened at run time, on the GPU that the caller has
+// entered. Matrices are column-major.
 namespace keratin::cuda::cublas {
 
 bool available();
@@ -25,15 +25,15 @@ class Operation {
  public:
   Operation() = default;
   Operation(int compute, DataType scale, bool transpose_left, bool transpose_right);
-  // What is done to the product: one number added to each row of it, then relu.
+  // After the matmul: one number is added to each row, then relu.
   void epilogue(bool bias, bool relu) const;
   void bias(const void* address) const;
-  // Or the gradient of relu: zero where a bit is not set. Bits of columns are so many apart.
+  // Or the gradient of relu: zero where a bit is not set. Columns of bits are `stride` apart.
   void relu_grad(int64_t stride) const;
   void bits(const void* address) const;
-  // Beside the product one number per row of it, the sum over the left factor's row; or one per
-  // column, over the right factor's; or of a gradient of relu, over the row of the product itself.
-  // It is written where a bias would be read.
+  // Also computes one number per row of the result, the sum over the left factor's row; or one per
+  // column, over the right factor's column; or, with a gradient of relu, over the row of the
+  // result. Written to the address of the bias.
   void sum_left() const;
   void sum_right() const;
   void sum_relu_grad() const;
@@ -63,13 +63,14 @@ struct Choice {
   size_t workspace_bytes = 0;
 };
 
-// The library's choices among those whose results are always the same and rounded once, best first;
-// none for products that it does not know. The alignments are of the left and right factor and the
-// product.
+// The library's algorithms whose results are always the same and rounded once, best first; none for
+// matmuls that it does not support. The alignments are those of the left factor, the right factor
+// and the result.
 std::vector<Choice> choices(const Operation& operation, const Layout& left, const Layout& right,
                             const Layout& out, const std::array<uint32_t, 3>& alignments);
 
-// out = alpha · left · right + beta · addend, which is laid out as `out` and may be it.
+// out = alpha · left · right + beta · addend, where the addend has the layout of `out` and may be
+// the same memory.
 void multiply(const Operation& operation, const void* alpha, const void* left,
               const Layout& left_layout, const void* right, const Layout& right_layout,
               const void* beta, const void* addend, void* out, const Layout& out_layout,

@@ -17,20 +17,20 @@ namespace keratin::cuda {
 
 namespace {
 
-// What fills a device is done well by the library's first few; of less, how it is cut into parts
-// matters more, and trying takes less.
+// For matmuls that fill a device, one of the library's first few algorithms is good. For smaller
+// ones the split of the work matters more, and timing takes less.
 constexpr int64_t much_work = int64_t{1} << 31;
 constexpr size_t choices_for_much = 8;
-// Another one than the library's first must be that much faster, or noise would decide.
+// An algorithm must be this much faster than the library's first, or noise would decide.
 constexpr double clearly = 0.96;
 constexpr int launches_per_round = 10, rounds_per_timing = 3;
 
 using MaybeChoice = std::optional<cublas::Choice>;
 static_assert(std::is_trivially_copyable_v<cublas::Choice>);
 
-// Only what was found is kept in a file.
+// Only choices that were found are cached.
 std::string as_text(const MaybeChoice& choice) {
-  if (!choice) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
+  if (!choice) throw BackendError("cuda: cuBLASLt has no algorithm for this matmul");
   return {reinterpret_cast<const char*>(&*choice), sizeof *choice};
 }
 
@@ -41,8 +41,7 @@ MaybeChoice as_choice(const std::string& text) {
   return choice;
 }
 
-// What was found once in this program. A failure is forgotten: memory to try with may be short only
-// now.
+// Choices that this process found. A failure is not kept: memory for timing may be short only now.
 using Choices = std::map<std::string, MaybeChoice>;
 template <class Find>
 MaybeChoice once(Choices& known, const std::string& key, const Find& find) {
@@ -54,16 +53,16 @@ MaybeChoice once(Choices& known, const std::string& key, const Find& find) {
   }
 }
 
-// The seconds that `launch` takes, one of many in a row.
+// The seconds of one `launch` among many in a row.
 template <class Launches>
 double seconds_of(const Launches& launch, StreamHandle stream) {
   using Clock = std::chrono::steady_clock;
   const Driver& d = driver();
-  launch();  // loads it
+  launch();  // loads the kernel
   GraphExecHandle exec = record_graph(stream, [&] {
     for (int i = 0; i < launches_per_round; ++i) launch();
   });
-  if (exec == nullptr) throw BackendError("cuda: a product cannot be recorded");
+  if (exec == nullptr) throw BackendError("cuda: a matmul cannot be recorded");
   const std::shared_ptr<void> owner(exec, [&](void*) { d.destroy_graph_exec(exec); });
   double best = 1e9;
   for (int i = 0; i <= rounds_per_timing; ++i) {
@@ -79,7 +78,7 @@ double seconds_of(const Launches& launch, StreamHandle stream) {
 }  // namespace
 
 std::string text_of(const MatmulShape& s, DType dtype, bool tf32) {
-  // Choices are kept: what was once chosen among others has another name.
+  // Choices are cached: "rounding once" tells these from choices among other algorithms.
   return text("cuBLASLt ", cublas::version(), " rounding once ", dtype, tf32 ? " tf32 " : " ",
               s.batch, 'x', s.rows, 'x', s.depth, 'x', s.columns, ' ', s.transpose_a, s.transpose_b,
               ' ', s.stride_a, ' ', s.stride_b, ' ', s.alignment_a, ' ', s.alignment_b, ' ',
@@ -87,10 +86,11 @@ std::string text_of(const MatmulShape& s, DType dtype, bool tf32) {
               s.sum == MatmulSum::none ? "" : text(" sum ", static_cast<int>(s.sum)));
 }
 
-// Memory to try algorithms on.
-class CublasMatmul::Trial {
+// Memory to run algorithms in.
+class CublasMatmul::Benchmark {
  public:
-  Trial(const CublasMatmul& matmul, const std::vector<cublas::Choice>& choices) : matmul_(matmul) {
+  Benchmark(const CublasMatmul& matmul, const std::vector<cublas::Choice>& choices)
+      : matmul_(matmul) {
     const MatmulShape& s = matmul.shape_;
     const auto memory = [&](int64_t elements) {
       return allocate(matmul.device_, static_cast<size_t>(elements) * size_of(matmul.dtype_));
@@ -109,14 +109,14 @@ class CublasMatmul::Trial {
     scratch_ = allocate(matmul.device_, workspace);
     check(driver().create_stream(&stream_, Driver::stream_non_blocking), "cuStreamCreate");
   }
-  ~Trial() {
-    driver().synchronize(stream_);  // memory is let go of: one that failed may be at work
+  ~Benchmark() {
+    driver().synchronize(stream_);  // an algorithm that failed may still use the memory
     driver().destroy_stream(stream_);
   }
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
+  Benchmark(const Benchmark&) = delete;
+  Benchmark& operator=(const Benchmark&) = delete;
 
-  // Without end when it does not run.
+  // Infinity if the launch fails.
   double seconds(const cublas::Choice& choice) const {
     try {
       return seconds_of([&] { run(choice); }, stream_);
@@ -125,12 +125,12 @@ class CublasMatmul::Trial {
     }
   }
 
-  // Is relu of no number no number? Not all think so.
+  // False for algorithms whose fused ReLU drops NaN.
   bool keeps_nan(const cublas::Choice& choice) const {
     return holds([&] { return try_nan(choice); });
   }
 
-  // Are all sums made, once, of all that they should be made of?
+  // Removes algorithms whose sums leave out elements, or count them twice.
   void keep_right_sums(std::vector<cublas::Choice>& choices) const {
     const SumCheck known = known_sums(matmul_.shape_, matmul_.dtype_);
     load(known);
@@ -139,7 +139,7 @@ class CublasMatmul::Trial {
     });
   }
 
-  // Are sums that depend on the order made in the same one each time?
+  // Removes algorithms whose sums have another order in each run.
   void keep_same_sums(std::vector<cublas::Choice>& choices) const {
     load(uneven_sums(matmul_.shape_, matmul_.dtype_));
     std::erase_if(choices, [&](const cublas::Choice& choice) {
@@ -158,7 +158,7 @@ class CublasMatmul::Trial {
     try {
       return test();
     } catch (const BackendError&) {
-      return false;  // it does not even run
+      return false;  // the launch fails
     }
   }
 
@@ -211,8 +211,8 @@ class CublasMatmul::Trial {
 
 MaybeChoice CublasMatmul::choose(bool for_speed) const {
   const KernelCache& cache = KernelCache::of_user();
-  // Without a folder to remember it in, the next program might choose another one, and get other
-  // bits: then the library's first is taken.
+  // Without a cache the next process might choose another algorithm, and get other bits: then the
+  // library's first is taken.
   for_speed = for_speed && shape_.is_worth_timing() && cache.keeps();
   static std::mutex lock;
   static Choices fastest, first;
@@ -227,7 +227,7 @@ MaybeChoice CublasMatmul::choose(bool for_speed) const {
 
 MaybeChoice CublasMatmul::search(bool for_speed) const {
   const bool sums = shape_.sum != MatmulSum::none;
-  if (shape_.bias || sums)  // as if there were one
+  if (shape_.bias || sums)  // any aligned address
     operation_.bias(reinterpret_cast<const void*>(cublas::alignment));
   if (shape_.relu_grad) operation_.bits(reinterpret_cast<const void*>(cublas::alignment));
   std::vector<cublas::Choice> all = cublas::choices(
@@ -236,18 +236,18 @@ MaybeChoice CublasMatmul::search(bool for_speed) const {
     return all.empty() ? MaybeChoice() : all[0];
   const int64_t products = shape_.batch * shape_.rows * shape_.columns;
   if (products >= much_work / shape_.depth) all.resize(std::min(all.size(), choices_for_much));
-  const Trial trial(*this, all);
+  const Benchmark benchmark(*this, all);
   if (shape_.relu)
-    std::erase_if(all, [&](const cublas::Choice& choice) { return !trial.keeps_nan(choice); });
+    std::erase_if(all, [&](const cublas::Choice& choice) { return !benchmark.keeps_nan(choice); });
   if (sums) {
-    trial.keep_right_sums(all);
-    trial.keep_same_sums(all);
+    benchmark.keep_right_sums(all);
+    benchmark.keep_same_sums(all);
   }
   if (all.empty() || !for_speed) return all.empty() ? MaybeChoice() : all[0];
   size_t best = 0;
-  double best_seconds = clearly * trial.seconds(all[0]);
+  double best_seconds = clearly * benchmark.seconds(all[0]);
   for (size_t i = 1; i < all.size(); ++i)
-    if (const double seconds = trial.seconds(all[i]); seconds < best_seconds) {
+    if (const double seconds = benchmark.seconds(all[i]); seconds < best_seconds) {
       best = i;
       best_seconds = seconds;
     }

@@ -13,7 +13,7 @@ uint32_t alignment_of(const Type& type) {
 CublasMatmul::CublasMatmul(Device device, const MatmulShape& shape, DType dtype, bool tf32)
     : CublasMatmul(device, shape, dtype, tf32, Described{}) {
   const auto choice = choose(true);
-  if (!choice) throw BackendError("cuda: cuBLASLt knows no way to multiply these matrices");
+  if (!choice) throw BackendError("cuda: cuBLASLt has no algorithm for this matmul");
   choice_ = *choice;
 }
 

@@ -53,7 +53,7 @@ std::optional<MatmulJob> read_matmul(const Node& node) {
                     .alignment_a = alignment_of(node.in(0).type()),
                     .alignment_b = alignment_of(node.in(1).type()),
                     .alignment_out = alignment_of(node.type())};
-  // Many matrices by one are one with many rows.
+  // Many matrices times one are one matrix with many rows.
   if (shape.stride_b == 0 && shape.stride_a != 0 && !p.ta) {
     shape.rows *= shape.batch;
     shape.batch = 1;
@@ -82,7 +82,7 @@ class EpilogueReader {
     return found_;
   }
 
-  // Whatever the pointwise ops do; what these read is as fuse_epilogue says.
+  // Any pointwise ops after the matmul; passes/fuse_epilogue checks what these read.
   std::optional<MatmulJob> read_matmul_alone() {
     for (const auto& node : region_.nodes())
       if (&node->op() != &ops::constant_op && !node->op().scalar && (begun_ || !take_matmul(*node)))
@@ -112,8 +112,8 @@ class EpilogueReader {
     return begun_ && gated && region_.results[0] == value_;
   }
 
-  // What cuBLASLt sums: a factor over the depth, beside a product with nothing after it but what is
-  // added, or the gradient of relu, over all rows.
+  // The sums that cuBLASLt computes: of a factor over the depth, if nothing but an addend follows
+  // the matmul, or of the gradient of relu over all rows.
   MatmulSum sum_of(const Node& sum) const {
     const MatmulShape& s = found_.shape;
     const Value summed = sum.in();
@@ -139,16 +139,16 @@ class EpilogueReader {
   bool take_matmul(const Node& node) {
     if (&node.op() != &ops::matmul_op) return false;
     const auto a = parameter(node.in(0)), b = parameter(node.in(1));
-    const auto product = read_matmul(node);
-    if (!a || !b || !product || node.type().dtype == DType::f64) return false;
-    found_.shape = product->shape;
+    const auto job = read_matmul(node);
+    if (!a || !b || !job || node.type().dtype == DType::f64) return false;
+    found_.shape = job->shape;
     found_.a = *a;
     found_.b = *b;
     value_ = node.out();
     return begun_ = true;
   }
 
-  // greater(y, 0), by which a gradient may be chosen later.
+  // greater(y, 0), the condition of a gradient of relu.
   bool take_gate(const Node& node) {
     if (gate_.defined() || node.op().scalar != ScalarOp::greater ||
         ops::uniform_value(node.in(1)) != 0.0)

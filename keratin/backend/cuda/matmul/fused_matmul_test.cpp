@@ -25,13 +25,13 @@ std::string read(const std::vector<std::string>& types, const std::string& body,
       ops::parse(text("module(", given, ") {\n%y", summed ? ", %s" : "", " = fused(", names,
                       ") {kind = \"", kind, "\"} do(", taken, ") {\n", body, "\n}\nreturn %y\n}"));
   const Node& node = *m.block().nodes().back();
-  const auto product = summed ? read_summed(node) : reader(node);
-  if (!product) return "nothing";
-  const MatmulShape& s = product->shape;
-  return text(s.batch, "x", s.rows, "x", s.depth, "x", s.columns, " a", product->a, " b",
-              product->b, product->bias ? text(" bias", *product->bias) : "",
-              product->addend ? text(" addend", *product->addend) : "", s.relu ? " relu" : "",
-              product->gate ? text(" gate", *product->gate) : "", product->needs_loop ? " …" : "",
+  const auto job = summed ? read_summed(node) : reader(node);
+  if (!job) return "nothing";
+  const MatmulShape& s = job->shape;
+  return text(s.batch, "x", s.rows, "x", s.depth, "x", s.columns, " a", job->a, " b", job->b,
+              job->bias ? text(" bias", *job->bias) : "",
+              job->addend ? text(" addend", *job->addend) : "", s.relu ? " relu" : "",
+              job->gate ? text(" gate", *job->gate) : "", job->needs_loop ? " …" : "",
               std::vector{"", " sums a", " sums b", " sums"}[static_cast<size_t>(s.sum)]);
 }
 
@@ -75,7 +75,7 @@ TEST(ReadEpilogue, ManyMatricesByOneAreOneWithManyRows) {
             "5x4x8x4 a0 b1 bias2");
 }
 
-TEST(ReadEpilogue, OthersAreTakenApart) {
+TEST(ReadEpilogue, RefusesOtherRegions) {
   const std::vector<std::string> types = {"f32[4,8]", "f32[8,4]", "f32[4]"};
   for (const char* body : {
            "%3 = matmul(%0, %1) {} %4 = tanh(%3) yield %4",
@@ -89,14 +89,14 @@ TEST(ReadEpilogue, OthersAreTakenApart) {
   EXPECT_EQ(
       read({"f64[4,8]", "f64[8,4]", "f64[4]"}, "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
       "nothing");
-  // A row that might begin anywhere.
+  // A row that might not be aligned.
   EXPECT_EQ(
       read({"f32[4,8]", "f32[8,3]", "f32[3]"}, "%3 = matmul(%0, %1) {} %4 = add(%3, %2) yield %4"),
       "nothing");
 }
 
 // Whatever follows, as long as it is pointwise.
-TEST(ReadEpilogue, TheProductOfAny) {
+TEST(ReadEpilogue, ReadsTheMatmulOfAnyEpilogue) {
   const auto any = [](const std::vector<std::string>& types, const std::string& body) {
     return read(types, body, "epilogue", read_any_epilogue);
   };

@@ -5,7 +5,7 @@
 
 namespace keratin::cuda {
 
-// A product, and what follows it.
+// A matmul and the ops after it.
 struct FusedMatmulCase {
   std::string types[4];  // a, b, one number per column, one per element
   std::string body;      // of %0 to %3 to %5; DTYPE is their type

@@ -9,7 +9,7 @@ namespace keratin::cuda {
 
 namespace {
 
-// So many elements: these again and again.
+// `count` elements, cycling through `values`.
 Tensor repeated(DType dtype, int64_t count, const std::vector<double>& values) {
   const Tensor all(dtype, {count});
   Tensor first = all;  // the same memory
@@ -24,13 +24,13 @@ Tensor repeated(DType dtype, int64_t count, const std::vector<double>& values) {
   return all;
 }
 
-// A power of two, as all sums here are exact: so many of them are at most one.
+// The largest power of two whose sum over `count` elements is at most one; sums are exact.
 double share_of(int64_t count) {
   return 1.0 / static_cast<double>(std::bit_ceil(static_cast<uint64_t>(count)));
 }
 
-// Of a gradient of relu every fourth row is off, where the product is no number, and of the others
-// every third element, another one in the next row.
+// In a gradient of relu every fourth row is off, and its products are NaN; in the other rows every
+// third element is off, another one in each row.
 bool is_off(int64_t row) { return row % 4 == 3; }
 bool is_on(int64_t row, int64_t column) { return !is_off(row) && (row + column) % 3 != 0; }
 constexpr int64_t rows_of_pattern = 12;
@@ -77,7 +77,7 @@ SumCheck of_result(const MatmulShape& s, DType dtype) {
 
 SumCheck known_sums(const MatmulShape& s, DType dtype) {
   if (s.sum == MatmulSum::of_result) return of_result(s, dtype);
-  // A bit that TF32 has not: only products may do without.
+  // A bit that TF32 does not have: sums must include it.
   const double little = dtype == DType::f32 ? std::exp2(-11) : 0;
   std::vector<double> row, sums;
   for (int64_t i = 0; i < s.sums(); ++i) {
@@ -103,7 +103,7 @@ SumCheck uneven_sums(const MatmulShape& s, DType dtype) {
 }
 
 bool are_close(const Tensor& sums, const Tensor& expected) {
-  // Parts may be rounded to a half type before they are joined.
+  // Partial sums may be rounded to a half type before they are joined.
   const double tolerance = expected.dtype() == DType::f32 ? 5e-5 : 0.02;
   for (int64_t i = 0; i < expected.count(); ++i)
     if (!(std::abs(sums.at(i) - expected.at(i)) <= tolerance * (0.1 + expected.at(i))))

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Device first_gpu{Device::Kind::gpu, 0};
 
-// A product, what is done to it, and the sum: %5 and %6.
+// A matmul, the ops after it, and the sum: %5 and %6.
 struct SumCase {
   std::string types[3];
   std::string body;
@@ -51,7 +51,7 @@ Module module_of(SumCase c, const std::string& dtype) {
   return m;
 }
 
-TEST(ProductSums, EveryCaseIsRead) {
+TEST(MatmulWithSum, EveryCaseIsRead) {
   for (const SumCase& c : sum_cases)
     for (const char* dtype : {"f32", "bf16", "f16"})
       EXPECT_TRUE(read_summed(*module_of(c, dtype).block().nodes().back())) << c.body;
@@ -65,7 +65,7 @@ void expect_close(const Tensor& actual, const Tensor& expected, const std::strin
         << what << ' ' << i;
 }
 
-TEST(ProductSums, TheLibraryGivesWhatKernelsGive) {
+TEST(MatmulWithSum, TheLibraryGivesWhatKernelsGive) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
   for (const SumCase& c : sum_cases)
@@ -73,7 +73,7 @@ TEST(ProductSums, TheLibraryGivesWhatKernelsGive) {
       const Module m = module_of(c, dtype);
       const Node& node = *m.block().nodes().back();
       const auto library = make_cublas(node, *read_summed(node), false);
-      if (library == nullptr) continue;  // it knows no such product: then it is not claimed
+      if (library == nullptr) continue;  // it has no algorithm for it: then it is not claimed
       const auto kernels =
           make_matmul_with_sum(node, {.deterministic = true, .tf32 = false}).kernel;
       ASSERT_NE(kernels, nullptr);

@@ -3,8 +3,8 @@
 #include "keratin/backend/cuda/matmul/fused_matmul.h"
 #include "keratin/base/text.h"
 
-// Products of which one side is short, as the last layer of a classifier has them: tiles of
-// libraries are nearly empty then, and a second kernel joins their parts.
+// Matmuls with one short side, such as the last layer of a classifier: the tiles of libraries would
+// be nearly empty, and a second kernel would join their partial sums.
 namespace keratin::cuda {
 
 namespace {
@@ -13,30 +13,30 @@ constexpr int64_t max_depth = 32, max_columns = 16, warp = 32;
 
 struct Thin {
   const Node& node;
-  const MatmulJob& product;
-  const MatmulShape& s = product.shape;
+  const MatmulJob& job;
+  const MatmulShape& s = job.shape;
   const DType dtype = node.type().dtype;
   const std::string_view storage = storage_type(dtype), compute = compute_type(dtype);
 
   std::string a() const {
-    return text("load(p", product.a,
+    return text("load(p", job.a,
                 s.transpose_a ? text("[k * Index(", s.rows, ") + r])")
                               : text("[r * Index(", s.depth, ") + k])"));
   }
   std::string b() const {
-    return text("load(p", product.b,
+    return text("load(p", job.b,
                 s.transpose_b ? text("[c * Index(", s.depth, ") + k])")
                               : text("[k * Index(", s.columns, ") + c])"));
   }
-  // Stores `total`, with all that is done to it on the way, as the element of row r and column c.
+  // Stores `total`, after the epilogue, as the element of row r and column c.
   std::string store() const {
     const std::string at = text("[r * Index(", s.columns, ") + c]");
     std::string value = "total";
-    if (s.bias) value += text(" + load(p", *product.bias, "[c])");
-    if (s.addend) value += text(" + load(p", *product.addend, at, ")");
+    if (s.bias) value += text(" + load(p", *job.bias, "[c])");
+    if (s.addend) value += text(" + load(p", *job.addend, at, ")");
     if (s.relu) value = text("scalar::Relu{}(", value, ")");
     if (s.relu_grad)
-      value = text("load(p", *product.gate, at, ") > 0 ? ", value, " : ", compute, "(0)");
+      value = text("load(p", *job.gate, at, ") > 0 ? ", value, " : ", compute, "(0)");
     return text("p", node.input_count(), at, " = ", storage, "(", value, ");\n");
   }
 };
@@ -77,16 +77,16 @@ Source write_narrow(const Thin& t) {
 
 }  // namespace
 
-bool is_thin(const MatmulJob& product, DType dtype) {
-  const MatmulShape& s = product.shape;
+bool is_thin(const MatmulJob& job, DType dtype) {
+  const MatmulShape& s = job.shape;
   return dtype != DType::f64 && s.batch == 1 && (s.depth <= max_depth || s.columns <= max_columns);
 }
 
-Source write_thin_matmul(const Node& node, const MatmulJob& product) {
-  const Thin thin{node, product};
-  Source source = product.shape.depth <= max_depth ? write_shallow(thin) : write_narrow(thin);
-  const MatmulShape& s = product.shape;
-  source.name = text("thin product ", s.rows, " x ", s.depth, " x ", s.columns);
+Source write_thin_matmul(const Node& node, const MatmulJob& job) {
+  const Thin thin{node, job};
+  Source source = job.shape.depth <= max_depth ? write_shallow(thin) : write_narrow(thin);
+  const MatmulShape& s = job.shape;
+  source.name = text("thin matmul ", s.rows, " x ", s.depth, " x ", s.columns);
   return source;
 }
 

@@ -15,7 +15,7 @@
 namespace keratin::cuda {
 namespace {
 
-// Products with a short side, and all that may follow them.
+// Matmuls with a short side, and all that may follow them.
 const FusedMatmulCase thin_cases[] = {
     {{"[128,500]", "[500,16]", "[16]", "[128,16]"}, "%4 = matmul(%0, %1) {} %5 = add(%4, %2)"},
     {{"[33,70]", "[10,70]", "[10]", "[33,10]"},
@@ -29,7 +29,7 @@ const FusedMatmulCase thin_cases[] = {
      "%4 = matmul(%0, %1) {transpose_a = true} %6 = add(%4, %2) %5 = add(%6, %3)"},
 };
 
-TEST(ThinProducts, CompileEverywhere) {
+TEST(ThinMatmuls, CompileEverywhere) {
   std::string reason;
   if (!can_compile(&reason)) {
     ASSERT_EQ(std::getenv("KERATIN_REQUIRE_NVRTC"), nullptr) << reason;
@@ -39,14 +39,14 @@ TEST(ThinProducts, CompileEverywhere) {
     for (const char* dtype : {"f32", "bf16"}) {
       const Module m = module_of(c, dtype);
       const Node& node = *m.block().nodes().back();
-      const auto product = read_epilogue(node);
-      ASSERT_TRUE(product && is_thin(*product, node.type().dtype)) << c.body;
-      const std::string text = write_thin_matmul(node, *product).code;
+      const auto job = read_epilogue(node);
+      ASSERT_TRUE(job && is_thin(*job, node.type().dtype)) << c.body;
+      const std::string text = write_thin_matmul(node, *job).code;
       for (const char* chip : {"sm_80", "sm_90"}) EXPECT_NO_THROW(compile(text, chip)) << text;
     }
 }
 
-TEST(ThinProducts, GiveWhatTheLibraryGives) {
+TEST(ThinMatmuls, GiveWhatTheLibraryGives) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
   for (const FusedMatmulCase& c : thin_cases)

@@ -7,9 +7,8 @@
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
 
-// Products of some size that are too small for the tiles of libraries to fill a GPU, as those of a
-// few words or samples by large weights. What follows a product is part of its kernel here,
-// whatever it is.
+// Matmuls that are too small for the tiles of libraries to fill a GPU, such as a few words or
+// samples times large weights. Any pointwise ops after the matmul are part of its kernel.
 namespace keratin::cuda {
 
 namespace {
@@ -17,7 +16,7 @@ namespace {
 constexpr int64_t step = 32, stages = 4, side = 32;  // as in kernels/matmul.cu
 constexpr int64_t pack_size = 4;                     // numbers in 16 bytes
 
-// The numbers of one stage, see Stage in kernels/matmul.cu.
+// The numbers of one stage; see Stage in kernels/matmul.cu.
 int64_t size_of_stage(int64_t across, bool along) {
   return along ? across * (step + 4) : step * (across + 8);
 }
@@ -27,10 +26,10 @@ int64_t tiles_of(const MatmulShape& s, const Tiling& tiling) {
          ((s.columns + tiling.columns - 1) / tiling.columns);
 }
 
-// What the ops of a fused node make of `product`, its element i, in column c: an expression, after
-// statements.
-std::string write_epilogue(const Node& node, const std::string& product, std::string& statements) {
-  if (&node.op() != &ops::fused_op) return product;
+// The ops of a fused node after its matmul, whose element i, in column c, is the expression
+// `matmul`: an expression that uses `statements`.
+std::string write_epilogue(const Node& node, const std::string& matmul, std::string& statements) {
+  if (&node.op() != &ops::fused_op) return matmul;
   const Block& region = node.region();
   std::map<std::pair<const Node*, size_t>, std::string> names;
   const Shape& shape = node.type().shape;
@@ -45,10 +44,10 @@ std::string write_epilogue(const Node& node, const std::string& product, std::st
     const auto in = [&](size_t i) { return name_of(inner->in(i)); };
     std::string& name = names[{inner.get(), 0}];
     if (&inner->op() == &ops::matmul_op) {
-      name = product;
+      name = matmul;
     } else if (&inner->op() == &ops::constant_op) {
       name = literal_of(inner->attr<ops::ConstantAttrs>().value);
-    } else if (inner->op().scalar) {  // the rest is a sum, made by others
+    } else if (inner->op().scalar) {  // the rest is a sum, which another kernel computes
       name = text("v", count++);
       statements += text("    const ", compute_type(inner->type().dtype), " ", name, " = ",
                          expression_of(*inner, in), ";\n");
@@ -59,8 +58,8 @@ std::string write_epilogue(const Node& node, const std::string& product, std::st
 
 }  // namespace
 
-bool fits_tiles(const MatmulJob& product, DType dtype) {
-  const MatmulShape& s = product.shape;
+bool fits_tiles(const MatmulJob& job, DType dtype) {
+  const MatmulShape& s = job.shape;
   constexpr int64_t max_numbers = int64_t{1} << 19, min_work = int64_t{1} << 22;
   const bool in_packs = (s.transpose_a ? s.rows : s.depth) % pack_size == 0 &&
                         (s.transpose_b ? s.depth : s.columns) % pack_size == 0 &&
@@ -70,9 +69,9 @@ bool fits_tiles(const MatmulJob& product, DType dtype) {
          s.rows * s.columns * s.depth >= min_work;
 }
 
-std::vector<Tiling> tilings_of(const MatmulJob& product, bool clusters) {
-  const MatmulShape& s = product.shape;
-  constexpr int64_t max_splits = 8, min_steps = 3;  // of a part
+std::vector<Tiling> tilings_of(const MatmulJob& job, bool clusters) {
+  const MatmulShape& s = job.shape;
+  constexpr int64_t max_splits = 8, min_steps = 3;  // of a split
   std::vector<Tiling> all;
   for (const int64_t blocks : {96, 192}) {  // about one for each processor of a large GPU, or two
     Tiling tiling{.rows = 64, .columns = 64};
@@ -88,23 +87,23 @@ std::string name_of(const Tiling& tiling) {
   return text("tiles ", tiling.rows, " x ", tiling.columns, " by ", tiling.splits);
 }
 
-Source write_tiled_matmul(const Node& node, const MatmulJob& product, const Tiling& tiling) {
-  const MatmulShape& s = product.shape;
+Source write_tiled_matmul(const Node& node, const MatmulJob& job, const Tiling& tiling) {
+  const MatmulShape& s = job.shape;
   const auto flag = [](bool on) { return on ? "true" : "false"; };
   Source source;
-  source.name = text(name_of(tiling), ", product ", s.rows, " x ", s.depth, " x ", s.columns);
+  source.name = text(name_of(tiling), ", matmul ", s.rows, " x ", s.depth, " x ", s.columns);
   const auto threads = static_cast<unsigned>(tiling.rows / side * (tiling.columns / side) * 32);
   std::string statements;
   const std::string result = write_epilogue(node, "total", statements);
   source.code = text("#include \"keratin/backend/cuda/kernels/matmul.cu\"\nusing Index = int;\n",
-                     "constexpr product::Sizes sizes = {", s.rows, ", ", s.columns, ", ", s.depth,
+                     "constexpr matmul::Sizes sizes = {", s.rows, ", ", s.columns, ", ", s.depth,
                      ", ", flag(s.transpose_a), ", ", flag(s.transpose_b),
-                     "};\nconstexpr product::Tiling tiling = {", tiling.rows, ", ", tiling.columns,
+                     "};\nconstexpr matmul::Tiling tiling = {", tiling.rows, ", ", tiling.columns,
                      ", ", tiling.splits, "};\nextern __shared__ float4 memory[];\n");
   source.code += function(
       node, source, "kernel",
-      text("  const product::Product<sizes, tiling> product{",
-           "reinterpret_cast<float*>(memory)};\n  product.run(p", product.a, ", p", product.b,
+      text("  const matmul::Matmul<sizes, tiling> matmul{",
+           "reinterpret_cast<float*>(memory)};\n  matmul.run(p", job.a, ", p", job.b,
            ", [&](int r, int c, float total) {\n    const int i = r * ", s.columns, " + c;\n",
            statements, "    p", node.input_count(), "[i] = ", result, ";\n  });\n"),
       {.max_threads = threads, .cluster = static_cast<unsigned>(tiling.splits)});
@@ -118,7 +117,7 @@ Source write_tiled_matmul(const Node& node, const MatmulJob& product, const Tili
   return source;
 }
 
-// What is left of an epilogue that the library's product knows nothing of.
+// The epilogue that the library cannot compute, as a loop.
 Source write_loop_after(const Node& node) {
   const int64_t columns = node.type().shape.back();
   std::string statements;
@@ -127,7 +126,7 @@ Source write_loop_after(const Node& node) {
   Source source = element_kernel(
       node, text("    const Index c = i % Index(", columns, ");\n", statements, "    ", out, " = ",
                  storage_type(node.type().dtype), "(", result, ");\n"));
-  source.name = "what follows a product";
+  source.name = "epilogue of a matmul";
   return source;
 }
 

@@ -36,13 +36,13 @@ constexpr Tiling tilings[] = {
     {64, 64, 1}, {64, 64, 2}, {64, 64, 8}, {128, 64, 1}, {128, 64, 4}, {64, 128, 2},
 };
 
-MatmulJob product_of(const Node& node) {
-  const auto product = read_any_epilogue(node);
-  EXPECT_TRUE(product && fits_tiles(*product, node.type().dtype));
-  return *product;
+MatmulJob matmul_of(const Node& node) {
+  const auto job = read_any_epilogue(node);
+  EXPECT_TRUE(job && fits_tiles(*job, node.type().dtype));
+  return *job;
 }
 
-TEST(TiledProducts, CompileEverywhere) {
+TEST(TiledMatmuls, CompileEverywhere) {
   std::string reason;
   if (!can_compile(&reason)) {
     ASSERT_EQ(std::getenv("KERATIN_REQUIRE_NVRTC"), nullptr) << reason;
@@ -51,19 +51,19 @@ TEST(TiledProducts, CompileEverywhere) {
   for (const FusedMatmulCase& c : tiled_cases) {
     const Module m = module_of(c, "f32");
     const Node& node = *m.block().nodes().back();
-    const MatmulJob product = product_of(node);
-    const auto written = [&](const Tiling& t) { return write_tiled_matmul(node, product, t).code; };
+    const MatmulJob job = matmul_of(node);
+    const auto written = [&](const Tiling& t) { return write_tiled_matmul(node, job, t).code; };
     EXPECT_NO_THROW(compile(written({128, 64, 1}), "sm_80"));
     EXPECT_NO_THROW(compile(written({64, 64, 4}), "sm_90"));
   }
 }
 
-TEST(TiledProducts, TakeWhatIsSmallAndDeep) {
+TEST(TiledMatmuls, AreForSmallAndDeepMatmuls) {
   const auto fits = [](const char* a, const char* b, const char* dtype = "f32") {
     const Module m = ops::parse(text("module(%a: ", dtype, a, ", %b: ", dtype, b,
                                      ") {\n%y = matmul(%a, %b) {}\nreturn %y\n}"));
-    const auto product = read_matmul(*m.block().nodes().back());
-    return product && fits_tiles(*product, m.block().nodes().back()->type().dtype);
+    const auto job = read_matmul(*m.block().nodes().back());
+    return job && fits_tiles(*job, m.block().nodes().back()->type().dtype);
   };
   EXPECT_TRUE(fits("[128,768]", "[768,768]"));
   EXPECT_TRUE(fits("[1,128,768]", "[768,768]"));
@@ -76,7 +76,7 @@ TEST(TiledProducts, TakeWhatIsSmallAndDeep) {
   EXPECT_FALSE(fits("[8,128,768]", "[8,768,768]")) << "many products";
 }
 
-TEST(TiledProducts, FillAGpu) {
+TEST(TiledMatmuls, FillAGpu) {
   const auto names = [](const char* a, const char* b, bool clusters) {
     const Module m = ops::parse(
         text("module(%a: f32", a, ", %b: f32", b, ") {\n%y = matmul(%a, %b) {}\nreturn %y\n}"));
@@ -91,7 +91,7 @@ TEST(TiledProducts, FillAGpu) {
   EXPECT_EQ(names("[50,96]", "[96,1024]", true), "tiles 64 x 64 by 1;") << "nothing to share";
 }
 
-// What is left is the order of sums.
+// Only the order of sums differs.
 void expect_same(const Tensor& actual, const Tensor& expected, const std::string& what) {
   for (int64_t i = 0; i < actual.count(); ++i) {
     if (std::isnan(actual.at(i)) && std::isnan(expected.at(i))) continue;
@@ -100,7 +100,7 @@ void expect_same(const Tensor& actual, const Tensor& expected, const std::string
   }
 }
 
-TEST(TiledProducts, GiveWhatTheLibraryGives) {
+TEST(TiledMatmuls, GiveWhatTheLibraryGives) {
   keratin::testing::need_for_gpu(device_count() > 0, why_no_device());
   if (device_count() == 0) GTEST_SKIP() << why_no_device();
   for (const FusedMatmulCase& c : tiled_cases)
@@ -109,11 +109,11 @@ TEST(TiledProducts, GiveWhatTheLibraryGives) {
       const Node& node = *m.block().nodes().back();
       const auto library = make_fused_matmul(node, {.deterministic = true, .tf32 = false}).kernel;
       ASSERT_NE(library, nullptr);
-      const TrialData data{.nan = nan, .make = coarse_wave};
+      const StepData data{.nan = nan, .make = coarse_wave};
       const Tensor expected = output_of(node, *library, data);
       for (const Tiling& tiling : tilings) {
         if (tiling.splits > 1 && !gpu(node.device()).has_clusters()) continue;
-        const auto step = compile_kernel(node, write_tiled_matmul(node, product_of(node), tiling));
+        const auto step = compile_kernel(node, write_tiled_matmul(node, matmul_of(node), tiling));
         expect_same(output_of(node, *step, data), expected, text(c.body, ' ', name_of(tiling)));
       }
     }

@@ -15,7 +15,7 @@ namespace keratin::cuda {
 
 namespace {
 
-// How many elements can be moved as one, 16 bytes at most: those that stay neighbours.
+// How many elements can be moved as one, at most 16 bytes: those that stay neighbours.
 int64_t pack_of(const Node& node, const Dims& strides, int64_t base) {
   const Dims& dims = node.type().shape.dims();
   if (dims.empty() || strides.back() != 1) return 1;
@@ -121,7 +121,7 @@ Source write_pad(const Node& node) {
   const auto& attrs = node.attr<ops::PadAttrs>();
   const Shape& shape = node.in().shape();
   const DType dtype = node.type().dtype;
-  // What stays together along the last axis is moved as one.
+  // Elements that stay neighbours along the last axis are moved as one.
   const bool whole = shape.rank() > 0 && shape.back() == node.type().shape.back() &&
                      attrs.lo.back() == 0 && attrs.interior.back() == 0;
   const int64_t pack = whole ? pack_of(node, shape.strides(), 0) : 1;
@@ -145,7 +145,7 @@ Source write_pad(const Node& node) {
            ")[i] = inside ? reinterpret_cast<const ", type, "*>(", x, ")[from] : one;\n"));
 }
 
-// Each output element finds the input whose stretch of the axis it lies in.
+// Each output element finds the input that has its index along the axis.
 Source write_concat(const Node& node) {
   const auto p = arguments<JoinOperands>(node);
   const auto axis = node.attr<ops::AxisAttrs>().axis;

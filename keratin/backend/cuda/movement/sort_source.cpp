@@ -35,16 +35,16 @@ void RadixSort::write(const Node& node, Source& source) {
     const std::string line =
         text("  const Index line = blockIdx.y;\n  const auto key = ", key_at,
              ";\n  unsigned* const counts = ", counts, " + line * Index(", tiles * bins, ");\n");
-    const std::string count = text("count", shift), place = text("place", shift);
+    const std::string count = text("count", shift), scatter = text("scatter", shift);
     source.code +=
         function(node, source, count,
                  text(line, "  sorting::count_digits(key, ", items, ", ", shift, ", counts);\n"));
-    source.code += function(node, source, place,
-                            text(line, "  sorting::place_digits(key, ", items, ", ", shift,
-                                 ", counts, [&](unsigned place, unsigned i) {\n    (", keys, " + ",
-                                 mine, ")[place] = key(i);\n    (", order, " + ", mine,
-                                 ")[place] = ", item_at, ";\n  });\n"));
-    for (const std::string& name : {count, place})
+    source.code += function(node, source, scatter,
+                            text(line, "  sorting::scatter_digits(key, ", items, ", ", shift,
+                                 ", counts, [&](unsigned position, unsigned i) {\n    (", keys,
+                                 " + ", mine, ")[position] = key(i);\n    (", order, " + ", mine,
+                                 ")[position] = ", item_at, ";\n  });\n"));
+    for (const std::string& name : {count, scatter})
       source.launches.push_back({name, static_cast<unsigned>(tiles), static_cast<unsigned>(lines)});
     key_at = text("[&](unsigned i) { return (", keys, " + ", mine, ")[i]; }");
     item_at = text("(", order, " + ", mine, ")[i]");

@@ -29,7 +29,8 @@ struct RowLayout {
     };
     lanes = std::min<int64_t>(power(packs), 32);
     if (columns > 32 * 32) lanes = std::min<int64_t>(power((columns + values - 1) / values), 1024);
-    const bool spread = lanes == 32 && rows <= few_warp_rows;  // over the GPU, a warp to a block
+    const bool spread =
+        lanes == 32 && rows <= few_warp_rows;  // one warp per block, to use more of the GPU
     teams = lanes > 32 || spread ? 1 : 128 / lanes;
   }
 
@@ -73,10 +74,10 @@ struct RowLayout {
   }
 };
 
-constexpr int64_t max_values = 32;       // of a row that is read once
+constexpr int64_t max_values = 32;       // of a row that is kept in registers
 constexpr int64_t max_norm_values = 8;   // of x, dy and two sums
 constexpr int64_t enough_blocks = 8192;  // the grid strides over the rest
-constexpr int64_t max_partials = 264;    // blocks that add up what all rows share
+constexpr int64_t max_partials = 264;    // blocks that add up dscale and doffset
 
 int64_t last_size(const Node& node) { return node.in().rank() == 0 ? 0 : node.in().shape().back(); }
 
