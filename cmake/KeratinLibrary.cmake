@@ -76,6 +76,7 @@ function(keratin_levels name out)
       set(target keratin_${name}_${level})
       add_library(${target} OBJECT ${ARGN})
       target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ${KERATIN_UNITY})
       target_compile_definitions(${target} PRIVATE KERATIN_LEVEL=${level})
       target_compile_options(${target} PRIVATE -fopenmp-simd -fno-math-errno
                              -fno-trapping-math -ffp-contract=off)

@@ -4,15 +4,18 @@
 
 namespace keratin::cpu {
 
-bool is_used(const Node& node, size_t output) {
-  const Value value = node.out(output);
+bool is_used(Value output) {
   const auto reads = [&](const Values& values) {
-    return std::find(values.begin(), values.end(), value) != values.end();
+    return std::find(values.begin(), values.end(), output) != values.end();
   };
-  const Block& block = node.block();
+  const Block& block = output.node().block();
   return reads(block.results) ||
          std::any_of(block.nodes().begin(), block.nodes().end(),
                      [&](const auto& user) { return reads(user->inputs()); });
+}
+
+AxisSizes axis_sizes(const Shape& shape, int64_t axis) {
+  return {shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};
 }
 
 }  // namespace keratin::cpu

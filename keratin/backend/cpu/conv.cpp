@@ -1,54 +1,72 @@
 #include "keratin/backend/cpu/conv.h"
 
-#include "keratin/backend/cpu/kernels.h"
 #include "keratin/backend/cpu/matmul.h"
-#include "keratin/base/text.h"
 #include "keratin/ops/conv.h"
+#include "keratin/ops/records.h"
+#include "keratin/ops/window_operands.h"
+#include "keratin/plan/view.h"
 
 namespace keratin::cpu {
 namespace {
 
+// The arrays of a convolution in any direction: one of the first three is absent, and written as
+// the result.
+struct ConvViews {
+  View x, filter, y, result;
+  Pointers scratch;
+};
+
+ConvDirection direction_of(const OpDef& op) {
+  if (&op == &ops::conv_grad_input_op) return ConvDirection::grad_input;
+  return &op == &ops::conv_grad_filter_op ? ConvDirection::grad_filter : ConvDirection::forward;
+}
+
+ConvViews conv_views(const Node& node, Pointers pointers) {
+  const Pointers scratch = scratch_slot(node, pointers);
+  switch (direction_of(node.op())) {
+    case ConvDirection::grad_input: {
+      const auto v = operands<ops::ConvGradInputOperands>(node, pointers);
+      return {.x = {}, .filter = v.filter, .y = v.dy, .result = v.dx, .scratch = scratch};
+    }
+    case ConvDirection::grad_filter: {
+      const auto v = operands<ops::ConvGradFilterOperands>(node, pointers);
+      return {.x = v.x, .filter = {}, .y = v.dy, .result = v.dfilter, .scratch = scratch};
+    }
+    default: {
+      const auto v = operands<ops::ConvOperands>(node, pointers);
+      return {.x = v.x, .filter = v.filter, .y = {}, .result = v.y, .scratch = scratch};
+    }
+  }
+}
+
 class ConvKernel final : public Kernel {
  public:
-  ConvKernel(std::string_view name, const ConvDesc& desc, ConvDirection direction,
-             const ConvOptions& options)
-      : name_(name), direction_(direction), conv_(make_conv(desc, direction, options)) {}
+  ConvKernel(const Node& node, const ConvDesc& desc, const ConvOptions& options)
+      : node_(node), conv_(make_conv(desc, direction_of(node.op()), options)) {}
 
-  std::string describe() const override { return text(name_, " ", conv_->describe()); }
+  std::string describe() const override { return text(node_.name(), " ", conv_->describe()); }
   size_t scratch_bytes() const override { return conv_->scratch_bytes(); }
-  Launch bind(Pointers p) const override {
-    return [this, p] {
-      ConvArgs args{.result = p[2], .scratch = p[3]};
-      switch (direction_) {
-        case ConvDirection::forward:
-          args.x = p[0];
-          args.filter = p[1];
-          break;
-        case ConvDirection::grad_input:
-          args.y = p[0];
-          args.filter = p[1];
-          break;
-        case ConvDirection::grad_filter:
-          args.x = p[0];
-          args.y = p[1];
-          break;
-      }
-      conv_->run(args);
+  Launch bind(Pointers pointers) const override {
+    return [this, v = conv_views(node_, pointers)] {
+      conv_->run({.x = v.x.data(),
+                  .filter = v.filter.data(),
+                  .y = v.y.data(),
+                  .result = v.result.data(),
+                  .scratch = *v.scratch});
     };
   }
 
  private:
-  std::string_view name_;
-  ConvDirection direction_;
+  const Node& node_;
   std::unique_ptr<Conv> conv_;
 };
 
-Offer offer(const Node& node, ConvDirection direction, const KernelOptions& options) {
+Offer make_conv_kernel(const Node& node, const KernelOptions& options) {
   const ConvDesc desc = describe_conv(node);
   if (const std::string reason = refuse_conv(desc); !reason.empty()) return refuse(reason);
   const ConvOptions conv{.threads = useful_threads(desc.flops(), options.threads),
                          .deterministic = options.deterministic};
-  return {.kernel = std::make_unique<ConvKernel>(node.name(), desc, direction, conv)};
+  return {.kernel = std::make_unique<ConvKernel>(node, desc, conv)};
 }
 
 }  // namespace
@@ -72,14 +90,10 @@ ConvDesc describe_conv(const Node& node) {
   return desc;
 }
 
-Offer make_conv_forward(const Node& node, const KernelOptions& options) {
-  return offer(node, ConvDirection::forward, options);
-}
-Offer make_conv_grad_input(const Node& node, const KernelOptions& options) {
-  return offer(node, ConvDirection::grad_input, options);
-}
-Offer make_conv_grad_filter(const Node& node, const KernelOptions& options) {
-  return offer(node, ConvDirection::grad_filter, options);
-}
+extern constinit const KernelDef conv_kernel{
+    .name = "convolution tiles",
+    .ops = {&ops::conv_op, &ops::conv_grad_input_op, &ops::conv_grad_filter_op},
+    .make = make_conv_kernel,
+};
 
 }  // namespace keratin::cpu

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "keratin/backend/cpu/kernels/copy.h"
+#include "keratin/backend/cpu/levels/copy.h"
 #include "keratin/base/text.h"
 
 namespace keratin::cpu {

@@ -10,15 +10,15 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
+#include "keratin/plan/view.h"
 
 namespace keratin::cpu {
 namespace {
 
-// What both kinds of product share: where their arrays are, and the loop over each block.
+// What the matmul and the convolution share: their arrays, and the loop over each block.
 class EpilogueKernel : public Kernel {
  public:
-  EpilogueKernel(const Epilogue& epilogue, const Node& fused)
-      : epilogue_(epilogue), result_(fused.input_count()) {
+  EpilogueKernel(const Epilogue& epilogue, const Node& fused) : epilogue_(epilogue), fused_(fused) {
     if (epilogue.loop) loop_.emplace(*epilogue.loop);
   }
 
@@ -29,41 +29,59 @@ class EpilogueKernel : public Kernel {
   }
 
  protected:
+  struct Arrays {
+    View first, second, bias, addend, gate, result;
+    std::vector<View> loop_inputs;
+    Pointers scratch;
+  };
+  Arrays arrays(Pointers pointers) const {
+    const auto v = operands<ListOperands>(fused_, pointers);
+    const auto input = [&](const std::optional<size_t>& i) { return i ? v.inputs[*i] : View(); };
+    Arrays arrays{.first = v.inputs[epilogue_.first],
+                  .second = v.inputs[epilogue_.second],
+                  .bias = input(epilogue_.bias),
+                  .addend = input(epilogue_.addend),
+                  .gate = input(epilogue_.gate),
+                  .result = v.outputs[0],
+                  .loop_inputs = {},
+                  .scratch = scratch_slot(fused_, pointers)};
+    for (const size_t i : epilogue_.loop_inputs) arrays.loop_inputs.push_back(v.inputs[i]);
+    return arrays;
+  }
+
   virtual bool takes_addend_in_place() const = 0;
 
   bool read_by_loop(size_t input) const {
     const auto& inputs = epilogue_.loop_inputs;
     return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
   }
-  const void* first(Pointers p) const { return p[epilogue_.first]; }
-  const void* second(Pointers p) const { return p[epilogue_.second]; }
-  void* result(Pointers p) const { return p[result_]; }
-  void* scratch(Pointers p) const { return p[result_ + 1]; }
-  const void* bias(Pointers p) const { return epilogue_.bias ? p[*epilogue_.bias] : nullptr; }
-  const void* addend(Pointers p) const { return epilogue_.addend ? p[*epilogue_.addend] : nullptr; }
-  const void* gate(Pointers p) const { return epilogue_.gate ? p[*epilogue_.gate] : nullptr; }
 
   // The loop tied to the arrays of one run.
-  struct Blocks {
-    const EpilogueKernel* kernel;
-    std::array<char*, max_loop_pointers> arrays;
-
-    Blocks(const EpilogueKernel& k, Pointers p) : kernel(&k) {
-      const auto& inputs = k.epilogue_.loop_inputs;
-      arrays[0] = arrays[inputs.size() + 1] = static_cast<char*>(k.result(p));
-      for (size_t i = 0; i < inputs.size(); ++i) arrays[i + 1] = static_cast<char*>(p[inputs[i]]);
+  class Blocks {
+   public:
+    Blocks(const EpilogueKernel& kernel, const Arrays& arrays) : kernel_(&kernel) {
+      const size_t inputs = arrays.loop_inputs.size();
+      addresses_[0] = addresses_[inputs + 1] = static_cast<char*>(arrays.result.data());
+      for (size_t i = 0; i < inputs; ++i)
+        addresses_[i + 1] = static_cast<char*>(arrays.loop_inputs[i].data());
     }
     BlockHook hook() const {
       return {[](const void* self, int64_t row, int64_t rows, int64_t column, int64_t columns) {
                 const auto& blocks = *static_cast<const Blocks*>(self);
-                blocks.kernel->loop_->run(blocks.arrays.data(), row, rows, column, columns);
+                blocks.loop().run(blocks.addresses_.data(), row, rows, column, columns);
               },
               this,
               [](const void* self, int64_t row, int64_t rows, int64_t column, int64_t columns) {
                 const auto& blocks = *static_cast<const Blocks*>(self);
-                blocks.kernel->loop_->fetch(blocks.arrays.data(), row, rows, column, columns);
+                blocks.loop().fetch(blocks.addresses_.data(), row, rows, column, columns);
               }};
     }
+
+   private:
+    const EpilogueLoop& loop() const { return *kernel_->loop_; }
+
+    const EpilogueKernel* kernel_;
+    std::array<char*, max_loop_pointers> addresses_;  // of the loop's inputs, then its output
   };
 
   std::string suffix() const {
@@ -73,40 +91,40 @@ class EpilogueKernel : public Kernel {
 
  private:
   Epilogue epilogue_;
-  size_t result_;
+  const Node& fused_;
   std::optional<EpilogueLoop> loop_;
 };
 
 class MatmulEpilogue final : public EpilogueKernel {
  public:
-  MatmulEpilogue(const GemmDesc& desc, int threads, const Epilogue& epilogue, const Node& fused,
+  MatmulEpilogue(const MatmulDesc& desc, int threads, const Epilogue& epilogue, const Node& fused,
                  const Tensor* constant_b)
-      : EpilogueKernel(epilogue, fused), gemm_(desc, threads) {
+      : EpilogueKernel(epilogue, fused), matmul_(desc, threads) {
     if (constant_b == nullptr) return;
-    packed_ = Buffer::allocate(gemm_.packed_bytes());
-    gemm_.pack(constant_b->raw(), packed_.data());
+    packed_ = Buffer::allocate(matmul_.packed_bytes());
+    matmul_.pack(constant_b->raw(), packed_.data());
   }
 
-  std::string describe() const override { return text("matmul", suffix(), gemm_.describe()); }
-  size_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
-  Launch bind(Pointers p) const override {
-    return [this, p] {
-      const Blocks blocks(*this, p);
-      gemm_.run({.a = first(p),
-                 .b = packed_.data() != nullptr ? packed_.data() : second(p),
-                 .c = result(p),
-                 .bias = bias(p),
-                 .addend = addend(p),
-                 .gate = gate(p),
-                 .scratch = scratch(p),
-                 .hook = blocks.hook()});
+  std::string describe() const override { return text("matmul", suffix(), matmul_.describe()); }
+  size_t scratch_bytes() const override { return matmul_.scratch_bytes(); }
+  Launch bind(Pointers pointers) const override {
+    return [this, v = arrays(pointers)] {
+      const Blocks blocks(*this, v);
+      matmul_.run({.a = v.first.data(),
+                   .b = packed_.data() != nullptr ? packed_.data() : v.second.data(),
+                   .c = v.result.data(),
+                   .bias = v.bias.data(),
+                   .addend = v.addend.data(),
+                   .gate = v.gate.data(),
+                   .scratch = *v.scratch,
+                   .hook = blocks.hook()});
     };
   }
 
  private:
-  bool takes_addend_in_place() const override { return gemm_.takes_addend_in_place(); }
+  bool takes_addend_in_place() const override { return matmul_.takes_addend_in_place(); }
 
-  Gemm gemm_;
+  TiledMatmul matmul_;
   Buffer packed_;  // B, when it is a constant
 };
 
@@ -118,15 +136,15 @@ class ConvEpilogue final : public EpilogueKernel {
 
   std::string describe() const override { return text("conv", suffix(), conv_->describe()); }
   size_t scratch_bytes() const override { return conv_->scratch_bytes(); }
-  Launch bind(Pointers p) const override {
-    return [this, p] {
-      const Blocks blocks(*this, p);
-      conv_->run({.x = first(p),
-                  .filter = second(p),
-                  .result = result(p),
-                  .bias = bias(p),
-                  .addend = addend(p),
-                  .scratch = scratch(p),
+  Launch bind(Pointers pointers) const override {
+    return [this, v = arrays(pointers)] {
+      const Blocks blocks(*this, v);
+      conv_->run({.x = v.first.data(),
+                  .filter = v.second.data(),
+                  .result = v.result.data(),
+                  .bias = v.bias.data(),
+                  .addend = v.addend.data(),
+                  .scratch = *v.scratch,
                   .hook = blocks.hook()});
     };
   }
@@ -138,7 +156,7 @@ class ConvEpilogue final : public EpilogueKernel {
 };
 
 Offer offer_conv(const Epilogue& epilogue, const Node& fused, const KernelOptions& options) {
-  ConvDesc desc = describe_conv(*epilogue.product);
+  ConvDesc desc = describe_conv(*epilogue.root);
   desc.post = epilogue.post;
   desc.hook = epilogue.loop.has_value();
   if (const std::string reason = refuse_conv(desc); !reason.empty()) return refuse(reason);
@@ -147,32 +165,32 @@ Offer offer_conv(const Epilogue& epilogue, const Node& fused, const KernelOption
   return {.kernel = std::make_unique<ConvEpilogue>(desc, conv, epilogue, fused)};
 }
 
-// The steps of an operand in the array that it is a transpose of.
-Dims steps_of(Value operand) {
+// The strides of an operand in the array that it is a transpose of.
+Dims strides_of(Value operand) {
   const Node& node = operand.node();
   if (&node.op() != &ops::transpose_op) return operand.shape().strides();
-  const Dims steps = node.in().shape().strides();
+  const Dims strides = node.in().shape().strides();
   Dims moved;
   for (const int64_t axis : node.attr<ops::TransposeAttrs>().permutation)
-    moved.push_back(steps[size_t(axis)]);
+    moved.push_back(strides[size_t(axis)]);
   return moved;
 }
 
-// The steps of a result in the array that becomes its transpose.
-Dims steps_before(const Node& transpose) {
-  const Dims steps = transpose.type().shape.strides();
+// The strides of a result in the array that becomes its transpose.
+Dims strides_before(const Node& transpose) {
+  const Dims strides = transpose.type().shape.strides();
   const Dims& permutation = transpose.attr<ops::TransposeAttrs>().permutation;
-  Dims moved(steps.size());
-  for (size_t i = 0; i < steps.size(); ++i) moved[size_t(permutation[i])] = steps[i];
+  Dims moved(strides.size());
+  for (size_t i = 0; i < strides.size(); ++i) moved[size_t(permutation[i])] = strides[i];
   return moved;
 }
 
-GemmDesc describe(const Epilogue& epilogue) {
-  const Node& product = *epilogue.product;
-  GemmDesc desc =
-      describe_matmul(product, {steps_of(product.in(0)), steps_of(product.in(1)),
-                                epilogue.transpose != nullptr ? steps_before(*epilogue.transpose)
-                                                              : product.type().shape.strides()});
+MatmulDesc describe(const Epilogue& epilogue) {
+  const Node& matmul = *epilogue.root;
+  MatmulDesc desc =
+      describe_matmul(matmul, {strides_of(matmul.in(0)), strides_of(matmul.in(1)),
+                               epilogue.transpose != nullptr ? strides_before(*epilogue.transpose)
+                                                             : matmul.type().shape.strides()});
   desc.post = epilogue.post;
   desc.scale = epilogue.scale;
   desc.hook = epilogue.loop.has_value();
@@ -180,31 +198,41 @@ GemmDesc describe(const Epilogue& epilogue) {
 }
 
 Offer offer_matmul(const Epilogue& epilogue, const Node& fused, const KernelOptions& options) {
-  const Node& product = *epilogue.product;
-  GemmDesc desc = describe(epilogue);
-  if (const std::string reason = refuse_gemm(desc); !reason.empty()) return refuse(reason);
+  const Node& matmul = *epilogue.root;
+  MatmulDesc desc = describe(epilogue);
+  if (const std::string reason = refuse_matmul(desc); !reason.empty()) return refuse(reason);
   const Tensor* constant_b = ops::constant_value(fused.in(epilogue.second));
-  if (product.in(1).rank() != 2 || desc.n == 0 || desc.k == 0) constant_b = nullptr;
+  if (matmul.in(1).rank() != 2 || desc.n == 0 || desc.k == 0) constant_b = nullptr;
   desc.packed_b = constant_b != nullptr;
-  const int threads = useful_threads(product.op().flops(product), options.threads);
+  const int threads = useful_threads(matmul.op().flops(matmul), options.threads);
   return {.kernel = std::make_unique<MatmulEpilogue>(desc, threads, epilogue, fused, constant_b)};
 }
-
-}  // namespace
 
 Offer make_epilogue(const Node& node, const KernelOptions& options) {
   std::string reason;
   const auto epilogue = read_epilogue(node, reason);
   if (!epilogue) return refuse(reason);
-  const bool is_conv = &epilogue->product->op() == &ops::conv_op;
+  const bool is_conv = &epilogue->root->op() == &ops::conv_op;
   return (is_conv ? offer_conv : offer_matmul)(*epilogue, node, options);
 }
 
-bool claims_epilogue(const Node& node) {
+std::optional<std::string> refuses_epilogue(const Node& node) {
   std::string reason;
   const auto epilogue = read_epilogue(node, reason);
-  if (!epilogue || &epilogue->product->op() == &ops::conv_op) return epilogue.has_value();
-  return refuse_gemm(describe(*epilogue)).empty();
+  if (!epilogue) return reason;
+  if (&epilogue->root->op() == &ops::conv_op) return std::nullopt;
+  reason = refuse_matmul(describe(*epilogue));
+  if (reason.empty()) return std::nullopt;
+  return reason;
 }
+
+}  // namespace
+
+extern constinit const KernelDef epilogue_kernel{
+    .name = "tiles with an epilogue",
+    .ops = {&ops::fused_op},
+    .refuses = refuses_epilogue,
+    .make = make_epilogue,
+};
 
 }  // namespace keratin::cpu

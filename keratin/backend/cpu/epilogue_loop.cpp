@@ -3,7 +3,7 @@
 namespace keratin::cpu {
 
 EpilogueLoop::EpilogueLoop(const LoopProgram& program) : nest_(make_nest(program, true)) {
-  // Blocks are parts of rows, so rows and columns stay apart even where they could be merged.
+  // Blocks cut rows, so rows and columns stay apart even where they could be merged.
   nest_.whole_rows = false;
   nest_.program.rank = 2;
   nest_.program.dims = program.dims;

@@ -7,8 +7,8 @@
 
 namespace keratin::cpu {
 
-// A loop over rows and columns that is run block by block, on whatever part of the arrays was just
-// made. Allocates nothing when it runs.
+// A loop over rows and columns that is run block by block, on the block of the arrays that was just
+// computed. Allocates nothing when it runs.
 class EpilogueLoop {
  public:
   // The program has two dims and one output, which may be the array of an input.
@@ -16,8 +16,8 @@ class EpilogueLoop {
 
   // `arrays` are those of the inputs, then the output.
   void run(char* const* arrays, int64_t row, int64_t rows, int64_t column, int64_t columns) const;
-  // Fetches what `run` will read beside the first input, which a product is just making: parts of
-  // rows far apart, which no processor guesses.
+  // Prefetches what `run` will read beside the first input, which the matmul is just computing:
+  // ends of rows far apart, which no processor guesses.
   void fetch(char* const* arrays, int64_t row, int64_t rows, int64_t column, int64_t columns) const;
   size_t input_count() const { return nest_.program.inputs.size(); }
 

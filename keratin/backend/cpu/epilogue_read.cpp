@@ -18,8 +18,8 @@ class EpilogueReader {
   explicit EpilogueReader(const Block& region) : region_(region) {}
 
   std::optional<Epilogue> read(std::string& reason) {
-    if (!find_product()) {
-      reason = "epilogue: expected one matmul or convolution of the inputs";
+    if (!find_root()) {
+      reason = "expected one matmul or convolution of the inputs";
       return std::nullopt;
     }
     take_posts();
@@ -28,24 +28,24 @@ class EpilogueReader {
   }
 
  private:
-  bool find_product() {
+  bool find_root() {
     for (const auto& node : region_.nodes()) {
       if (&node->op() != &ops::matmul_op && &node->op() != &ops::conv_op) continue;
       const auto first = operand(*node, 0), second = operand(*node, 1);
-      if (epilogue_.product != nullptr || !first || !second) return false;
-      epilogue_.product = node.get();
+      if (epilogue_.root != nullptr || !first || !second) return false;
+      epilogue_.root = node.get();
       epilogue_.first = *first;
       epilogue_.second = *second;
       value_ = node->out();
     }
-    return epilogue_.product != nullptr && region_.results.size() == 1;
+    return epilogue_.root != nullptr && region_.results.size() == 1;
   }
 
-  // The parameter that a product reads, a matmul also through a transpose.
-  std::optional<size_t> operand(const Node& product, size_t input) {
-    const Node& source = product.in(input).node();
-    if (&product.op() != &ops::matmul_op || &source.op() != &ops::transpose_op)
-      return parameter(product.in(input));
+  // The parameter that the root reads, a matmul also through a transpose.
+  std::optional<size_t> operand(const Node& root, size_t input) {
+    const Node& source = root.in(input).node();
+    if (&root.op() != &ops::matmul_op || &source.op() != &ops::transpose_op)
+      return parameter(root.in(input));
     done_.push_back(&source);
     return parameter(source.in());
   }
@@ -53,16 +53,15 @@ class EpilogueReader {
   // A matmul whose result is transposed and nothing else.
   bool take_transpose() {
     const Node& last = region_.results[0].node();
-    const bool bare =
-        value_ == epilogue_.product->out() && &epilogue_.product->op() == &ops::matmul_op;
+    const bool bare = value_ == epilogue_.root->out() && &epilogue_.root->op() == &ops::matmul_op;
     if (!bare || &last.op() != &ops::transpose_op || last.in() != value_) return false;
     epilogue_.transpose = &last;
     return true;
   }
 
-  // Follows the product as long as one op alone uses the value, and is one that tiles can do.
+  // Follows the result as long as one op alone uses it, and is one that tiles can do.
   void take_posts() {
-    done_.push_back(epilogue_.product);
+    done_.push_back(epilogue_.root);
     for (const Node* user = only_user(value_); user != nullptr && take(*user);
          user = only_user(value_)) {
       done_.push_back(user);
@@ -98,9 +97,9 @@ class EpilogueReader {
            other.shape().back() == shape.back() && take(*input, epilogue_.bias, TilePost::bias);
   }
 
-  bool take(size_t input, std::optional<size_t>& place, TilePost post) {
-    if (place) return false;
-    place = input;
+  bool take(size_t input, std::optional<size_t>& slot, TilePost post) {
+    if (slot) return false;
+    slot = input;
     epilogue_.post.push_back(post);
     return true;
   }
@@ -108,8 +107,7 @@ class EpilogueReader {
   // Only the tiles of a matmul do what follows, and only in the type they compute in.
   bool in_matmul() const {
     const DType dtype = value_.type().dtype;
-    return &epilogue_.product->op() == &ops::matmul_op &&
-           (dtype == DType::f32 || dtype == DType::f64);
+    return &epilogue_.root->op() == &ops::matmul_op && (dtype == DType::f32 || dtype == DType::f64);
   }
 
   // select(array > 0, value, 0), which is what a relu does to a gradient.
@@ -169,7 +167,7 @@ class EpilogueReader {
   }
 
   static bool unreadable(std::string& reason, const Node& node) {
-    reason = text("epilogue: ", node.name(), " reads a value that is not kept");
+    reason = text(node.name(), " reads a value that is not kept");
     return false;
   }
 
@@ -184,7 +182,7 @@ class EpilogueReader {
       const Shape& input = node.in(i).shape();
       const bool whole = input == shape, row = input.count() == columns && columns != 1;
       if (!whole && !row && input.count() != 1) {
-        reason = text("epilogue: cannot read ", node.in(i).type(), " along ", shape);
+        reason = text("cannot read ", node.in(i).type(), " along ", shape);
         return false;
       }
       loop.inputs[i].strides = {whole ? columns : 0, whole || row ? 1 : 0};
@@ -203,14 +201,14 @@ class EpilogueReader {
   const Block& region_;
   Epilogue epilogue_;
   Value value_;                    // what the posts so far make
-  std::vector<const Node*> done_;  // the product and the posts
+  std::vector<const Node*> done_;  // the root and the posts
 };
 
 }  // namespace
 
 std::optional<Epilogue> read_epilogue(const Node& fused, std::string& reason) {
   if (fused.attr<ops::FusedAttrs>().kind != "epilogue") {
-    reason = "epilogue: another kind of region";
+    reason = "the region is no epilogue";
     return std::nullopt;
   }
   return EpilogueReader(fused.region()).read(reason);

@@ -42,7 +42,7 @@ OpCase dense(DType dtype, Shape x, Shape w) {
           }};
 }
 
-TEST(Epilogue, Dense) {
+TEST(Epilogue, JoinsBiasAndReluOfADenseLayer) {
   check_fused(dense(DType::f32, {33, 20}, {20, 47}));
   check_fused(dense(DType::f32, {1, 20}, {20, 10}));
   check_fused(dense(DType::f32, {2, 7, 20}, {20, 10}));
@@ -51,7 +51,7 @@ TEST(Epilogue, Dense) {
 }
 
 // The residual may be overwritten by the result, but not while there are sums to come.
-TEST(Epilogue, ResidualOfAMatmul) {
+TEST(Epilogue, AddsTheResidualOfAMatmul) {
   for (const int64_t k : {30, 3000}) {
     check_fused({.name = "residual",
                  .inputs = {typed(DType::f32, {20, k}), typed(DType::f32, {k, 24}),
@@ -66,7 +66,7 @@ TEST(Epilogue, ResidualOfAMatmul) {
 }
 
 // Nor may it be while other tiles read it as an operand.
-TEST(Epilogue, AnOperandIsNotOverwritten) {
+TEST(Epilogue, DoesNotOverwriteAnOperand) {
   const std::function<Value(Value, Value)> tails[] = {
       [](Value x, Value y) { return x + y; },
       [](Value x, Value y) { return ops::where(x > 0.0, y, ops::scalar_like(y, 0)); },
@@ -82,8 +82,8 @@ TEST(Epilogue, AnOperandIsNotOverwritten) {
                  .tolerance = 1e-4});
 }
 
-// A relu's gradient, and a number to multiply with, need no loop of their own.
-TEST(Epilogue, TilesGateAndScale) {
+// A relu's gradient, and a constant factor, need no loop of their own.
+TEST(Epilogue, GatesAndScalesInTheTiles) {
   const auto plan = [](const std::function<Value(const Values&)>& tail) {
     return plan_of({.name = "tail",
                     .inputs = {typed(DType::f32, {37, 20}), typed(DType::f32, {20, 43}),
@@ -102,7 +102,7 @@ TEST(Epilogue, TilesGateAndScale) {
   EXPECT_NE(other.find("+ epilogue and loop tiles"), std::string::npos) << other;
 }
 
-TEST(Epilogue, ResidualBlockOfConvolutions) {
+TEST(Epilogue, RunsAResidualBlockOfConvolutions) {
   check_fused({.name = "block",
                .inputs = {typed(DType::f32, {2, 6, 6, 8}), typed(DType::f32, {3, 3, 8, 8}),
                           typed(DType::f32, {8})},
@@ -113,7 +113,7 @@ TEST(Epilogue, ResidualBlockOfConvolutions) {
 }
 
 // What tiles do not do in registers runs as a loop over each block of the result.
-TEST(Epilogue, OtherOps) {
+TEST(Epilogue, RunsOtherOpsAsALoopOverBlocks) {
   const std::function<Value(const Values&)> tails[] = {
       [](const Values& in) { return ops::tanh(ops::matmul(in[0], in[1]) + in[2]); },
       [](const Values& in) {
@@ -146,7 +146,7 @@ TEST(Epilogue, OtherOps) {
   }
 }
 
-TEST(Epilogue, OtherOpsOfAConvolution) {
+TEST(Epilogue, RunsOtherOpsAfterAConvolution) {
   check_fused({.name = "silu",
                .inputs = {typed(DType::f32, {2, 9, 8, 5}), typed(DType::f32, {3, 3, 5, 40}),
                           typed(DType::f32, {40})},
@@ -157,7 +157,7 @@ TEST(Epilogue, OtherOpsOfAConvolution) {
 }
 
 // A constant on the right is packed when the plan is built.
-TEST(Epilogue, ConstantWeights) {
+TEST(Epilogue, PacksConstantWeights) {
   const Tensor w = testing::random_tensor(typed(DType::f32, {40, 30}), -1, 1, 7);
   check_fused({.name = "dense",
                .inputs = {typed(DType::f32, {50, 40}), typed(DType::f32, {30})},
@@ -167,8 +167,8 @@ TEST(Epilogue, ConstantWeights) {
                }});
 }
 
-// Products of heads that lie beside each other, read and written where they are.
-TEST(Epilogue, ProductsThroughTransposes) {
+// Matmuls of heads that lie beside each other, read and written where they are.
+TEST(Epilogue, ReadsAndWritesThroughTransposes) {
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
     for (const bool transposed : {false, true}) {
       const OpCase heads{
@@ -177,10 +177,10 @@ TEST(Epilogue, ProductsThroughTransposes) {
                      typed(dtype, transposed ? Shape{3, 33, 2, 20} : Shape{3, 20, 2, 33})},
           .build = [=](const Values& in) -> Values {
             const Dims heads_first{0, 2, 1, 3};
-            const Value product =
+            const Value heads =
                 ops::matmul(ops::transpose(in[0], heads_first), ops::transpose(in[1], heads_first),
                             {.transpose_b = transposed});
-            return {ops::transpose(product, heads_first)};
+            return {ops::transpose(heads, heads_first)};
           }};
       check_op(heads);
       EXPECT_EQ(plan_of(heads).find("transpose"), std::string::npos) << plan_of(heads);
@@ -189,8 +189,8 @@ TEST(Epilogue, ProductsThroughTransposes) {
   }
 }
 
-// Permutations that are not their own inverse: axes go round, and come back another way.
-TEST(Epilogue, AxesThatGoRound) {
+// Permutations that are not their own inverse.
+TEST(Epilogue, FollowsPermutationsThatAreNotTheirOwnInverse) {
   const OpCase round{
       .name = "round",
       .inputs = {typed(DType::f32, {4, 17, 3, 20}), typed(DType::f32, {33, 3, 4, 20})},
@@ -204,7 +204,7 @@ TEST(Epilogue, AxesThatGoRound) {
 }
 
 // One operand for all of the batch, columns that were rows, and ops that follow.
-TEST(Epilogue, ATransposedOperandWithAnEpilogue) {
+TEST(Epilogue, ReadsATransposedOperandBeforeAnEpilogue) {
   check_fused({.name = "columns",
                .inputs = {typed(DType::f32, {4, 9, 7}), typed(DType::f32, {7, 11}),
                           typed(DType::f32, {11})},

@@ -1,9 +1,10 @@
-#include "keratin/backend/cpu/fused.h"
-
 #include "keratin/backend/cpu/jit/loop_kernel.h"
 #include "keratin/backend/cpu/jit/lower.h"
 #include "keratin/base/text.h"
 #include "keratin/ops/records.h"
+#include "keratin/plan/kernel.h"
+
+// Pointwise ops, reductions and fused regions of them as one generated loop.
 
 namespace keratin::cpu {
 
@@ -54,20 +55,38 @@ class LoopStep final : public Kernel {
   LoopKernel kernel_;
 };
 
-}  // namespace
-
 Offer make_loop(const Node& node, const KernelOptions& options) {
   std::string reason;
   std::optional<LoopProgram> program = lower_to_loop(node, reason);
-  if (!program) return refuse("loop: ", reason);
-  return {.kernel = std::make_unique<LoopStep>(std::move(*program), options.threads),
-          .refusal = ""};
+  if (!program) return refuse(reason);
+  return {.kernel = std::make_unique<LoopStep>(std::move(*program), options.threads)};
 }
 
-bool claims_loop(const Node& node) {
-  if (&node.op() != &ops::fused_op) return true;
+std::optional<std::string> refuses_region(const Node& node) {
+  if (&node.op() != &ops::fused_op) return std::nullopt;
   std::string reason;
-  return lower_to_loop(node, reason).has_value();
+  if (lower_to_loop(node, reason)) return std::nullopt;
+  return reason;
 }
+
+std::optional<std::string> refuses_op(const Node& node) {
+  if (node.op().scalar) return std::nullopt;
+  return "the op is not pointwise";
+}
+
+}  // namespace
+
+extern constinit const KernelDef fused_loop_kernel{
+    .name = "fused loop",
+    .ops = {&ops::fused_op, &ops::sum_op, &ops::prod_op, &ops::max_op, &ops::min_op, &ops::any_op,
+            &ops::all_op, &ops::broadcast_to_op},
+    .refuses = refuses_region,
+    .make = make_loop,
+};
+extern constinit const KernelDef pointwise_loop_kernel{
+    .name = "pointwise loop",
+    .refuses = refuses_op,
+    .make = make_loop,
+};
 
 }  // namespace keratin::cpu

@@ -1,5 +1,3 @@
-#include "keratin/backend/cpu/fused.h"
-
 #include <gtest/gtest.h>
 
 #include "keratin/base/text.h"
@@ -81,7 +79,7 @@ TEST(Fused, UpdatesStateInPlace) {
   EXPECT_EQ(plan.find("copy 4000 bytes\n"), std::string::npos) << plan;
 }
 
-TEST(Fused, IgnoresResultsNobodyUses) {
+TEST(Fused, SkipsUnusedResults) {
   check(R"(module(%x: f32[70]) {
     %a, %b = fused(%x) do(%p: f32[70]) {
       %e = exp(%p)
@@ -93,7 +91,7 @@ TEST(Fused, IgnoresResultsNobodyUses) {
 }
 
 // What is no loop is decomposed instead.
-TEST(Fused, LeavesWhatIsNoLoop) {
+TEST(Fused, RefusesARegionThatIsNoLoop) {
   check(R"(module(%x: f32[4,6]) {
     %a = fused(%x) do(%p: f32[4,6]) {
       %s = sum(%p) {axes = [1], keepdims = true}
@@ -105,7 +103,7 @@ TEST(Fused, LeavesWhatIsNoLoop) {
 }
 
 // The two operands are outputs of one node.
-TEST(Fused, TellsOutputsOfANodeApart) {
+TEST(Fused, DistinguishesTheOutputsOfANode) {
   check(R"(module(%x: f32[70]) {
     %a, %b = fused(%x) do(%p: f32[70]) {
       %e = exp(%p)
@@ -118,7 +116,7 @@ TEST(Fused, TellsOutputsOfANodeApart) {
   })");
 }
 
-TEST(Fused, HasNoElements) {
+TEST(Fused, RunsOnEmptyTensors) {
   check(R"(module(%x: f32[0,6]) {
     %s = sum(%x) {axes = [0]}
     %e = exp(%x)

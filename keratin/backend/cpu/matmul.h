@@ -1,22 +1,20 @@
 #pragma once
 
-#include "keratin/backend/cpu/tile/gemm.h"
-#include "keratin/plan/backend.h"
+#include "keratin/backend/cpu/tile/matmul.h"
+#include "keratin/plan/kernel.h"
 
 namespace keratin::cpu {
 
-// The steps along the axes of an operand or of the result.
-struct MatmulSteps {
+// The strides of the operands and of the result.
+struct MatmulStrides {
   Dims a, b, c;
 };
 
-// The product that a matmul node asks for, of arrays without gaps or with these steps.
-GemmDesc describe_matmul(const Node& matmul);
-GemmDesc describe_matmul(const Node& matmul, const MatmulSteps& steps);
+// The matmul of a node, of arrays without gaps or with these strides.
+MatmulDesc describe_matmul(const Node& matmul);
+MatmulDesc describe_matmul(const Node& matmul, const MatmulStrides& strides);
 
-Offer make_matmul(const Node& node, const KernelOptions& options);
-
-// Threads worth using for so much arithmetic: one more costs about as much as 60 KFLOP take.
+// Threads worth using for this much arithmetic: one more costs as much as about 60 KFLOP.
 int useful_threads(double flops, int threads);
 
 }  // namespace keratin::cpu

@@ -33,7 +33,7 @@ TEST(Matmul, AgreesWithTheReference) {
   check_op(matmul_case({6, 0}, {0, 3}));
 }
 
-TEST(Matmul, EveryFloatType) {
+TEST(Matmul, RunsEveryFloatType) {
   for (const DType dtype : {DType::f64, DType::f16, DType::bf16}) {
     check_op(matmul_case({19, 24}, {24, 33}, {}, dtype));
     check_op(matmul_case({2, 24, 5}, {33, 24}, {.transpose_a = true, .transpose_b = true}, dtype));
@@ -52,7 +52,7 @@ TEST(Matmul, PacksAConstant) {
   }
 }
 
-TEST(Matmul, IsRunByTiles) {
+TEST(Matmul, RunsOnTiles) {
   Module module;
   Block& block = module.block();
   const Value a = block.parameter(f32({64, 64})), b = block.parameter(f32({64, 64}));

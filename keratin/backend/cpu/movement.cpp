@@ -1,14 +1,17 @@
-#include "keratin/backend/cpu/movement.h"
+#include "keratin/ops/movement.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "keratin/backend/cpu/kernel_table.h"
-#include "keratin/backend/cpu/kernels.h"
+#include "keratin/backend/cpu/call_kernel.h"
+#include "keratin/backend/cpu/levels.h"
+#include "keratin/backend/cpu/levels/copy.h"
+#include "keratin/ops/indexing_operands.h"
 #include "keratin/ops/joining.h"
-#include "keratin/ops/movement.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/slicing.h"
 
+// Ops that move elements: each is one or more strided copies, and a fill where there is padding.
 namespace keratin::cpu {
 namespace {
 
@@ -22,14 +25,14 @@ struct Piece {
 class MoveKernel final : public Kernel {
  public:
   MoveKernel(std::string what, const Node& node, int threads)
-      : what_(std::move(what)),
+      : node_(node),
+        what_(std::move(what)),
         element_bytes_(static_cast<int>(size_of(node.type().dtype))),
-        inputs_(node.input_count()),
         threads_(threads) {}
 
   std::string describe() const override { return what_; }
-  Launch bind(Pointers p) const override {
-    return [this, p] { run(p); };
+  Launch bind(Pointers pointers) const override {
+    return [this, views = operands<JoinOperands>(node_, pointers)] { run(views); };
   }
 
   // Copies elements between strided views of an input and the output; offsets count elements.
@@ -46,20 +49,29 @@ class MoveKernel final : public Kernel {
   }
 
  private:
-  void run(Pointers p) const {
-    auto* const out = static_cast<std::byte*>(p[inputs_]);
-    const CopyKernels& k = kernels().copy;
-    if (fill_count_ > 0) k.fill({out, fill_value_, fill_count_, element_bytes_, threads_});
+  void run(const JoinOperands<View>& views) const {
+    auto* const out = static_cast<std::byte*>(views.y.data());
+    if (fill_count_ > 0) {
+      routines_.fill({.dst = out,
+                      .value = fill_value_,
+                      .count = fill_count_,
+                      .element_bytes = element_bytes_,
+                      .threads = threads_});
+    }
     for (const Piece& piece : pieces_) {
-      const auto* const in = static_cast<const std::byte*>(p[piece.input]);
-      k.copy({&piece.plan, in + piece.from, out + piece.to, threads_});
+      const auto* const in = static_cast<const std::byte*>(views.inputs[piece.input].data());
+      routines_.copy({.plan = &piece.plan,
+                      .src = in + piece.from,
+                      .dst = out + piece.to,
+                      .threads = threads_});
     }
   }
 
+  const Node& node_;
   std::string what_;
   int element_bytes_;
-  size_t inputs_;
   int threads_;
+  const CopyRoutines& routines_ = routines<CopyRoutines>();
   std::vector<Piece> pieces_;
   unsigned char fill_value_[8] = {};
   int64_t fill_count_ = 0;
@@ -74,92 +86,55 @@ int64_t dot(const Dims& a, const Dims& b) {
 // A kernel with one copy from input 0 to the whole output.
 Offer one_copy(std::string what, const Node& node, int threads, const Dims& src, int64_t from) {
   const Shape& out = node.type().shape;
-  if (out.rank() > max_copy_rank) return refuse("more than ", max_copy_rank, " axes");
   auto kernel = std::make_unique<MoveKernel>(std::move(what), node, threads);
   kernel->add(out.dims(), 0, src, from, out.strides(), 0);
   return {.kernel = std::move(kernel)};
 }
 
-// A window of a tensor that starts where the program says, moved so that it lies inside.
-int64_t window_offset(const void* start, DType dtype, const Dims& room, const Dims& strides) {
-  int64_t offset = 0;
-  for (size_t i = 0; i < room.size(); ++i) {
-    const int64_t at = dtype == DType::i32 ? static_cast<const int32_t*>(start)[i]
-                                           : static_cast<const int64_t*>(start)[i];
-    offset += std::clamp<int64_t>(at, 0, room[i]) * strides[i];
-  }
-  return offset;
-}
-
-// dynamic_slice and dynamic_update_slice: a copy whose offset is known when it runs.
-class WindowKernel final : public Kernel {
+// A copy between a tensor and a window of it that starts where the program says, moved so that it
+// lies inside.
+class WindowCopy {
  public:
-  WindowKernel(const Node& node, bool update, int threads)
-      : update_(update), threads_(threads), start_dtype_(node.in(update ? 2 : 1).dtype()) {
-    const Shape& whole = node.in().shape();
-    const Shape& window = update ? node.in(1).shape() : node.type().shape;
-    const auto bytes = static_cast<int64_t>(size_of(node.type().dtype));
-    whole_bytes_ = whole.count() * bytes;
-    const Dims strides = whole.strides(), dense = window.strides();
-    empty_ = window.count() == 0;
-    for (int64_t i = 0; i < whole.rank(); ++i) room_.push_back(whole[i] - window[i]);
-    plan_ = plan_copy(window.dims(), update ? dense : strides, update ? strides : dense,
-                      static_cast<int>(bytes));
+  WindowCopy(Value whole, Value window, Value start, bool into_whole, int threads)
+      : start_dtype_(start.dtype()), threads_(threads) {
+    const auto bytes = static_cast<int64_t>(size_of(whole.dtype()));
+    const Dims strides = whole.shape().strides(), dense = window.shape().strides();
+    empty_ = window.shape().count() == 0;
+    for (int64_t i = 0; i < whole.rank(); ++i)
+      room_.push_back(whole.shape()[i] - window.shape()[i]);
+    plan_ = plan_copy(window.shape().dims(), into_whole ? dense : strides,
+                      into_whole ? strides : dense, static_cast<int>(bytes));
     for (const int64_t stride : strides) byte_strides_.push_back(stride * bytes);
   }
 
-  std::string describe() const override {
-    return update_ ? "copy into a window" : "copy of a window";
+  // Where the window begins, in bytes from the start of the whole tensor.
+  int64_t offset(const void* start) const {
+    int64_t offset = 0;
+    for (size_t i = 0; i < room_.size(); ++i) {
+      const int64_t at = start_dtype_ == DType::i32 ? static_cast<const int32_t*>(start)[i]
+                                                    : static_cast<const int64_t*>(start)[i];
+      offset += std::clamp<int64_t>(at, 0, room_[i]) * byte_strides_[i];
+    }
+    return offset;
   }
-  bool in_place(size_t input, size_t output) const override {
-    return update_ && input == 0 && output == 0;
-  }
-  Launch bind(Pointers p) const override {
-    return [this, p] {
-      if (update_) {
-        update(p);
-      } else {
-        slice(p);
-      }
-    };
+  void copy(const std::byte* src, std::byte* dst) const {
+    if (!empty_) copy_({.plan = &plan_, .src = src, .dst = dst, .threads = threads_});
   }
 
  private:
-  void slice(Pointers p) const {
-    if (empty_) return;
-    const auto* const x = static_cast<const std::byte*>(p[0]);
-    const int64_t from = window_offset(p[1], start_dtype_, room_, byte_strides_);
-    kernels().copy.copy({&plan_, x + from, p[2], threads_});
-  }
-  void update(Pointers p) const {
-    auto* const out = static_cast<std::byte*>(p[3]);
-    // The start may live in what is written over, so it is read first.
-    const int64_t to = window_offset(p[2], start_dtype_, room_, byte_strides_);
-    if (p[0] != p[3] && whole_bytes_ > 0) {
-      const CopyPlan all{.rank = 1,
-                         .element_bytes = 1,
-                         .size = {whole_bytes_},
-                         .src_stride = {1},
-                         .dst_stride = {1}};
-      kernels().copy.copy({&all, p[0], out, threads_});
-    }
-    if (!empty_) kernels().copy.copy({&plan_, p[1], out + to, threads_});
-  }
-
-  bool update_, empty_ = false;
-  int threads_;
   DType start_dtype_;
+  int threads_;
+  bool empty_ = false;
   CopyPlan plan_;
-  int64_t whole_bytes_ = 0;
   Dims room_, byte_strides_;
+  void (*copy_)(const CopyArgs&) = routines<CopyRoutines>().copy;
 };
 
-Offer make_window(const Node& node, bool update, int threads) {
-  if (node.in().rank() > max_copy_rank) return refuse("more than ", max_copy_rank, " axes");
-  return {.kernel = std::make_unique<WindowKernel>(node, update, threads)};
+// The rank that the copying routine is made for.
+std::optional<std::string> refuses_rank(const Node& node) {
+  if (std::max(node.in().rank(), node.type().shape.rank()) <= max_copy_rank) return std::nullopt;
+  return text("expected at most ", max_copy_rank, " axes");
 }
-
-}  // namespace
 
 Offer make_transpose(const Node& node, const KernelOptions& options) {
   const Dims strides = node.in().shape().strides();
@@ -206,8 +181,7 @@ Offer make_reverse(const Node& node, const KernelOptions& options) {
 Offer make_pad(const Node& node, const KernelOptions& options) {
   const auto& attrs = node.attr<ops::PadAttrs>();
   const Shape &in = node.in().shape(), &out = node.type().shape;
-  if (in.rank() > max_copy_rank) return refuse("more than ", max_copy_rank, " axes");
-  // Padding by less than nothing leaves elements out: the rest is copied.
+  // Negative padding leaves elements out: the rest is copied.
   const Dims src = in.strides(), dst = out.strides();
   Dims size, steps;
   int64_t from = 0, to = 0;
@@ -234,7 +208,6 @@ Offer make_pad(const Node& node, const KernelOptions& options) {
 
 Offer make_concat(const Node& node, const KernelOptions& options) {
   const Shape& out = node.type().shape;
-  if (out.rank() > max_copy_rank) return refuse("more than ", max_copy_rank, " axes");
   const int64_t axis = node.attr<ops::AxisAttrs>().axis;
   const Dims dst = out.strides();
   auto kernel = std::make_unique<MoveKernel>("concat copy", node, options.threads);
@@ -248,11 +221,88 @@ Offer make_concat(const Node& node, const KernelOptions& options) {
 }
 
 Offer make_dynamic_slice(const Node& node, const KernelOptions& options) {
-  return make_window(node, false, options.threads);
+  const auto values = operands<ops::DynamicSliceOperands>(node);
+  return offer_call<ops::DynamicSliceOperands>(
+      node, "copy of a window",
+      [window =
+           WindowCopy(values.x, values.y, values.start, false, options.threads)](const auto& v) {
+        const auto* const x = static_cast<const std::byte*>(v.x.data());
+        window.copy(x + window.offset(v.start.data()), static_cast<std::byte*>(v.y.data()));
+      });
 }
 
 Offer make_dynamic_update_slice(const Node& node, const KernelOptions& options) {
-  return make_window(node, true, options.threads);
+  const auto values = operands<ops::DynamicUpdateSliceOperands>(node);
+  const CopyPlan all{
+      .rank = 1,
+      .element_bytes = 1,
+      .size = {values.x.shape().count() * static_cast<int64_t>(size_of(values.x.dtype()))},
+      .src_stride = {1},
+      .dst_stride = {1}};
+  return offer_call<ops::DynamicUpdateSliceOperands>(
+      node, "copy into a window",
+      [all, copy = routines<CopyRoutines>().copy, threads = options.threads,
+       window = WindowCopy(values.x, values.update, values.start, true, options.threads)](
+          const auto& v) {
+        auto* const y = static_cast<std::byte*>(v.y.data());
+        // The start may live in what is written over, so it is read first.
+        const int64_t to = window.offset(v.start.data());
+        if (v.x.data() != y && all.size[0] > 0)
+          copy({.plan = &all, .src = v.x.data(), .dst = y, .threads = threads});
+        window.copy(static_cast<const std::byte*>(v.update.data()), y + to);
+      },
+      {.in_place = true});
 }
+
+}  // namespace
+
+extern constinit const KernelDef transpose_kernel{
+    .name = "transpose",
+    .ops = {&ops::transpose_op},
+    .refuses = refuses_rank,
+    .make = make_transpose,
+};
+extern constinit const KernelDef broadcast_kernel{
+    .name = "broadcast",
+    .ops = {&ops::broadcast_to_op},
+    .refuses = refuses_rank,
+    .make = make_broadcast_to,
+};
+extern constinit const KernelDef slice_kernel{
+    .name = "slice",
+    .ops = {&ops::slice_op},
+    .refuses = refuses_rank,
+    .make = make_slice,
+};
+extern constinit const KernelDef reverse_kernel{
+    .name = "reverse",
+    .ops = {&ops::reverse_op},
+    .refuses = refuses_rank,
+    .make = make_reverse,
+};
+extern constinit const KernelDef pad_kernel{
+    .name = "pad",
+    .ops = {&ops::pad_op},
+    .refuses = refuses_rank,
+    .make = make_pad,
+};
+extern constinit const KernelDef concat_kernel{
+    .name = "concat",
+    .ops = {&ops::concat_op},
+    .refuses = refuses_rank,
+    .make = make_concat,
+};
+extern constinit const KernelDef dynamic_slice_kernel{
+    .name = "dynamic slice",
+    .ops = {&ops::dynamic_slice_op},
+    .refuses = refuses_rank,
+    .make = make_dynamic_slice,
+};
+extern constinit const KernelDef dynamic_update_slice_kernel{
+    .name = "dynamic update slice",
+    .ops = {&ops::dynamic_update_slice_op},
+    .refuses = refuses_rank,
+    .make = make_dynamic_update_slice,
+};
 
 }  // namespace keratin::cpu

@@ -25,26 +25,26 @@ void check_move(const std::string& name, Shape shape, std::function<Value(Value)
   }
 }
 
-TEST(Movement, Transpose) {
+TEST(Movement, Transposes) {
   check_move("transpose", {5, 37}, [](Value x) { return ops::transpose(x, {1, 0}); });
   check_move("transpose", {2, 3, 4, 5}, [](Value x) { return ops::transpose(x, {2, 0, 3, 1}); });
   check_move("transpose", {3, 0, 2}, [](Value x) { return ops::transpose(x, {2, 1, 0}); });
 }
 
-TEST(Movement, Broadcast) {
+TEST(Movement, Broadcasts) {
   check_move("broadcast_to", {5, 1, 7}, [](Value x) { return ops::broadcast_to(x, {3, 5, 4, 7}); });
   check_move("broadcast_to", {}, [](Value x) { return ops::broadcast_to(x, {6, 3}); });
   check_move("broadcast_to", {4, 1}, [](Value x) { return ops::broadcast_to(x, {4, 0}); });
 }
 
-TEST(Movement, SliceAndReverse) {
+TEST(Movement, SlicesAndReverses) {
   check_move("slice", {9, 11}, [](Value x) { return ops::slice(x, {1, 2}, {8, 11}, {2, 3}); });
   check_move("slice", {9, 11}, [](Value x) { return ops::slice(x, {4, 2}, {4, 11}, {1, 1}); });
   check_move("reverse", {9, 11, 2}, [](Value x) { return ops::flip(x, {0, 2}); });
   check_move("reverse", {3, 0}, [](Value x) { return ops::flip(x, {0, 1}); });
 }
 
-TEST(Movement, PadAndConcat) {
+TEST(Movement, PadsAndConcatenates) {
   check_move("pad", {4, 5}, [](Value x) {
     return ops::pad(x, {.lo = {1, 2}, .hi = {0, 3}, .interior = {2, 0}, .value = 7});
   });
@@ -54,7 +54,7 @@ TEST(Movement, PadAndConcat) {
   });
 }
 
-TEST(Movement, DynamicWindows) {
+TEST(Movement, CopiesDynamicWindows) {
   for (const DType dtype : {DType::i32, DType::i64}) {
     for (const double at : {0.0, 1.0, 3.0, -2.0, 90.0}) {
       const auto start = [=](Value x) { return ops::full(x.block(), dtype, {2}, at); };

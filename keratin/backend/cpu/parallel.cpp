@@ -18,11 +18,11 @@ namespace keratin::cpu {
 namespace {
 
 struct Team {
-  int parts;
+  int chunks;
   void (*body)(void*, int);
   void* data;
-  std::mutex mutex;  // taken only when a part throws
-  int failed;        // the lowest part that threw
+  std::mutex mutex;  // taken only when a chunk throws
+  int failed;        // the lowest chunk that threw
   std::exception_ptr error;
 };
 
@@ -38,25 +38,25 @@ void release([[maybe_unused]] void* team) {
 #endif
 }
 
-void run_part(Team& team, int part) {
+void run_chunk(Team& team, int chunk) {
   try {
-    team.body(team.data, part);
+    team.body(team.data, chunk);
   } catch (...) {
     const std::lock_guard lock(team.mutex);
-    if (part >= team.failed) return;
-    team.failed = part;
+    if (chunk >= team.failed) return;
+    team.failed = chunk;
     team.error = std::current_exception();
   }
 }
 
-// A team may come out smaller than asked for, so a worker takes every size-th part.
+// A team may come out smaller than requested, so a worker takes every size-th chunk.
 void work(void* memory) {
   acquire(memory);
   Team& team = *static_cast<Team*>(memory);
   {
     const FlushDenormals flush;
-    for (int part = omp_get_thread_num(); part < team.parts; part += omp_get_num_threads()) {
-      run_part(team, part);
+    for (int chunk = omp_get_thread_num(); chunk < team.chunks; chunk += omp_get_num_threads()) {
+      run_chunk(team, chunk);
     }
   }
   release(memory);
@@ -64,11 +64,12 @@ void work(void* memory) {
 
 }  // namespace
 
-void run_team(int parts, void (*body)(void*, int), void* data) {
-  if (parts <= 0) return;
-  Team team{.parts = parts, .body = body, .data = data, .mutex = {}, .failed = parts, .error = {}};
+void run_team(int chunks, void (*body)(void*, int), void* data) {
+  if (chunks <= 0) return;
+  Team team{
+      .chunks = chunks, .body = body, .data = data, .mutex = {}, .failed = chunks, .error = {}};
   release(&team);
-  GOMP_parallel(work, &team, static_cast<unsigned>(parts), 0);
+  GOMP_parallel(work, &team, static_cast<unsigned>(chunks), 0);
   acquire(&team);
   if (team.error) std::rethrow_exception(team.error);
 }

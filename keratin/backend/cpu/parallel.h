@@ -27,11 +27,12 @@ class FlushDenormals {
   [[maybe_unused]] unsigned saved_ = 0;
 };
 
-// Runs body(data, part) for every part in [0, parts) on a libgomp team of that many threads, each
-// with denormals flushed. The first exception, by part, is thrown again on the calling thread.
-void run_team(int parts, void (*body)(void* data, int part), void* data);
+// Runs body(data, chunk) for every chunk in [0, chunks) on a libgomp team of that many threads,
+// each with denormals flushed. The exception of the lowest chunk is thrown again on the calling
+// thread.
+void run_team(int chunks, void (*body)(void* data, int chunk), void* data);
 
-// Calls fn(begin, end) on contiguous pieces that cover [0, count) once, one piece per thread. Work
+// Calls fn(begin, end) on contiguous chunks that cover [0, count) once, one chunk per thread. Work
 // smaller than `grain` items per thread uses fewer threads, down to a plain call.
 template <class F>
 [[gnu::always_inline]] inline void parallel_for(int threads, int64_t count, int64_t grain,
@@ -43,29 +44,29 @@ template <class F>
   }
   struct Job {
     const F& fn;
-    int64_t count, parts;
+    int64_t count, chunks;
   } job{fn, count, std::min<int64_t>(threads, useful)};
   run_team(
-      static_cast<int>(job.parts),
-      [](void* data, int part) {
+      static_cast<int>(job.chunks),
+      [](void* data, int chunk) {
         const Job& j = *static_cast<const Job*>(data);
-        j.fn(j.count * part / j.parts, j.count * (part + 1) / j.parts);
+        j.fn(j.count * chunk / j.chunks, j.count * (chunk + 1) / j.chunks);
       },
       &job);
 }
 
-// A split of `count` items into parts that depends on the amount of work alone. Sums over a long
-// axis are made per part and combined in order, so they never depend on the number of threads.
+// A split of `count` items into chunks that depends on the amount of work alone. Sums over a long
+// axis are made per chunk and combined in order, so they never depend on the number of threads.
 struct FixedSplit {
-  int64_t count, parts;
-  int64_t begin(int64_t part) const { return count * part / parts; }
-  int64_t end(int64_t part) const { return count * (part + 1) / parts; }
+  int64_t count, chunks;
+  int64_t begin(int64_t chunk) const { return count * chunk / chunks; }
+  int64_t end(int64_t chunk) const { return count * (chunk + 1) / chunks; }
 };
 
-inline constexpr int64_t max_fixed_parts = 32;
+inline constexpr int64_t max_chunks = 32;
 
 [[gnu::always_inline]] inline FixedSplit fixed_split(int64_t count, int64_t grain) {
-  return {count, std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, max_fixed_parts)};
+  return {count, std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, max_chunks)};
 }
 
 }  // namespace keratin::cpu

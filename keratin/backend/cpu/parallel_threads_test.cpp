@@ -22,7 +22,7 @@ TEST(ParallelFor, CoversEveryItemOnce) {
   }
 }
 
-TEST(ParallelFor, TinyWorkStaysOnTheCallingThread) {
+TEST(ParallelFor, RunsTinyWorkOnTheCallingThread) {
   const auto self = std::this_thread::get_id();
   int calls = 0;
   parallel_for(4, 100, 51, [&](int64_t begin, int64_t end) {
@@ -33,7 +33,7 @@ TEST(ParallelFor, TinyWorkStaysOnTheCallingThread) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(ParallelFor, TheFirstFailureByPositionComesBack) {
+TEST(ParallelFor, ThrowsTheFailureOfTheLowestChunk) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     try {
       parallel_for(4, 8, 1, [](int64_t begin, int64_t) {
@@ -46,7 +46,7 @@ TEST(ParallelFor, TheFirstFailureByPositionComesBack) {
   }
 }
 
-TEST(ParallelFor, WorkersFlushDenormalsAndTheCallerKeepsItsMode) {
+TEST(ParallelFor, FlushesDenormalsInWorkersOnly) {
   volatile float tiny = 1e-38f;
   const unsigned before = _mm_getcsr();
   std::atomic<int> alive = 0;
@@ -56,7 +56,7 @@ TEST(ParallelFor, WorkersFlushDenormalsAndTheCallerKeepsItsMode) {
   EXPECT_NE(tiny * 0.1f, 0);
 }
 
-TEST(ParallelFor, ManyCallersAtOnce) {
+TEST(ParallelFor, ServesManyCallersAtOnce) {
   std::atomic<int64_t> total = 0;
   std::vector<std::thread> callers;
   for (int c = 0; c < 3; ++c) {
@@ -74,14 +74,14 @@ TEST(ParallelFor, ManyCallersAtOnce) {
   EXPECT_EQ(total, 3 * 20 * 499500);
 }
 
-TEST(FixedSplit, DependsOnTheWorkAlone) {
+TEST(FixedSplit, DependsOnTheAmountOfWorkAlone) {
   const FixedSplit split = fixed_split(1000, 100);
-  EXPECT_EQ(split.parts, 10);
+  EXPECT_EQ(split.chunks, 10);
   EXPECT_EQ(split.begin(0), 0);
   EXPECT_EQ(split.end(9), 1000);
-  for (int64_t p = 0; p + 1 < split.parts; ++p) EXPECT_EQ(split.end(p), split.begin(p + 1));
-  EXPECT_EQ(fixed_split(10, 100).parts, 1);
-  EXPECT_EQ(fixed_split(1 << 30, 1).parts, max_fixed_parts);
+  for (int64_t p = 0; p + 1 < split.chunks; ++p) EXPECT_EQ(split.end(p), split.begin(p + 1));
+  EXPECT_EQ(fixed_split(10, 100).chunks, 1);
+  EXPECT_EQ(fixed_split(1 << 30, 1).chunks, max_chunks);
 }
 
 }  // namespace

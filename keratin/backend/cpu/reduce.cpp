@@ -1,18 +1,18 @@
-#include "keratin/backend/cpu/reduce.h"
+#include "keratin/ops/reduce.h"
 
 #include <algorithm>
 
+#include "keratin/backend/cpu/align.h"
 #include "keratin/backend/cpu/call_kernel.h"
-#include "keratin/backend/cpu/kernel_table.h"
-#include "keratin/backend/cpu/kernels.h"
-#include "keratin/base/text.h"
-#include "keratin/ops/reduce.h"
+#include "keratin/backend/cpu/levels.h"
+#include "keratin/backend/cpu/levels/convert.h"
+#include "keratin/backend/cpu/levels/reduce.h"
+#include "keratin/ops/records.h"
 
 namespace keratin::cpu {
 namespace {
 
-using Reduce = ByDType<void (*)(const ReduceArgs&)> ReduceKernels::*;
-using ArgReduce = ByDType<void (*)(const ArgReduceArgs&)> ReduceKernels::*;
+using ReduceByDType = ByDType<void (*)(const ReduceArgs&)>;
 
 // One reduction over the middle of three axes.
 struct Stage {
@@ -51,19 +51,18 @@ std::vector<Stage> stages_of(const Shape& input, const Dims& axes) {
   return stages;
 }
 
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// Stages write to two places in turn, the last one to the output. Halves with several stages are
+// Stages write to two buffers in turn, the last one to the output. Halves with several stages are
 // reduced as floats, so that the results between stages are not rounded.
 class ReduceKernel final : public Kernel {
  public:
-  ReduceKernel(std::string what, Reduce reduce, DType dtype, std::vector<Stage> stages, int threads)
-      : what_(std::move(what)),
-        dtype_(dtype),
-        widened_(size_of(dtype) == 2 && stages.size() > 1),
+  ReduceKernel(const Node& node, const ReduceByDType& routines, std::vector<Stage> stages,
+               int threads)
+      : node_(node),
+        dtype_(node.in().dtype()),
+        widened_(size_of(dtype_) == 2 && stages.size() > 1),
         stages_(std::move(stages)),
         threads_(threads) {
-    run_ = (kernels().reduce.*reduce)[work_dtype()];
+    run_ = routines[work_dtype()];
     const auto bytes = static_cast<int64_t>(size_of(work_dtype()));
     if (widened_) wide_bytes_ = aligned(input_count() * bytes);
     for (const Stage& s : stages_) {
@@ -73,12 +72,15 @@ class ReduceKernel final : public Kernel {
     if (stages_.size() == 1) between_bytes_ = 0;
   }
 
-  std::string describe() const override { return what_; }
+  std::string describe() const override { return text("reduce ", node_.in().shape()); }
   size_t scratch_bytes() const override {
     return static_cast<size_t>(wide_bytes_ + 2 * between_bytes_ + partial_bytes_);
   }
-  Launch bind(Pointers p) const override {
-    return [this, p] { run(p[0], p[1], static_cast<std::byte*>(p[2])); };
+  Launch bind(Pointers pointers) const override {
+    return [this, v = operands<UnaryOperands>(node_, pointers),
+            scratch = scratch_slot(node_, pointers)] {
+      run(v.x.data(), v.y.data(), static_cast<std::byte*>(*scratch));
+    };
   }
 
  private:
@@ -88,24 +90,34 @@ class ReduceKernel final : public Kernel {
   void run(const void* x, void* y, std::byte* scratch) const {
     std::byte* const between = scratch + wide_bytes_;
     std::byte* const partial = between + 2 * between_bytes_;
-    const auto& convert = kernels().convert.convert;
     if (widened_) {
-      convert[static_cast<size_t>(dtype_)][DType::f32]({x, scratch, input_count(), threads_});
+      convert(dtype_, DType::f32,
+              {.src = x, .dst = scratch, .count = input_count(), .threads = threads_});
       x = scratch;
     }
     for (size_t i = 0; i < stages_.size(); ++i) {
       const bool last = i + 1 == stages_.size() && !widened_;
       void* const to = last ? y : between + (i % 2 != 0 ? between_bytes_ : 0);
       const Stage& s = stages_[i];
-      run_({x, to, s.outer, s.axis, s.inner, partial, threads_});
+      run_({.x = x,
+            .y = to,
+            .outer = s.outer,
+            .axis = s.axis,
+            .inner = s.inner,
+            .scratch = partial,
+            .threads = threads_});
       x = to;
     }
     if (widened_) {
-      convert[static_cast<size_t>(DType::f32)][dtype_]({x, y, stages_.back().count(), threads_});
+      convert(DType::f32, dtype_,
+              {.src = x, .dst = y, .count = stages_.back().count(), .threads = threads_});
     }
   }
+  static void convert(DType from, DType to, const ConvertArgs& args) {
+    routines<ConvertRoutines>().convert[static_cast<size_t>(from)][to](args);
+  }
 
-  std::string what_;
+  const Node& node_;
   DType dtype_;
   bool widened_;
   std::vector<Stage> stages_;
@@ -114,44 +126,51 @@ class ReduceKernel final : public Kernel {
   int64_t wide_bytes_ = 0, between_bytes_ = 0, partial_bytes_ = 0;
 };
 
-Offer make_reduce(const Node& node, Reduce reduce, const KernelOptions& options) {
-  const DType dtype = node.in().dtype();
-  if ((kernels().reduce.*reduce)[dtype] == nullptr) return refuse("no reduction of ", dtype);
-  return {.kernel = std::make_unique<ReduceKernel>(
-              text("reduce ", node.in().shape()), reduce, dtype,
-              stages_of(node.in().shape(), node.attr<ops::ReduceAttrs>().axes), options.threads)};
+const ReduceByDType& routines_of(const OpDef& op) {
+  const auto& found = routines<ReduceRoutines>();
+  if (&op == &ops::sum_op) return found.sum;
+  if (&op == &ops::prod_op) return found.prod;
+  return &op == &ops::max_op || &op == &ops::any_op ? found.max : found.min;
 }
 
-Offer make_arg_reduce(const Node& node, ArgReduce reduce, const KernelOptions& options) {
-  const auto kernel = (kernels().reduce.*reduce)[node.in().dtype()];
-  if (kernel == nullptr) return refuse("no positions of ", node.in().dtype());
+Offer make_reduce(const Node& node, const KernelOptions& options) {
+  const auto& found = routines_of(node.op());
+  if (found[node.in().dtype()] == nullptr) return refuse("no routine for ", node.in().dtype());
+  const Dims& axes = node.attr<ops::ReduceAttrs>().axes;
+  return {.kernel = std::make_unique<ReduceKernel>(node, found, stages_of(node.in().shape(), axes),
+                                                   options.threads)};
+}
+
+Offer make_arg_reduce(const Node& node, const KernelOptions& options) {
+  const auto& found = routines<ArgReduceRoutines>();
+  const bool largest = &node.op() == &ops::argmax_op;
+  const auto routine = (largest ? found.argmax : found.argmin)[node.in().dtype()];
+  if (routine == nullptr) return refuse("no routine for ", node.in().dtype());
   const Shape& shape = node.in().shape();
-  const int64_t axis = node.attr<ops::ArgAttrs>().axis;
-  const Stage s{shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};
-  return offer_call(text("arg reduce ", shape), [=, threads = options.threads](Pointers p) {
-    kernel({p[0], p[1], s.outer, s.axis, s.inner, sizeof(int64_t), threads});
-  });
+  return offer_call<UnaryOperands>(node, text("arg reduce ", shape),
+                                   [routine, s = axis_sizes(shape, node.attr<ops::ArgAttrs>().axis),
+                                    threads = options.threads](const auto& v) {
+                                     routine({.x = v.x.data(),
+                                              .index = v.y.data(),
+                                              .outer = s.outer,
+                                              .axis = s.axis,
+                                              .inner = s.inner,
+                                              .index_bytes = sizeof(int64_t),
+                                              .threads = threads});
+                                   });
 }
 
 }  // namespace
 
-Offer make_sum(const Node& node, const KernelOptions& options) {
-  return make_reduce(node, &ReduceKernels::sum, options);
-}
-Offer make_prod(const Node& node, const KernelOptions& options) {
-  return make_reduce(node, &ReduceKernels::prod, options);
-}
-Offer make_max(const Node& node, const KernelOptions& options) {
-  return make_reduce(node, &ReduceKernels::max, options);
-}
-Offer make_min(const Node& node, const KernelOptions& options) {
-  return make_reduce(node, &ReduceKernels::min, options);
-}
-Offer make_argmax(const Node& node, const KernelOptions& options) {
-  return make_arg_reduce(node, &ReduceKernels::argmax, options);
-}
-Offer make_argmin(const Node& node, const KernelOptions& options) {
-  return make_arg_reduce(node, &ReduceKernels::argmin, options);
-}
+extern constinit const KernelDef reduce_kernel{
+    .name = "reduction",
+    .ops = {&ops::sum_op, &ops::prod_op, &ops::max_op, &ops::min_op, &ops::any_op, &ops::all_op},
+    .make = make_reduce,
+};
+extern constinit const KernelDef arg_reduce_kernel{
+    .name = "argmax or argmin",
+    .ops = {&ops::argmax_op, &ops::argmin_op},
+    .make = make_arg_reduce,
+};
 
 }  // namespace keratin::cpu

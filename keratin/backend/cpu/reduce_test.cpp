@@ -41,7 +41,7 @@ TEST(Reduce, AgreesWithTheReferenceOverAnyAxes) {
   }
 }
 
-TEST(Reduce, Positions) {
+TEST(Reduce, FindsPositionsOfExtremes) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::i32}) {
     for (const int64_t axis : {0, 1, 2}) {
       check_op({.name = "argmax",

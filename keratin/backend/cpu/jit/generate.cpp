@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "keratin/backend/cpu/kernel_table.h"
+#include "keratin/backend/cpu/levels.h"
 
 #if defined(__x86_64__)
 #include "keratin/backend/cpu/jit/loop_emitter.h"

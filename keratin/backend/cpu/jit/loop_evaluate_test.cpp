@@ -1,6 +1,6 @@
 #include "keratin/backend/cpu/jit/loop_testing.h"
 
-namespace keratin::cpu::testing {
+namespace keratin::cpu::loop_testing {
 
 namespace {
 
@@ -339,4 +339,4 @@ Array awkward_array(DType dtype, int64_t count, std::mt19937& random) {
   return array;
 }
 
-}  // namespace keratin::cpu::testing
+}  // namespace keratin::cpu::loop_testing

@@ -54,6 +54,8 @@ void require_operation(const LoopProgram& p, const LoopInst& inst) {
   tile_function(inst.op, p.operand_dtype(inst), inst.dtype);
 }
 
+}  // namespace
+
 struct Reduction {
   size_t output;
   TileReduction tile;
@@ -63,8 +65,6 @@ struct Reduction {
   bool clear;       // needs the neutral element before
   int64_t scratch;  // offset of the partials
 };
-
-}  // namespace
 
 struct LoopKernel::Impl {
   LoopProgram source;

@@ -7,7 +7,7 @@
 
 #include "keratin/backend/cpu/jit/loop_testing.h"
 
-namespace keratin::cpu::testing {
+namespace keratin::cpu::loop_testing {
 
 namespace {
 
@@ -403,4 +403,4 @@ INSTANTIATE_TEST_SUITE_P(Isa, LoopKernels, ::testing::ValuesIn(isas()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 }  // namespace
-}  // namespace keratin::cpu::testing
+}  // namespace keratin::cpu::loop_testing

@@ -6,7 +6,7 @@
 #include "keratin/backend/cpu/jit/tile_ops.h"
 #include "keratin/base/text.h"
 
-namespace keratin::cpu::testing {
+namespace keratin::cpu::loop_testing {
 
 namespace {
 
@@ -82,4 +82,4 @@ INSTANTIATE_TEST_SUITE_P(Isa, LoopOps, ::testing::ValuesIn(isas()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 }  // namespace
-}  // namespace keratin::cpu::testing
+}  // namespace keratin::cpu::loop_testing

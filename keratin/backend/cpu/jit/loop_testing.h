@@ -9,7 +9,7 @@
 #include "keratin/backend/cpu/jit/loop_kernel.h"
 #include "keratin/backend/cpu/parallel.h"
 
-namespace keratin::cpu::testing {
+namespace keratin::cpu::loop_testing {
 
 // One element: `real` of a float dtype, `whole` of any other.
 struct Element {
@@ -151,4 +151,4 @@ inline double ulps(DType dtype, double got, double exact) {
   return std::abs(got - exact) / std::ldexp(1.0, exponent - (single ? 23 : 52));
 }
 
-}  // namespace keratin::cpu::testing
+}  // namespace keratin::cpu::loop_testing

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "keratin/backend/cpu/align.h"
+#include "keratin/backend/cpu/levels/pack.h"
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/backend/cpu/tile/depthwise_conv.h"
 #include "keratin/backend/cpu/tile/filter_grad.h"
@@ -15,37 +17,38 @@ namespace {
 class MatmulConv final : public Conv {
  public:
   MatmulConv(const ConvDesc& conv, ConvDirection direction, const ConvOptions& options)
-      : direction_(direction), gemm_(product(conv, direction), options.threads, options.level) {}
+      : direction_(direction),
+        matmul_(describe_as_matmul(conv, direction), options.threads, options.level) {}
 
-  size_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
-  std::string describe() const override { return "as matmul, " + gemm_.describe(); }
-  bool takes_addend_in_place() const override { return gemm_.takes_addend_in_place(); }
+  size_t scratch_bytes() const override { return matmul_.scratch_bytes(); }
+  std::string describe() const override { return "as matmul, " + matmul_.describe(); }
+  bool takes_addend_in_place() const override { return matmul_.takes_addend_in_place(); }
   void run(const ConvArgs& args) const override {
-    GemmArgs gemm{.c = args.result, .bias = args.bias, .addend = args.addend};
-    gemm.a = direction_ == ConvDirection::grad_input ? args.y : args.x;
-    gemm.b = direction_ == ConvDirection::grad_filter ? args.y : args.filter;
-    gemm.scratch = args.scratch;
-    gemm.hook = args.hook;
-    gemm_.run(gemm);
+    MatmulArgs operands{.c = args.result, .bias = args.bias, .addend = args.addend};
+    operands.a = direction_ == ConvDirection::grad_input ? args.y : args.x;
+    operands.b = direction_ == ConvDirection::grad_filter ? args.y : args.filter;
+    operands.scratch = args.scratch;
+    operands.hook = args.hook;
+    matmul_.run(operands);
   }
 
  private:
-  static GemmDesc product(const ConvDesc& conv, ConvDirection direction) {
+  static MatmulDesc describe_as_matmul(const ConvDesc& conv, ConvDirection direction) {
     const int64_t pixels = conv.batch * conv.output_size();
     if (direction == ConvDirection::grad_input) {
-      return dense_gemm(conv.dtype, pixels, conv.channels, conv.filters, false, true);
+      return dense_matmul(conv.dtype, pixels, conv.channels, conv.filters, false, true);
     }
     if (direction == ConvDirection::grad_filter) {
-      return dense_gemm(conv.dtype, conv.channels, conv.filters, pixels, true, false);
+      return dense_matmul(conv.dtype, conv.channels, conv.filters, pixels, true, false);
     }
-    GemmDesc desc = dense_gemm(conv.dtype, pixels, conv.filters, conv.channels);
+    MatmulDesc desc = dense_matmul(conv.dtype, pixels, conv.filters, conv.channels);
     desc.post = conv.post;
     desc.hook = conv.hook;
     return desc;
   }
 
   ConvDirection direction_;
-  Gemm gemm_;
+  TiledMatmul matmul_;
 };
 
 class TapsConv final : public Conv {
@@ -105,7 +108,7 @@ class HalfConv final : public Conv {
     wide.dtype = DType::f32;
     wide.hook = false;
     conv_ = make_wide(wide, direction, options);
-    int64_t at = static_cast<int64_t>((conv_->scratch_bytes() + 63) / 64 * 64);
+    int64_t at = static_cast<int64_t>(aligned(conv_->scratch_bytes()));
     const int64_t sizes[count] = {
         desc.batch * desc.input_size() * desc.channels,
         desc.taps() * desc.group_channels() * desc.filters,
@@ -113,8 +116,8 @@ class HalfConv final : public Conv {
         uses(TilePost::addend) ? desc.batch * desc.output_size() * desc.filters : 0};
     for (int i = 0; i < count; ++i) {
       sizes_[i] = sizes[i];
-      places_[i] = at;
-      at += (sizes[i] * 4 + 63) / 64 * 64;
+      offsets_[i] = at;
+      at += aligned(sizes[i] * 4);
     }
     scratch_bytes_ = static_cast<size_t>(at);
   }
@@ -130,19 +133,18 @@ class HalfConv final : public Conv {
     for (int i = 0; i < count; ++i) {
       if (i != result) widen(sources[i], i, args.scratch);
     }
-    ConvArgs wide{.x = place(args.scratch, x),
-                  .filter = place(args.scratch, filter),
-                  .y = place(args.scratch, y),
-                  .result = place(args.scratch, result),
-                  .bias = place(args.scratch, bias),
-                  .addend = place(args.scratch, addend),
+    ConvArgs wide{.x = array_at(args.scratch, x),
+                  .filter = array_at(args.scratch, filter),
+                  .y = array_at(args.scratch, y),
+                  .result = array_at(args.scratch, result),
+                  .bias = array_at(args.scratch, bias),
+                  .addend = array_at(args.scratch, addend),
                   .scratch = args.scratch};
     conv_->run(wide);
     parallel_for(options_.threads, sizes_[result], grain, [&](int64_t begin, int64_t end) {
-      kernels(options_.level)
-          .pack.unpack[desc_.dtype]({place(args.scratch, result) + begin * 4,
-                                     static_cast<char*>(args.result) + begin * 2, 1, end - begin, 0,
-                                     0});
+      routines<PackRoutines>(options_.level)
+          .unpack[desc_.dtype]({array_at(args.scratch, result) + begin * 4,
+                                static_cast<char*>(args.result) + begin * 2, 1, end - begin, 0, 0});
     });
     if (desc_.hook) {
       args.hook.run(args.hook.context, 0, desc_.batch * desc_.output_size(), 0, desc_.filters);
@@ -156,15 +158,15 @@ class HalfConv final : public Conv {
   bool uses(TilePost post) const {
     return std::find(desc_.post.begin(), desc_.post.end(), post) != desc_.post.end();
   }
-  char* place(void* scratch, int array) const {
-    return static_cast<char*>(scratch) + places_[array];
+  char* array_at(void* scratch, int array) const {
+    return static_cast<char*>(scratch) + offsets_[array];
   }
   void widen(const void* from, int array, void* scratch) const {
     parallel_for(options_.threads, sizes_[array], grain, [&](int64_t begin, int64_t end) {
-      kernels(options_.level)
-          .pack.pack[desc_.dtype]({static_cast<const char*>(from) + begin * 2,
-                                   place(scratch, array) + begin * 4, 1, end - begin, 0, 1, 0,
-                                   end - begin});
+      routines<PackRoutines>(options_.level)
+          .pack[desc_.dtype]({static_cast<const char*>(from) + begin * 2,
+                              array_at(scratch, array) + begin * 4, 1, end - begin, 0, 1, 0,
+                              end - begin});
     });
   }
 
@@ -172,18 +174,18 @@ class HalfConv final : public Conv {
   ConvDirection direction_;
   ConvOptions options_;
   std::unique_ptr<Conv> conv_;
-  int64_t sizes_[count] = {}, places_[count] = {};
+  int64_t sizes_[count] = {}, offsets_[count] = {};
   size_t scratch_bytes_ = 0;
 };
 
 }  // namespace
 
 std::string refuse_conv(const ConvDesc& desc) {
-  if (!is_float(desc.dtype)) return text("convolution tiles: no kernel for ", desc.dtype);
+  if (!is_float(desc.dtype)) return text("no tiles for ", desc.dtype);
   const int64_t row = std::max(desc.input[2] * desc.channels, desc.output[2] * desc.filters);
   const int64_t plane = std::max(desc.input[1], desc.output[1]) * row;
   constexpr int64_t reach = int64_t{1} << 26;  // offsets inside a tile are 32 bits wide
-  if (plane * desc.kernel[0] * 2 > reach) return "convolution tiles: planes are too large";
+  if (plane * desc.kernel[0] * 2 > reach) return "planes are too large";
   return "";
 }
 

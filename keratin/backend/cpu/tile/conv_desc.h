@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "keratin/backend/cpu/tile/gemm.h"
+#include "keratin/backend/cpu/tile/matmul.h"
 
 namespace keratin::cpu {
 
@@ -13,7 +13,7 @@ using Spatial = std::array<int64_t, 3>;  // depth, height, width; fewer dims hav
 
 // y[n, o, f] = post(sum over taps t, channels c of x[n, o stride + t dilation - pad, c] w[t, c, f])
 // with x [batch, input, channels], w [kernel, channels / groups, filters], y [batch, output,
-// filters] and zeros outside of x. Group g joins the g-th part of the channels to that of the
+// filters] and zeros outside of x. Group g joins the g-th slice of the channels to that of the
 // filters. Padding at the end is whatever the output size implies; padding may be negative.
 struct ConvDesc {
   DType dtype = DType::f32;  // f64, f32, f16, bf16; halves are summed in f32
@@ -32,7 +32,7 @@ struct ConvDesc {
     return 2.0 * double(batch * output_size()) * double(taps() * group_channels()) *
            double(filters);
   }
-  // Every output pixel reads its own input pixel alone: a matrix product of pixels.
+  // Every output pixel reads its own input pixel alone: a matmul of pixels.
   bool is_matmul() const {
     return groups == 1 && taps() == 1 && input == output && stride == Spatial{1, 1, 1} &&
            pad == Spatial{0, 0, 0};

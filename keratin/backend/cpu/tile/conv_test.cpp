@@ -8,10 +8,10 @@ namespace keratin::cpu {
 namespace {
 
 template <class T>
-class ConvTest : public FloatKernels<T> {};
+class ConvTest : public FloatRoutines<T> {};
 TYPED_TEST_SUITE(ConvTest, FloatStorage);
 
-TYPED_TEST(ConvTest, Plain) {
+TYPED_TEST(ConvTest, MatchesTheDefinitionOfAPlainConvolution) {
   check_conv<TypeParam>(
       {.batch = 2, .channels = 3, .filters = 5, .input = {1, 6, 7}, .kernel = {1, 3, 3}});
   check_conv<TypeParam>(
@@ -20,7 +20,7 @@ TYPED_TEST(ConvTest, Plain) {
       {.batch = 3, .channels = 20, .filters = 35, .input = {1, 5, 6}, .kernel = {1, 1, 1}});
 }
 
-TYPED_TEST(ConvTest, EverythingAtOnce) {
+TYPED_TEST(ConvTest, CombinesStrideDilationGroupsAndPadding) {
   check_conv<TypeParam>({.batch = 2,
                          .channels = 6,
                          .filters = 8,
@@ -142,7 +142,7 @@ const ConvCase cases[] = {
      .kernel = {1, 3, 3},
      .pad = {0, 1, 1},
      .pad_end = {0, 1, 1}},
-    // 1x1 that is no matrix product
+    // 1x1 that is no matmul
     {.batch = 2,
      .channels = 9,
      .filters = 20,
@@ -160,14 +160,14 @@ const ConvCase cases[] = {
 
 TEST(Conv, MatchesTheDefinition) {
   for (size_t i = 0; i < std::size(cases); ++i) {
-    SCOPED_TRACE(testing::Message() << "case " << i);
+    SCOPED_TRACE(::testing::Message() << "case " << i);
     check_conv<float>(cases[i]);
     check_conv<double>(cases[i]);
   }
 }
 
-// Sizes that use several bands, blocks of images and strips.
-TEST(Conv, Blocks) {
+// ConvSizes that use several bands, blocks of images and strips.
+TEST(Conv, WorksInBlocks) {
   check_conv<float>(
       {.batch = 9, .channels = 32, .filters = 64, .input = {1, 13, 13}, .kernel = {1, 3, 3}});
   check_conv<float>({.batch = 1,
@@ -179,7 +179,7 @@ TEST(Conv, Blocks) {
                      .pad_end = {0, 1, 1}});
 }
 
-TEST(Conv, Epilogues) {
+TEST(Conv, AppliesEpilogues) {
   const std::vector<TilePost> chains[] = {
       {TilePost::bias}, {TilePost::relu}, {TilePost::bias, TilePost::relu, TilePost::addend}};
   for (const auto& post : chains) {
@@ -198,7 +198,7 @@ TEST(Conv, Epilogues) {
   }
 }
 
-TYPED_TEST(ConvTest, Depthwise) {
+TYPED_TEST(ConvTest, MatchesTheDefinitionOfADepthwiseConvolution) {
   check_conv<TypeParam>({.batch = 2,
                          .channels = 21,
                          .filters = 21,
@@ -233,7 +233,7 @@ TYPED_TEST(ConvTest, Depthwise) {
                          .kernel = {1, 2, 2}});
 }
 
-TEST(Conv, HookSeesEveryElementOnce) {
+TEST(Conv, CallsTheHookOnceForEveryElement) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     ConvDesc desc = describe({.batch = 2,
                               .channels = 3,
@@ -263,7 +263,7 @@ TEST(Conv, HookSeesEveryElementOnce) {
   }
 }
 
-TEST(Conv, RefusesWhatItCannotDo) {
+TEST(Conv, RefusesIntegers) {
   ConvDesc desc =
       describe({.batch = 1, .channels = 1, .filters = 1, .input = {1, 3, 3}, .kernel = {1, 1, 1}},
                DType::i32);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "keratin/backend/cpu/kernels/kernel_testing.h"
+#include "keratin/backend/cpu/levels/level_testing.h"
 #include "keratin/backend/cpu/tile/conv.h"
 #include "keratin/tensor/buffer.h"
 
@@ -46,9 +46,9 @@ struct ConvRun {
     addend = random_values<T>(desc.batch * desc.output_size() * desc.filters, 5);
   }
 
-  // Calls body(index in x, in w, in y) for every product of the convolution.
+  // Calls body(index in x, in w, in y) for every multiplication of the convolution.
   template <class F>
-  void each_product(const F& body) const {
+  void each_term(const F& body) const {
     Spatial o, k, i;
     for (int64_t n = 0; n < desc.batch; ++n) {
       for (o[0] = 0; o[0] < desc.output[0]; ++o[0]) {
@@ -95,7 +95,7 @@ struct ConvRun {
     const bool forward = direction == ConvDirection::forward;
     const bool to_x = direction == ConvDirection::grad_input;
     std::vector<double> want(forward ? y.size() : to_x ? x.size() : w.size());
-    each_product([&](size_t xi, size_t wi, size_t yi) {
+    each_term([&](size_t xi, size_t wi, size_t yi) {
       if (forward) {
         want[yi] += value_of(x[xi]) * value_of(w[wi]);
       } else if (to_x) {
@@ -141,13 +141,13 @@ void check_conv(const ConvCase& test) {
   for (const auto direction :
        {ConvDirection::forward, ConvDirection::grad_input, ConvDirection::grad_filter}) {
     const auto want = run.expected(direction);
-    // As for a matrix product: a sum wanders about the root of its length far.
+    // As for a matmul: a sum wanders about the root of its length far.
     const double terms = run.desc.flops() / 2 / double(std::max<size_t>(want.size(), 1));
     const double scale = sizeof(T) == 2 ? 1 : 2 + std::sqrt(terms);
     const double slack = sizeof(T) == 2 ? 1 : 2 * scale;
     for (const Level level : levels()) {
       ConvOptions options{.threads = 1, .deterministic = true, .level = level};
-      SCOPED_TRACE(testing::Message()
+      SCOPED_TRACE(::testing::Message()
                    << "direction " << int(direction) << ", level v" << int(level) + 2 << ", "
                    << make_conv(run.desc, direction, options)->describe());
       const auto alone = run.run(direction, options);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "keratin/backend/cpu/levels/depthwise.h"
+#include "keratin/backend/cpu/levels/pack.h"
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/base/text.h"
@@ -70,7 +72,7 @@ RowPlan plan_rows(TapGrid grid, const Spatial& input, int64_t channels) {
   return plan;
 }
 
-// What both directions share: the place of a row's first pixel and tap, and of where it goes.
+// What both directions share: where a row's first pixel and tap are, and where it goes.
 struct Walk {
   Spatial input, output;
   int64_t channels, size;
@@ -142,7 +144,7 @@ class DepthwiseConv final : public Conv {
     const int64_t image = index / plan.count();
     const int64_t from = walk_.from(plan.grid, image, depth, height);
     const int64_t to = walk_.to(plan.grid, image, depth, height);
-    const auto kernel = kernels(options_.level).depthwise.row[desc_.dtype];
+    const auto kernel = routines<DepthwiseRoutines>(options_.level).row[desc_.dtype];
     for (const Stretch& stretch : plan.stretches(depth, height)) {
       DepthwiseRow row =
           walk_.row(plan.grid, stretch, forward_ ? args.x : args.y, from, args.result, to);
@@ -166,7 +168,7 @@ class DepthwiseConv final : public Conv {
   std::vector<DepthwisePost> post_;
 };
 
-// Images are summed in shares that do not depend on the number of threads.
+// Images are summed in chunks that do not depend on the number of threads.
 class DepthwiseFilterGrad final : public Conv {
  public:
   DepthwiseFilterGrad(const ConvDesc& desc, const ConvOptions& options)
@@ -181,22 +183,23 @@ class DepthwiseFilterGrad final : public Conv {
   }
 
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(split_.parts * elements_ * wide_);
+    return static_cast<size_t>(split_.chunks * elements_ * wide_);
   }
   std::string describe() const override { return "depthwise rows"; }
 
   void run(const ConvArgs& args) const override {
-    parallel_for(options_.threads, split_.parts, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part) sum_rows(args, part);
+    parallel_for(options_.threads, split_.chunks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t chunk = begin; chunk < end; ++chunk) sum_rows(args, chunk);
     });
-    char* sums = share(args, 0);
-    for (int64_t part = 1; part < split_.parts; ++part) add(sums, share(args, part));
-    kernels(options_.level).pack.unpack[desc_.dtype]({sums, args.result, 1, elements_, 0, 0});
+    char* sums = chunk_at(args, 0);
+    for (int64_t chunk = 1; chunk < split_.chunks; ++chunk) add(sums, chunk_at(args, chunk));
+    routines<PackRoutines>(options_.level)
+        .unpack[desc_.dtype]({sums, args.result, 1, elements_, 0, 0});
   }
 
  private:
-  char* share(const ConvArgs& args, int64_t part) const {
-    return static_cast<char*>(args.scratch) + part * elements_ * wide_;
+  char* chunk_at(const ConvArgs& args, int64_t chunk) const {
+    return static_cast<char*>(args.scratch) + chunk * elements_ * wide_;
   }
 
   void add(char* to, const char* from) const {
@@ -209,11 +212,11 @@ class DepthwiseFilterGrad final : public Conv {
     }
   }
 
-  void sum_rows(const ConvArgs& args, int64_t part) const {
-    const auto kernel = kernels(options_.level).depthwise.grad_row[desc_.dtype];
-    char* sums = share(args, part);
+  void sum_rows(const ConvArgs& args, int64_t chunk) const {
+    const auto kernel = routines<DepthwiseRoutines>(options_.level).grad_row[desc_.dtype];
+    char* sums = chunk_at(args, chunk);
     std::memset(sums, 0, static_cast<size_t>(elements_ * wide_));
-    for (int64_t i = split_.begin(part); i < split_.end(part); ++i) {
+    for (int64_t i = split_.begin(chunk); i < split_.end(chunk); ++i) {
       const int64_t height = i % plan_.grid.count[1];
       const int64_t depth = i / plan_.grid.count[1] % plan_.grid.count[0];
       const int64_t image = i / plan_.count();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "keratin/backend/cpu/align.h"
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/base/divide.h"
 #include "keratin/base/text.h"
@@ -12,10 +13,8 @@ namespace keratin::cpu {
 namespace {
 
 constexpr int64_t block_bytes = 384 << 10;   // of x and dy, which stay in the second level cache
-constexpr int64_t partial_limit = 16 << 20;  // of the sums that shares make
+constexpr int64_t partial_limit = 16 << 20;  // of the sums of all chunks but the first
 constexpr int64_t few_channels = 8;
-
-size_t aligned(int64_t bytes) { return static_cast<size_t>((bytes + 63) / 64 * 64); }
 
 }  // namespace
 
@@ -39,7 +38,7 @@ FilterGrad::FilterGrad(const ConvDesc& desc, int threads, bool deterministic, Le
   choose_width();
   choose_block();
   make_tiles();
-  choose_shares(deterministic);
+  choose_chunks(deterministic);
 }
 
 // The width of a strip by the cycles per pixel, when a cycle does one multiply-add and one load of
@@ -50,10 +49,10 @@ void FilterGrad::choose_width() {
   const int64_t rows = desc_.taps() * channels_;
   double best = std::numeric_limits<double>::infinity();
   for (int64_t vectors = 1; vectors <= std::min(max_tile_vectors(level_), all); ++vectors) {
-    const int64_t most = max_tile_rows(level_, vectors);
-    const int64_t per_tile = run_ >= most ? ceil_div(run_, ceil_div(run_, most))
-                             : one_tap_   ? run_
-                                          : most / run_ * run_;
+    const int64_t max_rows = max_tile_rows(level_, vectors);
+    const int64_t per_tile = run_ >= max_rows ? ceil_div(run_, ceil_div(run_, max_rows))
+                             : one_tap_       ? run_
+                                              : max_rows / run_ * run_;
     const double strips = double(ceil_div(all, vectors));
     const double v = double(all) / strips;
     const double m = double(std::min(per_tile, rows));
@@ -80,17 +79,17 @@ void FilterGrad::choose_block() {
 
 void FilterGrad::make_tiles() {
   const int64_t rows = desc_.taps() * channels_;
-  Dims places;  // where each row of dw reads x
+  Dims offsets;  // where each row of dw reads x
   for (const auto& tap : grid_.taps) {
-    for (int64_t c = 0; c < channels_; ++c) places.push_back(input_.tap_offset(tap.offset) + c);
+    for (int64_t c = 0; c < channels_; ++c) offsets.push_back(input_.tap_offset(tap.offset) + c);
   }
   for (int64_t first = 0; first < rows;) {
     Tile tile{.first = first};
     const int64_t to_end_of_run = run_ - first % run_;
     tile.rows = tile_rows_ <= run_ ? std::min(tile_rows_, to_end_of_run) : tile_rows_;
     tile.rows = std::min(tile.rows, rows - first);
-    tile.at = places[static_cast<size_t>(first)];
-    Dims a_rows(places.begin() + first, places.begin() + first + tile.rows);
+    tile.at = offsets[static_cast<size_t>(first)];
+    Dims a_rows(offsets.begin() + first, offsets.begin() + first + tile.rows);
     for (int64_t& row : a_rows) row -= tile.at;
     const Spatial& offset = grid_.taps[static_cast<size_t>(first / channels_)].offset;
     tile.depths = {0, grid_.count[0]};
@@ -140,21 +139,21 @@ TileKernelPtr FilterGrad::make_kernel(const Dims& a_rows, int64_t strip) const {
   return make_tile_kernel(spec);
 }
 
-// Splitting the tiles needs no sums at the end, but every part then makes its own padded copies.
-void FilterGrad::choose_shares(bool deterministic) {
+// Splitting the tiles needs no sums at the end, but every chunk then makes its own padded copies.
+void FilterGrad::choose_chunks(bool deterministic) {
   const int64_t bytes = result_elements() * size_;
   const int64_t most = std::clamp<int64_t>(desc_.batch, 1, partial_limit / bytes + 1);
   const double uneven = double(ceil_div(all_tiles(), threads_) * threads_) / double(all_tiles());
   if (deterministic) {
-    shares_ = std::min<int64_t>(most, 4);
+    image_chunks_ = std::min<int64_t>(most, 4);
   } else if (threads_ > 1 && most >= threads_ && (input_.padded() || uneven > 1.1)) {
-    shares_ = threads_;
+    image_chunks_ = threads_;
   }
-  parts_ = std::min(ceil_div(threads_, shares_), all_tiles());
-  partial_bytes_ = aligned(bytes);
-  copy_bytes_ = aligned(input_.copy_elements() * images_ * size_);
-  scratch_bytes_ = partial_bytes_ * static_cast<size_t>(shares_ - 1) +
-                   copy_bytes_ * static_cast<size_t>(shares_ * parts_);
+  tile_chunks_ = std::min(ceil_div(threads_, image_chunks_), all_tiles());
+  partial_bytes_ = static_cast<size_t>(aligned(bytes));
+  copy_bytes_ = static_cast<size_t>(aligned(input_.copy_elements() * images_ * size_));
+  scratch_bytes_ = partial_bytes_ * static_cast<size_t>(image_chunks_ - 1) +
+                   copy_bytes_ * static_cast<size_t>(image_chunks_ * tile_chunks_);
 }
 
 void FilterGrad::run(const FilterGradArgs& args) const {
@@ -164,19 +163,21 @@ void FilterGrad::run(const FilterGradArgs& args) const {
     return;
   }
   char* partials = static_cast<char*>(args.scratch);
-  char* copies = partials + partial_bytes_ * static_cast<size_t>(shares_ - 1);
-  const FixedSplit images{desc_.batch, shares_}, tiles{all_tiles(), parts_};
-  parallel_for(threads_, shares_ * parts_, 1, [&](int64_t begin, int64_t end) {
+  char* copies = partials + partial_bytes_ * static_cast<size_t>(image_chunks_ - 1);
+  const FixedSplit images{desc_.batch, image_chunks_}, tiles{all_tiles(), tile_chunks_};
+  parallel_for(threads_, image_chunks_ * tile_chunks_, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t share = i / parts_, part = i % parts_;
-      Job job{images.begin(share), images.end(share), tiles.begin(part), tiles.end(part)};
-      job.result = share == 0 ? static_cast<char*>(args.dw)
-                              : partials + partial_bytes_ * static_cast<size_t>(share - 1);
+      const int64_t image_chunk = i / tile_chunks_, tile_chunk = i % tile_chunks_;
+      Job job{images.begin(image_chunk), images.end(image_chunk), tiles.begin(tile_chunk),
+              tiles.end(tile_chunk)};
+      job.result = image_chunk == 0
+                       ? static_cast<char*>(args.dw)
+                       : partials + partial_bytes_ * static_cast<size_t>(image_chunk - 1);
       job.copy = copies + copy_bytes_ * static_cast<size_t>(i);
       run_job(args, job);
     }
   });
-  if (shares_ > 1) add_shares(args);
+  if (image_chunks_ > 1) add_chunks(args);
 }
 
 void FilterGrad::run_job(const FilterGradArgs& args, const Job& job) const {
@@ -236,14 +237,15 @@ void add_partials(T* to, const char* partials, size_t pitch, int64_t count, int6
 
 }  // namespace
 
-void FilterGrad::add_shares(const FilterGradArgs& args) const {
+void FilterGrad::add_chunks(const FilterGradArgs& args) const {
   const auto* partials = static_cast<const char*>(args.scratch);
   parallel_for(threads_, result_elements(), 16 << 10, [&](int64_t begin, int64_t end) {
     if (desc_.dtype == DType::f64) {
-      add_partials(static_cast<double*>(args.dw), partials, partial_bytes_, shares_ - 1, begin,
-                   end);
+      add_partials(static_cast<double*>(args.dw), partials, partial_bytes_, image_chunks_ - 1,
+                   begin, end);
     } else {
-      add_partials(static_cast<float*>(args.dw), partials, partial_bytes_, shares_ - 1, begin, end);
+      add_partials(static_cast<float*>(args.dw), partials, partial_bytes_, image_chunks_ - 1, begin,
+                   end);
     }
   });
 }
@@ -251,7 +253,7 @@ void FilterGrad::add_shares(const FilterGradArgs& args) const {
 std::string FilterGrad::describe() const {
   return text("tiles ", tile_rows_, "x", width_, " along pixels, blocks of ",
               images_ > 1 ? images_ : band_, images_ > 1 ? " images" : " rows",
-              input_.padded() ? ", padded" : "", ", shares ", shares_, "x", parts_);
+              input_.padded() ? ", padded" : "", ", chunks ", image_chunks_, "x", tile_chunks_);
 }
 
 }  // namespace keratin::cpu

@@ -4,8 +4,8 @@
 
 namespace keratin::cpu {
 
-// An address so many bytes on. It may lie outside of the array, or start from nullptr, as long as
-// nobody reads there; for a pointer that would be undefined, so a number is moved.
+// The address `bytes` further on. It may lie outside of the array, or start from nullptr, as long
+// as nobody reads there; pointer arithmetic would be undefined, so this computes with integers.
 inline const char* moved(const void* pointer, int64_t bytes) {
   return reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(pointer) +
                                        static_cast<uintptr_t>(bytes));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/backend/cpu/levels/pack.h"
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/base/text.h"
@@ -19,7 +20,7 @@ void TapConv::run(const TapConvArgs& args) const {
 
 // Packed: per grid, group and strip, the taps in the grid's order, each [k][width].
 void TapConv::pack_filter(const TapConvArgs& args) const {
-  const auto pack = kernels(level_).pack.pack[desc_.dtype];
+  const auto pack = routines<PackRoutines>(level_).pack[desc_.dtype];
   const int64_t grain = std::max<int64_t>(1, (16 << 10) / std::max<int64_t>(desc_.k * width_, 1));
   for (size_t i = 0; i < plans_.size(); ++i) {
     const TapGrid& grid = desc_.grids[i];

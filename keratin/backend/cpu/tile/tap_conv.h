@@ -49,14 +49,14 @@ class TapConv {
     std::vector<int64_t> counts;  // of each class
     TileKernelPtr kernels[2];     // [last strip]
   };
-  // What is decided for one grid. Tiles are `tile_rows` rows of pixels high, or a part of one row.
+  // What is decided for one grid. Tiles are `tile_rows` rows of pixels high, or a piece of one row.
   struct GridPlan {
     int64_t packed_at = 0;  // in elements
     int64_t tile_rows = 1, tiles_down = 0;
     int64_t tiles = 0, tile_pixels = 0, larger = 0;  // of a row; the first have a pixel more
     int64_t band = 1, bands = 0;                     // tiles down that are worked on together
-    // Places with the same taps inside share plans: those of a depth and a height, and of a tile in
-    // the row.
+    // Positions with the same taps inside share plans: those of a depth and a height, and of a tile
+    // in the row.
     std::vector<size_t> depth_kinds, height_kinds;
     size_t heights = 0;
     std::vector<TilePlan> plans;  // [depth kind][height kind][tile in the row]
@@ -79,7 +79,7 @@ class TapConv {
     int64_t image, depth, first, last;
   };
 
-  int64_t rows_at_most(const TapGrid& grid, int64_t vectors) const;
+  int64_t max_rows_of(const TapGrid& grid, int64_t vectors) const;
   double tile_cost(const TapGrid& grid, int64_t vectors) const;
   void choose_width();
   void plan_grid(const TapGrid& grid, GridPlan& plan) const;

@@ -10,7 +10,7 @@ namespace keratin::cpu {
 namespace {
 
 constexpr int64_t band_bytes = 256 << 10;  // input that stays in the second level cache
-constexpr int64_t unrolled_products = 32;
+constexpr int64_t unrolled_terms = 32;
 
 }  // namespace
 
@@ -62,8 +62,8 @@ TapConv::TapConv(TapConvDesc desc, int threads, Level level)
   scratch_bytes_ = static_cast<size_t>(packed * size_);
 }
 
-// Pixels whose lines fit in the first level cache at once, see rows_without_conflict of gemm.
-int64_t TapConv::rows_at_most(const TapGrid& grid, int64_t vectors) const {
+// Pixels whose lines fit in the first level cache at once, see rows_without_conflict of matmul.
+int64_t TapConv::max_rows_of(const TapGrid& grid, int64_t vectors) const {
   const int64_t apart = grid.move[2] * in_pixel_ * size_;
   const int64_t fit = 8 * (4096 / std::gcd(apart, int64_t{4096})) - 2;
   return std::min(max_tile_rows(level_, vectors), fit);
@@ -71,10 +71,10 @@ int64_t TapConv::rows_at_most(const TapGrid& grid, int64_t vectors) const {
 
 // Cycles per k and row of pixels, when a cycle does one multiply-add and one load of a vector.
 double TapConv::tile_cost(const TapGrid& grid, int64_t vectors) const {
-  const int64_t most = rows_at_most(grid, vectors);
+  const int64_t max_rows = max_rows_of(grid, vectors);
   const int64_t pixels = grid.count[2];
-  const double together = double(std::max<int64_t>(1, most / pixels));
-  const double tiles = double(ceil_div(pixels, most));
+  const double together = double(std::max<int64_t>(1, max_rows / pixels));
+  const double tiles = double(ceil_div(pixels, max_rows));
   const double rows = together * double(pixels) / tiles;
   const int64_t lanes = tile_lanes(level_, desc_.dtype);
   const int64_t all = ceil_div(desc_.n, lanes);
@@ -86,9 +86,9 @@ double TapConv::tile_cost(const TapGrid& grid, int64_t vectors) const {
 // One width of strips serves all grids; they differ by a pixel at most.
 void TapConv::choose_width() {
   const int64_t lanes = tile_lanes(level_, desc_.dtype);
-  const int64_t most = std::min(max_tile_vectors(level_), ceil_div(desc_.n, lanes));
+  const int64_t max_vectors = std::min(max_tile_vectors(level_), ceil_div(desc_.n, lanes));
   double best = std::numeric_limits<double>::infinity();
-  for (int64_t vectors = 1; vectors <= most; ++vectors) {
+  for (int64_t vectors = 1; vectors <= max_vectors; ++vectors) {
     const double cost = tile_cost(desc_.grids[0], vectors);
     if (cost >= best) continue;
     best = cost;
@@ -98,11 +98,11 @@ void TapConv::choose_width() {
 }
 
 void TapConv::plan_grid(const TapGrid& grid, GridPlan& plan) const {
-  const int64_t most = rows_at_most(grid, width_ / tile_lanes(level_, desc_.dtype));
+  const int64_t max_rows = max_rows_of(grid, width_ / tile_lanes(level_, desc_.dtype));
   const int64_t pixels = grid.count[2];
-  plan.tile_rows = std::clamp<int64_t>(most / pixels, 1, grid.count[1]);
+  plan.tile_rows = std::clamp<int64_t>(max_rows / pixels, 1, grid.count[1]);
   plan.tiles_down = ceil_div(grid.count[1], plan.tile_rows);
-  plan.tiles = ceil_div(pixels, most);
+  plan.tiles = ceil_div(pixels, max_rows);
   plan.tile_pixels = pixels / plan.tiles;
   plan.larger = pixels % plan.tiles;
   plan_bands(grid, plan);
@@ -161,7 +161,7 @@ uint32_t TapConv::rows_inside(const TapGrid& grid, const TapGrid::Tap& tap,
 // unless other groups lie between.
 TapConv::TilePlan TapConv::plan_tile(const TapGrid& grid, const Area& area) const {
   std::map<uint32_t, std::vector<TileSegment>, std::greater<>> classes;
-  int64_t products = 0;
+  int64_t terms = 0;
   for (size_t i = 0; i < grid.taps.size(); ++i) {
     const uint32_t rows = rows_inside(grid, grid.taps[i], area);
     if (rows == 0 || desc_.k == 0) continue;
@@ -169,7 +169,7 @@ TapConv::TilePlan TapConv::plan_tile(const TapGrid& grid, const Area& area) cons
     const int64_t at = ((z * desc_.input[1] + y) * desc_.input[2] + x) * in_pixel_ * size_;
     const int64_t b = static_cast<int64_t>(i) * desc_.k * width_ * size_;
     auto& segments = classes[rows];
-    products += desc_.k;
+    terms += desc_.k;
     const bool joined = !segments.empty() && desc_.groups == 1 &&
                         segments.back().a + segments.back().k * size_ == at &&
                         segments.back().b + segments.back().k * width_ * size_ == b;
@@ -181,7 +181,7 @@ TapConv::TilePlan TapConv::plan_tile(const TapGrid& grid, const Area& area) cons
   }
   TilePlan plan;
   std::vector<TileClass> spec_classes;
-  const bool unrolled = products <= unrolled_products;
+  const bool unrolled = terms <= unrolled_terms;
   for (const auto& [rows, segments] : classes) {
     spec_classes.push_back({rows, unrolled ? segments : std::vector<TileSegment>{}});
     plan.counts.push_back(static_cast<int64_t>(segments.size()));

@@ -86,13 +86,13 @@ bool reaches_outside(const TapGrid& grid, const Spatial& input) {
 std::vector<size_t> kinds_along(const TapGrid& grid, const Spatial& input, size_t d, int64_t step) {
   std::map<std::pair<int64_t, std::vector<bool>>, size_t> found;
   std::vector<size_t> kinds;
-  for (int64_t place = 0; place < grid.count[d]; place += step) {
-    const int64_t last = std::min(place + step, grid.count[d]);
+  for (int64_t position = 0; position < grid.count[d]; position += step) {
+    const int64_t last = std::min(position + step, grid.count[d]);
     std::vector<bool> taps;
-    for (int64_t q = place; q < last; ++q) {
+    for (int64_t q = position; q < last; ++q) {
       for (int64_t o = 0; o < grid.extent[d]; ++o) taps.push_back(is_inside(grid, input, d, o, q));
     }
-    kinds.push_back(found.emplace(std::pair(last - place, taps), found.size()).first->second);
+    kinds.push_back(found.emplace(std::pair(last - position, taps), found.size()).first->second);
   }
   return kinds;
 }

@@ -7,10 +7,10 @@
 
 namespace keratin::cpu {
 
-// A dense part of a convolution. It writes the pixels first + q step of its output, q < count; each
-// is a sum over taps, at the pixels from + q move + offset of its input. Going forward there is one
-// grid. Backwards, with a stride, input pixels that share a remainder see the same taps, so there
-// is one grid per remainder.
+// A dense convolution that is all or a piece of a convolution. It writes the pixels first + q step
+// of its output, q < count; each is a sum over taps, at the pixels from + q move + offset of its
+// input. Going forward there is one grid. Backwards, with a stride, input pixels that share a
+// remainder see the same taps, so there is one grid per remainder.
 struct TapGrid {
   Spatial first{0, 0, 0}, step{1, 1, 1}, count{0, 0, 0};
   Spatial from{0, 0, 0}, move{1, 1, 1};
@@ -23,16 +23,16 @@ struct TapGrid {
   bool empty() const { return count[0] == 0 || count[1] == 0 || count[2] == 0; }
 };
 
-// Is the pixel that an offset reads for place q inside the input, along dimension d?
+// True if the pixel that an offset reads for position q is inside the input, along dimension d.
 bool is_inside(const TapGrid& grid, const Spatial& input, size_t d, int64_t offset, int64_t q);
 
-// The places for which it is: [first, second).
+// The positions for which it is: [first, second).
 std::pair<int64_t, int64_t> places_inside(const TapGrid& grid, const Spatial& input, size_t d,
                                           int64_t offset);
 bool reaches_outside(const TapGrid& grid, const Spatial& input);
 
-// Numbers the places along one dimension by which offsets are inside: places of one kind see the
-// same taps. A place is `step` neighbours, or what is left of them at the end.
+// Numbers the positions along one dimension by which offsets are inside: positions of one kind see
+// the same taps. A position is `step` neighbours, or what is left of them at the end.
 std::vector<size_t> kinds_along(const TapGrid& grid, const Spatial& input, size_t d, int64_t step);
 size_t kind_count(const std::vector<size_t>& kinds);
 

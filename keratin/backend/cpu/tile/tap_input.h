@@ -27,7 +27,7 @@ class TapInput {
   void set_band(int64_t rows);
   int64_t copy_elements() const;  // of one band; 0 when read in place
 
-  // From the place of tap (0, 0, 0) for a pixel to that of another tap, and to the next row.
+  // From the address of tap (0, 0, 0) for a pixel to that of another tap, and to the next row.
   int64_t tap_offset(const Spatial& offset) const;
   int64_t next_row() const { return grid_.move[1] * row_pitch_; }
   int64_t next_pixel() const { return grid_.move[2] * channels_; }

@@ -40,12 +40,12 @@ class TileGenerator : private Xbyak::CodeGenerator {
   static constexpr int prefetch_rows = 12;
 
   static size_t code_size(const TileSpec& spec) {
-    int64_t products = 8;
+    int64_t terms = 8;
     for (const TileClass& group : spec.classes) {
-      products += 16;
-      for (const TileSegment& s : group.segments) products += s.k;
+      terms += 16;
+      for (const TileSegment& s : group.segments) terms += s.k;
     }
-    return 8192 + static_cast<size_t>(products) * spec.a_rows.size() * 16 * 12;
+    return 8192 + static_cast<size_t>(terms) * spec.a_rows.size() * 16 * 12;
   }
 
   Reg vec(int i) const { return Reg(wide_ ? Xbyak::Operand::ZMM : Xbyak::Operand::YMM, i); }
@@ -189,7 +189,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
     align(32);
     L(many);
     for (int u = 0; u < unroll; ++u) {
-      product(rows, bytes(u * spec_.a_step), bytes(u * spec_.b_step), column_bytes(u * vectors_));
+      add_outer(rows, bytes(u * spec_.a_step), bytes(u * spec_.b_step), column_bytes(u * vectors_));
     }
     if (spec_.copy_b) add(copy_, column_bytes(unroll * vectors_));
     add(a_, bytes(unroll * spec_.a_step));
@@ -200,7 +200,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
     add(k_, unroll);
     jz(done, T_NEAR);
     L(one);
-    product(rows, 0, 0, 0);
+    add_outer(rows, 0, 0, 0);
     if (spec_.copy_b) add(copy_, column_bytes(vectors_));
     add(a_, bytes(spec_.a_step));
     add(b_, bytes(spec_.b_step));
@@ -215,15 +215,15 @@ class TileGenerator : private Xbyak::CodeGenerator {
     for (const TileClass& group : spec_.classes) {
       for (const TileSegment& s : group.segments) {
         for (int64_t k = 0; k < s.k; ++k) {
-          product(group.rows, static_cast<int>(s.a) + bytes(k * spec_.a_step),
-                  static_cast<int>(s.b) + bytes(k * spec_.b_step), 0);
+          add_outer(group.rows, static_cast<int>(s.a) + bytes(k * spec_.a_step),
+                    static_cast<int>(s.b) + bytes(k * spec_.b_step), 0);
         }
       }
     }
   }
 
   // One k: the outer product of a column of A and a row of B.
-  void product(uint32_t rows, int a_offset, int b_offset, int copy_offset) {
+  void add_outer(uint32_t rows, int a_offset, int b_offset, int copy_offset) {
     for (int j = 0; j < vectors_; ++j) {
       load(b_row(j), ptr[b_ + b_offset + column_bytes(j)], partial(j) && !spec_.whole_b);
     }
@@ -308,19 +308,19 @@ class TileGenerator : private Xbyak::CodeGenerator {
   }
 
   void scale() {
-    const Reg number = b_row(0);
-    const Xbyak::Xmm low(number.getIdx());
+    const Reg factor = b_row(0);
+    const Xbyak::Xmm low(factor.getIdx());
     if (double_) {
       mov(a_, std::bit_cast<uint64_t>(spec_.scale));
       vmovq(low, a_);
-      vbroadcastsd(as_ymm(number), low);
+      vbroadcastsd(as_ymm(factor), low);
     } else {
       mov(eax, std::bit_cast<uint32_t>(static_cast<float>(spec_.scale)));
       vmovd(low, eax);
-      vbroadcastss(number, low);
+      vbroadcastss(factor, low);
     }
     for_tile([&](int i, int j) {
-      double_ ? vmulpd(sum(i, j), sum(i, j), number) : vmulps(sum(i, j), sum(i, j), number);
+      double_ ? vmulpd(sum(i, j), sum(i, j), factor) : vmulps(sum(i, j), sum(i, j), factor);
     });
   }
 

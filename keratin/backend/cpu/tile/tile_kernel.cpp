@@ -48,15 +48,15 @@ class PlainTile final : public TileKernel {
       const TileSegment* segments = spec.unrolled ? group.segments.data() : next;
       const int64_t count =
           spec.unrolled ? static_cast<int64_t>(group.segments.size()) : args.counts[c];
-      if ((group.rows >> i & 1U) != 0) add_products(spec, args, i, segments, count, sums);
+      if ((group.rows >> i & 1U) != 0) add_terms(spec, args, i, segments, count, sums);
       next += spec.unrolled ? 0 : count;
     }
     if (args.finish != 0) finish(spec, args, i, sums);
     for (int64_t j = 0; j < spec.columns; ++j) c[j] = sums[j];
   }
 
-  static void add_products(const TileSpec& spec, const TileArgs& args, size_t i,
-                           const TileSegment* segments, int64_t count, T* sums) {
+  static void add_terms(const TileSpec& spec, const TileArgs& args, size_t i,
+                        const TileSegment* segments, int64_t count, T* sums) {
     for (int64_t s = 0; s < count; ++s) {
       const auto* a = moved(args.a, segments[s].a + spec.a_rows[i] * int64_t{sizeof(T)});
       const auto* b = moved(args.b, segments[s].b);
@@ -95,7 +95,7 @@ void check(const TileSpec& spec) {
   ensure(!spec.a_rows.empty() && spec.a_rows.size() == spec.c_rows.size(),
          "tile: ", spec.a_rows.size(), " rows of A and ", spec.c_rows.size(), " of C");
   ensure(!spec.copy_b || (!spec.unrolled && !spec.whole_b && spec.classes.size() == 1),
-         "tile: B is copied from its own place");
+         "tile: B is copied onto itself");
   ensure(spec.a_rows.size() <= 32, "tile: more rows than a class has bits for");
   const int64_t lanes = tile_lanes(spec.level, spec.dtype);
   const int64_t vectors = (spec.columns + lanes - 1) / lanes;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "keratin/backend/cpu/kernel_table.h"
+#include "keratin/backend/cpu/levels.h"
 #include "keratin/base/fields.h"
 #include "keratin/base/hash.h"
 #include "keratin/tensor/dtype.h"
@@ -12,7 +12,7 @@
 
 namespace keratin::cpu {
 
-// One stretch of the sum a tile makes: k products, from these byte offsets of A and B on.
+// A run of the sum that a tile makes: k terms, from these byte offsets of A and B on.
 struct TileSegment {
   int64_t a = 0, b = 0, k = 0;
 
@@ -37,10 +37,10 @@ enum class TilePost : uint8_t {
   addend,  // + an array laid out as C
   relu,    // max(0, x); a NaN stays one
   gate,    // 0 where an array laid out as C is not above 0; not for convolutions
-  scale,   // times a number; not for convolutions
+  scale,   // times TileSpec::scale; not for convolutions
 };
 
-// A tile of a matrix product, its sizes fixed when its code is generated:
+// A tile of a matmul, its sizes fixed when its code is generated:
 //   C[i][j] = post([C[i][j] +] sum over segments, k < segment.k of A[i][k] B[k][j])
 // A is read one element at a time and B in vectors, so only the columns of B and C must be
 // contiguous. Offsets and steps count elements.
@@ -98,10 +98,11 @@ class TileKernel {
 };
 using TileKernelPtr = std::shared_ptr<const TileKernel>;
 
-// Kernels are shared by everyone who asks for the same spec while one of them lives.
+// Callers with the same spec share a kernel while one of them lives.
 TileKernelPtr make_tile_kernel(const TileSpec& spec);
 
-// Elements in a vector, and the most rows a tile of so many vectors across has registers for.
+// Elements in a vector, and the largest number of rows that a tile of `vectors` vectors across has
+// registers for.
 int64_t tile_lanes(Level level, DType dtype);
 int64_t max_tile_rows(Level level, int64_t vectors);
 inline constexpr int64_t max_tile_vectors(Level level) {

@@ -1,6 +1,6 @@
 #include "keratin/backend/cpu/tile/tile_kernel.h"
 
-#include "keratin/backend/cpu/kernels/kernel_testing.h"
+#include "keratin/backend/cpu/levels/level_testing.h"
 
 namespace keratin::cpu {
 namespace {
@@ -142,8 +142,8 @@ void check_case(TileCase test) {
     if (test.vectors > max_tile_vectors(level)) continue;
     TileCase fitted = test;
     fitted.rows = std::min(test.rows, max_tile_rows(level, test.vectors));
-    SCOPED_TRACE(testing::Message() << "v" << int(level) + 2 << " " << fitted.rows << " rows "
-                                    << fitted.vectors << " vectors, tail " << fitted.tail);
+    SCOPED_TRACE(::testing::Message() << "v" << int(level) + 2 << " " << fitted.rows << " rows "
+                                      << fitted.vectors << " vectors, tail " << fitted.tail);
     TileRun<T> run(fitted, level);
     const auto want = run.expected(fitted);
     run.run(fitted);
@@ -152,7 +152,7 @@ void check_case(TileCase test) {
   }
 }
 
-const TileCase cases[] = {
+const TileCase tile_cases[] = {
     {.rows = 1, .vectors = 1, .tail = 0, .ks = {1}},
     {.rows = 14, .vectors = 2, .tail = 0, .ks = {17}},
     {.rows = 13, .vectors = 2, .tail = 3, .ks = {4, 9}, .whole_b = true},
@@ -196,7 +196,7 @@ const TileCase cases[] = {
 };
 
 TEST(TileKernel, MatchesTheDefinition) {
-  for (const TileCase& test : cases) {
+  for (const TileCase& test : tile_cases) {
     check_case<float>(test);
     check_case<double>(test);
   }
@@ -214,14 +214,14 @@ TEST(TileKernel, ReluKeepsNan) {
 
 // One that copies B writes where the other has no memory: they must never be taken for each other.
 TEST(TileKernel, IsNotSharedWhereOneCopiesB) {
-  const TileRun<float> run(cases[1], levels().back());
+  const TileRun<float> run(tile_cases[1], levels().back());
   TileSpec other = run.spec;
   other.copy_b = !other.copy_b;
   const auto first = make_tile_kernel(run.spec);
   EXPECT_NE(first, make_tile_kernel(other));
 }
 
-TEST(TileKernel, AGateThatIsClosedLetsNoNanThrough) {
+TEST(TileKernel, ClosedGateDropsNan) {
   for (const Level level : levels()) {
     TileRun<float> run({.rows = 1, .vectors = 1, .tail = 0, .ks = {1}, .post = {TilePost::gate}},
                        level);
@@ -235,7 +235,7 @@ TEST(TileKernel, AGateThatIsClosedLetsNoNanThrough) {
 }
 
 TEST(TileKernel, IsSharedByEqualSpecs) {
-  const TileRun<float> run(cases[1], levels().back());
+  const TileRun<float> run(tile_cases[1], levels().back());
   const auto first = make_tile_kernel(run.spec);
   EXPECT_EQ(first, make_tile_kernel(run.spec));
   TileSpec other = run.spec;

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "keratin/backend/cpu/tile/matmul.h"
+#include "keratin/base/divide.h"
+
+namespace keratin::cpu {
+namespace {
+
+constexpr int64_t cache_bytes = 1 << 20;  // the second level cache we plan for
+constexpr int64_t shortest_k = 256;       // below, loading and storing tiles of C costs too much
+
+// How the work on one item of the batch is split so that all threads get the same share.
+int64_t chunks_per_item(int64_t items, int threads) {
+  if (threads <= 1 || items >= 4 * threads) return 1;
+  return threads / std::gcd(items, static_cast<int64_t>(threads));
+}
+
+// Cycles per k of the slowest chunk, when a cycle does one multiply-add and one load of a vector,
+// and another brings `a_line` rows of A from the second level cache, once for every strip.
+double tile_cost(int64_t m, int64_t vectors, int64_t per_strip, int64_t rows, double a_line,
+                 int64_t m_chunks, int64_t n_chunks) {
+  const int64_t tiles = ceil_div(ceil_div(m, rows), m_chunks);
+  const int64_t strips = ceil_div(ceil_div(vectors, per_strip), n_chunks);
+  const double tile_rows = double(m) / double(ceil_div(m, rows));
+  const double v = double(vectors) / double(ceil_div(vectors, per_strip));
+  return double(tiles) * double(strips) *
+         (std::max(tile_rows * v, tile_rows + v) + tile_rows / a_line + 0.5);
+}
+
+// Rows of A whose lines fit in the first-level cache at once: those a multiple of 4 KiB apart share
+// the eight lines of a set, of which B needs some.
+int64_t rows_without_conflict(const MatmulDesc& desc, int64_t size) {
+  if (desc.a_column != 1) return std::numeric_limits<int64_t>::max();
+  return 8 * (4096 / std::gcd(desc.a_row * size, int64_t{4096})) - 2;
+}
+
+// The shape of a tile and the split among threads, by the cost above.
+void choose_tile(const MatmulDesc& desc, int64_t chunks, Level level, MatmulPlan& plan) {
+  const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
+  const int64_t lanes = tile_lanes(level, desc.dtype == DType::f64 ? DType::f64 : DType::f32);
+  const int64_t vectors = ceil_div(desc.n, lanes);
+  const int64_t max_rows = half ? std::numeric_limits<int64_t>::max()
+                                : rows_without_conflict(desc, desc.dtype == DType::f64 ? 8 : 4);
+  // Where columns of A are contiguous, a line comes whole for any number of rows.
+  const double a_line = desc.a_column == 1 ? 64.0 / (desc.dtype == DType::f64 ? 8 : 4)
+                                           : std::numeric_limits<double>::infinity();
+  // The larger operand should not be read by every chunk; B it is unless A is tall.
+  const auto again = [&](int64_t m_chunks) {
+    return desc.m > desc.n ? 0.01 * double(chunks - m_chunks) : 0.0;
+  };
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t per_strip = 1; per_strip <= std::min(max_tile_vectors(level), vectors);
+       ++per_strip) {
+    const int64_t rows = std::min(max_tile_rows(level, per_strip), max_rows);
+    if (per_strip > 4 && ceil_div(desc.m, rows) > 2) break;  // tiles would wait for lines of B
+    for (int64_t m_chunks = 1; m_chunks <= chunks; ++m_chunks) {
+      if (chunks % m_chunks != 0) continue;
+      const double cost =
+          tile_cost(desc.m, vectors, per_strip, rows, a_line, m_chunks, chunks / m_chunks) *
+          (1 + again(m_chunks));
+      if (cost >= best) continue;
+      best = cost;
+      plan.width = per_strip * lanes;
+      plan.m_chunks = m_chunks;
+      plan.n_chunks = chunks / m_chunks;
+    }
+  }
+  plan.strips = ceil_div(desc.n, plan.width);
+  plan.tiles = ceil_div(desc.m, std::min(max_tile_rows(level, plan.width / lanes), max_rows));
+  plan.tile_rows = desc.m / plan.tiles;
+  plan.larger = desc.m % plan.tiles;
+}
+
+}  // namespace
+
+MatmulPlan plan_matmul(const MatmulDesc& desc, int threads, Level level) {
+  MatmulPlan plan;
+  const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
+  const int64_t size = desc.dtype == DType::f64 ? 8 : 4;
+  const int64_t items =
+      std::accumulate(desc.batch.begin(), desc.batch.end(), int64_t{1}, std::multiplies<>());
+  choose_tile(desc, chunks_per_item(items, threads), level, plan);
+
+  const bool few_rows = plan.tiles <= 2 && desc.b_column == 1 && !half;
+  plan.b = desc.packed_b ? PackingOfB::given : few_rows ? PackingOfB::direct : PackingOfB::strips;
+  const int64_t step_bytes = size * (plan.tile_rows + 1);  // of one k of the rows of a tile
+  int64_t longest = plan.b == PackingOfB::direct ? desc.k : cache_bytes / (size * 256);
+  // With all rows of A in the cache at once, B needs no packing beforehand: each strip is packed
+  // where it is used. A shorter k that gets us there is worth more than a long one.
+  if (const int64_t all_rows = cache_bytes / 2 / (step_bytes * plan.tiles / plan.m_chunks);
+      plan.b == PackingOfB::strips && items == 1 && all_rows >= shortest_k)
+    longest = std::min(longest, all_rows);
+  plan.k_blocks = std::max<int64_t>(1, ceil_div(desc.k, std::max<int64_t>(longest, 1)));
+  plan.k_block = std::max<int64_t>(1, ceil_div(desc.k, plan.k_blocks));
+
+  const int64_t tile_bytes = plan.k_block * step_bytes;
+  plan.block_tiles = std::clamp<int64_t>(cache_bytes / 2 / tile_bytes, 1, plan.tiles);
+  if (plan.b == PackingOfB::strips && items == 1 && plan.block_tiles * plan.m_chunks < plan.tiles) {
+    plan.b = PackingOfB::panels;
+  }
+  plan.copy_a = half;
+  plan.fetch_c = plan.k_blocks == 1 && items * desc.m * desc.n * size > cache_bytes;
+  return plan;
+}
+
+}  // namespace keratin::cpu
