@@ -51,7 +51,7 @@ Offer offer_call(const Node& node, std::string what, Run run, CallTraits traits 
                                                                 std::move(run), traits)};
 }
 
-// Does anybody use an output of a node? Looks through the block, so it is for the few kernels that
+// True if an output of a node is used. Looks through the block, so it is for the few kernels that
 // must know.
 bool is_used(Value output);
 

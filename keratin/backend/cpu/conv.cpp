@@ -9,8 +9,8 @@
 namespace keratin::cpu {
 namespace {
 
-// The arrays of a convolution in any direction: one of the first three is absent, and written as
-// the result.
+// The arrays of a convolution in any direction. The one that the direction computes is `result`,
+// and absent from the first three.
 struct ConvViews {
   View x, filter, y, result;
   Pointers scratch;

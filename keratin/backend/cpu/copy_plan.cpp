@@ -19,7 +19,7 @@ struct Axes {
   Axis& last() { return axis[rank - 1]; }
 };
 
-// An axis that continues the next one is the same axis.
+// Merges neighbouring axes that are contiguous in both tensors.
 void merge_neighbours(Axes& a) {
   int kept = 0;
   for (int k = 0; k < a.rank; ++k) {
@@ -36,7 +36,7 @@ void merge_neighbours(Axes& a) {
   a.rank = kept;
 }
 
-// A short contiguous last axis is one wider element.
+// Treats a short contiguous last axis as one wider element.
 void widen_elements(Axes& a, int& bytes) {
   if (a.rank < 2 || a.last().src != 1 || a.last().dst != 1) return;
   const int64_t n = a.last().size, wide = n * bytes;

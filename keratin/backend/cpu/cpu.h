@@ -4,8 +4,8 @@
 
 namespace keratin {
 
-// Fast kernels for this machine's CPU: generated tiles and loops, and fixed kernels. It runs what
-// pays; the rest is decomposed or left to the reference backend.
+// Fast kernels for this machine's CPU: generated tiles and loops, and fixed routines. It claims
+// the ops that gain from a kernel; the rest is decomposed or left to the reference backend.
 const Backend& cpu_backend();
 
 }  // namespace keratin

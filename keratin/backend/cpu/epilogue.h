@@ -24,7 +24,7 @@ struct Epilogue {
   std::vector<size_t> loop_inputs;  // what its other inputs are
 };
 
-// Nothing, and the reason, if it cannot be read so.
+// Empty, with the reason, if the region has another form.
 std::optional<Epilogue> read_epilogue(const Node& fused, std::string& reason);
 
 }  // namespace keratin::cpu

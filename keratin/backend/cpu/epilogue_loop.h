@@ -16,8 +16,8 @@ class EpilogueLoop {
 
   // `arrays` are those of the inputs, then the output.
   void run(char* const* arrays, int64_t row, int64_t rows, int64_t column, int64_t columns) const;
-  // Prefetches what `run` will read beside the first input, which the matmul is just computing:
-  // ends of rows far apart, which no processor guesses.
+  // Prefetches what `run` will read beside the first input, which is in the cache. These pieces of
+  // rows lie far apart, so the processor does not prefetch them by itself.
   void fetch(char* const* arrays, int64_t row, int64_t rows, int64_t column, int64_t columns) const;
   size_t input_count() const { return nest_.program.inputs.size(); }
 

@@ -10,8 +10,8 @@
 #endif
 
 // What `#pragma omp parallel` becomes. It is called by name because the pragma passes its variables
-// through memory written after any annotation of ours, which ThreadSanitizer then reports: it does
-// not see the synchronisation inside libgomp.
+// through memory that it writes after any annotation of ours, which ThreadSanitizer then reports:
+// it does not see the synchronisation inside libgomp.
 extern "C" void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags);
 
 namespace keratin::cpu {

@@ -20,7 +20,7 @@ struct Stage {
   int64_t count() const { return outer * inner; }
 };
 
-// Neighbouring axes that are reduced together are one, so a few stages do, last axes first.
+// Merges neighbouring axes that are reduced together, so that few stages suffice; last axes first.
 std::vector<Stage> stages_of(const Shape& input, const Dims& axes) {
   struct Group {
     int64_t size;

@@ -9,7 +9,7 @@
 namespace keratin::cpu {
 namespace {
 
-// The sizes of a layer one of whose sequences has `gates` numbers per unit.
+// The sizes of a layer, from a sequence with `gates` numbers per unit.
 template <class Attrs>
 RnnShape rnn_shape(const Node& node, Value sequence, int64_t gates) {
   const auto& attrs = node.attr<Attrs>();

@@ -7,9 +7,8 @@
 namespace keratin::cpu {
 
 // Sorts each row of [rows, cols], equal elements in the order in which they came, NaN last in both
-// orders.
-// `values` (storage type) and `index` (i32 or i64) may be null. With keep < cols only the first
-// `keep` of each row are found and written: the rows of the results have that many elements.
+// orders. `values` (storage type) and `index` (i32 or i64) may be null. With keep < cols only the
+// first `keep` of each row are found and written: the rows of the results have that many elements.
 struct SortArgs {
   const void* x;
   void* values;

@@ -10,7 +10,7 @@ enum class ConvDirection : uint8_t { forward, grad_input, grad_filter };
 
 // The three arrays of a convolution: two are read, the one of the direction is written.
 struct ConvArgs {
-  const void* x = nullptr;  // or where its gradient goes, and so on
+  const void* x = nullptr;
   const void* filter = nullptr;
   const void* y = nullptr;
   void* result = nullptr;
@@ -27,12 +27,12 @@ class Conv {
   virtual ~Conv() = default;
   virtual size_t scratch_bytes() const = 0;
   virtual void run(const ConvArgs& args) const = 0;
-  // May the result be the memory of the addend?
+  // True if the result may be the memory of the addend.
   virtual bool takes_addend_in_place() const { return true; }
   virtual std::string describe() const = 0;
 };
 
-// Why a convolution cannot be made here; empty when it can.
+// Why tiles cannot compute a convolution; empty when they can.
 std::string refuse_conv(const ConvDesc& desc);
 
 struct ConvOptions {

@@ -223,7 +223,7 @@ class DepthwiseFilterGrad final : public Conv {
       const int64_t from = walk_.from(plan_.grid, image, depth, height);
       const int64_t to = walk_.to(plan_.grid, image, depth, height);
       for (const Stretch& stretch : plan_.stretches(depth, height)) {
-        // Only read: the kernel's arguments are those of the other directions.
+        // Read only; the arguments of the routine serve the other directions too.
         kernel(walk_.row(plan_.grid, stretch, args.x, from, const_cast<void*>(args.y), to), sums);
       }
     }

@@ -106,8 +106,8 @@ void FilterGrad::make_tiles() {
   }
 }
 
-// Of whole images: the rows inside, image after image. Of a band: all its rows, from which a block
-// takes those inside.
+// For whole images, the rows inside, image after image; for a band, all its rows, from which a
+// block takes those inside.
 size_t FilterGrad::make_segments(const Spatial& offset, const Tile& tile) {
   std::pair<int64_t, int64_t> pixels{0, grid_.count[2]}, heights{0, band_};
   if (one_tap_) pixels = places_inside(grid_, desc_.input, 2, offset[2]);
@@ -142,11 +142,11 @@ TileKernelPtr FilterGrad::make_kernel(const Dims& a_rows, int64_t strip) const {
 // Splitting the tiles needs no sums at the end, but every chunk then makes its own padded copies.
 void FilterGrad::choose_chunks(bool deterministic) {
   const int64_t bytes = result_elements() * size_;
-  const int64_t most = std::clamp<int64_t>(desc_.batch, 1, partial_limit / bytes + 1);
+  const int64_t max_image_chunks = std::clamp<int64_t>(desc_.batch, 1, partial_limit / bytes + 1);
   const double uneven = double(ceil_div(all_tiles(), threads_) * threads_) / double(all_tiles());
   if (deterministic) {
-    image_chunks_ = std::min<int64_t>(most, 4);
-  } else if (threads_ > 1 && most >= threads_ && (input_.padded() || uneven > 1.1)) {
+    image_chunks_ = std::min<int64_t>(max_image_chunks, 4);
+  } else if (threads_ > 1 && max_image_chunks >= threads_ && (input_.padded() || uneven > 1.1)) {
     image_chunks_ = threads_;
   }
   tile_chunks_ = std::min(ceil_div(threads_, image_chunks_), all_tiles());

@@ -46,7 +46,7 @@ std::string refuse_matmul(const MatmulDesc& desc) {
   return "";
 }
 
-// One thread's share of one item of the batch.
+// What one thread does of one item of the batch.
 struct TiledMatmul::Job {
   Item item;
   int64_t first_tile, last_tile, first_strip, last_strip;
@@ -312,7 +312,7 @@ void TiledMatmul::run_strip(const MatmulArgs& args, const Job& job, const TileAr
   }
 }
 
-// Halves are computed with in f32: what is added to comes in first, the result goes out last.
+// Halves are computed in f32: what the sums start from is converted first, the result last.
 void TiledMatmul::load_halves(const MatmulArgs& args, const Job& job) const {
   const int64_t row = plan_.tile_begin(job.first_tile);
   const int64_t rows = plan_.tile_begin(job.last_tile) - row;

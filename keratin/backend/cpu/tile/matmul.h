@@ -14,7 +14,7 @@ struct BlockHook {
   void (*run)(const void* context, int64_t row, int64_t rows, int64_t column,
               int64_t columns) = nullptr;
   const void* context = nullptr;
-  // Called before a block is computed: what `run` will read of other arrays may be fetched.
+  // Called before a block is computed, to prefetch what `run` will read of other arrays.
   void (*fetch)(const void* context, int64_t row, int64_t rows, int64_t column,
                 int64_t columns) = nullptr;
 };
@@ -86,7 +86,7 @@ class TiledMatmul {
   size_t packed_bytes() const;
   void pack(const void* b, void* packed) const;
   void run(const MatmulArgs& args) const;
-  // May C be the memory of the addend or of the gate?
+  // True if C may be the memory of the addend or of the gate.
   bool takes_addend_in_place() const { return halves_ || plan_.k_blocks <= 1; }
   std::string describe() const;
 

@@ -11,14 +11,14 @@ namespace {
 constexpr int64_t cache_bytes = 1 << 20;  // the second level cache we plan for
 constexpr int64_t shortest_k = 256;       // below, loading and storing tiles of C costs too much
 
-// How the work on one item of the batch is split so that all threads get the same share.
+// How the work on one item of the batch is split so that all threads get the same amount.
 int64_t chunks_per_item(int64_t items, int threads) {
   if (threads <= 1 || items >= 4 * threads) return 1;
   return threads / std::gcd(items, static_cast<int64_t>(threads));
 }
 
 // Cycles per k of the slowest chunk, when a cycle does one multiply-add and one load of a vector,
-// and another brings `a_line` rows of A from the second level cache, once for every strip.
+// and another brings `a_line` rows of A from the second-level cache, once for every strip.
 double tile_cost(int64_t m, int64_t vectors, int64_t per_strip, int64_t rows, double a_line,
                  int64_t m_chunks, int64_t n_chunks) {
   const int64_t tiles = ceil_div(ceil_div(m, rows), m_chunks);
@@ -46,7 +46,7 @@ void choose_tile(const MatmulDesc& desc, int64_t chunks, Level level, MatmulPlan
   // Where columns of A are contiguous, a line comes whole for any number of rows.
   const double a_line = desc.a_column == 1 ? 64.0 / (desc.dtype == DType::f64 ? 8 : 4)
                                            : std::numeric_limits<double>::infinity();
-  // The larger operand should not be read by every chunk; B it is unless A is tall.
+  // The larger operand should not be read by every chunk; that is B unless A is tall.
   const auto again = [&](int64_t m_chunks) {
     return desc.m > desc.n ? 0.01 * double(chunks - m_chunks) : 0.0;
   };
@@ -88,7 +88,7 @@ MatmulPlan plan_matmul(const MatmulDesc& desc, int threads, Level level) {
   const int64_t step_bytes = size * (plan.tile_rows + 1);  // of one k of the rows of a tile
   int64_t longest = plan.b == PackingOfB::direct ? desc.k : cache_bytes / (size * 256);
   // With all rows of A in the cache at once, B needs no packing beforehand: each strip is packed
-  // where it is used. A shorter k that gets us there is worth more than a long one.
+  // where it is used. A shorter k that makes this possible is worth more than a long one.
   if (const int64_t all_rows = cache_bytes / 2 / (step_bytes * plan.tiles / plan.m_chunks);
       plan.b == PackingOfB::strips && items == 1 && all_rows >= shortest_k)
     longest = std::min(longest, all_rows);

@@ -55,8 +55,8 @@ void TapConv::run_bands(const TapConvArgs& args, size_t grid_index, int64_t begi
   }
 }
 
-// Addresses of a tile are those of its first pixel and tap, which may lie outside; what the tile
-// then reads does not.
+// The addresses of a tile are those of its first pixel and tap, which may lie outside of the array;
+// what the tile reads lies inside.
 void TapConv::run_band(const TapConvArgs& args, const Band& band, int64_t group,
                        int64_t strip) const {
   const GridPlan& plan = band.plan;

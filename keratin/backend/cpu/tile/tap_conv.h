@@ -32,7 +32,7 @@ struct TapConvArgs {
 };
 
 // Runs a convolution as tiles of (pixels of a row) x (channels), reading pixels in place: near a
-// border, taps that fall outside leave their pixels of the tile alone. The result does not depend
+// border, taps that are outside skip their pixels of the tile. The result does not depend
 // on the number of threads.
 class TapConv {
  public:
@@ -43,7 +43,7 @@ class TapConv {
   std::string describe() const;
 
  private:
-  // The sums of one tile, for a certain distance from the borders.
+  // The sums of one tile at one distance from the borders.
   struct TilePlan {
     std::vector<TileSegment> segments;
     std::vector<int64_t> counts;  // of each class

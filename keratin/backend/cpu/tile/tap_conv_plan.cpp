@@ -62,7 +62,7 @@ TapConv::TapConv(TapConvDesc desc, int threads, Level level)
   scratch_bytes_ = static_cast<size_t>(packed * size_);
 }
 
-// Pixels whose lines fit in the first level cache at once, see rows_without_conflict of matmul.
+// Pixels whose lines fit in the first-level cache at once, see rows_without_conflict of matmul.
 int64_t TapConv::max_rows_of(const TapGrid& grid, int64_t vectors) const {
   const int64_t apart = grid.move[2] * in_pixel_ * size_;
   const int64_t fit = 8 * (4096 / std::gcd(apart, int64_t{4096})) - 2;

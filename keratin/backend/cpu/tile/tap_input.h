@@ -23,7 +23,7 @@ class TapInput {
   // Rows that `rows` rows of pixels read, and their bytes, all planes together.
   int64_t rows_read(int64_t rows) const;
   int64_t bytes_read(int64_t rows) const;
-  // Bands are at most this high from now on.
+  // Limits the height of the bands that follow.
   void set_band(int64_t rows);
   int64_t copy_elements() const;  // of one band; 0 when read in place
 
@@ -32,8 +32,8 @@ class TapInput {
   int64_t next_row() const { return grid_.move[1] * row_pitch_; }
   int64_t next_pixel() const { return grid_.move[2] * channels_; }
 
-  // Makes the rows [row, row + rows) of plane `depth` of an image ready to read; returns the place
-  // of the first tap for the first pixel. `copy` has room for copy_elements().
+  // Makes the rows [row, row + rows) of plane `depth` of an image ready to read; returns the
+  // address of the first tap for the first pixel. `copy` has room for copy_elements().
   const char* open(const void* input, int64_t image, int64_t depth, int64_t row, int64_t rows,
                    char* copy) const;
 

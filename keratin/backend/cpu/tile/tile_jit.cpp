@@ -49,7 +49,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
   }
 
   Reg vec(int i) const { return Reg(wide_ ? Xbyak::Operand::ZMM : Xbyak::Operand::YMM, i); }
-  // Some instructions want to see a ymm or zmm register in the type.
+  // Some instructions take a register of type ymm or zmm only.
   static Xbyak::Ymm as_ymm(const Reg& r) {
     return Xbyak::Ymm(r.getIdx(), r.isZMM() ? Xbyak::Operand::ZMM : Xbyak::Operand::YMM,
                       r.isZMM() ? 512 : 256);
@@ -228,7 +228,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
       load(b_row(j), ptr[b_ + b_offset + column_bytes(j)], partial(j) && !spec_.whole_b);
     }
     for (int j = 0; spec_.copy_b && j < vectors_; ++j) {
-      // Rows in place lie far apart, which keeps the hardware from guessing the next one.
+      // Rows read in place lie far apart, so the hardware does not prefetch the next one.
       prefetcht0(ptr[b_ + b_offset + bytes(prefetch_rows * spec_.b_step) + column_bytes(j)]);
       store(ptr[copy_ + copy_offset + column_bytes(j)], b_row(j), false);
     }
@@ -281,7 +281,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
     });
   }
 
-  // The second operand comes through when one is a NaN.
+  // If one operand is NaN, the result is the second.
   void relu() {
     clear(b_row(0));
     for_tile([&](int i, int j) {
@@ -334,7 +334,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
   const int rows_, vectors_, tail_;
   int b_first_ = 0, a_count_ = 0;
   Xbyak::Label mask_label_;
-  // The code is called as f(self, args), and does not need itself.
+  // The code is called as f(self, args), and does not need self.
   const Xbyak::Reg64 args_ = rsi, a_ = rax, b_ = rdx, k_ = rcx, segment_ = r8, count_ = r9,
                      c_ = r10, copy_ = r11, counts_ = rdi;
 };
