@@ -36,7 +36,7 @@ namespace keratin {
 
 namespace {
 
-// Best first. The reference backend stands behind every other: it runs all primitives.
+// Best first. The reference backend is the last of every list: it runs all primitives.
 std::vector<const Backend*> backends_of(const EngineOptions& options) {
   if (options.backend == "reference") return {&reference_backend()};
   if (options.backend == "cpu" || options.backend == "cuda")
@@ -50,7 +50,7 @@ PlanOptions plan_options(const EngineOptions& options) {
   plan.threads = options.threads > 0
                      ? options.threads
                      : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  plan.side_by_side = plan.threads > 1;
+  plan.concurrent_queues = plan.threads > 1;
   plan.deterministic = options.deterministic;
   const char* tf32 = std::getenv("KERATIN_TF32");
   plan.tf32 = options.tf32 && (tf32 == nullptr || std::string_view(tf32) != "0");
@@ -71,7 +71,7 @@ std::vector<Tensor> run_on_constants(const Node& node) {
   return compile(std::move(module), {.backend = "reference"})(inputs);
 }
 
-// Everything follows its inputs.
+// All nodes follow the parameters.
 Module move_to_gpu(Module module) {
   if (cuda::device_count() == 0)
     throw BackendError(text("compile: the backend 'cuda' finds no GPU: ", cuda::why_no_device()));
@@ -88,19 +88,19 @@ bool runs_on_gpu(const Module& module) {
          std::any_of(parameters.begin(), parameters.end(), is_there);
 }
 
-// KERATIN_BACKEND=cuda takes programs that name no device from the CPU to the first GPU.
+// KERATIN_BACKEND=cuda moves programs that name no device from the CPU to the first GPU.
 bool goes_to_gpu(const Module& module, const EngineOptions& options) {
   if (options.backend != "cpu") return options.backend == "cuda";
   const char* wanted = std::getenv("KERATIN_BACKEND");
   if (wanted == nullptr || std::string_view(wanted) != "cuda") return false;
-  const auto is_home = [](const auto& node) { return node->device() == Device{}; };
+  const auto is_default = [](const auto& node) { return node->device() == Device{}; };
   const auto& nodes = module.block().nodes();
   const auto& parameters = module.block().parameters();
-  return std::all_of(nodes.begin(), nodes.end(), is_home) &&
-         std::all_of(parameters.begin(), parameters.end(), is_home);
+  return std::all_of(nodes.begin(), nodes.end(), is_default) &&
+         std::all_of(parameters.begin(), parameters.end(), is_default);
 }
 
-// How many devices a program runs on; all of them must be there.
+// The number of devices that a program runs on; all of them must exist.
 int count_devices(const Module& module) {
   std::vector<Device> used;
   for (const auto& node : module.block().nodes())
@@ -124,10 +124,10 @@ Executable compile(Module module, const EngineOptions& options) {
     return false;
   };
   const auto decompose = [&](Module m) { return decompose_unclaimed(std::move(m), claimed); };
-  // The reference backend runs what was written: the optimised program is tested against it.
+  // The reference backend runs programs as they were written: optimised ones are tested against it.
   const bool optimize = options.backend != "reference";
   const auto fold = [](Module m) { return fold_constants(std::move(m), run_on_constants); };
-  const auto tidy_up = [&](Pipeline& p) {
+  const auto clean_up = [&](Pipeline& p) {
     p.run("canonicalize", canonicalize)
         .run("fold_constants", fold)
         .run("simplify", simplify)
@@ -143,23 +143,23 @@ Executable compile(Module module, const EngineOptions& options) {
 
   Pipeline passes(std::move(module), options.dump);
   if (goes_to_gpu(passes.module(), options)) passes.run("move_to_gpu", move_to_gpu);
-  if (optimize) tidy_up(passes);
+  if (optimize) clean_up(passes);
   place(passes);
-  // Asked about only by programs that need one: it takes a driver time and memory to start.
+  // Only programs that need a GPU start its driver, which takes time and memory.
   if (optimize && runs_on_gpu(passes.module()) && cuda::device_count() > 0)
     plan.gpu_backends = {&cuda_backend()};
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
-    // Nodes are the same only where their places are, and decompositions have none yet.
+    // Common nodes must have the same device, and decompositions have no devices yet.
     if (!plan.gpu_backends.empty()) place(passes);
     passes.run("sparse_updates", sparse_updates);
-    tidy_up(passes);
+    clean_up(passes);
     passes.run("sink_views", sink_views).run("eliminate_dead", eliminate_dead);
-    place(passes);  // what decompositions are made of
+    place(passes);  // the nodes of decompositions
     passes.run("fuse_epilogue",
-               [&](Module m) { return fuse_epilogue(std::move(m), plan.side_by_side); });
+               [&](Module m) { return fuse_epilogue(std::move(m), plan.concurrent_queues); });
     passes.run("decompose_unclaimed", decompose);
-    // An epilogue that was taken apart again left constants without a place.
+    // An epilogue that was decomposed again left constants without a device.
     if (!plan.gpu_backends.empty()) place(passes);
     passes.run("sink_casts", sink_casts).run("eliminate_dead", eliminate_dead);
     passes.run("fuse_pointwise", fuse_pointwise);

@@ -11,16 +11,16 @@ namespace keratin {
 
 struct KERATIN_API EngineOptions {
   std::string backend = "cpu";  // "cpu", "reference" or "cuda": everything on gpu:0
-  int threads = 0;              // 0: as many as the machine has
+  int threads = 0;              // 0: one per processor
   bool deterministic = false;   // results do not depend on the number of threads
-  // GPUs make products of f32 from 11 significant bits; KERATIN_TF32=0 switches that off
+  // GPUs compute matmuls of f32 from 11 significant bits; KERATIN_TF32=0 switches that off
   // everywhere.
   bool tf32 = true;
-  // State stays on its GPU after a run, and results may still be on their way: look at both after
+  // State stays resident on its GPU after a run, and results may still be computed: read both after
   // Tensor::wait (Variable::value does that itself).
   bool state_stays = false;
   bool decompose_all = false;    // run every composite op through its decomposition
-  std::ostream* dump = nullptr;  // shows the program after each pass
+  std::ostream* dump = nullptr;  // prints the program after each pass
 
   static constexpr auto fields = field_list(
       field("backend", &EngineOptions::backend), field("threads", &EngineOptions::threads),
@@ -30,7 +30,7 @@ struct KERATIN_API EngineOptions {
 };
 static_assert(detail::lists_every_member<EngineOptions>());
 
-// From a program to something that runs. All input sizes must be known.
+// Compiles a program. All sizes of its inputs must be known.
 KERATIN_API Executable compile(Module module, const EngineOptions& options = {});
 
 }  // namespace keratin

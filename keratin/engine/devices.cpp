@@ -11,7 +11,7 @@ namespace {
 std::atomic<int>& count_of(Device::Kind kind) {
   static std::atomic<int> cpus = 1;
   if (kind == Device::Kind::cpu) return cpus;
-  // Looked for when first asked about: it takes a driver some time to start.
+  // Counted at the first call, because a driver takes some time to start.
   static std::atomic<int> gpus = cuda::device_count();
   return gpus;
 }
@@ -31,12 +31,12 @@ std::vector<Device> devices() {
 }
 
 void set_logical_devices(std::string_view kind, int count) {
-  constexpr int most = 1024;
+  constexpr int max_count = 1024;
   require(kind == "cpu" || kind == "gpu",
           "set_logical_devices: the kind must be 'cpu' or 'gpu', got '", kind, "'");
-  const int least = kind == "cpu" ? 1 : 0;
-  require(count >= least && count <= most, "set_logical_devices: expected ", least, " to ", most,
-          " devices of kind '", kind, "', got ", count);
+  const int min_count = kind == "cpu" ? 1 : 0;
+  require(count >= min_count && count <= max_count, "set_logical_devices: expected ", min_count,
+          " to ", max_count, " devices of kind '", kind, "', got ", count);
   count_of(kind == "cpu" ? Device::Kind::cpu : Device::Kind::gpu) = count;
 }
 

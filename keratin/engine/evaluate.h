@@ -8,7 +8,7 @@
 
 namespace keratin {
 
-// Computes one expression of these tensors: writes it as a program, compiles and runs that once.
+// Computes one expression of these tensors: writes a program, compiles it and runs it once.
 KERATIN_API Tensor evaluate(const std::vector<Tensor>& inputs,
                             const std::function<Value(const Values& inputs)>& expression,
                             const EngineOptions& options = {});

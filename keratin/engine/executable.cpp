@@ -1,57 +1,13 @@
 #include "keratin/engine/executable.h"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/base/text.h"
-#include "keratin/plan/plan.h"
-#include "keratin/tensor/residence.h"
+#include "keratin/engine/session_pool.h"
+#include "keratin/tensor/resident_copy.h"
 
 namespace keratin {
 
 namespace {
-
-// Sessions waiting for a call. Taking and giving back is one atomic exchange per place tried.
-class SessionPool {
- public:
-  ~SessionPool() { clear(); }
-
-  std::unique_ptr<Session> take() {
-    for (auto& place : places_)
-      if (place.load(std::memory_order_relaxed) != nullptr)
-        if (Session* session = place.exchange(nullptr, std::memory_order_acquire)) {
-          count_.fetch_sub(1, std::memory_order_relaxed);
-          return std::unique_ptr<Session>(session);
-        }
-    return nullptr;
-  }
-
-  void give_back(std::unique_ptr<Session> session) {
-    for (auto& place : places_) {
-      Session* empty = nullptr;
-      if (place.compare_exchange_strong(empty, session.get(), std::memory_order_release,
-                                        std::memory_order_relaxed)) {
-        session.release();
-        count_.fetch_add(1, std::memory_order_relaxed);
-        return;
-      }
-    }
-  }
-
-  void clear() {
-    while (take() != nullptr) {
-    }
-  }
-  size_t count() const {
-    return static_cast<size_t>(std::max(0, count_.load(std::memory_order_relaxed)));
-  }
-
- private:
-  std::array<std::atomic<Session*>, 64> places_{};
-  std::atomic<int> count_ = 0;  // a moment late: what is being given back may not be counted yet
-};
 
 void check_tensor(const Tensor& tensor, const Type& type, std::string_view role, size_t index,
                   std::string_view name) {
@@ -106,7 +62,7 @@ std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const
   return start(inputs).get();
 }
 
-// Calls work(session) with the session's addresses set.
+// Calls work(session) on a session whose addresses are set.
 template <class Work>
 void Executable::with_session(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                               const Work& work) const {
@@ -127,7 +83,7 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
     if (shared_->state_stays && parameters[i]->attr<ParameterAttrs>().state) {
       session->set_state(i, inputs[i]);
     } else {
-      bring_home(inputs[i].raw());  // a program may have it on a device
+      copy_to_host(inputs[i].raw());  // a program may have left newer bytes on a device
       session->set_input(i, inputs[i].raw());
     }
   }
@@ -162,7 +118,7 @@ std::vector<Executable::StepTime> Executable::profile(std::span<const Tensor> in
   std::vector<StepTime> times;
   for (size_t i = 0; i < seconds.size(); ++i) {
     const PlanStep& step = plan().steps[i];
-    times.push_back({text(i < plan().once ? "once " : "", step.kernel->describe()),
+    times.push_back({text(i < plan().stable_steps ? "once " : "", step.kernel->describe()),
                      seconds[i] * 1e3 / runs, keratin::flops(step)});
   }
   return times;

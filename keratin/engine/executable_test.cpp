@@ -36,7 +36,7 @@ TEST(Executable, AProfileRunsTheProgramAndTimesEachStep) {
   EXPECT_EQ(y.at(5), 128);
 }
 
-TEST(Executable, AProfileOfNoRunIsRefused) {
+TEST(Executable, RefusesAProfileOfNoRuns) {
   const Executable program = counting_product();
   testing::expect_user_error([&] { program.profile({}, {}, 0); },
                              "profile needs at least one run, got 0");

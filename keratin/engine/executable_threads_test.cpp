@@ -13,7 +13,7 @@ namespace {
 
 constexpr int callers = 8;
 
-// Calls the executable from many threads at once, each with inputs of its own, again and again.
+// Calls the executable many times from many threads, each with inputs of its own.
 void call_at_once(const Executable& executable, const std::vector<std::vector<Tensor>>& inputs,
                   std::vector<std::vector<Tensor>>& results) {
   std::barrier start(callers);
@@ -49,11 +49,13 @@ Module network() {
   return m;
 }
 
-TEST(ExecutableThreads, OneExecutableManyCallers) {
+TEST(ExecutableThreads, ManyThreadsMayCallOneExecutable) {
   for (int threads : {1, 2}) check(network(), {.threads = threads});
 }
 
-TEST(ExecutableThreads, ReferenceToo) { check(network(), {.backend = "reference"}); }
+TEST(ExecutableThreads, ManyThreadsMayCallTheReferenceBackend) {
+  check(network(), {.backend = "reference"});
+}
 
 TEST(ExecutableThreads, LoopsHaveTheirOwnSessionInEachCall) {
   Module m;
@@ -67,7 +69,7 @@ TEST(ExecutableThreads, LoopsHaveTheirOwnSessionInEachCall) {
   check(m, {.threads = 1});
 }
 
-// Each caller trains a state of its own with the one program.
+// Each caller trains its own state with the same program.
 TEST(ExecutableThreads, StateBelongsToTheCaller) {
   Module m;
   const Value x = m.input({DType::f32, {16}}, "x"), s = m.state({DType::f32, {16}}, "s");

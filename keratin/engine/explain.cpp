@@ -57,7 +57,7 @@ std::vector<Executable::StepInfo> Executable::explain() const {
   std::vector<StepInfo> all;
   for (size_t i = 0; i < plan().steps.size(); ++i) {
     all.push_back(info_of(plan().steps[i]));
-    all.back().stable = i < plan().once;
+    all.back().stable = i < plan().stable_steps;
   }
   return all;
 }

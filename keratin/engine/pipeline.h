@@ -8,7 +8,7 @@
 
 namespace keratin {
 
-// Runs passes one after the other: applies, verifies, times, and shows what came out.
+// Runs passes one after the other: applies, verifies, times and dumps each.
 class Pipeline {
  public:
   Pipeline(Module module, std::ostream* dump) : module_(std::move(module)), dump_(dump) {}

@@ -10,7 +10,7 @@ namespace keratin {
 namespace {
 
 constexpr int column = 300, row = 22, box_width = 240, box_height = 18, margin = 12, head = 30;
-constexpr size_t longest = 38;  // characters that fit a box
+constexpr size_t max_length = 38;  // characters that fit a box
 
 std::string escaped(const std::string& words) {
   std::string out;
@@ -19,17 +19,17 @@ std::string escaped(const std::string& words) {
   return out;
 }
 
-bool crosses(const PlanStep& step) {
+bool is_transfer(const PlanStep& step) {
   return step.node != nullptr && &step.node->op() == &ops::transfer_op;
 }
 
 std::string label(const Plan& plan, size_t i) {
   const PlanStep& step = plan.steps[i];
-  std::string words = crosses(step) ? text("from ", step.node->in().type().device, ", ",
-                                           bytes_of(step.node->type()), " bytes")
-                                    : step.kernel->describe();
+  std::string words = is_transfer(step) ? text("from ", step.node->in().type().device, ", ",
+                                               bytes_of(step.node->type()), " bytes")
+                                        : step.kernel->describe();
   if (step.node != nullptr && step.node->origin()) words = *step.node->origin() + ": " + words;
-  if (words.size() > longest) words = words.substr(0, longest - 1) + "~";
+  if (words.size() > max_length) words = words.substr(0, max_length - 1) + "~";
   return escaped(words);
 }
 
@@ -59,7 +59,7 @@ std::string plan_to_svg(const Executable& program) {
     const int x = left(queue_of[i]), y = top(i);
     out << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << box_width << "\" height=\""
         << box_height << "\" rx=\"3\" stroke=\"#345\" fill=\""
-        << (crosses(plan.steps[i]) ? "#fde8d0" : "#e8eef6") << "\"/><text x=\"" << x + 4
+        << (is_transfer(plan.steps[i]) ? "#fde8d0" : "#e8eef6") << "\"/><text x=\"" << x + 4
         << "\" y=\"" << y + 13 << "\">" << label(plan, i) << "</text>\n";
   }
   for (size_t i = 0; i < plan.steps.size(); ++i)

@@ -7,8 +7,8 @@
 
 namespace keratin {
 
-// Who runs what where, as a picture: a column per device, its steps from top to bottom in an order
-// in which all of them could run, and an arrow to each step from those of others that it waits for.
+// Draws the plan: a column per device with its steps from top to bottom, in an order in which all
+// of them could run, and an arrow to each step from the steps of other devices that it waits for.
 KERATIN_API std::string plan_to_svg(const Executable& program);
 
 }  // namespace keratin

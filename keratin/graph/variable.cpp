@@ -7,7 +7,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/variable_parts.h"
 #include "keratin/tensor/known_devices.h"
-#include "keratin/tensor/residence.h"
+#include "keratin/tensor/resident_copy.h"
 
 namespace keratin {
 namespace {
@@ -134,7 +134,7 @@ const Tensor& Variable::value() const {
       data_->value = data_->at_home(
           data_->spec.initializer(data_->spec.shape, data_->spec.dtype, data_->seed));
   });
-  bring_home(data_->value.raw());
+  copy_to_host(data_->value.raw());
   return data_->value;
 }
 
@@ -159,7 +159,7 @@ void Variable::assign(const Tensor& value) const {
     return;
   }
   data_->filled([&] { data_->value = data_->empty(); });
-  bring_home(data_->value.raw());
+  copy_to_host(data_->value.raw());
   if (converted.bytes() > 0) std::memcpy(data_->value.raw(), converted.raw(), converted.bytes());
 }
 

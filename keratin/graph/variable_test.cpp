@@ -4,7 +4,7 @@
 
 #include "keratin/engine/devices.h"
 #include "keratin/graph/variable_parts.h"
-#include "keratin/tensor/residence.h"
+#include "keratin/tensor/resident_copy.h"
 #include "keratin/testing/expect_error.h"
 
 namespace keratin {
@@ -34,9 +34,9 @@ TEST(Variable, ConvertsWhatIsNotItsOwnKind) {
 }
 
 // Counts how often it was brought home.
-class Elsewhere final : public Residence {
+class Elsewhere final : public ResidentCopy {
  public:
-  void bring_home() override { ++count; }
+  void copy_to_host() override { ++count; }
   int count = 0;
 };
 
@@ -44,12 +44,12 @@ TEST(Variable, ComesHomeBeforeItIsReadOrWritten) {
   const Variable v({.name = "v", .shape = {2}});
   const void* place = v.value().raw();
   const auto there = std::make_shared<Elsewhere>();
-  add_residence(place, there);
+  add_resident_copy(place, there);
   v.value();
   EXPECT_EQ(there->count, 1);
   v.assign(Tensor::zeros(DType::f32, {2}));
   EXPECT_EQ(there->count, 2);
-  remove_residence(place);
+  remove_resident_copy(place);
 }
 
 // So that a model on several devices begins with the weights that it has on one.

@@ -17,7 +17,7 @@ size_t Arena::allocate(size_t bytes) {
     free_.erase(start);
     if (found > bytes) insert_free(start + bytes, found - bytes);
   } else {
-    // A free stretch at the end grows instead of staying a hole.
+    // Free memory at the end grows instead of becoming a hole.
     if (!free_.empty() && free_.rbegin()->first + free_.rbegin()->second == size_) {
       offset = free_.rbegin()->first;
       free_by_size_.erase({size_ - offset, offset});

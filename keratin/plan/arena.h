@@ -6,7 +6,7 @@
 
 namespace keratin {
 
-// Hands out offsets of one growing stretch of memory: best fit, neighbours joined when freed.
+// Allocates offsets in a block of memory that grows: best fit; free neighbours are merged.
 class Arena {
  public:
   static constexpr size_t alignment = 64;

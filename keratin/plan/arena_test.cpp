@@ -32,12 +32,12 @@ TEST(Arena, TakesTheSmallestHoleThatFits) {
   EXPECT_NE(arena.allocate(64), wall);
 }
 
-TEST(Arena, NothingStillHasAPlaceOfItsOwn) {
+TEST(Arena, GivesEmptyBlocksOffsetsOfTheirOwn) {
   Arena arena;
   EXPECT_NE(arena.allocate(0), arena.allocate(0));
 }
 
-TEST(Arena, ReleasingWhatIsNotThereIsOurBug) {
+TEST(Arena, ReportsAReleaseOfFreeMemoryAsInternalError) {
   Arena arena;
   const size_t a = arena.allocate(64);
   EXPECT_THROW(arena.release(a + 64), InternalError);
@@ -45,7 +45,7 @@ TEST(Arena, ReleasingWhatIsNotThereIsOurBug) {
   EXPECT_THROW(arena.release(a), InternalError);
 }
 
-TEST(Arena, NothingEverOverlaps) {
+TEST(Arena, BlocksNeverOverlap) {
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {
     Arena arena;

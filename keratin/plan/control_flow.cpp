@@ -7,6 +7,7 @@
 #include "keratin/ops/records.h"
 #include "keratin/ops/scan.h"
 #include "keratin/plan/arena.h"
+#include "keratin/plan/session.h"
 
 namespace keratin {
 
@@ -19,7 +20,7 @@ Plan plan_region(const Block& region, Device device, const PlanOptions& options)
   for (const auto& parameter : region.parameters())
     inputs.push_back(module.input(parameter->type()));
   for (const Value& result : inline_block(region, module.block(), inputs)) module.output(result);
-  // What is made from nothing has no input to follow.
+  // Nodes without inputs, such as constants, have no device yet.
   for (const auto& node : module.block().nodes()) node->place(device);
   Plan plan = make_plan(std::move(module), options);
   require(plan.queues.size() <= 1, "plan: a loop or branch must be on one device, its body is on ",
@@ -47,8 +48,8 @@ class InnerSession {
   std::byte* arena_ = nullptr;
 };
 
-// Runs the region once per step, on slices of xs and ys where they are. Carries go from the input
-// through two buffers in turn to the output.
+// Runs the region once per step, on slices of xs and ys in place. Carries go from the input through
+// two alternating buffers to the output.
 class ScanKernel final : public Kernel {
  public:
   ScanKernel(const Node& node, const PlanOptions& options)
@@ -64,9 +65,9 @@ class ScanKernel final : public Kernel {
     scratch_ = aligned(plan_.arena_bytes);
     for (const Value& result : node.region().results) {
       result_bytes_.push_back(bytes_of(result.type()));
-      // Room for a result that is not in a caller's memory: twice for carries, once for ys.
-      spare_.push_back(scratch_);
-      scratch_ += aligned(result_bytes_.back()) * (spare_.size() <= carries_ ? 2 : 1);
+      // Space for results that are not written to an output: two buffers for carries, one for ys.
+      buffer_.push_back(scratch_);
+      scratch_ += aligned(result_bytes_.back()) * (buffer_.size() <= carries_ ? 2 : 1);
     }
   }
 
@@ -74,7 +75,8 @@ class ScanKernel final : public Kernel {
     return text("scan, ", length_, " times ", plan_.steps.size(), " steps");
   }
   size_t scratch_bytes() const override { return scratch_; }
-  // Unless there is one step, the first carry is read for the last time before the last is written.
+  // The first carry is read for the last time before the last one is written, unless there is only
+  // one step.
   bool in_place(size_t input, size_t output) const override {
     return input == output && input < carries_ && length_ != 1;
   }
@@ -99,8 +101,8 @@ class ScanKernel final : public Kernel {
   void set_carries(Session& session, Pointers pointers, std::byte* scratch, int64_t step) const {
     const Pointers outputs = pointers + node_.input_count();
     for (size_t i = 0; i < carries_; ++i) {
-      std::byte* const buffers[] = {scratch + spare_[i],
-                                    scratch + spare_[i] + aligned(result_bytes_[i])};
+      std::byte* const buffers[] = {scratch + buffer_[i],
+                                    scratch + buffer_[i] + aligned(result_bytes_[i])};
       session.set_input(i, step == 0 ? pointers[i] : buffers[(step + 1) % 2]);
       const bool last = step == length_ - 1 && outputs[i] != nullptr;
       session.set_output(i, last ? outputs[i] : buffers[step % 2]);
@@ -113,7 +115,7 @@ class ScanKernel final : public Kernel {
     const Pointers outputs = pointers + node_.input_count();
     for (size_t i = carries_; i < node_.output_count(); ++i)
       session.set_output(i, outputs[i] != nullptr ? slice(outputs[i], result_bytes_[i], time)
-                                                  : scratch + spare_[i]);
+                                                  : scratch + buffer_[i]);
   }
 
   static void* slice(void* base, size_t bytes, int64_t time) {
@@ -134,7 +136,7 @@ class ScanKernel final : public Kernel {
   size_t carries_, xs_;
   bool reverse_;
   std::vector<size_t> input_bytes_, result_bytes_;  // of one step
-  std::vector<size_t> spare_;                       // offsets in the scratch memory
+  std::vector<size_t> buffer_;                      // offsets in the scratch memory
   size_t scratch_ = 0;
 };
 
@@ -148,7 +150,7 @@ class CondKernel final : public Kernel {
                   plan_region(node.region(1), node.device(), options)} {
     scratch_ = aligned(std::max(branches_[0].arena_bytes, branches_[1].arena_bytes));
     for (const Type& type : node.types()) {
-      spare_.push_back(scratch_);
+      buffer_.push_back(scratch_);
       scratch_ += aligned(bytes_of(type));
     }
   }
@@ -159,10 +161,10 @@ class CondKernel final : public Kernel {
   size_t scratch_bytes() const override { return scratch_; }
   Launch bind(Pointers pointers) const override {
     return [this, pointers, then = std::make_shared<InnerSession>(branches_[0]),
-            otherwise = std::make_shared<InnerSession>(branches_[1])] {
+            alternative = std::make_shared<InnerSession>(branches_[1])] {
       bool chosen = false;
       backend_.fetch(&chosen, pointers[0], sizeof chosen);
-      run(pointers, chosen ? *then : *otherwise);
+      run(pointers, chosen ? *then : *alternative);
     };
   }
 
@@ -173,14 +175,14 @@ class CondKernel final : public Kernel {
     Session& session = inner.at(scratch);
     for (size_t i = 1; i < node_.input_count(); ++i) session.set_input(i - 1, pointers[i]);
     for (size_t i = 0; i < node_.output_count(); ++i)
-      session.set_output(i, outputs[i] != nullptr ? outputs[i] : scratch + spare_[i]);
+      session.set_output(i, outputs[i] != nullptr ? outputs[i] : scratch + buffer_[i]);
     session.launch();
   }
 
   const Node& node_;
   const Backend& backend_;
   std::array<Plan, 2> branches_;
-  std::vector<size_t> spare_;  // offsets in the scratch memory, for outputs that nobody uses
+  std::vector<size_t> buffer_;  // offsets in the scratch memory, for outputs that are not used
   size_t scratch_ = 0;
 };
 

@@ -4,8 +4,8 @@
 
 namespace keratin {
 
-// Nodes that run other nodes (loops, branches) are run by the plan itself: a plan within the plan,
-// with its arena in the step's scratch memory. nullptr for every other node.
+// A kernel for a node that runs other nodes, a loop or a branch: a plan within the plan, whose
+// arena is in the step's scratch memory. nullptr for every other node.
 std::unique_ptr<Kernel> make_control_flow(const Node& node, const PlanOptions& options);
 
 }  // namespace keratin

@@ -5,10 +5,10 @@
 
 namespace keratin {
 
-// What each step of a plan must wait for where steps may run at the same time. What follows from
-// other dependencies is left out, as far as it is near.
+// For each step of a plan, the steps that it must wait for where steps may run at the same time.
+// Dependencies that follow from others are left out, unless the steps are far apart.
 Dependencies find_dependencies(const Plan& plan);
-// The same of the steps after those of Plan::once, which are over.
+// The same for the steps after the stable ones, which are finished already.
 Dependencies find_repeated_dependencies(const Plan& plan);
 
 }  // namespace keratin

@@ -37,7 +37,7 @@ class PlanningBackend final : public Backend {
   }
 };
 
-Plan plan_of(std::string_view text, bool gpu = false) {
+Plan planned(std::string_view text, bool gpu = false) {
   static const PlanningBackend backend;
   PlanOptions options;
   options.backends = {&backend};
@@ -50,8 +50,8 @@ Plan plan_of(std::string_view text, bool gpu = false) {
   return make_plan(std::move(m), options);
 }
 
-TEST(Dependencies, AStepWaitsForWhoMadeItsInputs) {
-  EXPECT_EQ(find_dependencies(plan_of(R"(module(%x: f32[2]) {
+TEST(Dependencies, AStepWaitsForTheStepsThatComputeItsInputs) {
+  EXPECT_EQ(find_dependencies(planned(R"(module(%x: f32[2]) {
     %a = mul(%x, %x)
     %b = add(%x, %x)
     %c = add(%a, %b)
@@ -61,8 +61,8 @@ TEST(Dependencies, AStepWaitsForWhoMadeItsInputs) {
             (Dependencies{{}, {}, {1, 0}}));
 }
 
-TEST(Dependencies, WhatFollowsIsNotSaidAgain) {
-  EXPECT_EQ(find_dependencies(plan_of(R"(module(%x: f32[2]) {
+TEST(Dependencies, LeaveOutWhatFollowsFromOthers) {
+  EXPECT_EQ(find_dependencies(planned(R"(module(%x: f32[2]) {
     %a = mul(%x, %x)
     %b = add(%a, %x)
     %c = add(%a, %b)
@@ -71,8 +71,8 @@ TEST(Dependencies, WhatFollowsIsNotSaidAgain) {
             (Dependencies{{}, {0}, {1}}));
 }
 
-TEST(Dependencies, StateIsWrittenWhenAllHaveReadIt) {
-  EXPECT_EQ(find_dependencies(plan_of(R"(module(%x: f32[2], state %s: f32[2]) {
+TEST(Dependencies, StateIsWrittenAfterItsReaders) {
+  EXPECT_EQ(find_dependencies(planned(R"(module(%x: f32[2], state %s: f32[2]) {
     %a = add(%s, %x)
     %b = mul(%s, %x)
     %n = neg(%s)
@@ -83,8 +83,8 @@ TEST(Dependencies, StateIsWrittenWhenAllHaveReadIt) {
             (Dependencies{{}, {}, {1, 0}}));
 }
 
-// %b would get the memory of %a, and wait for its reader.
-TEST(Dependencies, OnAGpuAFewBytesAreNotUsedAgain) {
+// If %b reused the memory of %a, it would wait for the reader of %a.
+TEST(Dependencies, AGpuDoesNotReuseASmallArena) {
   const char* program = R"(module(%x: f32[64]) {
     %a = mul(%x, %x)
     %r = add(%a, %x)
@@ -92,12 +92,11 @@ TEST(Dependencies, OnAGpuAFewBytesAreNotUsedAgain) {
     %s = mul(%b, %x)
     return %r, %s
   })";
-  EXPECT_EQ(find_dependencies(plan_of(program)), (Dependencies{{}, {0}, {1}, {2}}));
-  EXPECT_EQ(find_dependencies(plan_of(program, true)), (Dependencies{{}, {0}, {}, {2}}));
+  EXPECT_EQ(find_dependencies(planned(program)), (Dependencies{{}, {0}, {1}, {2}}));
+  EXPECT_EQ(find_dependencies(planned(program, true)), (Dependencies{{}, {0}, {}, {2}}));
 }
 
-// What steps leave in memory, one number for each 64 bytes: each writes what follows from all that
-// it reads.
+// Simulated memory, one number for each 64 bytes: what a step writes depends on all that it reads.
 class Memory {
  public:
   explicit Memory(const Plan& plan) : plan_(plan) {}
@@ -106,20 +105,20 @@ class Memory {
     const PlanStep& step = plan_.steps[index];
     size_t seen = index;
     for (size_t s = 0; s < step.input_count(); ++s)
-      each(step.slots[s], [&](size_t& place) { seen = seen * 0x9e3779b97f4a7c15ULL + place + 1; });
+      each(step.slots[s], [&](size_t& cell) { seen = seen * 0x9e3779b97f4a7c15ULL + cell + 1; });
     for (size_t s = step.input_count(); s < step.slots.size(); ++s)
-      each(step.slots[s], [&](size_t& place) { place = seen + s; });
+      each(step.slots[s], [&](size_t& cell) { cell = seen + s; });
   }
 
-  // Of inputs and outputs.
+  // Compares inputs and outputs only.
   bool operator==(const Memory& other) const {
-    const auto seen = [](auto places) {
-      std::erase_if(places, [](const auto& p) {
+    const auto seen = [](auto cells) {
+      std::erase_if(cells, [](const auto& p) {
         return p.first[0] == static_cast<size_t>(Slot::Kind::arena);
       });
-      return places;
+      return cells;
     };
-    return seen(places_) == seen(other.places_);
+    return seen(cells_) == seen(other.cells_);
   }
 
  private:
@@ -127,11 +126,11 @@ class Memory {
   void each(const Slot& slot, const Visit& visit) {
     if (slot.kind == Slot::Kind::none) return;
     for (size_t at = slot.offset; at < slot.offset + slot.bytes; at += 64)
-      visit(places_[{static_cast<size_t>(slot.kind), slot.index, at / 64}]);
+      visit(cells_[{static_cast<size_t>(slot.kind), slot.index, at / 64}]);
   }
 
   const Plan& plan_;
-  std::map<std::array<size_t, 3>, size_t> places_;
+  std::map<std::array<size_t, 3>, size_t> cells_;
 };
 
 std::string random_program(std::mt19937& random) {
@@ -171,12 +170,12 @@ std::vector<size_t> random_order(const Dependencies& after, std::mt19937& random
   return order;
 }
 
-TEST(Dependencies, AnyOrderTheyAllowGivesTheSame) {
+TEST(Dependencies, AllowOnlyOrdersWithTheSameResults) {
   std::mt19937 random(7);
   size_t moved = 0;
   for (int round = 0; round < 200; ++round) {
     const std::string program = random_program(random);
-    const Plan plan = plan_of(program, round % 2 == 0);
+    const Plan plan = planned(program, round % 2 == 0);
     const Dependencies after = find_dependencies(plan);
     Memory expected(plan);
     for (size_t i = 0; i < plan.steps.size(); ++i) expected.run(i);
@@ -191,23 +190,23 @@ TEST(Dependencies, AnyOrderTheyAllowGivesTheSame) {
   EXPECT_GT(moved, 500u);  // the orders differ
 }
 
-TEST(Dependencies, WhatRunsOnceIsThereForLaterRuns) {
+TEST(Dependencies, LaterRunsNeedNoStableSteps) {
   std::mt19937 random(8);
-  size_t left_out = 0;
+  size_t skipped = 0;
   for (int round = 0; round < 200; ++round) {
     const std::string program = random_program(random);
-    const Plan plan = plan_of(program, true);
+    const Plan plan = planned(program, true);
     const Dependencies after = find_repeated_dependencies(plan);
     Memory expected(plan), memory(plan);
     for (size_t i = 0; i < plan.steps.size(); ++i) memory.run(i);
     for (int run = 0; run < 3; ++run)
       for (size_t i = 0; i < plan.steps.size(); ++i) expected.run(i);
     for (int run = 1; run < 3; ++run)
-      for (const size_t step : random_order(after, random)) memory.run(plan.once + step);
+      for (const size_t step : random_order(after, random)) memory.run(plan.stable_steps + step);
     ASSERT_EQ(memory, expected) << program << plan;
-    left_out += plan.once;
+    skipped += plan.stable_steps;
   }
-  EXPECT_GT(left_out, 200u);
+  EXPECT_GT(skipped, 200u);
 }
 
 }  // namespace

@@ -7,14 +7,14 @@ namespace keratin {
 
 std::shared_ptr<DeviceCopy> DeviceCopy::of(const Tensor& tensor, const Backend& backend,
                                            Device device) {
-  if (const auto known = find_residence(tensor.raw())) {
+  if (const auto known = find_resident_copy(tensor.raw())) {
     auto copy = std::dynamic_pointer_cast<DeviceCopy>(known);
     if (copy && copy->device_ == device && copy->tensor_.bytes() == tensor.bytes()) return copy;
-    known->bring_home();
+    known->copy_to_host();
     return nullptr;
   }
   auto made = std::make_shared<DeviceCopy>(tensor, backend, device);
-  add_residence(tensor.raw(), made);
+  add_resident_copy(tensor.raw(), made);
   return made;
 }
 
@@ -22,23 +22,23 @@ DeviceCopy::DeviceCopy(const Tensor& tensor, const Backend& backend, Device devi
     : tensor_(tensor), backend_(backend), device_(device), memory_(backend.keep(device, tensor)) {}
 
 DeviceCopy::~DeviceCopy() {
-  remove_residence(tensor_.raw());
+  remove_resident_copy(tensor_.raw());
   if (newer_ != Newer::device) return;
   try {
     backend_.move(device_, tensor_.raw(), memory_.get(), tensor_.bytes());
   } catch (const BackendError&) {
-    // The program ends and the device is gone: nobody can look at the bytes any more.
+    // The device is gone, so the bytes are lost; the process is ending.
   }
 }
 
-void DeviceCopy::wait_for_users(const DeviceQueue* but) {
+void DeviceCopy::wait_for_users(const DeviceQueue* except) {
   for (DeviceQueue* user : users_)
-    if (user != but) user->wait();
+    if (user != except) user->wait();
 }
 
-void DeviceCopy::bring_home() {
+void DeviceCopy::copy_to_host() {
   const std::lock_guard guard(lock_);
-  wait_for_users();  // who asks may write
+  wait_for_users();  // the caller may write to the host's bytes
   if (newer_ == Newer::device)
     backend_.move(device_, tensor_.raw(), memory_.get(), tensor_.bytes());
   newer_ = Newer::host;
@@ -70,26 +70,26 @@ void DeviceCopy::end(const DeviceQueue& queue) {
   std::erase(users_, &queue);
 }
 
-std::shared_ptr<DeviceResult> DeviceResult::of(const Tensor& tensor, DeviceQueue& queue,
-                                               const std::byte* landing) {
-  if (const auto known = find_residence(tensor.raw())) {
-    known->bring_home();
+std::shared_ptr<DeferredResult> DeferredResult::of(const Tensor& tensor, DeviceQueue& queue,
+                                                   const std::byte* staged) {
+  if (const auto known = find_resident_copy(tensor.raw())) {
+    known->copy_to_host();
     return nullptr;
   }
-  auto made = std::make_shared<DeviceResult>(tensor, queue, landing);
-  add_residence(tensor.raw(), made);
+  auto made = std::make_shared<DeferredResult>(tensor, queue, staged);
+  add_resident_copy(tensor.raw(), made);
   return made;
 }
 
-void DeviceResult::bring_home() {
+void DeferredResult::copy_to_host() {
   const std::lock_guard guard(lock_);
   if (!std::exchange(newer_, false)) return;
   queue_.wait();
-  std::memcpy(tensor_.raw(), landing_, tensor_.bytes());
-  queue_.complain();
+  std::memcpy(tensor_.raw(), staged_, tensor_.bytes());
+  queue_.throw_errors();
 }
 
-void DeviceResult::set_newer() {
+void DeferredResult::set_newer() {
   const std::lock_guard guard(lock_);
   newer_ = true;
 }

@@ -9,44 +9,44 @@
 
 namespace keratin {
 
-// For each of some steps, the earlier ones that must be over when it starts.
+// For each of some steps, the earlier ones that must be finished when it starts.
 using Dependencies = std::vector<std::vector<size_t>>;
 
-// One session's line of work on a device that has its own memory and works by itself.
+// The work of one session on a device that has its own memory and runs asynchronously.
 class DeviceQueue {
  public:
   virtual ~DeviceQueue() = default;
-  // Given back with the queue; BackendError when there is too little.
+  // Freed with the queue; BackendError when there is too little memory.
   virtual std::byte* allocate(size_t bytes) = 0;
-  // Memory of the host that the device reads and writes by itself.
+  // Memory of the host that the device can read and write.
   virtual std::byte* allocate_host(size_t bytes) = 0;
-  // From here on, what the calling thread launches goes into this queue.
+  // From now on, what the calling thread launches goes into this queue.
   virtual void enter() = 0;
 
-  // Between the host and the device, in the order of the launches. What is uploaded may be changed
-  // once the call returns; what is downloaded is there when the queue is done.
+  // Copies between the host and the device, in the order of the launches. The source of an upload
+  // may be changed once the call returns; a download is complete when the queue is.
   virtual void upload(void* to, const void* from, size_t bytes) = 0;
   virtual void download(void* to, const void* from, size_t bytes) = 0;
-  // As `upload`, from memory of `allocate_host`, in two parts: it is sent while earlier launches
-  // still run, and put where it belongs by `take_fed`, in the order of the launches. Always the
-  // same block; it may be changed again when `wait_fed` returns. `wait(known)` returns when more
-  // than the first `known` bytes are there to be sent, and says how many.
+  // An upload in two parts, from memory of `allocate_host`: `send_staged` copies the block while
+  // earlier launches still run; `receive_staged` makes launches after it wait for the copy. It is
+  // always the same block, and may be changed again when `wait_sent` returns. `wait(known)` returns
+  // how many bytes are ready to be sent, once these are more than `known`.
   using WaitForBytes = std::function<size_t(size_t known)>;
-  virtual void feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) = 0;
-  virtual void wait_fed() = 0;
-  virtual void take_fed() = 0;
+  virtual void send_staged(void* to, const void* from, size_t bytes, const WaitForBytes& wait) = 0;
+  virtual void wait_sent() = 0;
+  virtual void receive_staged() = 0;
 
-  // Returns when all of it is done; any thread may wait.
+  // Returns when all work is done; any thread may wait.
   virtual void wait() = 0;
-  // Throws what a kernel has complained of so far.
-  virtual void complain() = 0;
+  // Throws the errors that kernels have reported so far.
+  virtual void throw_errors() = 0;
   void finish() {
     wait();
-    complain();
+    throw_errors();
   }
 
-  // Remembers the launches of the steps without running them, and `take_fed` before them, to be run
-  // by `replay` with the same addresses; false where that cannot be.
+  // Records the launches of the steps, after a `receive_staged`, without running them. `replay`
+  // runs them with the same addresses. False if the device cannot record them.
   virtual bool record(std::span<const Launch> /*steps*/, const Dependencies& /*after*/) {
     return false;
   }

@@ -12,7 +12,7 @@
 namespace keratin {
 namespace {
 
-// The value that this one is a copy or another name of, as a whole.
+// The value that this one is a copy or a view of, as a whole.
 Value source(Value value) {
   while (!is_parameter(value.node()) &&
          (&value.node().op() == &ops::transfer_op || ops::shares_memory(value.node())))
@@ -28,7 +28,7 @@ bool checks_inside(const Node& node) {
   });
 }
 
-// Where all that happens to an input is that it is sent, named otherwise or cut into rows.
+// Records the indices if they are rows of an input that is only transferred, reshaped or sliced.
 void find_index_input(Plan& plan, size_t step, const ops::IndexCheck& check) {
   IndexInput found{.step = step, .count = check.indices.shape().count(), .size = check.size};
   Value value = source(check.indices);
@@ -42,14 +42,14 @@ void find_index_input(Plan& plan, size_t step, const ops::IndexCheck& check) {
 
 }  // namespace
 
-std::optional<size_t> find_failures(Plan& plan, const std::function<bool(Device)>& cannot_throw) {
+std::optional<size_t> find_failures(Plan& plan, const PlanOptions& options) {
   std::optional<size_t> last;
-  // What an earlier step has found right cannot make a later one fail.
+  // Indices that an earlier step has checked cannot make a later step fail.
   std::set<std::tuple<const Node*, size_t, int64_t>> checked;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     PlanStep& step = plan.steps[i];
     const auto check = ops::index_check(*step.node);
-    if (cannot_throw(step.device)) {
+    if (options.has_own_memory(step.device)) {
       if (check) find_index_input(plan, i, *check);
       continue;
     }

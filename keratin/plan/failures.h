@@ -1,14 +1,14 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "keratin/plan/plan.h"
 
 namespace keratin {
 
-// Finds the steps that an index may make throw, which are marked, and returns the last one. For a
-// device that cannot throw it lists the indices that callers give to it, `Plan::index_inputs`.
-std::optional<size_t> find_failures(Plan& plan, const std::function<bool(Device)>& cannot_throw);
+// Marks the steps that an index out of range makes throw, and returns the last of them. A device
+// with memory of its own cannot throw: the indices that callers pass to it are added to
+// `Plan::index_inputs`.
+std::optional<size_t> find_failures(Plan& plan, const PlanOptions& options);
 
 }  // namespace keratin

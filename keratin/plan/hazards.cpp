@@ -5,29 +5,29 @@
 namespace keratin {
 namespace {
 
-// Makes `at` a border between pieces.
+// Splits the range that contains `at`, so that a range begins there.
 template <class Memory>
-void cut(Memory& pieces, size_t at) {
-  auto after = pieces.upper_bound(at);
-  if (after == pieces.begin()) return;
-  auto& [begin, piece] = *std::prev(after);
-  if (begin == at || piece.end <= at) return;
-  auto rest = piece;
-  piece.end = at;
-  pieces.emplace(at, std::move(rest));
+void split_at(Memory& ranges, size_t at) {
+  auto after = ranges.upper_bound(at);
+  if (after == ranges.begin()) return;
+  auto& [begin, range] = *std::prev(after);
+  if (begin == at || range.end <= at) return;
+  auto rest = range;
+  range.end = at;
+  ranges.emplace(at, std::move(rest));
 }
 
-// The pieces of [begin, end), which cover it without a gap.
+// Visits ranges that cover [begin, end) without a gap.
 template <class Memory, class Visit>
-void each(Memory& pieces, size_t begin, size_t end, const Visit& visit) {
-  cut(pieces, begin);
-  cut(pieces, end);
+void each(Memory& ranges, size_t begin, size_t end, const Visit& visit) {
+  split_at(ranges, begin);
+  split_at(ranges, end);
   size_t at = begin;
   while (at < end) {
-    auto next = pieces.lower_bound(at);
-    if (next == pieces.end() || next->first != at) {
-      const size_t until = next == pieces.end() ? end : std::min(end, next->first);
-      next = pieces.emplace(at, typename Memory::mapped_type{until}).first;
+    auto next = ranges.lower_bound(at);
+    if (next == ranges.end() || next->first != at) {
+      const size_t until = next == ranges.end() ? end : std::min(end, next->first);
+      next = ranges.emplace(at, typename Memory::mapped_type{until}).first;
     }
     visit(next->second);
     at = next->second.end;
@@ -42,15 +42,15 @@ Hazards::Memory* Hazards::memory_of(const Slot& slot) {
   return shared && slot.bytes > 0 ? &memories_[{slot.kind, slot.index}] : nullptr;
 }
 
-// What is read first: a step may write over what it reads.
+// Inputs come before outputs: a step may overwrite its inputs.
 void Hazards::visit(const PlanStep& step, size_t index, const std::function<void(size_t)>& after) {
-  const auto read = [&](Piece& piece) {
-    if (piece.writer) after(*piece.writer);
-    if (piece.readers.empty() || piece.readers.back() != index) piece.readers.push_back(index);
+  const auto read = [&](Range& range) {
+    if (range.writer) after(*range.writer);
+    if (range.readers.empty() || range.readers.back() != index) range.readers.push_back(index);
   };
-  const auto overwrite = [&](const Piece& piece) {
-    if (piece.writer && *piece.writer != index) after(*piece.writer);
-    for (const size_t reader : piece.readers)
+  const auto overwrite = [&](const Range& range) {
+    if (range.writer && *range.writer != index) after(*range.writer);
+    for (const size_t reader : range.readers)
       if (reader != index) after(reader);
   };
   for (size_t s = 0; s < step.slots.size(); ++s) {

@@ -8,22 +8,23 @@
 
 namespace keratin {
 
-// Who must come before whom. Steps are visited in an order in which they may run one by one.
+// Finds which steps must come before which others, because they use the same memory. Steps are
+// visited in an order in which they may run one after the other.
 class Hazards {
  public:
-  // Calls `after` with every earlier step that this one must come after, some more than once:
-  // whoever wrote what it reads, and whoever wrote or has read what it writes.
+  // Calls `after` with every earlier step that this one must come after: steps that wrote memory
+  // which it reads, and steps that read or wrote memory which it writes. Some are passed twice.
   void visit(const PlanStep& step, size_t index, const std::function<void(size_t)>& after);
 
  private:
-  // Bytes that were last written together, and who has read them since.
-  struct Piece {
+  // A range of bytes, the step that wrote it last, and the steps that have read it since.
+  struct Range {
     size_t end = 0;
     std::optional<size_t> writer = {};
     std::vector<size_t> readers = {};
   };
-  // One arena, or one tensor of the caller's: pieces by where they begin.
-  using Memory = std::map<size_t, Piece>;
+  // The ranges of one arena, or of one tensor of the caller's, by where they begin.
+  using Memory = std::map<size_t, Range>;
 
   Memory* memory_of(const Slot& slot);
 

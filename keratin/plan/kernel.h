@@ -41,8 +41,8 @@ struct KernelOptions {
   bool deterministic = false;
   // On a GPU: products of f32 are made from 11 significant bits, and added up in f32.
   bool tf32 = true;
-  // Is a value stable: the same in many runs, as weights are that the program only reads? What a
-  // kernel prepares from it is then prepared once. Empty where nothing is kept.
+  // Whether a value is stable: it changes only when state that the program reads is assigned. A
+  // preparation that reads stable values only is then skipped. Empty if no values are kept.
   std::function<bool(const Value&)> is_stable = {};
 };
 

@@ -1,4 +1,4 @@
-#include "keratin/plan/plan.h"
+#include "keratin/plan/session.h"
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ size_t copies(const Plan& plan) {
   return count;
 }
 
-// Runs twice on fresh copies of the inputs (a session must not remember), and returns the results;
-// `inputs` become what the state is after one run.
+// Runs twice on copies of the inputs, since a session must not remember them, and returns the
+// results. Writes the state after one run to `inputs`.
 Rows run(const Plan& plan, Rows& inputs) {
   Session session(plan);
   Rows results;
@@ -50,7 +50,7 @@ Rows run(const Plan& plan, Rows& inputs) {
       results = now;
       continue;
     }
-    EXPECT_EQ(now, results) << "the second run gives something else";
+    EXPECT_EQ(now, results) << "the second run gives other results";
     for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = tensors[i].to_vector();
   }
   return results;
@@ -71,7 +71,7 @@ TEST(Plan, AChainReusesOneBuffer) {
   EXPECT_EQ(plan.arena_bytes, 64);
 }
 
-TEST(Plan, WhatIsStillNeededIsNotOverwritten) {
+TEST(Plan, DoesNotOverwriteValuesThatAreStillRead) {
   const Plan plan = plan_of(R"(module(%x: f32[2]) {
     %a = neg(%x)
     %b = exp(%a)
@@ -86,7 +86,7 @@ TEST(Plan, WhatIsStillNeededIsNotOverwritten) {
   EXPECT_FLOAT_EQ(out[0][1], 1 + std::exp(1.0) + 1);
 }
 
-TEST(Plan, AResultThatIsUsedAgainIsReadWhereItIs) {
+TEST(Plan, AResultThatIsReadAgainIsReadInPlace) {
   const Plan plan =
       plan_of("module(%x: f32[2]) { %a = neg(%x) %b = neg(%a) %c = add(%a, %b) return %a, %c }");
   Rows in = {{1, 2}};
@@ -119,7 +119,7 @@ TEST(Plan, StateIsUpdatedInPlace) {
   EXPECT_EQ(in[1], std::vector<double>({3, 4}));
 }
 
-TEST(Plan, StateThatIsReadLaterIsReplacedLast) {
+TEST(Plan, StateThatIsReadLaterIsCopiedLast) {
   const Plan plan = plan_of(R"(module(state %s: f32[2]) {
     %b = neg(%s)
     %c = mul(%s, %s)
@@ -131,8 +131,8 @@ TEST(Plan, StateThatIsReadLaterIsReplacedLast) {
   EXPECT_EQ(in[0], std::vector<double>({-2, -3}));
 }
 
-// An index outside is found when the program runs: nothing has changed by then.
-TEST(Plan, StateIsReplacedAfterAllThatMayFail) {
+// An index out of range is found when the program runs: no state has changed by then.
+TEST(Plan, StateIsWrittenAfterEveryStepThatMayFail) {
   const Plan plan = plan_of(R"(module(state %w: f32[2], %t: f32[3], %i: i32[2]) {
     %v = neg(%w)
     %g = gather(%t, %i) {axis = 0}
@@ -155,8 +155,8 @@ TEST(Plan, StateIsReplacedAfterAllThatMayFail) {
   EXPECT_EQ(w.to_vector(), in[0]);
 }
 
-// What the gradient of a table scatters was looked up there before.
-TEST(Plan, IndicesThatWereCheckedDoNotHoldStateBack) {
+// The gradient of a lookup scatters with the same indices.
+TEST(Plan, IndicesThatWereCheckedBeforeDoNotDelayState) {
   const Plan plan = plan_of(R"(module(state %w: f32[2], state %t: f32[3], %i: i32[2]) {
     %g = gather(%t, %i) {axis = 0}
     %v = neg(%w)
@@ -171,8 +171,8 @@ TEST(Plan, IndicesThatWereCheckedDoNotHoldStateBack) {
   EXPECT_EQ(in[1], std::vector<double>({10, 6, 14}));
 }
 
-TEST(Plan, StateThatAKernelReadsElsewhereIsNotOverwrittenByIt) {
-  // Every element of a product depends on all of a row: it cannot be computed in place.
+TEST(Plan, AKernelThatCannotRunInPlaceDoesNotOverwriteState) {
+  // Every element of a matmul depends on a whole row: it cannot be computed in place.
   const Plan plan = plan_of(R"(module(state %s: f32[2,2]) {
     %b = matmul(%s, %s)
     update %s = %b
@@ -183,7 +183,7 @@ TEST(Plan, StateThatAKernelReadsElsewhereIsNotOverwrittenByIt) {
   EXPECT_EQ(in[0], std::vector<double>({7, 10, 15, 22}));
 }
 
-TEST(Plan, BroadcastStateIsNotOverwrittenByItsUser) {
+TEST(Plan, BroadcastStateIsNotOverwritten) {
   const Plan plan = plan_of(R"(module(%x: f32[2], state %s: f32[2]) {
     %r = reshape(%s) {shape = [2, 1]}
     %a = add(%r, %x)
@@ -249,7 +249,7 @@ TEST(Plan, StateMayBecomeAnInputAConstantAViewOrStayItself) {
   EXPECT_EQ(in, Rows({{4}, {4}, {8}, {-4}, {5}}));
 }
 
-TEST(Plan, NewStateOfOneReadByAnother) {
+TEST(Plan, NewStateMayBeReadByTheUpdateOfAnother) {
   const Plan plan = plan_of(R"(module(%g: f32[1], state %m: f32[1], state %w: f32[1]) {
     %nm = add(%m, %g)
     %nw = sub(%w, %nm)
@@ -263,7 +263,7 @@ TEST(Plan, NewStateOfOneReadByAnother) {
   EXPECT_EQ(in, Rows({{1}, {3}, {7}}));
 }
 
-TEST(Plan, OutputsNobodyUsesTakeNoMemory) {
+TEST(Plan, UnusedOutputsTakeNoMemory) {
   const Plan plan = plan_of(R"(module(%x: f32[1000], %p: bool[]) {
     %a, %b = cond(%p, %x) do(%y: f32[1000]) { %z = neg(%y) %s = sum(%y) {axes = [0]} yield %s, %z }
                           do(%y: f32[1000]) { %s = sum(%y) {axes = [0]} yield %s, %y }
@@ -273,8 +273,7 @@ TEST(Plan, OutputsNobodyUsesTakeNoMemory) {
   EXPECT_EQ(plan.steps[0].slots[3].kind, Slot::Kind::none);
 }
 
-TEST(Plan, AnInputThatIsReadElsewhereIsNotOverwritten) {
-  // As for state above, with a value of the plan's own.
+TEST(Plan, AKernelThatCannotRunInPlaceDoesNotOverwriteItsInput) {
   const Plan plan = plan_of(R"(module(%x: f32[2,2]) {
     %a = neg(%x)
     %b = matmul(%a, %a)
@@ -308,7 +307,7 @@ Plan plan_in_place(std::string_view text) {
   return make_plan(ops::parse(text), options);
 }
 
-TEST(Plan, TwoOutputsNeverTakeThePlaceOfOneInput) {
+TEST(Plan, TwoOutputsNeverOverwriteOneInput) {
   const Plan plan = plan_in_place(R"(module(%x: f32[2]) {
     %a = neg(%x)
     %b, %c = fused(%a) do(%y: f32[2]) { %0 = exp(%y) %1 = log(%y) yield %0, %1 }
@@ -320,7 +319,7 @@ TEST(Plan, TwoOutputsNeverTakeThePlaceOfOneInput) {
   EXPECT_FALSE(slots[1] == slots[2]);
 }
 
-TEST(Plan, ALargerOutputNeverTakesThePlaceOfAnInput) {
+TEST(Plan, ALargerOutputNeverOverwritesAnInput) {
   const Plan plan = plan_in_place(R"(module(%x: f32[64]) {
     %a = neg(%x)
     %b = cast(%a) {dtype = f64}
@@ -330,7 +329,7 @@ TEST(Plan, ALargerOutputNeverTakesThePlaceOfAnInput) {
   EXPECT_FALSE(plan.steps[1].slots[0] == plan.steps[1].slots[1]);
 }
 
-// The carry is read and written in one step: the output needs a place of its own.
+// The carry is read and written in one step: the output needs memory of its own.
 TEST(Plan, ALoopOfOneStepIsNotInPlace) {
   const Plan plan = plan_of(R"(module(%x: f32[2,2]) {
     %a = neg(%x)
@@ -342,7 +341,7 @@ TEST(Plan, ALoopOfOneStepIsNotInPlace) {
   EXPECT_EQ(run(plan, in), Rows({{-7, -10, -15, -22}}));
 }
 
-TEST(Plan, ALoopOfNoStepsGivesBackItsCarry) {
+TEST(Plan, ALoopOfNoStepsReturnsItsCarry) {
   const Plan plan = plan_of(R"(module(%x: f32[2], %xs: f32[0,2]) {
     %b = scan(%x, %xs) {carries = 1, xs = 1} do(%c: f32[2], %s: f32[2]) { %d = add(%c, %s) yield %d }
     return %b
@@ -351,14 +350,14 @@ TEST(Plan, ALoopOfNoStepsGivesBackItsCarry) {
   EXPECT_EQ(run(plan, in), Rows({{1, 2}}));
 }
 
-TEST(Plan, EmptyTensorsPass) {
+TEST(Plan, AcceptsEmptyTensors) {
   const Plan plan =
       plan_of("module(%x: f32[0,3]) { %a = neg(%x) %s = sum(%a) {axes = [0]} return %a, %s }");
   Rows in = {{}};
   EXPECT_EQ(run(plan, in), Rows({{}, {0, 0, 0}}));
 }
 
-TEST(Plan, RowsOfAnInputAreReadWhereTheyAre) {
+TEST(Plan, RowsOfAnInputAreReadInPlace) {
   const Plan plan = plan_of(R"(module(%x: f32[4,2]) {
     %a = slice(%x) {start = [1, 0], limit = [4, 2], step = [1, 1]}
     %b = slice(%a) {start = [1, 0], limit = [2, 2], step = [1, 1]}
@@ -386,16 +385,15 @@ TEST(Plan, OtherSlicesAreSteps) {
   EXPECT_EQ(steps(sliced("a", rows)), 3U);
   EXPECT_EQ(steps(sliced("x", "start = [0, 1], limit = [4, 2], step = [1, 1]")), 3U);
   EXPECT_EQ(steps(sliced("x", "start = [0, 0], limit = [4, 2], step = [2, 1]")), 3U);
-  // Kernels of a GPU want what they read aligned.
+  // Kernels of a GPU read aligned memory only.
   Module on_gpu = sliced("x", rows);
   for (const auto& parameter : on_gpu.block().parameters()) parameter->place(Device("gpu:0"));
   for (const auto& node : on_gpu.block().nodes()) node->place(Device("gpu:0"));
   EXPECT_EQ(steps(std::move(on_gpu)), 3U);
 }
 
-// Rows of a state are taken when they are read, so that it can change in place before they are
-// needed.
-TEST(Plan, RowsOfAStateAreTakenBeforeItChanges) {
+// Rows of a state are copied, so that the state can be updated in place before they are read.
+TEST(Plan, RowsOfAStateAreCopiedBeforeItChanges) {
   const Plan plan = plan_of(R"(module(state %s: f32[2,2]) {
     %a = slice(%s) {start = [1, 0], limit = [2, 2], step = [1, 1]}
     %n = neg(%s)
@@ -419,13 +417,13 @@ TEST(Plan, ALongChainOfViewsCostsLittle) {
   EXPECT_EQ(run(plan, in), Rows({{1, 2, 3, 4}}));
 }
 
-TEST(Plan, WantsKnownSizesAndABackendForEveryNode) {
+TEST(Plan, RefusesUnknownSizesAndNodesWithoutABackend) {
   expect_user_error([] { plan_of("module(%x: f32[?]) { %a = neg(%x) return %a }"); },
                     {"sizes must be known", "'x'", "f32[?]"});
   expect_user_error([] { plan_of("module(%x: f32[?]) { return %x }"); },
                     {"sizes must be known", "f32[?]"});
-  PlanOptions nobody;
-  EXPECT_THROW(make_plan(ops::parse("module(%x: f32[2]) { %a = neg(%x) return %a }"), nobody),
+  PlanOptions no_backends;
+  EXPECT_THROW(make_plan(ops::parse("module(%x: f32[2]) { %a = neg(%x) return %a }"), no_backends),
                BackendError);
 }
 

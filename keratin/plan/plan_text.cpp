@@ -4,7 +4,7 @@
 #include "keratin/ops/records.h"
 #include "keratin/plan/plan.h"
 
-// What a plan says about itself.
+// Plans as text, and their costs.
 namespace keratin {
 
 double flops(const Plan& plan) {
@@ -14,8 +14,8 @@ double flops(const Plan& plan) {
 }
 
 size_t memory_bytes(const Plan& plan) {
-  constexpr size_t of_a_step = size_t{12} << 10;  // its node, kernel, code and slots, measured
-  size_t bytes = plan.steps.size() * of_a_step;
+  constexpr size_t per_step = size_t{12} << 10;  // a node, kernel, code and slots, as measured
+  size_t bytes = plan.steps.size() * per_step;
   for (const PlanConstant& constant : plan.constants) bytes += constant.value.bytes();
   return bytes;
 }
@@ -42,14 +42,14 @@ std::ostream& operator<<(std::ostream& out, const Slot& slot) {
 
 namespace {
 
-bool crosses(const PlanStep& step) {
+bool is_transfer(const PlanStep& step) {
   return step.node != nullptr && &step.node->op() == &ops::transfer_op;
 }
 
 void print_queue(std::ostream& out, const Plan& plan, const Queue& queue) {
   size_t transfers = 0, bytes = 0;
   for (const size_t i : queue.steps)
-    if (crosses(plan.steps[i])) {
+    if (is_transfer(plan.steps[i])) {
       ++transfers;
       bytes += bytes_of(plan.steps[i].node->type());
     }
@@ -66,17 +66,17 @@ std::string name_of(const Plan& plan, const PlanStep& step) {
 }
 
 void rethrow(const Plan& plan, const PlanStep& step, std::exception_ptr error) {
-  const auto told = [&](const std::exception& what) {
+  const auto message = [&](const std::exception& what) {
     return text(step.device, ": ", name_of(plan, step), ": ", what.what());
   };
   try {
     std::rethrow_exception(std::move(error));
   } catch (const UserError& user) {
-    throw UserError(told(user));
+    throw UserError(message(user));
   } catch (const InternalError& internal) {
-    throw InternalError(told(internal));
+    throw InternalError(message(internal));
   } catch (const std::exception& other) {
-    throw BackendError(told(other));
+    throw BackendError(message(other));
   }
 }
 
@@ -88,7 +88,7 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     const size_t scratch = step.input_count() + step.output_count();
-    out << "  " << i << ": " << (i < plan.once ? "once " : "") << step.device << ' '
+    out << "  " << i << ": " << (i < plan.stable_steps ? "once " : "") << step.device << ' '
         << step.kernel->describe() << " (";
     for (size_t s = 0; s < step.slots.size(); ++s)
       out << (s == 0                    ? ""
@@ -97,7 +97,7 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
                                         : " ")
           << step.slots[s];
     out << ')';
-    if (crosses(step))
+    if (is_transfer(step))
       out << " from " << step.node->in().type().device << ", " << bytes_of(step.node->type())
           << " bytes";
     if (step.node != nullptr && step.node->origin()) out << " [" << *step.node->origin() << ']';

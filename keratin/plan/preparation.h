@@ -4,20 +4,20 @@
 
 namespace keratin {
 
-// What a step needs to be done before, with some of its inputs alone: a filter in the layout that a
-// library wants. A step of its own, which may run as early as these inputs are there, and which
-// need not run again while they stay as they are. Its pointers are those of the step that it is
-// for; of these it has the inputs that it reads, no outputs, and as scratch memory what it
-// prepares, which nobody else uses.
+// Work hoisted out of a step, because it depends on some of its inputs only: for example a filter
+// in the layout that a library needs. It is a step of its own, which may run as soon as these
+// inputs are computed, and is skipped while they stay the same. Its pointers are those of the step
+// that it prepares: the inputs that it reads, no outputs, and its result as scratch memory, which
+// no other step uses.
 class Preparation : public Kernel {
  public:
   virtual bool reads(size_t input) const = 0;
 };
 
-// A kernel that needs one. Behind its scratch memory it is given what was prepared.
+// A kernel that may have a preparation, whose result is passed behind the kernel's scratch memory.
 class PreparedKernel : public Kernel {
  public:
-  // nullptr where it can do without.
+  // nullptr if none is needed.
   virtual std::unique_ptr<Preparation> preparation() const = 0;
 };
 

@@ -15,10 +15,10 @@ void pause() {
 #endif
 }
 
-// Waits for a value to change, at first awake: what is waited for is often near.
+// Waits for a value to change. Spins first: most waits are short.
 template <class T>
-void wait_while(const std::atomic<T>& value, T old, int looks) {
-  for (int i = 0; i < looks; ++i) {
+void wait_while(const std::atomic<T>& value, T old, int spins) {
+  for (int i = 0; i < spins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     pause();
   }
@@ -32,8 +32,8 @@ Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches, S
       launches_(launches),
       staging_(staging),
       queues_(new Queue[plan.queues.size()]),
-      // Who waits awake takes a processor from those it waits for, unless there is one for each.
-      looks_(plan.queues.size() <= std::thread::hardware_concurrency() ? 16000 : 0) {
+      // With fewer processors than queues, a spinning thread keeps others from running.
+      spins_(plan.queues.size() <= std::thread::hardware_concurrency() ? 16000 : 0) {
   for (size_t q = 1; q < plan.queues.size(); ++q) threads_.emplace_back([this, q] { serve(q); });
 }
 
@@ -46,7 +46,7 @@ Session::Queues::~Queues() {
 
 void Session::Queues::serve(size_t queue) {
   for (uint32_t seen = 0;;) {
-    wait_while(round_, seen, looks_);
+    wait_while(round_, seen, spins_);
     seen = round_.load(std::memory_order_acquire);
     if (ends_) return;
     std::fesetenv(&environment_);
@@ -57,7 +57,7 @@ void Session::Queues::serve(size_t queue) {
 
 void Session::Queues::run() {
   for (size_t q = 0; q < plan_.queues.size(); ++q) {
-    queues_[q].done.store(0, std::memory_order_relaxed);
+    queues_[q].finished.store(0, std::memory_order_relaxed);
     queues_[q].error = nullptr;
   }
   failed_.store(false, std::memory_order_relaxed);
@@ -67,7 +67,7 @@ void Session::Queues::run() {
   round_.notify_all();
   run_queue(0);
   for (uint32_t left; (left = working_.load(std::memory_order_acquire)) != 0;)
-    wait_while(working_, left, looks_);
+    wait_while(working_, left, spins_);
   const Queue* first = nullptr;
   for (size_t q = 0; q < plan_.queues.size(); ++q)
     if (queues_[q].error && (first == nullptr || queues_[q].failed < first->failed))
@@ -80,8 +80,8 @@ void Session::Queues::run_queue(size_t queue) {
   const std::vector<size_t>& steps = plan_.queues[queue].steps;
   DeviceQueue* device = staging_ != nullptr ? staging_->device(queue) : nullptr;
   const auto finish = [&mine](uint32_t done) {
-    mine.done.store(done, std::memory_order_release);
-    mine.done.notify_all();
+    mine.finished.store(done, std::memory_order_release);
+    mine.finished.notify_all();
   };
   for (size_t i = 0; i < steps.size(); ++i) {
     const PlanStep& step = plan_.steps[steps[i]];
@@ -102,9 +102,10 @@ void Session::Queues::run_queue(size_t queue) {
 }
 
 void Session::Queues::wait_for(const Wait& wait) const {
-  const std::atomic<uint32_t>& done = queues_[wait.queue].done;
+  const std::atomic<uint32_t>& finished = queues_[wait.queue].finished;
   uint32_t now;
-  while ((now = done.load(std::memory_order_acquire)) < wait.steps) wait_while(done, now, looks_);
+  while ((now = finished.load(std::memory_order_acquire)) < wait.steps)
+    wait_while(finished, now, spins_);
 }
 
 }  // namespace keratin

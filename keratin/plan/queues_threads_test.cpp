@@ -9,7 +9,7 @@
 #include "keratin/ops/ops.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/transfer.h"
-#include "keratin/plan/plan.h"
+#include "keratin/plan/session.h"
 #include "keratin/testing/expect_error.h"
 
 namespace keratin {
@@ -21,8 +21,7 @@ Plan plan_with(const Backend& backend, Module module) {
   return make_plan(std::move(module), options);
 }
 
-// A program over several devices, full of crossings, of what they do together and of memory that is
-// used again.
+// A program over several devices with many transfers, collectives, and memory that is reused.
 Module random_program(uint32_t seed, int devices, int length) {
   std::mt19937 random(seed);
   const auto any = [&](size_t count) {
@@ -32,7 +31,7 @@ Module random_program(uint32_t seed, int devices, int length) {
   const Value state = module.state({DType::f64, {32}}, "s");
   Values values{module.input({DType::f64, {32}}, "x"), state};
   std::vector<bool> used{true, true};
-  // Mostly what was made last, so that the rest dies.
+  // Mostly recent values, so that memory of the others is reused.
   const auto pick = [&] {
     const size_t i = values.size() - 1 - any(std::min<size_t>(values.size(), 6));
     used[i] = true;
@@ -47,15 +46,17 @@ Module random_program(uint32_t seed, int devices, int length) {
     values.push_back(any(2) == 0 ? ops::maximum(a, b) : ops::minimum(a, -b));
     used.push_back(false);
     if (any(6) > 0) continue;
-    Values parts;
+    Values addends;
     for (int16_t d = 0; d < devices; ++d)
-      parts.push_back(ops::transfer(pick(), {Device::Kind::cpu, d}));
-    const Values sums = ops::all_reduce({parts})[0];
+      addends.push_back(ops::transfer(pick(), {Device::Kind::cpu, d}));
+    const Values sums = ops::all_reduce({addends})[0];
     values.insert(values.end(), sums.begin(), sums.end());
     used.resize(values.size(), false);
   }
-  const auto home = [](Value v) { return v.type().device == Device{} ? v : ops::transfer(v, {}); };
-  module.update(state, home(pick()));
+  const auto on_cpu0 = [](Value v) {
+    return v.type().device == Device{} ? v : ops::transfer(v, {});
+  };
+  module.update(state, on_cpu0(pick()));
   for (size_t i = 0; i < values.size(); ++i)
     if (!used[i]) module.output(values[i]);
   return module;
@@ -77,10 +78,10 @@ std::vector<std::vector<double>> outcome(const Plan& plan, Session& session, con
   return all;
 }
 
-// The reference backend, and sums over devices in one step.
-class Together final : public Backend {
+// The reference backend, and all-reduces in one step.
+class WithAllReduce final : public Backend {
  public:
-  std::string_view name() const override { return "together"; }
+  std::string_view name() const override { return "with all-reduce"; }
   bool claims(const Node& node) const override {
     return &node.op() == &ops::all_reduce_op || reference_backend().claims(node);
   }
@@ -96,12 +97,12 @@ class Together final : public Backend {
     std::string describe() const override { return "all_reduce"; }
     Launch bind(Pointers p) const override {
       return [this, p] {
-        const size_t parts = node_.input_count();
+        const size_t addends = node_.input_count();
         for (size_t i = 0; i < 32; ++i) {
           double sum = 0;
-          for (size_t part = 0; part < parts; ++part) sum += static_cast<double*>(p[part])[i];
-          for (size_t part = parts; part < 2 * parts; ++part)
-            if (p[part] != nullptr) static_cast<double*>(p[part])[i] = sum;
+          for (size_t a = 0; a < addends; ++a) sum += static_cast<double*>(p[a])[i];
+          for (size_t a = addends; a < 2 * addends; ++a)
+            if (p[a] != nullptr) static_cast<double*>(p[a])[i] = sum;
         }
       };
     }
@@ -111,8 +112,8 @@ class Together final : public Backend {
   };
 };
 
-TEST(Queues, SideBySideGiveWhatOneAfterTheOtherGives) {
-  const Together backend;
+TEST(Queues, ConcurrentQueuesGiveTheResultsOfOneThread) {
+  const WithAllReduce backend;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const Plan plan = plan_with(backend, random_program(seed, 2 + int(seed % 3), 60));
     Session session(plan);
@@ -125,14 +126,14 @@ TEST(Queues, SideBySideGiveWhatOneAfterTheOtherGives) {
   }
 }
 
-TEST(Queues, ADeviceThatOnlyTakesPartHasOne) {
+TEST(Queues, ADeviceThatOnlyTakesPartInACollectiveHasOne) {
   Module module;
-  Values parts;
+  Values addends;
   for (const int16_t d : {0, 1})
-    parts.push_back(module.input({DType::f64, {32}, {Device::Kind::cpu, d}}));
-  const Values sums = ops::all_reduce({parts})[0];
+    addends.push_back(module.input({DType::f64, {32}, {Device::Kind::cpu, d}}));
+  const Values sums = ops::all_reduce({addends})[0];
   for (const Value& sum : sums) module.output(sum);
-  const Together backend;
+  const WithAllReduce backend;
   const Plan plan = plan_with(backend, std::move(module));
   ASSERT_EQ(plan.queues.size(), 2U);
   EXPECT_EQ(plan.queues[1].device, (Device{Device::Kind::cpu, 1}));
@@ -143,51 +144,51 @@ TEST(Queues, ADeviceThatOnlyTakesPartHasOne) {
   EXPECT_EQ(b, a);
 }
 
-// The reference backend, but for `neg`, before which something else happens.
-class Troubled final : public Backend {
+// The reference backend, with a function that is called before each `neg`.
+class WithHook final : public Backend {
  public:
-  using Trouble = std::function<void(Device)>;
-  explicit Troubled(Trouble trouble) : trouble_(std::move(trouble)) {}
-  std::string_view name() const override { return "troubled"; }
+  using Hook = std::function<void(Device)>;
+  explicit WithHook(Hook hook) : hook_(std::move(hook)) {}
+  std::string_view name() const override { return "with hook"; }
   bool claims(const Node& node) const override { return reference_backend().claims(node); }
   Choice make(const Node& node, const KernelOptions& options) const override {
     Choice choice = reference_backend().make(node, options);
     if (node.name() == "neg")
       choice.kernel = std::make_unique<Neg>(std::move(choice.kernel),
-                                            [this, device = node.device()] { trouble_(device); });
+                                            [this, device = node.device()] { hook_(device); });
     return choice;
   }
 
  private:
   class Neg final : public Kernel {
    public:
-    Neg(std::unique_ptr<Kernel> kernel, std::function<void()> trouble)
-        : kernel_(std::move(kernel)), trouble_(std::move(trouble)) {}
+    Neg(std::unique_ptr<Kernel> kernel, std::function<void()> hook)
+        : kernel_(std::move(kernel)), hook_(std::move(hook)) {}
     std::string describe() const override { return "neg that may throw"; }
     Launch bind(Pointers pointers) const override {
       return [this, launch = kernel_->bind(pointers)] {
-        trouble_();
+        hook_();
         launch();
       };
     }
 
    private:
     std::unique_ptr<Kernel> kernel_;
-    std::function<void()> trouble_;
+    std::function<void()> hook_;
   };
-  Trouble trouble_;
+  Hook hook_;
 };
 
 constexpr Device second{Device::Kind::cpu, 1};
 
-TEST(Queues, AStepThatThrowsStopsTheOthersAndTheNextRunWorks) {
+TEST(Queues, AnErrorStopsAllQueuesAndTheNextRunWorks) {
   Module module;
   const Value x = module.input({DType::f64, {2}, {}}, "x");
   Value here = x, there = -ops::transfer(x, second);
   for (int i = 0; i < 20; ++i) here = ops::tanh(here + ops::transfer(there, {}));
   module.output(here);
   bool throws = true;
-  const Troubled backend([&](Device) {
+  const WithHook backend([&](Device) {
     if (throws) throw BackendError("out of memory: 8 bytes asked for");
   });
   const Plan plan = plan_with(backend, std::move(module));
@@ -212,7 +213,7 @@ TEST(Queues, AStepThatThrowsStopsTheOthersAndTheNextRunWorks) {
   }
 }
 
-TEST(Queues, OneThatWaitsForNobodyStopsToo) {
+TEST(Queues, AnErrorStopsAQueueThatDoesNotWait) {
   Module module;
   const Value x = module.input({DType::f64, {2}, {}}, "x");
   Value here = -x;
@@ -220,7 +221,7 @@ TEST(Queues, OneThatWaitsForNobodyStopsToo) {
   module.output(here);
   module.output(-ops::transfer(x, second));
   std::atomic<bool> thrown = false;
-  const Troubled backend([&](Device device) {
+  const WithHook backend([&](Device device) {
     if (device == second) {
       thrown = true;
       throw BackendError("no");
@@ -232,7 +233,7 @@ TEST(Queues, OneThatWaitsForNobodyStopsToo) {
   double in[2] = {1, 2}, out[2] = {7, 7}, other[2];
   void* inputs[] = {in};
   void* outputs[] = {out, other};
-  // A thread may sleep before it says that it failed, though not every time.
+  // The failing thread may be descheduled before it stops the others, though not every time.
   bool stopped = false;
   for (int round = 0; round < 100 && !stopped; ++round) {
     thrown = false;
@@ -243,12 +244,12 @@ TEST(Queues, OneThatWaitsForNobodyStopsToo) {
   EXPECT_TRUE(stopped);
 }
 
-TEST(Queues, TheErrorOfTheEarliestStepIsTold) {
+TEST(Queues, TheErrorOfTheEarliestStepIsThrown) {
   Module module;
   const Value x = module.input({DType::f64, {2}, {}}, "x");
   for (int16_t i = 1; i < 4; ++i) module.output(-ops::transfer(x, {Device::Kind::cpu, i}));
   std::atomic<int> begun = 0;
-  const Troubled backend([&](Device device) {  // all of them throw
+  const WithHook backend([&](Device device) {  // all of them throw
     ++begun;
     while (begun < 3) std::this_thread::yield();
     throw UserError(text("error of ", device));
@@ -265,7 +266,7 @@ TEST(Queues, TheErrorOfTheEarliestStepIsTold) {
   }
 }
 
-TEST(Queues, RoundAsTheCallerDoes) {
+TEST(Queues, UseTheRoundingModeOfTheCaller) {
   Module module;
   const Value x = module.input({DType::f64, {1}, {}}, "x");
   module.output(x + 1.0);

@@ -4,9 +4,9 @@
 
 namespace keratin {
 
-// Is the node a slice of rows, one after the other, which lie together in its input?
+// Whether the node is a slice of consecutive rows, which are contiguous in its input.
 bool takes_rows(const Node& node);
-// Where what a node gives begins in its input; 0 for what is no slice.
+// Where a node's output begins in its input, in bytes; 0 for a node that is no slice.
 size_t first_byte(const Node& node);
 
 }  // namespace keratin

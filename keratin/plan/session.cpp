@@ -1,3 +1,5 @@
+#include "keratin/plan/session.h"
+
 #include <chrono>
 
 #include "keratin/base/text.h"
@@ -10,23 +12,23 @@ Session::~Session() = default;
 
 namespace {
 
-// The step at which a queue's arena has grown to its size.
+// The step whose slots end last in a queue's arena.
 const PlanStep* largest_step(const Plan& plan, size_t queue) {
   const PlanStep* found = nullptr;
-  size_t most = 0;
+  size_t max_end = 0;
   for (const PlanStep& step : plan.steps)
     for (const Slot& slot : step.slots)
       if (slot.kind == Slot::Kind::arena && slot.index == queue &&
-          slot.offset + slot.bytes > most) {
+          slot.offset + slot.bytes > max_end) {
         found = &step;
-        most = slot.offset + slot.bytes;
+        max_end = slot.offset + slot.bytes;
       }
   return found;
 }
 
-// Allocates for a queue, and says what for when that fails.
+// Allocates a queue's arena. An error says what the memory is for.
 template <class Allocate>
-auto naming_needs(const Plan& plan, size_t queue, const Allocate& allocate) {
+auto allocate_arena(const Plan& plan, size_t queue, const Allocate& allocate) {
   try {
     return allocate(plan.queues[queue]);
   } catch (const BackendError& error) {
@@ -43,17 +45,17 @@ Session::Session(const Plan& plan) : plan_(plan), staging_(Staging::make(plan)) 
   bind_steps();
   for (size_t i = 0; i < plan.queues.size(); ++i) {
     if (DeviceQueue* device = staging_ ? staging_->device(i) : nullptr) {
-      set_arena(i, naming_needs(plan, i, [&](const Queue& queue) {
+      set_arena(i, allocate_arena(plan, i, [&](const Queue& queue) {
                   return device->allocate(queue.arena_bytes);
                 }));
     } else {
-      arenas_.push_back(naming_needs(plan, i, [](const Queue& queue) {
+      arenas_.push_back(allocate_arena(plan, i, [](const Queue& queue) {
         return Buffer::allocate(queue.arena_bytes, queue.device);
       }));
       set_arena(i, arenas_.back().data());
     }
   }
-  if (plan.queues.size() > 1 && plan.side_by_side)
+  if (plan.queues.size() > 1 && plan.concurrent_queues)
     queues_ = std::make_unique<Queues>(plan, launches_, staging_.get());
 }
 
@@ -76,7 +78,7 @@ void Session::bind_steps() {
       ++position;
     }
   }
-  // The table of pointers never moves from here on, so launches can keep its address.
+  // pointers_ is not resized any more, so launches may keep addresses in it.
   position = 0;
   for (const PlanStep& step : plan_.steps) {
     launches_.push_back(step.kernel->bind(pointers_.data() + position));
@@ -112,28 +114,28 @@ void Session::launch_queues() const {
 }
 
 void Session::stage_input(size_t index, void* address) {
-  assign(input_uses_[index], staging_->take_input(index, address));
+  assign(input_uses_[index], staging_->set_input(index, address));
 }
 
 void Session::stage_output(size_t index, void* address) {
-  assign(output_uses_[index], staging_->take_output(index, address));
+  assign(output_uses_[index], staging_->set_output(index, address));
 }
 
 void Session::set_state(size_t index, const Tensor& state) {
-  if (void* there = staging_ ? staging_->keep_input(index, state) : nullptr) {
+  if (void* there = staging_ ? staging_->set_resident_input(index, state) : nullptr) {
     assign(input_uses_[index], there);
   } else {
-    bring_home(state.raw());  // others may have it on a device
+    copy_to_host(state.raw());  // another program may have left newer bytes on a device
     set_input(index, state.raw());
   }
 }
 
 void Session::set_result(size_t index, const Tensor& result) {
   if (!staging_) return set_output(index, result.raw());
-  assign(output_uses_[index], staging_->keep_output(index, result));
+  assign(output_uses_[index], staging_->set_deferred_output(index, result));
 }
 
-// One step, done when it returns.
+// Runs one step and waits for its end.
 void Session::launch_alone(size_t step) const {
   DeviceQueue* device = staging_ ? staging_->device_of(plan_.steps[step].device) : nullptr;
   if (device != nullptr) device->enter();
@@ -146,7 +148,7 @@ void Session::launch_staged() const {
   if (plan_.queues.size() == 1) {
     staging_->run(launches_);
   } else {
-    staging_->take();
+    staging_->receive();
     launch_queues();
   }
   staging_->download();
@@ -157,7 +159,7 @@ void Session::launch_timed(std::span<double> seconds) const {
   ensure(seconds.size() == launches_.size(), "Session: expected one time per step");
   if (staging_) {
     staging_->upload();
-    staging_->take();
+    staging_->receive();
   }
   auto before = Clock::now();
   for (size_t i = 0; i < launches_.size(); ++i) {

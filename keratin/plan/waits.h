@@ -4,8 +4,9 @@
 
 namespace keratin {
 
-// Says of each step what it must wait for on other queues: whoever wrote what it reads, and whoever
-// still reads or wrote what it writes. Queues keep their own order by themselves.
+// Finds for each step what it must wait for on other queues: steps that wrote memory which it
+// reads, and steps that read or wrote memory which it writes. The steps of one queue run in order
+// anyway.
 void find_waits(Plan& plan);
 
 }  // namespace keratin

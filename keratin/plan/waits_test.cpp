@@ -9,7 +9,7 @@
 namespace keratin {
 namespace {
 
-Plan plan_of(std::string_view text) {
+Plan plan_waits(std::string_view text) {
   PlanOptions options;
   options.backends = {&reference_backend()};
   return make_plan(ops::parse(text), options);
@@ -25,11 +25,11 @@ std::string waits_of(const Plan& plan) {
 }
 
 TEST(Waits, OneQueueHasNone) {
-  EXPECT_EQ(waits_of(plan_of("module(%x: f32[2]) { %a = neg(%x) %b = exp(%a) return %b }")), "");
+  EXPECT_EQ(waits_of(plan_waits("module(%x: f32[2]) { %a = neg(%x) %b = exp(%a) return %b }")), "");
 }
 
 TEST(Waits, ReadersWaitForWriters) {
-  const Plan plan = plan_of(R"(module(%x: f32[2]) {
+  const Plan plan = plan_waits(R"(module(%x: f32[2]) {
     %a = neg(%x)
     %t = transfer(%a) {device = gpu:0}
     %b = exp(%t)
@@ -41,8 +41,8 @@ TEST(Waits, ReadersWaitForWriters) {
   EXPECT_FALSE(plan.steps[1].signals);
 }
 
-TEST(Waits, WhatAnEarlierWaitImpliesIsNotSaidAgain) {
-  EXPECT_EQ(waits_of(plan_of(R"(module(%x: f32[2]) {
+TEST(Waits, LeaveOutWhatAnEarlierWaitImplies) {
+  EXPECT_EQ(waits_of(plan_waits(R"(module(%x: f32[2]) {
     %a = neg(%x)
     %b = exp(%a)
     %s = transfer(%b) {device = gpu:0}
@@ -55,10 +55,10 @@ TEST(Waits, WhatAnEarlierWaitImpliesIsNotSaidAgain) {
 
 // Another device reads %a, whose memory could then be that of %b.
 Plan reading_memory(std::string_view device) {
-  return plan_of(text(R"(module(%x: f32[64]) {
+  return plan_waits(text(R"(module(%x: f32[64]) {
     %a = neg(%x)
     %t = transfer(%a) {device = )",
-                      device, R"(}
+                         device, R"(}
     %e = exp(%t)
     %b = exp(%x)
     %c = neg(%b)
@@ -69,9 +69,9 @@ Plan reading_memory(std::string_view device) {
 
 // Another device reads %s, which then changes.
 Plan reading_state(std::string_view device) {
-  return plan_of(text(R"(module(%x: f32[2], state %s: f32[2]) {
+  return plan_waits(text(R"(module(%x: f32[2], state %s: f32[2]) {
     %t = transfer(%s) {device = )",
-                      device, R"(}
+                         device, R"(}
     %e = exp(%t)
     %n = add(%s, %x)
     update %s = %n
@@ -85,15 +85,13 @@ TEST(Waits, WritersWaitForReaders) {
   EXPECT_EQ(waits_of(plan), "1: 0, 3: 1") << plan;
 }
 
-TEST(Waits, StateIsWrittenAfterOtherQueuesHaveReadIt) {
+TEST(Waits, StateIsWrittenAfterItsReadersOnOtherQueues) {
   const Plan plan = reading_state("gpu:0");
   EXPECT_EQ(waits_of(plan), "2: 0") << plan;
 }
 
-// Nothing is copied between devices of the CPU. What one reads of another's memory stays as it is,
-// so that nobody waits to use it again.
-TEST(Waits, StateIsWrittenWhenNoQueueCanFailAnyMore) {
-  EXPECT_EQ(waits_of(plan_of(R"(module(state %w: f32[2], %t: f32[3]@gpu:0, %i: i32[2]@gpu:0) {
+TEST(Waits, StateIsWrittenAfterEveryStepThatMayFail) {
+  EXPECT_EQ(waits_of(plan_waits(R"(module(state %w: f32[2], %t: f32[3]@gpu:0, %i: i32[2]@gpu:0) {
     %g = gather(%t, %i) {axis = 0}
     %v = neg(%w)
     update %w = %v
@@ -102,14 +100,16 @@ TEST(Waits, StateIsWrittenWhenNoQueueCanFailAnyMore) {
             "1: 0");
 }
 
+// Nothing is copied between devices of the CPU. Memory that another device reads is not reused, so
+// that no step waits for it.
 TEST(Waits, DevicesOfTheCpuReadEachOthersMemory) {
   const Plan plan = reading_memory("cpu:1");
   EXPECT_EQ(plan.steps.size(), 5u);
   EXPECT_EQ(waits_of(plan), "1: 0") << plan;
 }
 
-TEST(Waits, NobodyWritesInPlaceOfWhatAnotherDeviceReads) {
-  const Plan plan = plan_of(R"(module(%x: f32[64]) {
+TEST(Waits, MemoryThatAnotherDeviceReadsIsNotOverwritten) {
+  const Plan plan = plan_waits(R"(module(%x: f32[64]) {
     %a = neg(%x)
     %t = transfer(%a) {device = cpu:1}
     %e = exp(%t)
@@ -120,7 +120,7 @@ TEST(Waits, NobodyWritesInPlaceOfWhatAnotherDeviceReads) {
   EXPECT_EQ(waits_of(plan), "1: 0") << plan;
 }
 
-TEST(Waits, StateIsWrittenAfterOtherDevicesHaveReadItWhereItIs) {
+TEST(Waits, StateIsWrittenAfterDevicesThatReadItInPlace) {
   const Plan plan = reading_state("cpu:1");
   EXPECT_EQ(waits_of(plan), "1: 0") << plan;
 }

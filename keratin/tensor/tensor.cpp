@@ -4,7 +4,7 @@
 
 #include "keratin/base/hash.h"
 #include "keratin/base/text.h"
-#include "keratin/tensor/residence.h"
+#include "keratin/tensor/resident_copy.h"
 
 namespace keratin {
 
@@ -34,7 +34,7 @@ Tensor Tensor::full(DType dtype, Shape shape, double value) {
 }
 
 const Tensor& Tensor::wait() const {
-  bring_home(raw());
+  copy_to_host(raw());
   return *this;
 }
 

@@ -11,7 +11,7 @@
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
-#include "keratin/tensor/residence.h"
+#include "keratin/tensor/resident_copy.h"
 #include "keratin/train/variable_gradients.h"
 
 namespace keratin {
@@ -365,7 +365,7 @@ Logs Trainer::logs() const {
   Logs logs;
   if (last_ != nullptr)
     for (size_t i = 0; i < last_->names.size(); ++i) {
-      bring_home(last_->results[i].raw());  // the step may not be over
+      copy_to_host(last_->results[i].raw());  // the step may not be over
       logs[last_->names[i]] = last_->results[i].at(0);
     }
   return logs;

@@ -70,11 +70,11 @@ class Queue final : public DeviceQueue {
   void enter() override;
   void upload(void* to, const void* from, size_t bytes) override;
   void download(void* to, const void* from, size_t bytes) override;
-  void feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) override;
-  void wait_fed() override;
-  void take_fed() override;
+  void send_staged(void* to, const void* from, size_t bytes, const WaitForBytes& wait) override;
+  void wait_sent() override;
+  void receive_staged() override;
   void wait() override;
-  void complain() override;
+  void throw_errors() override;
   bool record(std::span<const Launch> steps, const Dependencies& after) override;
   void replay() override;
 

@@ -76,7 +76,7 @@ void Queue::download(void* to, const void* from, size_t bytes) {
   check(driver().copy_async(address(to), address(from), bytes, stream_), "download");
 }
 
-void Queue::feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) {
+void Queue::send_staged(void* to, const void* from, size_t bytes, const WaitForBytes& wait) {
   const Driver& d = driver();
   gpu_.enter();
   if (landing_ == nullptr) landing_ = allocate(bytes);
@@ -93,14 +93,14 @@ void Queue::feed(void* to, const void* from, size_t bytes, const WaitForBytes& w
   check(d.wait_event(stream_, landed_, 0), "feed");
 }
 
-void Queue::take_fed() {
+void Queue::receive_staged() {
   if (fed_bytes_ == 0) return;
   gpu_.enter();
   check(driver().copy_async(address(fed_to_), address(landing_), fed_bytes_, stream_), "feed");
   check(driver().record_event(taken_, stream_, 0), "feed");
 }
 
-void Queue::wait_fed() {
+void Queue::wait_sent() {
   gpu_.enter();
   check(driver().synchronize_event(landed_), "feed");
 }
@@ -110,7 +110,7 @@ void Queue::wait() {
   check(driver().synchronize(stream_), "a kernel failed");
 }
 
-void Queue::complain() {
+void Queue::throw_errors() {
   const volatile long long* fault = fault_;
   if (fault[0] == 0) return;
   wait();  // until the whole report is written

@@ -1,4 +1,4 @@
-#include "keratin/plan/lasting.h"
+#include "keratin/plan/stable_values.h"
 
 #include <algorithm>
 
@@ -11,13 +11,14 @@ namespace keratin {
 
 namespace {
 
-// What weights are brought into another form with. Others may be large to keep, or complain.
-bool brings_into_form(const Node& node) {
+// Ops that bring weights into another form: casts, transposes, pointwise ops. Others may give large
+// results, or may fail.
+bool is_worth_keeping(const Node& node) {
   const OpDef& op = node.op();
   if (&op == &ops::constant_op || op.view) return true;
   if (!op.scalar && &op != &ops::fused_op && &op != &ops::transpose_op) return false;
-  constexpr size_t little = size_t{1} << 16;
-  size_t read = little, made = 0;
+  constexpr size_t small = size_t{1} << 16;
+  size_t read = small, made = 0;
   for (const Value& input : node.inputs()) read += bytes_of(input.type());
   for (const Type& type : node.types()) made += bytes_of(type);
   return made <= read;
@@ -25,22 +26,22 @@ bool brings_into_form(const Node& node) {
 
 }  // namespace
 
-Lasting::Lasting(const Module& module) : lasting_(module.block()) {
+StableValues::StableValues(const Module& module) : stable_(module.block()) {
   const Block& block = module.block();
-  // What goes to the caller or into state is written anew by each run.
+  // Results and new state are written by each run.
   BlockTable<char> leaves(block);
   for (const Value& result : block.results) leaves[result.node()] = true;
   for (const Update& update : module.updates()) leaves[update.value.node()] = true;
   for (auto node = block.nodes().rbegin(); node != block.nodes().rend(); ++node)
     if (leaves[**node] && ops::shares_memory(**node)) leaves[(*node)->in().node()] = true;
   for (const auto& parameter : block.parameters())
-    lasting_[*parameter] = parameter->attr<ParameterAttrs>().state;
-  for (const Update& update : module.updates()) lasting_[update.state.node()] = false;
+    stable_[*parameter] = parameter->attr<ParameterAttrs>().state;
+  for (const Update& update : module.updates()) stable_[update.state.node()] = false;
   for (const auto& node : block.nodes())
-    lasting_[*node] = (&node->op() == &ops::constant_op || !leaves[*node]) &&
-                      brings_into_form(*node) &&
-                      std::all_of(node->inputs().begin(), node->inputs().end(),
-                                  [&](Value input) { return (*this)[input]; });
+    stable_[*node] = (&node->op() == &ops::constant_op || !leaves[*node]) &&
+                     is_worth_keeping(*node) &&
+                     std::all_of(node->inputs().begin(), node->inputs().end(),
+                                 [&](Value input) { return contains(input); });
 }
 
 }  // namespace keratin

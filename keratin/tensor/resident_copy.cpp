@@ -1,4 +1,4 @@
-#include "keratin/tensor/residence.h"
+#include "keratin/tensor/resident_copy.h"
 
 #include <atomic>
 #include <mutex>
@@ -10,8 +10,8 @@ namespace {
 
 struct Table {
   std::mutex lock;
-  std::unordered_map<const void*, std::weak_ptr<Residence>> known;
-  std::atomic<size_t> count = 0;  // of `known`, to pass by at the price of a load
+  std::unordered_map<const void*, std::weak_ptr<ResidentCopy>> known;
+  std::atomic<size_t> count = 0;  // the size of `known`: without copies a lookup is one load
 };
 
 Table& table() {
@@ -21,7 +21,7 @@ Table& table() {
 
 }  // namespace
 
-std::shared_ptr<Residence> find_residence(const void* host) {
+std::shared_ptr<ResidentCopy> find_resident_copy(const void* host) {
   Table& t = table();
   if (t.count.load(std::memory_order_acquire) == 0) return nullptr;
   const std::lock_guard guard(t.lock);
@@ -29,22 +29,22 @@ std::shared_ptr<Residence> find_residence(const void* host) {
   return found == t.known.end() ? nullptr : found->second.lock();
 }
 
-void add_residence(const void* host, const std::shared_ptr<Residence>& residence) {
+void add_resident_copy(const void* host, const std::shared_ptr<ResidentCopy>& copy) {
   Table& t = table();
   const std::lock_guard guard(t.lock);
-  t.known[host] = residence;
+  t.known[host] = copy;
   t.count.store(t.known.size(), std::memory_order_release);
 }
 
-void remove_residence(const void* host) {
+void remove_resident_copy(const void* host) {
   Table& t = table();
   const std::lock_guard guard(t.lock);
   t.known.erase(host);
   t.count.store(t.known.size(), std::memory_order_release);
 }
 
-void bring_home(const void* host) {
-  if (const auto residence = find_residence(host)) residence->bring_home();
+void copy_to_host(const void* host) {
+  if (const auto copy = find_resident_copy(host)) copy->copy_to_host();
 }
 
 }  // namespace keratin

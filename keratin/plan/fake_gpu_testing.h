@@ -5,20 +5,21 @@
 #include "keratin/backend/reference/reference.h"
 #include "keratin/ops/registry.h"
 #include "keratin/plan/device_queue.h"
-#include "keratin/plan/plan.h"
+#include "keratin/plan/session.h"
 
 namespace keratin {
 
-// A device whose memory only looks like the host's: what crosses over is counted.
+// What happened on a FakeGpuQueue.
 struct Traffic {
-  int fed = 0, fed_at_last_wait = 0, up = 0, down = 0, recorded = 0, replayed = 0, waits = 0;
-  std::string complaint = {};  // of a kernel
-  bool late = false;           // does what is fed arrive when it is waited for?
+  int sent = 0, sent_at_last_wait = 0, up = 0, down = 0, recorded = 0, replayed = 0, waits = 0;
+  std::string error = {};   // of a kernel
+  bool sends_late = false;  // staged inputs arrive only when the queue is waited for
 };
 
-class ApartQueue final : public DeviceQueue {
+// A device with memory of its own, which is in fact the host's. Copies are counted.
+class FakeGpuQueue final : public DeviceQueue {
  public:
-  explicit ApartQueue(Traffic& traffic) : traffic_(traffic) {}
+  explicit FakeGpuQueue(Traffic& traffic) : traffic_(traffic) {}
   std::byte* allocate(size_t bytes) override {
     memory_.push_back(Buffer::zeros(bytes));
     return memory_.back().data();
@@ -33,26 +34,26 @@ class ApartQueue final : public DeviceQueue {
     std::memcpy(to, from, bytes);
     ++traffic_.down;
   }
-  void feed(void* to, const void* from, size_t bytes, const WaitForBytes& wait) override {
-    fed_to_ = to;
-    fed_.clear();
-    while (fed_.size() < bytes)
-      fed_.insert(fed_.end(), static_cast<const std::byte*>(from) + fed_.size(),
-                  static_cast<const std::byte*>(from) + wait(fed_.size()));
-    ++traffic_.fed;
+  void send_staged(void* to, const void* from, size_t bytes, const WaitForBytes& wait) override {
+    staged_to_ = to;
+    staged_.clear();
+    while (staged_.size() < bytes)
+      staged_.insert(staged_.end(), static_cast<const std::byte*>(from) + staged_.size(),
+                     static_cast<const std::byte*>(from) + wait(staged_.size()));
+    ++traffic_.sent;
   }
-  void wait_fed() override {}
-  void take_fed() override {
-    if (!traffic_.late) arrive();
+  void wait_sent() override {}
+  void receive_staged() override {
+    if (!traffic_.sends_late) arrive();
   }
   void wait() override {
     ++traffic_.waits;
-    traffic_.fed_at_last_wait = traffic_.fed;
+    traffic_.sent_at_last_wait = traffic_.sent;
     arrive();
   }
-  void complain() override {
-    if (traffic_.complaint.empty()) return;
-    throw UserError(std::exchange(traffic_.complaint, ""));
+  void throw_errors() override {
+    if (traffic_.error.empty()) return;
+    throw UserError(std::exchange(traffic_.error, ""));
   }
   bool record(std::span<const Launch> steps, const Dependencies& after) override {
     EXPECT_EQ(steps.size(), after.size());
@@ -61,32 +62,32 @@ class ApartQueue final : public DeviceQueue {
     return true;
   }
   void replay() override {
-    take_fed();
+    receive_staged();
     for (const Launch& step : steps_) step();
     ++traffic_.replayed;
   }
 
  private:
   void arrive() {
-    if (!fed_.empty()) std::memcpy(fed_to_, fed_.data(), fed_.size());
+    if (!staged_.empty()) std::memcpy(staged_to_, staged_.data(), staged_.size());
   }
 
   Traffic& traffic_;
   std::vector<Buffer> memory_;
   std::span<const Launch> steps_;
-  void* fed_to_ = nullptr;
-  std::vector<std::byte> fed_;
+  void* staged_to_ = nullptr;
+  std::vector<std::byte> staged_;
 };
 
-class ApartBackend : public Backend {
+class FakeGpuBackend : public Backend {
  public:
-  std::string_view name() const override { return "apart"; }
+  std::string_view name() const override { return "fake gpu"; }
   bool claims(const Node& node) const override { return reference_backend().claims(node); }
   Choice make(const Node& node, const KernelOptions& options) const override {
     return reference_backend().make(node, options);
   }
   std::unique_ptr<DeviceQueue> open(Device) const override {
-    return std::make_unique<ApartQueue>(traffic);
+    return std::make_unique<FakeGpuQueue>(traffic);
   }
   std::shared_ptr<void> keep(Device, const Tensor& tensor) const override {
     const auto copy = std::make_shared<Tensor>(tensor.clone());
@@ -95,8 +96,8 @@ class ApartBackend : public Backend {
   mutable Traffic traffic;
 };
 
-// A program that runs there.
-inline Plan plan_apart(const Backend& backend, std::string_view program) {
+// A plan that runs all of a program on such a device.
+inline Plan plan_on_fake_gpu(const Backend& backend, std::string_view program) {
   Module m = ops::parse(program);
   for (const auto& parameter : m.block().parameters()) parameter->place({Device::Kind::gpu, 0});
   for (const auto& node : m.block().nodes()) node->place({Device::Kind::gpu, 0});

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "keratin/plan/apart_testing.h"
 #include "keratin/plan/dependencies.h"
 #include "keratin/plan/device_copy.h"
+#include "keratin/plan/fake_gpu_testing.h"
 
-// Steps that need state alone, which nobody changes from run to run.
+// Steps that depend on stable values only, which sessions skip.
 namespace keratin {
 namespace {
 
@@ -29,7 +29,7 @@ class PreparedMul final : public PreparedKernel {
   }
 
  private:
-  // Of w, for all that it is multiplied with.
+  // 2 w.
   class Doubling final : public Preparation {
    public:
     Doubling(const Node& node, int& prepared) : node_(node), prepared_(prepared) {}
@@ -56,16 +56,16 @@ class PreparedMul final : public PreparedKernel {
   int& prepared_;
 };
 
-class PreparingBackend final : public ApartBackend {
+class PreparingBackend final : public FakeGpuBackend {
  public:
   Choice make(const Node& node, const KernelOptions& options) const override {
     if (node.name() == "mul") return {.kernel = std::make_unique<PreparedMul>(node, prepared)};
-    return ApartBackend::make(node, options);
+    return FakeGpuBackend::make(node, options);
   }
   mutable int prepared = 0;
 };
 
-class Once : public ::testing::Test {
+class StableSteps : public ::testing::Test {
  protected:
   void run(Session& session) {
     session.set_input(0, x_.raw());
@@ -81,15 +81,15 @@ class Once : public ::testing::Test {
   Tensor y_ = Tensor::zeros(DType::f32, {2});
 };
 
-// 2 w is made before x is there, and again when w has changed.
+// Prepares 2 w, and again when w has changed.
 constexpr const char* reading = R"(module(%x: f32[2], state %w: f32[2]) {
     %y = mul(%x, %w)
     return %y
   })";
 
-TEST_F(Once, WhatIsPreparedStays) {
-  const Plan plan = plan_apart(backend_, reading);
-  EXPECT_EQ(plan.once, 1U);
+TEST_F(StableSteps, KeepWhatIsPrepared) {
+  const Plan plan = plan_on_fake_gpu(backend_, reading);
+  EXPECT_EQ(plan.stable_steps, 1U);
   Session session(plan);
   for (int i = 0; i < 5; ++i) {
     x_.set(0, i);
@@ -100,11 +100,11 @@ TEST_F(Once, WhatIsPreparedStays) {
   EXPECT_EQ(backend_.traffic.replayed, 4);
 }
 
-TEST_F(Once, ChangesOfTheHostAreSeen) {
-  const Plan plan = plan_apart(backend_, reading);
+TEST_F(StableSteps, RunAgainWhenTheHostChangesState) {
+  const Plan plan = plan_on_fake_gpu(backend_, reading);
   Session session(plan), other(plan);
   for (int i = 0; i < 4; ++i) {
-    bring_home(w_.raw());
+    copy_to_host(w_.raw());
     w_.set(0, i);
     for (int again = 0; again < 3; ++again) {
       y_.set(0, -1);
@@ -115,8 +115,8 @@ TEST_F(Once, ChangesOfTheHostAreSeen) {
   EXPECT_EQ(backend_.prepared, 8);  // each session has its own
 }
 
-TEST_F(Once, AnotherTensorInItsPlaceIsSeen) {
-  const Plan plan = plan_apart(backend_, reading);
+TEST_F(StableSteps, RunAgainForAnotherTensor) {
+  const Plan plan = plan_on_fake_gpu(backend_, reading);
   Session session(plan);
   for (int i = 0; i < 4; ++i) {
     const Tensor before = w_;
@@ -126,9 +126,9 @@ TEST_F(Once, AnotherTensorInItsPlaceIsSeen) {
   }
 }
 
-// What a program is given each time may be anything.
-TEST_F(Once, StateThatDoesNotStayIsPreparedEachTime) {
-  const Plan plan = plan_apart(backend_, reading);
+// State that is passed as an address may change between any two runs.
+TEST_F(StableSteps, RunEachTimeForStateThatIsNotResident) {
+  const Plan plan = plan_on_fake_gpu(backend_, reading);
   Session session(plan);
   for (int i = 0; i < 4; ++i) {
     w_.set(0, i);
@@ -137,14 +137,14 @@ TEST_F(Once, StateThatDoesNotStayIsPreparedEachTime) {
   }
 }
 
-TEST_F(Once, ChangesByAnotherProgramAreSeen) {
-  const Plan plan = plan_apart(backend_, reading),
-             training = plan_apart(backend_, R"(module(%x: f32[2], state %w: f32[2]) {
+TEST_F(StableSteps, RunAgainWhenAnotherProgramChangesState) {
+  const Plan plan = plan_on_fake_gpu(backend_, reading),
+             training = plan_on_fake_gpu(backend_, R"(module(%x: f32[2], state %w: f32[2]) {
     %n = add(%w, %x)
     update %w = %n
     return %x
   })");
-  EXPECT_EQ(training.once, 0U);
+  EXPECT_EQ(training.stable_steps, 0U);
   Session session(plan), trainer(training);
   for (int i = 0; i < 4; ++i) {
     run(session);
@@ -153,15 +153,14 @@ TEST_F(Once, ChangesByAnotherProgramAreSeen) {
   }
 }
 
-// Then it runs with the other steps, each time.
-TEST_F(Once, StateThatTheProgramChangesIsPreparedEachTime) {
-  const Plan plan = plan_apart(backend_, R"(module(%x: f32[2], state %w: f32[2]) {
+TEST_F(StableSteps, DoNotReadStateThatTheProgramUpdates) {
+  const Plan plan = plan_on_fake_gpu(backend_, R"(module(%x: f32[2], state %w: f32[2]) {
     %y = mul(%x, %w)
     %n = add(%w, %x)
     update %w = %n
     return %y
   })");
-  EXPECT_EQ(plan.once, 0U);
+  EXPECT_EQ(plan.stable_steps, 0U);
   EXPECT_EQ(find_dependencies(plan), (Dependencies{{}, {0}, {1}}));
   Session session(plan);
   for (int i = 0; i < 4; ++i) {
@@ -171,7 +170,7 @@ TEST_F(Once, StateThatTheProgramChangesIsPreparedEachTime) {
   EXPECT_EQ(backend_.prepared, 4);
 }
 
-// %a and %v come from %w alone; %b does not, and %r goes to the caller.
+// %a and %v depend on %w only; %b does not, and %r is a result.
 constexpr const char* mixed = R"(module(%x: f32[2], state %w: f32[2], state %s: f32[2]) {
     %b = add(%x, %w)
     %a = neg(%w)
@@ -185,16 +184,16 @@ constexpr const char* mixed = R"(module(%x: f32[2], state %w: f32[2], state %s: 
     return %e, %r
   })";
 
-TEST_F(Once, ItsStepsComeFirst) {
-  const Plan plan = plan_apart(backend_, mixed);
+TEST_F(StableSteps, ComeFirstAndHaveTheirOwnMemory) {
+  const Plan plan = plan_on_fake_gpu(backend_, mixed);
   std::vector<std::string> steps;
-  for (size_t i = 0; i < plan.once; ++i) steps.push_back(plan.steps[i].kernel->describe());
+  for (size_t i = 0; i < plan.stable_steps; ++i) steps.push_back(plan.steps[i].kernel->describe());
   EXPECT_EQ(steps, (std::vector<std::string>{"reference neg", "reference exp", "doubling"}));
   // b, c, d, e, r, t
   EXPECT_EQ(find_repeated_dependencies(plan), (Dependencies{{}, {0}, {1}, {2}, {}, {}}));
-  // Nobody else uses their memory.
-  for (size_t i = 0; i < plan.once; ++i)
-    for (size_t later = plan.once; later < plan.steps.size(); ++later) {
+  // No other step uses their memory.
+  for (size_t i = 0; i < plan.stable_steps; ++i)
+    for (size_t later = plan.stable_steps; later < plan.steps.size(); ++later) {
       const auto& slots = plan.steps[later].slots;
       for (size_t s = plan.steps[later].input_count(); s < slots.size(); ++s)
         for (const Slot& mine : plan.steps[i].slots)
@@ -207,8 +206,8 @@ TEST_F(Once, ItsStepsComeFirst) {
     }
 }
 
-TEST_F(Once, GivesWhatAllStepsGive) {
-  const Plan plan = plan_apart(backend_, mixed);
+TEST_F(StableSteps, GiveTheResultsThatAllStepsGive) {
+  const Plan plan = plan_on_fake_gpu(backend_, mixed);
   Session session(plan);
   Tensor s = Tensor::zeros(DType::f32, {2}), r = Tensor::zeros(DType::f32, {2});
   w_ = Tensor::of<float>(DType::f32, {2}, {0, 1});
@@ -223,20 +222,19 @@ TEST_F(Once, GivesWhatAllStepsGive) {
     EXPECT_NEAR(y_.at(0), 2 * (1 + 1 - 0) * 1, 1e-6);
     EXPECT_NEAR(y_.at(1), 2 * (3 + e - 1) * e, 1e-6);
     EXPECT_EQ(numbers(r), (Numbers{0, 1}));
-    bring_home(s.raw());
+    copy_to_host(s.raw());
     EXPECT_EQ(numbers(s), (Numbers{0, -1.0 * i}));
   }
 }
 
-// A value much larger than what it is made from is not kept.
-TEST_F(Once, LargeValuesAreNotKept) {
-  const Plan plan = plan_apart(backend_, R"(module(%x: f32[1], state %w: f32[300, 1],
+TEST_F(StableSteps, DoNotKeepValuesMuchLargerThanTheirInputs) {
+  const Plan plan = plan_on_fake_gpu(backend_, R"(module(%x: f32[1], state %w: f32[300, 1],
                                                    state %v: f32[1, 300]) {
     %a = add(%w, %v)
     %b = add(%a, %x)
     return %b
   })");
-  EXPECT_EQ(plan.once, 0U);
+  EXPECT_EQ(plan.stable_steps, 0U);
 }
 
 }  // namespace
