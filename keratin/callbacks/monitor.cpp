@@ -32,7 +32,7 @@ bool Monitor::improves(const Training& training, double value,
   bool less = mode_ == "min";
   if (mode_ == "auto") {
     const std::string metric = name_.starts_with("val_") ? name_.substr(4) : name_;
-    const auto falls = training.trainer.falls(metric);
+    const auto falls = training.trainer.lower_is_better(metric);
     require(falls.has_value(), callback_, " callback received monitor=", name_,
             ", but Keratin cannot tell whether that metric should be maximized or minimized. Pass ",
             "mode \"max\" to monitor the highest value, or \"min\" for the lowest.");

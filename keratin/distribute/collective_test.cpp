@@ -13,32 +13,32 @@ namespace {
 
 using testing::waves;
 
-// Does what the usual one does, and counts.
+// The in-process collective, with counters.
 class Counting final : public ops::Collective {
  public:
-  // Keeps it: `reduce` does all of it.
-  Value send(Value part, Device) const override { return part; }
-  Value reduce(const Values& parts, Device to) const override {
+  // Sends nothing: `reduce` does all of it.
+  Value send(Value addend, Device) const override { return addend; }
+  Value reduce(const Values& addends, Device to) const override {
     ++reduced;
-    sums.emplace_back(parts.size(), to);
-    return ops::in_process_collective().reduce(parts, to);
+    sums.emplace_back(addends.size(), to);
+    return ops::in_process_collective().reduce(addends, to);
   }
-  Values all_reduce(const Values& parts) const override {
+  Values all_reduce(const Values& addends) const override {
     ++all_reduced;
-    return ops::in_process_collective().all_reduce(parts);
+    return ops::in_process_collective().all_reduce(addends);
   }
   std::vector<Values> all_reduce(const std::vector<Values>& bucket) const override {
     buckets.push_back(bucket.size());
     return ops::in_process_collective().all_reduce(bucket);
   }
   int64_t bucket_bytes() const override { return 32; }
-  Value gather(const Values& parts, int64_t axis, Device to) const override {
+  Value gather(const Values& shards, int64_t axis, Device to) const override {
     ++gathered;
-    return ops::in_process_collective().gather(parts, axis, to);
+    return ops::in_process_collective().gather(shards, axis, to);
   }
   mutable int reduced = 0, all_reduced = 0, gathered = 0;
   mutable std::vector<size_t> buckets;
-  mutable std::vector<std::pair<size_t, Device>> sums;  // parts and place of each `reduce`
+  mutable std::vector<std::pair<size_t, Device>> sums;  // addends and device of each `reduce`
 };
 
 class CollectiveTest : public ::testing::Test {
@@ -55,7 +55,7 @@ class CollectiveTest : public ::testing::Test {
   Counting counts;
 };
 
-// Losses, statistics and outputs of replicas go through it.
+// Losses, statistics and outputs of replicas use it.
 TEST_F(CollectiveTest, JoinsReplicas) {
   const auto x = Input({4});
   const Symbols y = Dense({.units = 3}, LayerOptions{.activity_regularizer = "l2"})(x);
@@ -72,7 +72,7 @@ TEST_F(CollectiveTest, JoinsReplicas) {
   EXPECT_EQ(counts.gathered, 1);
 }
 
-// So do gradients: one sum for each variable, on the device where that lives.
+// So do gradients: one sum for each variable, on its owner device.
 TEST_F(CollectiveTest, SumsGradients) {
   const auto x = Input({4});
   const Model model({.inputs = x, .outputs = Dense({.units = 2})(Dense({.units = 3})(x))});
@@ -83,14 +83,14 @@ TEST_F(CollectiveTest, SumsGradients) {
   counts.sums.clear();
   many.train_on_batch(waves({8, 4}), waves({8, 2}, 1));
   EXPECT_EQ(counts.sums.size(), 5U);
-  for (const auto& [parts, to] : counts.sums) {
-    EXPECT_EQ(parts, 2U);
+  for (const auto& [addends, to] : counts.sums) {
+    EXPECT_EQ(addends, 2U);
     EXPECT_TRUE(to == Device("cpu:0") || to == Device("cpu:1"));
   }
 }
 
-// Those of mirrored variables in buckets, the last layer's first; none waits for all.
-TEST_F(CollectiveTest, SumsGradientsOfMirrorsInBuckets) {
+// Gradients of mirrored variables are summed in buckets, the last layer's first.
+TEST_F(CollectiveTest, SumsGradientsOfMirroredVariablesInBuckets) {
   const auto x = Input({4});
   const Model model({.inputs = x, .outputs = Dense({.units = 2})(Dense({.units = 3})(x))});
   Model many = distribute(model, DataParallel({.mirror_variables = true}));
@@ -101,13 +101,13 @@ TEST_F(CollectiveTest, SumsGradientsOfMirrorsInBuckets) {
 }
 
 // Devices share the sums of a bucket, the largest first.
-TEST_F(CollectiveTest, SumsOfABucketAreShared) {
+TEST_F(CollectiveTest, DevicesShareTheSumsOfABucket) {
   Module module;
   std::vector<Values> bucket;
   for (const int64_t size : {3, 4, 6}) {
-    Values& parts = bucket.emplace_back();
+    Values& addends = bucket.emplace_back();
     for (const char* device : {"cpu:0", "cpu:1"})
-      parts.push_back(module.input({DType::f32, {size}, Device(device)}));
+      addends.push_back(module.input({DType::f32, {size}, Device(device)}));
   }
   std::vector<std::string> homes;
   for (const Values& sums : ops::in_process_collective().all_reduce(bucket)) {
@@ -117,8 +117,8 @@ TEST_F(CollectiveTest, SumsOfABucketAreShared) {
   EXPECT_EQ(homes, (std::vector<std::string>{"cpu:1", "cpu:1", "cpu:0"}));  // 3 + 4, and 6
 }
 
-// So do products over rows in parts, and what must be whole.
-TEST_F(CollectiveTest, JoinsParts) {
+// Matmuls over sharded rows use it, and so do values that are gathered.
+TEST_F(CollectiveTest, GathersShards) {
   const auto x = Input({4});
   const Model model({.inputs = x, .outputs = Softmax()(Dense({.units = 6}, "d")(x))});
   const auto run = [&](const TensorLayout& layout) {

@@ -1,4 +1,4 @@
-// Replicas work side by side on threads: trained, called from several threads, and stopped.
+// Replicas run concurrently on threads: trained, called from several threads, and stopped.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -59,7 +59,7 @@ Model data_parallel(const Model& model, bool mirror) {
   return distribute::distribute(model, distribute::DataParallel({.mirror_variables = mirror}));
 }
 
-// A part of the kernels on each device of a row, a part of the batch on each row.
+// A shard of the kernels on each device of a row, a slice of the batch on each row.
 Model on_a_grid(const Model& model) {
   using namespace distribute;
   LayoutMap layouts(DeviceMesh({.shape = {2, 2}, .axis_names = {"batch", "model"}}));
@@ -70,7 +70,7 @@ Model on_a_grid(const Model& model) {
 
 TEST_F(ReplicaThreads, TrainAsOneDeviceDoes) { expect_trains_alike(recurrent(), on_three_gpus); }
 
-TEST_F(ReplicaThreads, TrainWithOneHomePerVariable) {
+TEST_F(ReplicaThreads, TrainWithOneOwnerDevicePerVariable) {
   expect_trains_alike(recurrent(), [](const Model& model) { return data_parallel(model, false); });
 }
 
@@ -78,9 +78,9 @@ TEST_F(ReplicaThreads, TrainWithMirroredVariables) {
   expect_trains_alike(recurrent(), [](const Model& model) { return data_parallel(model, true); });
 }
 
-TEST_F(ReplicaThreads, TrainWithVariablesInParts) { expect_trains_alike(recurrent(), on_a_grid); }
+TEST_F(ReplicaThreads, TrainWithShardedVariables) { expect_trains_alike(recurrent(), on_a_grid); }
 
-// Devices are shared: a queue of each belongs to each program.
+// Programs share devices: each has a queue of its own for each device.
 TEST_F(ReplicaThreads, TrainSeveralModelsAtOnce) {
   const Model models[] = {recurrent(), recurrent(), recurrent()};
   std::thread mirrored([&] {
@@ -92,7 +92,7 @@ TEST_F(ReplicaThreads, TrainSeveralModelsAtOnce) {
   grid.join();
 }
 
-TEST_F(ReplicaThreads, AnswerSeveralThreadsAtOnce) {
+TEST_F(ReplicaThreads, PredictInSeveralThreadsAtOnce) {
   const Model many = multi_gpu_model(recurrent(), {.gpus = 3});
   const Tensor x = waves({7, 4, 3}, 0);
   const Tensor expected = many.predict(x).leaf();
@@ -106,7 +106,7 @@ TEST_F(ReplicaThreads, AnswerSeveralThreadsAtOnce) {
   EXPECT_EQ(equal, std::vector<int>(4, 5));
 }
 
-TEST_F(ReplicaThreads, GoOnAfterOneDeviceRanOutOfMemory) {
+TEST_F(ReplicaThreads, WorkAfterOneDeviceRanOutOfMemory) {
   const Model model = recurrent();
   Model many = multi_gpu_model(model, {.gpus = 3});
   many.compile({.optimizer = "sgd", .loss = "mse"});
@@ -117,8 +117,8 @@ TEST_F(ReplicaThreads, GoOnAfterOneDeviceRanOutOfMemory) {
   EXPECT_NO_THROW(many.fit(x, y, {.verbose = 0}));
 }
 
-// The others are stopped in the middle of their work, wherever that is.
-TEST_F(ReplicaThreads, GoOnAfterAStepThrewOnOneDevice) {
+// The other devices are stopped in the middle of their work.
+TEST_F(ReplicaThreads, WorkAfterAStepThrewOnOneDevice) {
   const auto words = Input({.shape = {4}, .dtype = DType::i32});
   const SymbolicTensor vectors = Embedding({.input_dim = 9, .output_dim = 3}, "words")(words);
   const Model model({.inputs = words, .outputs = recurrent()(vectors)});

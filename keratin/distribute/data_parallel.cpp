@@ -6,13 +6,13 @@
 namespace keratin::distribute {
 namespace {
 
-constexpr const char* batch_axis = "batch";
+constexpr const char* default_axis = "batch";
 
 DeviceMesh mesh_of(const DataParallelOptions& options) {
   if (options.device_mesh) return *options.device_mesh;
   const auto names = options.devices.empty() ? list_devices() : options.devices;
   return DeviceMesh({.shape = {static_cast<int64_t>(names.size())},
-                     .axis_names = {batch_axis},
+                     .axis_names = {default_axis},
                      .devices = names});
 }
 
@@ -24,7 +24,7 @@ bool runs_on_gpus(const DeviceMesh& mesh) {
 
 DataParallel::DataParallel(const DataParallelOptions& options)
     : Distribution(mesh_of(options),
-                   options.device_mesh ? options.device_mesh->axis_names()[0] : batch_axis,
+                   options.device_mesh ? options.device_mesh->axis_names()[0] : default_axis,
                    options.auto_shard_dataset),
       mirrors_(options.mirror_variables.value_or(runs_on_gpus(device_mesh()))) {
   if (device_mesh().shape().size() != 1)

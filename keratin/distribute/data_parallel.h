@@ -7,16 +7,16 @@ namespace keratin::distribute {
 
 struct DataParallelOptions {
   std::optional<DeviceMesh> device_mesh = {};  // its first axis splits the batch
-  std::vector<std::string> devices = {};       // or these; or all there are
-  bool auto_shard_dataset = true;              // among processes, of which there is one
-  // Every device has its own copy of the variables and takes the optimizer's whole step, and
-  // gradients are summed over all of them. Otherwise a variable lives on one device, which sends it
-  // to the others and takes its step: less work where sending costs little. Unless said, GPUs
-  // mirror.
+  std::vector<std::string> devices = {};       // or these; or all devices
+  bool auto_shard_dataset = true;              // among processes; there is one
+  // If true, every device has a copy of each variable and makes the optimizer's whole step, and
+  // gradients are summed over all devices. If false, each variable has one owner device, which
+  // sends it to the others and makes its step: less work where sending costs little. Default: true
+  // on GPUs.
   std::optional<bool> mirror_variables = {};
 };
 
-// Every device runs the whole model on a part of the batch.
+// Every device runs the whole model on a slice of the batch.
 class KERATIN_API DataParallel final : public Distribution {
  public:
   explicit DataParallel(const DataParallelOptions& options = {});

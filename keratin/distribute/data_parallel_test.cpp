@@ -5,7 +5,8 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/replication.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
@@ -58,14 +59,14 @@ void expect_near(const Tensor& got, const Tensor& expected, double tolerance) {
 }
 
 void expect_equal_copies(const Variable& v) {
-  const VariableParts* mirrors = parts_of(v);
+  const VariableShards* mirrors = shards_of(v);
   if (mirrors == nullptr) return;
-  for (const Variable& copy : mirrors->parts) {
+  for (const Variable& copy : mirrors->shards) {
     EXPECT_EQ(copy.value().to_vector(), v.value().to_vector()) << copy.path();
   }
 }
 
-// Whatever the number of devices and samples, it is the model that it was.
+// For all numbers of devices and samples, the model computes what it computed before.
 TEST_F(DataParallelTest, EqualsOneDevice) {
   struct Case {
     const char* name;
@@ -106,8 +107,8 @@ TEST_F(DataParallelTest, EqualsOneDevice) {
   }
 }
 
-// Their gradients are summed by one node for a bucket, which is taken apart where no library knows
-// it: to the same bits, unless real GPUs compute them.
+// Gradients are summed by one node for a bucket, which is decomposed where no library runs it; the
+// bits are the same, unless real GPUs compute them.
 TEST_F(DataParallelTest, GpusLearnWhatOtherDevicesLearn) {
   const int gpus = cuda::device_count();
   const double tolerance = gpus > 0 ? 1e-4 : 0;
@@ -134,23 +135,23 @@ TEST_F(DataParallelTest, GpusLearnWhatOtherDevicesLearn) {
 }
 
 TEST_F(DataParallelTest, SplitsEvenly) {
-  std::vector<int64_t> parts;
+  std::vector<int64_t> sizes;
   const auto x = Input({3});
   const Model model({.inputs = x, .outputs = Lambda([&](const Call& c) {
-                                    if (c.replica() != nullptr)
-                                      parts.push_back(c.replica()->end - c.replica()->begin);
+                                    if (const Replication* all = c.tracer().replication())
+                                      sizes.push_back(all->replica().end - all->replica().begin);
                                     return c.input();
                                   })(x)});
   const Model many = distribute(model, DataParallel({.devices = first(4)}));
   for (const auto& [batch, expected] : std::map<int64_t, std::vector<int64_t>>{
            {12, {3, 3, 3, 3}}, {7, {1, 2, 2, 2}}, {2, {1, 1}}}) {
-    parts.clear();
+    sizes.clear();
     many.predict(waves({batch, 3}));
-    EXPECT_EQ(parts, expected) << "batch " << batch;
+    EXPECT_EQ(sizes, expected) << "batch " << batch;
   }
 }
 
-TEST_F(DataParallelTest, AModelMaySayItselfHowItIsDistributed) {
+TEST_F(DataParallelTest, AModelMadeByDistributeIgnoresTheScope) {
   const DataParallel two({.devices = first(2)});
   const auto scope = two.scope();
   const Model model = mlp();
@@ -159,7 +160,7 @@ TEST_F(DataParallelTest, AModelMaySayItselfHowItIsDistributed) {
   EXPECT_NE(plan.find("cpu:2 matmul"), std::string::npos) << plan;
 }
 
-// Frozen when compiled and thawed afterwards, as without a distribution.
+// Frozen when compiled and unfrozen afterwards, as without a distribution.
 TEST_F(DataParallelTest, TrainsWhatTheModelTrains) {
   const DataParallel two({.devices = first(2)});
   for (const bool distributed : {false, true}) {
@@ -175,7 +176,7 @@ TEST_F(DataParallelTest, TrainsWhatTheModelTrains) {
   }
 }
 
-// Each device takes its share of the optimizer's step.
+// Each device makes its share of the optimizer's step.
 TEST_F(DataParallelTest, VariablesAreSpreadOverTheDevices) {
   const Model model = mlp();
   distribute(model, DataParallel({.devices = first(2)}));
@@ -185,8 +186,8 @@ TEST_F(DataParallelTest, VariablesAreSpreadOverTheDevices) {
   EXPECT_EQ(elements, (std::map<std::string, int64_t>{{"cpu:0", 83}, {"cpu:1", 120}}));
 }
 
-// Clipping, averages, accumulation, regularizers, constraints: each device does all of it alike.
-TEST_F(DataParallelTest, EveryOptimizerStepsOnEachMirror) {
+// Clipping, averages, accumulation, regularizers, constraints: each device computes the same.
+TEST_F(DataParallelTest, EveryOptimizerStepsOnEachMirroredCopy) {
   const auto make = [] {
     const auto x = Input({6});
     const Symbols y = Dense({.units = 8,
@@ -221,8 +222,8 @@ TEST_F(DataParallelTest, EveryOptimizerStepsOnEachMirror) {
   }
 }
 
-// Nobody sends weights: every device makes the whole step.
-TEST_F(DataParallelTest, EachMirrorMakesItsOwnStep) {
+// Weights are not sent: every device makes the whole step.
+TEST_F(DataParallelTest, EachMirroredCopyMakesItsOwnStep) {
   for (const bool mirror : {false, true}) {
     Model many = distribute(mlp(), DataParallel({.devices = first(3), .mirror_variables = mirror}));
     many.compile({.optimizer = "adam", .loss = "mse"});
@@ -237,38 +238,38 @@ TEST_F(DataParallelTest, EachMirrorMakesItsOwnStep) {
   }
 }
 
-// Each device has a copy, of the slots too, and steps by itself; others see one variable.
-TEST_F(DataParallelTest, MirrorsAreOneVariable) {
+// Each device has a copy, of the slots too, and makes its own step; other code sees one variable.
+TEST_F(DataParallelTest, AMirroredVariableLooksLikeOneVariable) {
   Model twin = mlp();
   const auto before = twin.get_weights();
   Model many = distribute(twin, DataParallel({.devices = first(2), .mirror_variables = true}));
   const Variable kernel = twin.weights()[0];
-  ASSERT_NE(parts_of(kernel), nullptr);
-  EXPECT_TRUE(parts_of(kernel)->mirrored());
-  EXPECT_EQ(parts_of(kernel)->devices(), (std::vector{Device("cpu:0"), Device("cpu:1")}));
+  ASSERT_NE(shards_of(kernel), nullptr);
+  EXPECT_TRUE(shards_of(kernel)->mirrored());
+  EXPECT_EQ(shards_of(kernel)->devices(), (std::vector{Device("cpu:0"), Device("cpu:1")}));
   EXPECT_EQ(twin.get_weights(), before);
   many.compile({.optimizer = "adam", .loss = "mse"});
   const Tensor x = waves({8, 6}), y = waves({8, 3}, 1);
   many.train_on_batch(x, y);
   int slots = 0;
   for (const Variable& slot : many.optimizer().variables())
-    slots += parts_of(slot) != nullptr && parts_of(slot)->mirrored() ? 1 : 0;
+    slots += shards_of(slot) != nullptr && shards_of(slot)->mirrored() ? 1 : 0;
   EXPECT_EQ(slots, 8);
 
   const Tensor ones = Tensor::full(DType::f32, {6, 20}, 1);
   kernel.assign(ones);
-  for (const Variable& copy : parts_of(kernel)->parts) EXPECT_EQ(copy.value(), ones);
+  for (const Variable& copy : shards_of(kernel)->shards) EXPECT_EQ(copy.value(), ones);
   EXPECT_EQ(kernel.value(), ones);
   expect_near(many.predict(x).leaf(), twin.predict(x).leaf(), 1e-6);
 
-  // Made anew for other devices alone, and whole again.
+  // Mirrored again only for other devices; and whole again.
   distribute(twin, DataParallel({.devices = first(3), .mirror_variables = true}));
-  EXPECT_EQ(parts_of(kernel)->parts.size(), 3U);
+  EXPECT_EQ(shards_of(kernel)->shards.size(), 3U);
   const uint64_t moves = Variable::moves();
   distribute(twin, DataParallel({.devices = first(3), .mirror_variables = true}));
   EXPECT_EQ(Variable::moves(), moves);
   distribute(twin, DataParallel({.devices = first(2), .mirror_variables = false}));
-  EXPECT_EQ(parts_of(kernel), nullptr);
+  EXPECT_EQ(shards_of(kernel), nullptr);
   EXPECT_EQ(kernel.value(), ones);
   set_logical_devices("gpu", 2);  // where sending costs
   EXPECT_TRUE(DataParallel({.devices = {"gpu:0", "gpu:1"}}).mirrors_variables());
@@ -276,7 +277,7 @@ TEST_F(DataParallelTest, MirrorsAreOneVariable) {
   EXPECT_FALSE(DataParallel().mirrors_variables());
 }
 
-TEST_F(DataParallelTest, SpeaksKerassWords) {
+TEST_F(DataParallelTest, HasKerasInterface) {
   const DataParallel all;
   EXPECT_EQ(all.num_model_replicas(), 4);
   EXPECT_EQ(all.batch_dim_name(), "batch");

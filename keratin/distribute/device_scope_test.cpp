@@ -1,5 +1,5 @@
-// Layers and variables on devices: who runs where, what crosses, and that the numbers stay the
-// same.
+// Layers and variables on devices: where steps run, which transfers there are, and that the numbers
+// stay the same.
 #include <gtest/gtest.h>
 
 #include "keratin/base/text.h"
@@ -33,20 +33,20 @@ SymbolicTensor dense_on(std::string_view device, int64_t units, const SymbolicTe
   return Dense({.units = units, .activation = "tanh"})(x);
 }
 
-// dense on gpu:0, dense_1 on gpu:1, dense_2 nowhere in particular.
+// dense on gpu:0, dense_1 on gpu:1, dense_2 outside all scopes.
 Model staged() {
   const auto x = Input({3});
   const SymbolicTensor y = dense_on("gpu:1", 4, dense_on("gpu:0", 5, x));
   return Model({.inputs = x, .outputs = Dense({.units = 2})(y)});
 }
 
-TEST_F(Devices, AScopeWantsADeviceThatIsThere) {
+TEST_F(Devices, AScopeRefusesAnUnknownDevice) {
   expect_user_error([] { (void)device_scope("gpu:2"); },
                     "device_scope: there is no device gpu:2; there are 3, the last is gpu:1");
   expect_user_error([] { (void)device_scope("hpu:0"); }, "expected a name like 'cpu:0'");
 }
 
-TEST_F(Devices, VariablesLiveWhereTheyAreMade) {
+TEST_F(Devices, VariablesAreStoredOnTheScopesDevice) {
   const size_t before = memory_use(Device("gpu:1")).used;
   Variable here({.name = "a", .shape = {8}}), there;
   {
@@ -55,7 +55,7 @@ TEST_F(Devices, VariablesLiveWhereTheyAreMade) {
   }
   EXPECT_EQ(here.device(), Device{});
   EXPECT_EQ(there.device(), Device("gpu:1"));
-  EXPECT_EQ(memory_use(Device("gpu:1")).used, before) << "not before its value is asked for";
+  EXPECT_EQ(memory_use(Device("gpu:1")).used, before) << "memory is used before the value is read";
   EXPECT_EQ(there.value().at(7), 1);
   EXPECT_EQ(memory_use(Device("gpu:1")).used, before + 32);
   there.move_to(Device{});
@@ -64,27 +64,27 @@ TEST_F(Devices, VariablesLiveWhereTheyAreMade) {
   EXPECT_EQ(memory_use(Device("gpu:1")).used, before);
 }
 
-TEST_F(Devices, LayersLiveWhereTheyAreMade) {
+TEST_F(Devices, LayersRunOnTheScopesDevice) {
   const Model model = staged();
   std::vector<std::string> homes;
   for (const Variable& v : model.weights()) homes.push_back(text(v.path(), ' ', v.device()));
   EXPECT_EQ(homes, (std::vector<std::string>{"dense/kernel gpu:0", "dense/bias gpu:0",
                                              "dense_1/kernel gpu:1", "dense_1/bias gpu:1",
                                              "dense_2/kernel cpu:0", "dense_2/bias cpu:0"}));
-  // A clone lives where it is made, not where its source does.
+  // A clone belongs to the scope in which it is made, not to the device of its source.
   const auto scope = device_scope("cpu:0");
   for (const Variable& v : clone_model(model).weights()) EXPECT_EQ(v.device(), Device{});
 }
 
-TEST_F(Devices, ThePlanSaysWhoRunsWhatWhereAndWhatCrosses) {
+TEST_F(Devices, ThePlanShowsDevicesAndTransfers) {
   const Model model = staged();
   const std::string plan =
       model.program(waves({8, 3}, 0), {.engine = {.threads = 1}})->executable().describe();
   const auto says = [&](const std::string& words) {
     EXPECT_NE(plan.find(words), std::string::npos) << words << "\nin\n" << plan;
   };
-  // The input to the first device, the hidden layer to the second; weights are there already, but
-  // for those of the last layer, which come from cpu:0.
+  // The input goes to the first device, the hidden layer to the second; weights are stored there
+  // already, except those of the last layer, which are sent from cpu:0.
   says("\n  gpu:0: 2 steps, ");
   says(" 1 transfers of 96 bytes\n");
   says(" from cpu:0, 96 bytes [dense]\n");
@@ -107,7 +107,7 @@ TEST_F(Devices, TrainsToTheSameWeights) {
     const auto got = placed.get_weights(), expected = plain.get_weights();
     for (size_t w = 0; w < got.size(); ++w)
       EXPECT_EQ(got[w].to_vector(), expected[w].to_vector()) << optimizer << ", weight " << w;
-    // What the optimizer keeps is beside the weights.
+    // Slots of the optimizer are stored beside the weights.
     for (const Variable& v : placed.optimizer().variables()) {
       if (v.path().find("dense_1_") == std::string::npos) continue;
       EXPECT_EQ(v.device(), Device("gpu:1")) << v.path();
@@ -129,7 +129,7 @@ TEST_F(Devices, VariablesMayMoveBetweenSteps) {
   }
 }
 
-TEST_F(Devices, LoopsAndTablesRunWhereTheirLayersLive) {
+TEST_F(Devices, LoopsAndTablesRunOnTheirLayersDevice) {
   const auto ids = Input(InputOptions{.shape = {6}, .dtype = DType::i32});
   SymbolicTensor y;
   {

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <ostream>
 
 #include "keratin/base/text.h"
@@ -14,29 +13,41 @@
 namespace keratin::distribute {
 namespace {
 
-std::mutex lock;
-std::shared_ptr<const Distribution> current;
-
 ReplicasOptions options_of(const std::shared_ptr<const Distribution>& distribution) {
   ReplicasOptions options{
       .devices = distribution->device_mesh().along(distribution->batch_dim_name()),
       .distribution = distribution};
-  options.lay_out = [distribution](const std::vector<Variable>& variables) {
-    lay_out(variables, *distribution);
+  options.store_variables = [distribution](const std::vector<Variable>& variables) {
+    store_variables(variables, *distribution);
   };
   return options;
 }
 
-// A model that says itself how it is distributed stays as it is.
-LayerPtr run(const LayerPtr& layer, const std::shared_ptr<const Distribution>& distribution) {
-  if (&saved_model(*layer) != layer.get()) return layer;
-  return std::make_shared<ReplicasLayer>(layer, options_of(distribution));
+// Runs models as a distribution says. A model that was made by `distribute` itself stays as it is.
+class DistributedRunner final : public ModelRunner {
+ public:
+  explicit DistributedRunner(std::shared_ptr<const Distribution> distribution)
+      : distribution_(std::move(distribution)) {}
+
+  LayerPtr layer_for(const LayerPtr& model) const override {
+    if (&saved_model(*model) != model.get()) return model;
+    return std::make_shared<ReplicasLayer>(model, options_of(distribution_));
+  }
+  const std::shared_ptr<const Distribution>& distribution() const { return distribution_; }
+
+ private:
+  std::shared_ptr<const Distribution> distribution_;
+};
+
+RunnerPtr runner_of(std::shared_ptr<const Distribution> distribution) {
+  if (distribution == nullptr) return nullptr;
+  return std::make_shared<DistributedRunner>(std::move(distribution));
 }
 
-// A whole number of the environment, unless one was given.
-int64_t setting(std::optional<int64_t> given, const char* name, int64_t otherwise) {
+// The given number, or else a whole number of the environment, or else the fallback.
+int64_t setting(std::optional<int64_t> given, const char* name, int64_t fallback) {
   const char* value = std::getenv(name);
-  if (given || value == nullptr) return given.value_or(otherwise);
+  if (given || value == nullptr) return given.value_or(fallback);
   const char* end = value + std::strlen(value);
   int64_t number = 0;
   const auto [rest, error] = std::from_chars(value, end, number);
@@ -51,7 +62,7 @@ Distribution::Distribution(DeviceMesh mesh, std::string batch_dim_name, bool aut
     : mesh_(std::move(mesh)),
       batch_dim_name_(std::move(batch_dim_name)),
       auto_shard_dataset_(auto_shard_dataset) {
-  mesh_.size_of(batch_dim_name_);  // is one of its axes
+  mesh_.size_of(batch_dim_name_);  // an error if the mesh has no such axis
 }
 
 TensorLayout Distribution::get_data_layout(const Shape& data) const {
@@ -77,34 +88,27 @@ std::ostream& operator<<(std::ostream& out, const Distribution& distribution) {
 }
 
 Model distribute(const Model& model, const Distribution& distribution) {
-  lay_out(model.weights(), distribution);
+  store_variables(model.weights(), distribution);
   ReplicasOptions options = options_of(distribution.shared());
-  options.lay_out = {};
+  options.store_variables = {};
   return replicated(model, std::move(options));
 }
 
 void set_distribution(std::shared_ptr<const Distribution> distribution) {
-  const std::lock_guard guard(lock);
-  current = distribution;
-  if (distribution == nullptr)
-    set_runner({});
-  else
-    set_runner([distribution](const LayerPtr& layer) { return run(layer, distribution); });
+  set_process_runner(runner_of(std::move(distribution)));
 }
 
 void set_distribution(const Distribution& distribution) { set_distribution(distribution.shared()); }
 
 std::shared_ptr<const Distribution> distribution() {
-  const std::lock_guard guard(lock);
-  return current;
+  const auto runner = std::dynamic_pointer_cast<const DistributedRunner>(current_runner());
+  return runner != nullptr ? runner->distribution() : nullptr;
 }
 
 DistributionScope::DistributionScope(std::shared_ptr<const Distribution> distribution)
-    : outer_(distribute::distribution()) {
-  set_distribution(std::move(distribution));
-}
+    : scope_(std::make_unique<RunnerScope>(runner_of(std::move(distribution)))) {}
 
-DistributionScope::~DistributionScope() { set_distribution(outer_); }
+DistributionScope::~DistributionScope() = default;
 
 void initialize(const InitializeOptions& options) {
   const char* listed = std::getenv("KERAS_DISTRIBUTION_JOB_ADDRESSES");

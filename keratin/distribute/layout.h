@@ -10,10 +10,11 @@
 #include "keratin/engine/devices.h"
 #include "keratin/tensor/shape.h"
 
-// How tensors lie on devices, in the words of keras.distribution.
+// Meshes of devices and layouts of tensors on them, in the words of keras.distribution.
 namespace keratin::distribute {
 
-// The names of the devices of a type ("cpu", "gpu"); of GPUs where there are any, else of the CPU.
+// The names of the devices of a type, "cpu" or "gpu". Default: GPUs if there are any, or else the
+// CPU's.
 KERATIN_API std::vector<std::string> list_devices(std::optional<std::string> device_type = {});
 KERATIN_API int64_t get_device_count(std::optional<std::string> device_type = {});
 
@@ -32,14 +33,14 @@ class KERATIN_API DeviceMesh {
   const std::vector<std::string>& axis_names() const { return axis_names_; }
   const std::vector<Device>& devices() const { return devices_; }  // row by row
 
-  // How many devices lie along an axis, which must be one of the mesh's.
+  // The number of devices along an axis, which the mesh must have.
   int64_t size_of(const std::string& axis) const;
   // The first device of each step along an axis.
   std::vector<Device> along(const std::string& axis) const;
-  // Which axis that is; and the device at a position, one number per axis, or the other way round.
+  // The index of an axis; the device at a position, which has a number per axis; and its inverse.
   size_t index_of(const std::string& axis) const;
   Device at(const Dims& position) const;
-  std::optional<Dims> position_of(Device device) const;  // nothing where it is not in the mesh
+  std::optional<Dims> position_of(Device device) const;  // none if not in the mesh
 
   bool operator==(const DeviceMesh&) const = default;
 
@@ -50,7 +51,7 @@ class KERATIN_API DeviceMesh {
 };
 KERATIN_API std::ostream& operator<<(std::ostream& out, const DeviceMesh& mesh);
 
-// Along which axis of the mesh each axis of a tensor is split; nothing where it is whole.
+// Along which axis of the mesh each axis of a tensor is cut; none for an axis that is whole.
 class KERATIN_API TensorLayout {
  public:
   using Axes = std::vector<std::optional<std::string>>;
@@ -72,8 +73,8 @@ class KERATIN_API TensorLayout {
 };
 KERATIN_API std::ostream& operator<<(std::ostream& out, const TensorLayout& layout);
 
-// Layouts by the paths of variables, "encoder/dense/kernel", and of what layers give,
-// "encoder/dense/output": keys are paths, or regular expressions that match a whole one.
+// Layouts by the paths of variables, "encoder/dense/kernel", and of outputs of layers,
+// "encoder/dense/output": keys are paths, or regular expressions that match a whole path.
 class KERATIN_API LayoutMap {
  public:
   explicit LayoutMap(DeviceMesh mesh) : mesh_(std::move(mesh)) {}
@@ -85,8 +86,7 @@ class KERATIN_API LayoutMap {
   // A new key; a layout without a mesh gets this one.
   void set(const std::string& key, TensorLayout layout);
   void erase(const std::string& key);
-  // The layout of the key that equals the path, else of the one whose expression matches it, if
-  // any.
+  // The layout of the key that equals the path, or else of the one key whose expression matches it.
   std::optional<TensorLayout> find(const std::string& path) const;
 
  private:

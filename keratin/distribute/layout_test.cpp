@@ -43,7 +43,7 @@ TEST_F(Layouts, DevicesAreListedByType) {
   EXPECT_EQ(get_device_count("gpu"), 0);
 }
 
-TEST_F(Layouts, AMeshRefusesWhatDoesNotFit) {
+TEST_F(Layouts, AMeshRefusesBadShapes) {
   const auto refuses = [](const DeviceMeshOptions& options, const char* message) {
     testing::expect_user_error([&] { DeviceMesh{options}; }, message);
   };

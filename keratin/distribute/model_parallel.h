@@ -6,14 +6,14 @@
 namespace keratin::distribute {
 
 struct ModelParallelOptions {
-  std::optional<LayoutMap> layout_map = {};  // of variables and outputs; it must be given
-  std::string batch_dim_name = {};           // the axis that splits the batch; the mesh's first
-  bool auto_shard_dataset = true;            // among processes, of which there is one
+  std::optional<LayoutMap> layout_map = {};  // of variables and outputs; required
+  std::string batch_dim_name = {};           // splits the batch; default: the mesh's first axis
+  bool auto_shard_dataset = true;            // among processes; there is one
 };
 
-// Variables are split over the devices as the map says, each device holding its part; the batch is
-// split along one axis of the mesh. The devices along the other axes share the work of a replica:
-// products with a split variable are made of its parts, where these are.
+// Variables are sharded over the devices as the map says, and the batch is split along one axis of
+// the mesh. The devices along the other axes share the work of a replica: each computes with the
+// shards that it stores.
 class KERATIN_API ModelParallel final : public Distribution {
  public:
   explicit ModelParallel(const ModelParallelOptions& options);

@@ -10,7 +10,7 @@
 #include "keratin/base/text.h"
 #include "keratin/callbacks/callbacks.h"
 #include "keratin/distribute/data_parallel.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/saving.h"
@@ -26,7 +26,7 @@ namespace {
 using testing::expect_user_error;
 using testing::waves;
 
-Model mlp() {
+Model two_dense() {
   const auto x = Input({6});
   const Symbols y = Dense({.units = 20, .activation = "tanh"}, "up")(x);
   return Model({.inputs = x, .outputs = Dense({.units = 4}, "down")(y)});
@@ -38,7 +38,7 @@ DeviceMesh mesh(int64_t batch, int64_t model) {
   return DeviceMesh({.shape = {batch, model}, .axis_names = {"batch", "model"}, .devices = names});
 }
 
-// Columns of the first kernel, rows of the second: what is between stays in parts.
+// Columns of the first kernel, rows of the second: the values between them stay sharded.
 ModelParallel megatron(const DeviceMesh& devices) {
   LayoutMap map(devices);
   map.set("up/kernel", {std::nullopt, "model"});
@@ -65,7 +65,7 @@ class ModelParallelTest : public ::testing::Test {
   }
 };
 
-TEST_F(ModelParallelTest, SpeaksKerassWords) {
+TEST_F(ModelParallelTest, HasKerasInterface) {
   const ModelParallel given = with("d/kernel", {std::nullopt, "model"});
   EXPECT_EQ(given.num_model_replicas(), 2);
   EXPECT_EQ(given.batch_dim_name(), "batch");
@@ -85,7 +85,7 @@ TEST_F(ModelParallelTest, SpeaksKerassWords) {
                    .auto_shard_dataset());
 }
 
-TEST_F(ModelParallelTest, RefusesLayoutsThatDoNotFit) {
+TEST_F(ModelParallelTest, RefusesBadLayouts) {
   expect_user_error([] { ModelParallel({}); }, "You must specify a layout_map argument.");
   expect_user_error(
       [] { ModelParallel({.layout_map = LayoutMap(mesh(2, 2)), .batch_dim_name = "nope"}); },
@@ -94,7 +94,7 @@ TEST_F(ModelParallelTest, RefusesLayoutsThatDoNotFit) {
                     "Invalid axis names for Layout. Valid axis names: {'batch', 'model'}, Got "
                     "{'x'}");
   const auto refused = [](const char* key, const TensorLayout& layout, const std::string& message) {
-    expect_user_error([&] { distribute(mlp(), with(key, layout)); }, message);
+    expect_user_error([&] { distribute(two_dense(), with(key, layout)); }, message);
   };
   refused("up/kernel", {"model", "model"},
           "a layout can map every axis of the mesh to at most one axis of the variable");
@@ -109,14 +109,15 @@ TEST_F(ModelParallelTest, RefusesLayoutsThatDoNotFit) {
       "(full shape: (3, 4))");
   expect_user_error(
       [] {
-        distribute(mlp(), with("up/kernel", TensorLayout({std::nullopt, "model"}, mesh(1, 2))));
+        distribute(two_dense(),
+                   with("up/kernel", TensorLayout({std::nullopt, "model"}, mesh(1, 2))));
       },
       "is not of the distribution's mesh");
-  EXPECT_TRUE(parts_of(odd.weights()[0]) == nullptr);  // nothing was changed
+  EXPECT_TRUE(shards_of(odd.weights()[0]) == nullptr);  // nothing was changed
 }
 
-// Each device holds its part of the weights and of the optimizer's state, and no more.
-TEST_F(ModelParallelTest, DevicesHoldTheirParts) {
+// Each device stores its shard of the weights and of the optimizer's state, and no more.
+TEST_F(ModelParallelTest, DevicesStoreTheirShards) {
   const auto x = Input({64});
   const Symbols wide = Dense({.units = 1024, .activation = "relu"}, "up")(x);
   const Model model({.inputs = x, .outputs = Dense({.units = 64}, "down")(wide)});
@@ -138,17 +139,17 @@ TEST_F(ModelParallelTest, DevicesHoldTheirParts) {
   // Momentum and velocity beside the weights; the rest is a program's working memory.
   for (const Variable& slot : many.optimizer().variables())
     if (slot.shape().count() == 64 * 1024) {
-      ASSERT_NE(parts_of(slot), nullptr) << slot.path();
-      ASSERT_EQ(parts_of(slot)->parts.size(), 4U);
-      for (size_t j = 0; j < 4; ++j) EXPECT_EQ(parts_of(slot)->parts[j].device(), devices()[j]);
+      ASSERT_NE(shards_of(slot), nullptr) << slot.path();
+      ASSERT_EQ(shards_of(slot)->shards.size(), 4U);
+      for (size_t j = 0; j < 4; ++j) EXPECT_EQ(shards_of(slot)->shards[j].device(), devices()[j]);
     }
   for (size_t i = 1; i < 4; ++i)
     EXPECT_LT(memory_use(devices()[i]).peak - before[i], 2 * kernels) << devices()[i];
 }
 
-// Products are made where the parts are: no device ever holds a whole kernel.
-TEST_F(ModelParallelTest, WorksWhereThePartsAre) {
-  Model many = distribute(mlp(), megatron(mesh(1, 2)));
+// Matmuls run on the devices of the shards: no device ever stores a whole kernel.
+TEST_F(ModelParallelTest, ComputesOnTheDevicesOfShards) {
+  Model many = distribute(two_dense(), megatron(mesh(1, 2)));
   const std::string plan = many.program(waves({8, 6}))->executable().describe();
   int products[2] = {0, 0};
   for (size_t at = plan.find("matmul"); at != std::string::npos; at = plan.find("matmul", at + 1)) {
@@ -160,12 +161,12 @@ TEST_F(ModelParallelTest, WorksWhereThePartsAre) {
   EXPECT_EQ(plan.find("concat"), std::string::npos) << plan;
 }
 
-TEST_F(ModelParallelTest, OthersSeeWholeVariables) {
-  const Model one = mlp();
-  Model twin = mlp();
+TEST_F(ModelParallelTest, ShardedVariablesLookWhole) {
+  const Model one = two_dense();
+  Model twin = two_dense();
   twin.set_weights(one.get_weights());
   Model many = distribute(twin, megatron(mesh(2, 2)));
-  ASSERT_NE(parts_of(twin.weights()[0]), nullptr);
+  ASSERT_NE(shards_of(twin.weights()[0]), nullptr);
   const uint64_t moves = Variable::moves();
   distribute(twin, megatron(mesh(2, 2)));  // they lie there already
   EXPECT_EQ(Variable::moves(), moves);
@@ -185,7 +186,7 @@ TEST_F(ModelParallelTest, OthersSeeWholeVariables) {
     for (int64_t i = 0; i < got.count(); ++i) ASSERT_NEAR(got.at(i), expected.at(i), 1e-6);
   };
   near(loaded.predict(x).leaf());
-  // Optimizer and weights go on alike, one whole and one in parts.
+  // Training continues the same way with whole and with sharded variables.
   const double whole = loaded.train_on_batch(x, y).at("loss");
   many.reset_metrics();
   EXPECT_NEAR(many.train_on_batch(x, y).at("loss"), whole, 1e-6);
@@ -199,7 +200,7 @@ TEST_F(ModelParallelTest, OthersSeeWholeVariables) {
   std::filesystem::remove_all(folder);
 
   twin.weights()[0].move_to(Device{});  // whole again
-  EXPECT_TRUE(parts_of(twin.weights()[0]) == nullptr);
+  EXPECT_TRUE(shards_of(twin.weights()[0]) == nullptr);
   near(many.predict(x).leaf());
 }
 
@@ -210,20 +211,20 @@ TEST_F(ModelParallelTest, ModelsMadeInAScopeAreDistributed) {
   {
     const auto scope = parts.scope();
     EXPECT_EQ(text(*distribution()), text(parts));
-    many = mlp();
+    many = two_dense();
     const auto inner = DataParallel().scope();
     EXPECT_EQ(distribution()->class_name(), "DataParallel");
   }
   EXPECT_EQ(distribution(), nullptr);
-  Model one = mlp();
+  Model one = two_dense();
   one.set_weights(many->get_weights());
   const Tensor x = waves({7, 6}), y = waves({7, 4}, 1);
   for (Model* model : {&one, &*many}) model->compile({.optimizer = "adam", .loss = "mse"});
   for (int i = 0; i < 3; ++i)
     EXPECT_NEAR(many->train_on_batch(x, y).at("loss"), one.train_on_batch(x, y).at("loss"), 1e-6);
-  EXPECT_NE(parts_of(many->weights()[0]), nullptr);
+  EXPECT_NE(shards_of(many->weights()[0]), nullptr);
   EXPECT_EQ(many->weights()[0].path(), "up/kernel");
-  EXPECT_TRUE(parts_of(one.weights()[0]) == nullptr);
+  EXPECT_TRUE(shards_of(one.weights()[0]) == nullptr);
 
   set_distribution(parts);
   Sequential late({Dense({.units = 20}, "up"), Dense({.units = 4}, "down")});
@@ -234,7 +235,7 @@ TEST_F(ModelParallelTest, ModelsMadeInAScopeAreDistributed) {
   EXPECT_EQ(late.predict(x).leaf().shape(), (Shape{7, 4}));
 }
 
-// The layer before it gives what is cut; `bend` is done to the parts.
+// The output of `up` is sharded; `bend` is computed on its shards.
 Model bent(const LambdaFunction& function = lambda_function([](Value v) { return v; })) {
   const auto x = Input({6});
   const SymbolicTensor up = Dense({.units = 10}, "up")(x);
@@ -243,7 +244,7 @@ Model bent(const LambdaFunction& function = lambda_function([](Value v) { return
       {.inputs = x, .outputs = Dense({.units = 4}, "down")(Lambda(function, "scale")(bend))});
 }
 
-// How often a device does something, by the plan.
+// The number of steps of a device whose line in the plan contains some words.
 int count(const Model& model, const Tensor& x, const std::string& device, const std::string& what) {
   std::istringstream plan(model.program(x)->executable().describe());
   int found = 0;
@@ -265,8 +266,8 @@ void expect_trains_alike(const Model& twin, const ModelParallel& distribution) {
   }
 }
 
-// What a layer gives lies as the map says; the numbers are the same.
-TEST_F(ModelParallelTest, OutputsLieAsTheMapSays) {
+// Outputs of layers have the layouts of the map; the numbers are the same.
+TEST_F(ModelParallelTest, OutputsHaveTheLayoutsOfTheMap) {
   const Tensor x = waves({8, 6});
   LayoutMap map(mesh(1, 2));
   EXPECT_EQ(count(distribute(bent(), ModelParallel({.layout_map = map})), x, "cpu:1", "[bend]"), 0);
@@ -287,8 +288,8 @@ TEST_F(ModelParallelTest, OutputsLieAsTheMapSays) {
     }
 }
 
-// Sizes that the mesh does not divide are cut all the same, also those smaller than it.
-TEST_F(ModelParallelTest, OutputsOfAnySizeAreCut) {
+// Also sizes that the mesh does not divide, and sizes smaller than the mesh.
+TEST_F(ModelParallelTest, ShardsOutputsOfAnySize) {
   LayoutMap map(mesh(1, 4));
   map.set(".*/output", {std::nullopt, "model"});
   const auto x = Input({6});
@@ -298,40 +299,40 @@ TEST_F(ModelParallelTest, OutputsOfAnySizeAreCut) {
                       ModelParallel({.layout_map = map}));
 }
 
-class AskedLayouts final : public Distribution {
+class RecordedLayouts final : public Distribution {
  public:
-  AskedLayouts() : Distribution(mesh(1, 2), "batch", true) {}
-  std::string_view class_name() const override { return "AskedLayouts"; }
+  RecordedLayouts() : Distribution(mesh(1, 2), "batch", true) {}
+  std::string_view class_name() const override { return "RecordedLayouts"; }
   std::shared_ptr<const Distribution> shared() const override {
-    return std::make_shared<AskedLayouts>(*this);
+    return std::make_shared<RecordedLayouts>(*this);
   }
   std::optional<TensorLayout> get_tensor_layout(const std::string& path) const override {
-    asked->insert(path);
+    paths->insert(path);
     return std::nullopt;
   }
-  std::shared_ptr<std::set<std::string>> asked = std::make_shared<std::set<std::string>>();
+  std::shared_ptr<std::set<std::string>> paths = std::make_shared<std::set<std::string>>();
 };
 
-// The paths that Keras 3.15 asks for.
+// The paths that Keras 3.15 looks up.
 TEST_F(ModelParallelTest, OutputsHaveKerassPaths) {
   const auto x = Input({6});
   const Sequential inner({Dense({.units = 4}, "in1")}, "inner");
   const SymbolicTensor rows =
       Reshape({.target_shape = {2, 2}}, "rs")(inner(SymbolicTensor(Dense({.units = 8}, "d1")(x))));
   const Model model({.inputs = x, .outputs = Dense({.units = 3}, "d2")(rows), .name = "whole"});
-  const AskedLayouts asked;
-  distribute(model, asked).predict(waves({4, 6}));
-  EXPECT_EQ(*asked.asked, (std::set<std::string>{"d1/output", "inner/in1/output", "inner/output",
+  const RecordedLayouts paths;
+  distribute(model, paths).predict(waves({4, 6}));
+  EXPECT_EQ(*paths.paths, (std::set<std::string>{"d1/output", "inner/in1/output", "inner/output",
                                                  "rs/output", "d2/output", "whole/output"}));
-  asked.asked->clear();
-  const auto scope = asked.scope();
+  paths.paths->clear();
+  const auto scope = paths.scope();
   Sequential late({Dense({.units = 4}, "a"), layers::Activation({.activation = "relu"}, "b")},
                   "late");
   late.predict(waves({4, 6}));
-  EXPECT_EQ(*asked.asked, (std::set<std::string>{"late/a/output", "late/b/output", "late/output"}));
+  EXPECT_EQ(*paths.paths, (std::set<std::string>{"late/a/output", "late/b/output", "late/output"}));
 }
 
-TEST_F(ModelParallelTest, ATensorIsDistributedWhereItIsMade) {
+TEST_F(ModelParallelTest, DistributeTensorShardsAValue) {
   const Tensor x = waves({8, 6});
   const auto cut = [](const TensorLayout& layout) {
     return lambda_function([=](Value v) { return distribute_tensor(v, layout) * 2.0 + 1.0; });
@@ -346,7 +347,7 @@ TEST_F(ModelParallelTest, ATensorIsDistributedWhereItIsMade) {
   EXPECT_EQ(count(distribute(bent(samples), four), x, "cpu:2", "[scale]"), 1);
   expect_trains_alike(bent(samples), four);
 
-  // Where no batch is split, its axis is one like any other: each device has a part of the grid.
+  // Without a split batch, its axis is like any other: each device has a shard of the grid.
   const Model alone = bent(cut(TensorLayout({"batch", "model"}, mesh(2, 2))));
   for (const char* device : {"cpu:0", "cpu:1", "cpu:2", "cpu:3"})
     EXPECT_EQ(count(alone, x, device, "mul add"), 1) << device;
@@ -374,7 +375,7 @@ TEST_F(ModelParallelTest, OutputsRefuseLayoutsThatDoNotFit) {
       "Cannot create sharding when device mesh is not set for TensorLayout.");
 }
 
-TEST_F(ModelParallelTest, ThereIsOneProcess) {
+TEST_F(ModelParallelTest, RefusesSeveralProcesses) {
   const auto refused = [](const InitializeOptions& options, const std::string& received) {
     expect_user_error([&] { initialize(options); },
                       {"initialize: one process is all there is so far; several are not there yet",
@@ -387,7 +388,7 @@ TEST_F(ModelParallelTest, ThereIsOneProcess) {
   refused({.job_addresses = "a:1,b:2"}, "job_addresses='a:1,b:2', num_processes=1, process_id=0");
 }
 
-TEST_F(ModelParallelTest, ProcessesMayBeGivenByTheEnvironment) {
+TEST_F(ModelParallelTest, ReadsProcessesFromTheEnvironment) {
   const auto with = [](const char* name, const char* value, const std::string& message) {
     const std::string full = text("KERAS_DISTRIBUTION_", name);
     setenv(full.c_str(), value, 1);

@@ -4,7 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/distribute/replicas.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 
 namespace keratin {
 namespace {
@@ -17,9 +17,9 @@ std::string python_list(const std::vector<std::string>& items) {
 
 std::string quoted(const std::string& name) { return "'/" + name + '\''; }
 
-// Moves all of them or, where there is no room for one, none.
+// Moves all variables to cpu:0 or, if memory runs out, none.
 void relocate(const std::vector<Variable>& variables) {
-  lay_all_or_none(variables, [&] {
+  move_all_or_none(variables, [&] {
     for (const Variable& variable : variables) variable.move_to(Device{});
   });
 }

@@ -6,7 +6,7 @@
 
 namespace keratin {
 
-// Which GPUs: the first n, or those of a list; all of them by default, and for 0 or an empty list.
+// Which GPUs: the first n, or the ids of a list. Default, and for 0 or an empty list: all of them.
 class KERATIN_API Gpus {
  public:
   Gpus() = default;
@@ -24,13 +24,13 @@ class KERATIN_API Gpus {
 
 struct MultiGpuOptions {
   Gpus gpus = {};
-  bool cpu_merge = true;        // outputs are put together on cpu:0, or else on the first GPU
+  bool cpu_merge = true;        // outputs are joined on cpu:0; if false, on the first GPU
   bool cpu_relocation = false;  // weights move to cpu:0; they are the model's own either way
 };
 
-// A model that splits each batch over several GPUs, lets the given one run on each part, and puts
-// the parts together. It shares the weights of the given model, the template: training one is
-// training the other, and what is saved of it is the template.
+// A model that splits each batch over several GPUs, runs the given model on each slice, and joins
+// the outputs. It shares the weights of the given model: training one is training the other, and
+// saving it saves the given model.
 KERATIN_API Model multi_gpu_model(const Model& model, const MultiGpuOptions& options = {});
 
 }  // namespace keratin

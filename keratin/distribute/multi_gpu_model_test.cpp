@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/graph/replication.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/saving.h"
@@ -31,7 +32,7 @@ Model small_model() {
       {.inputs = x, .outputs = Dense({.units = 2})(Dense({.units = 5, .activation = "tanh"})(x))});
 }
 
-TEST_F(MultiGpu, WantsTwoOrMoreThatAreThere) {
+TEST_F(MultiGpu, RefusesFewerThanTwoAndMissingGpus) {
   const Model model = small_model();
   expect_user_error([&] { multi_gpu_model(model, {.gpus = 1}); },
                     "For multi-gpu usage to be effective, call `multi_gpu_model` with `gpus >= 2`. "
@@ -48,21 +49,21 @@ TEST_F(MultiGpu, WantsTwoOrMoreThatAreThere) {
   expect_user_error([&] { multi_gpu_model(model, {.gpus = 10}); },
                     {"`gpus=10`", "'/gpu:9']. However this machine only has: ", "Try reducing"});
   expect_user_error([&] { multi_gpu_model(model, {.gpus = -2}); }, "Received: `gpus=-2`");
-  // No number wraps round to one that is there.
+  // Ids do not wrap round to existing ones.
   expect_user_error(
       [&] {
         multi_gpu_model(model, {.gpus = {0, 65537}});
       },
       "available: ['/cpu:0', '/gpu:0', '/gpu:65537']. However this machine only has: ");
-  // As in Keras: a device may have two parts.
+  // As in Keras, a device may run two slices.
   const Tensor x = waves({7, 3}, 0);
   EXPECT_EQ(multi_gpu_model(model, {.gpus = {1, 0, 1}}).predict(x).leaf(), model.predict(x).leaf());
   set_logical_devices("gpu", 0);
   expect_user_error([&] { multi_gpu_model(model); }, "Received: `gpus=0`");
 }
 
-// As in Keras: no number, 0 and an empty list.
-TEST_F(MultiGpu, TakesAllUnlessToldWhich) {
+// As in Keras, for no number, 0 and an empty list.
+TEST_F(MultiGpu, UsesAllGpusByDefault) {
   const std::vector<Device> all = devices(Device::Kind::gpu);
   EXPECT_EQ(Gpus().resolve(), all);
   EXPECT_EQ(Gpus(0).resolve(), all);
@@ -71,7 +72,7 @@ TEST_F(MultiGpu, TakesAllUnlessToldWhich) {
   EXPECT_EQ(Gpus({3, 1}).resolve(), (std::vector{Device("gpu:3"), Device("gpu:1")}));
 }
 
-TEST_F(MultiGpu, AModelOfADeviceThatIsGoneIsRefused) {
+TEST_F(MultiGpu, RefusesAModelOfARemovedDevice) {
   const Model parallel = multi_gpu_model(small_model(), {.gpus = 4});
   set_logical_devices("gpu", 2);
   expect_user_error(
@@ -101,26 +102,26 @@ TEST_F(MultiGpu, NamesItsOutputsAsKeras) {
             (std::vector<std::string>{through.inputs()[0].layer()->name() + "_1", "dense"}));
 }
 
-// Parts of one size, and what is left to the last; those without samples are not run, unless there
-// are no samples at all.
+// Slices of one size; the last one also has the remaining samples. Slices without samples are not
+// run, unless there are no samples at all.
 TEST_F(MultiGpu, SplitsAsKeras) {
-  std::vector<int64_t> parts;
+  std::vector<int64_t> sizes;
   const auto x = Input({3});
   const Model model({.inputs = x, .outputs = Lambda([&](const Call& c) {
-                                    if (c.replica() != nullptr)
-                                      parts.push_back(c.replica()->end - c.replica()->begin);
+                                    if (const Replication* all = c.tracer().replication())
+                                      sizes.push_back(all->replica().end - all->replica().begin);
                                     return c.input();
                                   })(x)});
   const Model many = multi_gpu_model(model, {.gpus = 4});
   for (const auto& [batch, expected] : std::map<int64_t, std::vector<int64_t>>{
            {12, {3, 3, 3, 3}}, {10, {2, 2, 2, 4}}, {3, {3}}, {0, {0}}}) {
-    parts.clear();
+    sizes.clear();
     EXPECT_EQ(many.predict_on_batch(waves({batch, 3})).leaf().shape(), (Shape{batch, 3}));
-    EXPECT_EQ(parts, expected) << "batch " << batch;
+    EXPECT_EQ(sizes, expected) << "batch " << batch;
   }
 }
 
-TEST_F(MultiGpu, RunsEveryPartOnItsDevice) {
+TEST_F(MultiGpu, RunsEverySliceOnItsDevice) {
   const Model parallel = multi_gpu_model(small_model(), {.gpus = {1, 3}});
   const std::string plan = parallel.program(waves({8, 3}, 0, 0.1))->executable().describe();
   EXPECT_NE(plan.find("gpu:1 matmul"), std::string::npos) << plan;
@@ -129,7 +130,7 @@ TEST_F(MultiGpu, RunsEveryPartOnItsDevice) {
   EXPECT_EQ(plan.find("cpu:0 matmul"), std::string::npos) << plan;
 }
 
-TEST_F(MultiGpu, PutsOutputsTogetherWhereItIsTold) {
+TEST_F(MultiGpu, JoinsOutputsOnTheMergeDevice) {
   for (const bool cpu_merge : {true, false}) {
     const Model parallel = multi_gpu_model(small_model(), {.gpus = {1, 3}, .cpu_merge = cpu_merge});
     const std::string plan = parallel.program(waves({8, 3}, 0, 0.1))->executable().describe();
@@ -138,7 +139,7 @@ TEST_F(MultiGpu, PutsOutputsTogetherWhereItIsTold) {
   }
 }
 
-// Weights, and what else a model keeps: the seeds of dropout.
+// Weights, and other variables: the seeds of dropout.
 TEST_F(MultiGpu, RelocatesAllVariables) {
   const Model model = [] {
     const auto scope = device_scope("gpu:0");
@@ -172,7 +173,7 @@ TEST_F(MultiGpu, SplitsMasksWithTheBatch) {
   EXPECT_NE(got.at(0), model.predict(x).leaf().at(0));
 }
 
-TEST_F(MultiGpu, InputsHaveOneBatch) {
+TEST_F(MultiGpu, RefusesInputsWithDifferentBatches) {
   const auto x = Input(InputOptions{.shape = {3}, .batch_size = 4}),
              y = Input(InputOptions{.shape = {3}, .batch_size = 6});
   const Model model({.inputs = Symbols{x, y},
@@ -181,8 +182,8 @@ TEST_F(MultiGpu, InputsHaveOneBatch) {
                     "model '" + model.name() + "': inputs have 4 and 6 samples");
 }
 
-// Frozen and thawed as the template is, whenever.
-TEST_F(MultiGpu, TrainsWhatTheTemplateTrains) {
+// Follows the given model when that is frozen and unfrozen.
+TEST_F(MultiGpu, TrainsWhatTheGivenModelTrains) {
   Model model = small_model();
   model.set_trainable(false);
   const Model parallel = multi_gpu_model(model, {.gpus = 2});
@@ -193,7 +194,7 @@ TEST_F(MultiGpu, TrainsWhatTheTemplateTrains) {
   EXPECT_EQ(parallel.layer()->trainable_weights().size(), 0u);
 }
 
-TEST_F(MultiGpu, ACloneHasWeightsOfItsOwn) {
+TEST_F(MultiGpu, ACloneHasItsOwnWeights) {
   const Model model = small_model();
   const Model parallel = multi_gpu_model(model, {.gpus = 2});
   const auto before = model.get_weights();
@@ -205,7 +206,7 @@ TEST_F(MultiGpu, ACloneHasWeightsOfItsOwn) {
   EXPECT_EQ(model.get_weights(), before);
 }
 
-TEST_F(MultiGpu, TrainsTheTemplate) {
+TEST_F(MultiGpu, TrainsTheGivenModel) {
   for (const bool relocate : {false, true})
     for (const bool cpu_merge : {true, false})
       for (const int64_t batch : {1, 7, 10, 64}) {
@@ -228,7 +229,7 @@ TEST_F(MultiGpu, TrainsTheTemplate) {
       }
 }
 
-TEST_F(MultiGpu, SavesAndLoadsTheTemplate) {
+TEST_F(MultiGpu, SavesAndLoadsTheGivenModel) {
   const Model model = small_model();
   Model parallel = multi_gpu_model(model, {.gpus = 2});
   parallel.compile({.optimizer = "adam", .loss = "mse"});
@@ -243,7 +244,7 @@ TEST_F(MultiGpu, SavesAndLoadsTheTemplate) {
     EXPECT_EQ(again.predict(x).leaf().to_vector(), model.predict(x).leaf().to_vector()) << name;
     EXPECT_EQ(again.optimizer().iterations(), 1) << name;
   }
-  // Weights go both ways between the two.
+  // The two models share their weights.
   parallel.save_weights(folder / "w.weights.h5");
   const Model other = small_model();
   Model(other).load_weights(folder / "w.weights.h5");
@@ -255,7 +256,7 @@ TEST_F(MultiGpu, SavesAndLoadsTheTemplate) {
 }
 
 // Adds, for each sample, the sum of its features times a weight, as a mean, as losses of samples,
-// and what does not depend on the batch.
+// and a loss that does not depend on the batch.
 class Adding final : public Layer {
  public:
   Adding() : Layer("Adding", {}) {}
@@ -276,7 +277,7 @@ class Adding final : public Layer {
   Variable weight_;
 };
 
-TEST_F(MultiGpu, LossesThatLayersAddCountAsOnOneDevice) {
+TEST_F(MultiGpu, WeighsLossesOfLayersAsOnOneDevice) {
   const auto make = [] {
     const auto x = Input({3});
     const SymbolicTensor y =
@@ -301,7 +302,7 @@ TEST_F(MultiGpu, LossesThatLayersAddCountAsOnOneDevice) {
   }
 }
 
-TEST_F(MultiGpu, StatesOfSamplesStayTheirs) {
+TEST_F(MultiGpu, KeepsPerSampleStateWithItsReplica) {
   const auto make = [] {
     const auto x = Input(InputOptions{.shape = {4, 3}, .batch_size = 7});
     return Model({.inputs = x,
@@ -336,7 +337,7 @@ TEST_F(MultiGpu, StatesOfSamplesStayTheirs) {
       "variable 'lstm/rnn_state' holds the state of 7 samples; the batch has 6");
 }
 
-TEST_F(MultiGpu, ANestedOneIsRefused) {
+TEST_F(MultiGpu, RefusesANestedReplicatedModel) {
   const Model inner = multi_gpu_model(small_model(), {.gpus = 2});
   const auto x = Input({3});
   const Model outer({.inputs = x, .outputs = inner(x)});
@@ -348,7 +349,7 @@ TEST_F(MultiGpu, ANestedOneIsRefused) {
       "a model that runs on several devices cannot be a part of another");
 }
 
-// What Keras tests itself, on eight GPUs and on some of them.
+// Keras's own tests, on eight GPUs and on some of them.
 class KerasTests : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -398,7 +399,7 @@ TEST_F(KerasTests, SeveralInputsAndOutputs) {
 }
 
 // The state is an input of the model, and is split as the sequence is.
-TEST_F(KerasTests, AnInitialStateThatIsAnInput) {
+TEST_F(KerasTests, AnInputMayBeAnInitialState) {
   check(
       [] {
         const auto x = Input({4, 3}), state = Input({5});

@@ -7,8 +7,9 @@
 
 namespace keratin::distribute {
 
-// While it lives, a model's replicas are written as the distribution says: what a layer gives is
-// laid out by its path, "encoder/dense/output", and `distribute_tensor` takes the batch for split.
+// While it lives, this thread writes a model's replicas as the distribution says: outputs of layers
+// are laid out by their paths, such as "encoder/dense/output", and `distribute_tensor` leaves the
+// samples with their replica.
 class OutputLayouts {
  public:
   OutputLayouts(const Layer& model, const Distribution& distribution);

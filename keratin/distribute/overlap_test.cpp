@@ -13,9 +13,9 @@ namespace {
 
 using testing::waves;
 
-// A kernel of 1 MiB is a bucket: its gradient is summed, and its weights make their step, before
-// the last product of the backward pass.
-TEST(Overlap, BucketsAreSummedWhileProductsAreMade) {
+// A kernel of 1 MiB is a bucket: its gradient is summed, and its weights are updated, before the
+// last matmul of the backward pass.
+TEST(Overlap, BucketsAreSummedDuringTheBackwardPass) {
   set_logical_devices("cpu", 2);
   const auto x = Input({512});
   Symbols y = x;

@@ -5,6 +5,7 @@
 #include "keratin/base/text.h"
 #include "keratin/distribute/output_layout.h"
 #include "keratin/graph/config.h"
+#include "keratin/graph/replication.h"
 #include "keratin/layers/identity.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/joining.h"
@@ -47,29 +48,29 @@ std::vector<std::string> output_names(const Model& model) {
 }  // namespace
 
 ReplicasLayer::ReplicasLayer(LayerPtr model, ReplicasOptions options)
-    : Layer("Replicas", {}),  // what trains is for the model to say, at any time
+    : Layer("Replicas", {}),  // which weights are trained is for the model to say, at any time
       model_(std::move(model)),
       options_(std::move(options)) {
   add_sublayer("model", model_);
 }
 
-// The model's variables are called as they would be without replicas.
+// The model's variables get the paths that they would have without replicas.
 void ReplicasLayer::build(const Shapes& inputs) {
   model_->ensure_built(inputs);
   const std::string scope = name() + '/';
   for (const Variable& variable : model_->variables())
     if (variable.path().starts_with(scope)) variable.set_path(variable.path().substr(scope.size()));
-  if (options_.lay_out) options_.lay_out(model_->weights());
+  if (options_.store_variables) options_.store_variables(model_->weights());
 }
 
-// One without samples is not run, unless there are none at all.
+// A replica without samples is left out, unless the batch has none at all.
 std::vector<Replica> ReplicasLayer::replicas_of(int64_t batch) const {
-  const auto parts = static_cast<int64_t>(options_.devices.size()), step = batch / parts;
+  const auto count = static_cast<int64_t>(options_.devices.size()), step = batch / count;
   std::vector<Replica> replicas;
-  for (int64_t i = 0; i < parts; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const bool even = options_.split == Split::even;
-    const int64_t begin = even ? batch * i / parts : i * step;
-    const int64_t end = even ? batch * (i + 1) / parts : i + 1 == parts ? batch : begin + step;
+    const int64_t begin = even ? batch * i / count : i * step;
+    const int64_t end = even ? batch * (i + 1) / count : i + 1 == count ? batch : begin + step;
     if (begin == end && (batch > 0 || i > 0)) continue;
     replicas.push_back({options_.devices[static_cast<size_t>(i)], begin, end, batch});
   }
@@ -81,23 +82,33 @@ LayerPtr ReplicasLayer::fresh_copy() const {
 }
 
 Results ReplicasLayer::call(const Call& c) const {
-  return apply(c, c).map<Value>([](const Traced& t) { return t.value; });
+  return call_layers(c, c).map<Value>([](const Traced& t) { return t.value; });
 }
 
-Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
+Tree<Traced> ReplicasLayer::call_layers(const Call& call, const Call&) const {
   const int64_t batch = batch_of(call.arguments(), model_->name());
   // Before a batch is known, the graph is the model's.
   if (batch == unknown) return call.invoke(*model_, call.arguments());
   std::optional<distribute::OutputLayouts> layouts;
   if (options_.distribution) layouts.emplace(*model_, *options_.distribution);
   std::vector<Tree<Traced>> results;
-  call.tracer().replicate(replicas_of(batch), [&](const Replica& replica) {
+  const std::vector<Replica> replicas = replicas_of(batch);
+  Replication(call.tracer(), replicas).write([&](const Replica& replica) {
     results.push_back(call.invoke(*model_, call.arguments().map<Traced>([&](const Traced& t) {
-      Traced part{rows(t.value, replica)};
-      if (t.mask) part.mask = rows(*t.mask, replica);
-      return part;
+      Traced slice{rows(t.value, replica)};
+      if (t.mask) slice.mask = rows(*t.mask, replica);
+      return slice;
     })));
   });
+  return join(results);
+}
+
+// The outputs of all replicas, each output as one tensor.
+Tree<Traced> ReplicasLayer::join(const std::vector<Tree<Traced>>& results) const {
+  const auto join = [&](const Values& slices) {
+    return options_.merge ? ops::collective().gather(slices, 0, *options_.merge)
+                          : ops::concatenate(slices, 0);
+  };
   std::vector<std::vector<Traced>> flat;
   for (const auto& result : results) flat.push_back(result.flat());
   size_t output = 0;
@@ -108,10 +119,6 @@ Tree<Traced> ReplicasLayer::apply(const Call& call, const Call&) const {
       if (first.mask) masks.push_back(*result[output].mask);
     }
     ++output;
-    const auto join = [&](const Values& parts) {
-      return options_.merge ? ops::collective().gather(parts, 0, *options_.merge)
-                            : ops::concatenate(parts, 0);
-    };
     Traced whole{join(values)};
     if (first.mask) whole.mask = join(masks);
     return whole;

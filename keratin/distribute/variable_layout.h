@@ -4,10 +4,10 @@
 
 namespace keratin::distribute {
 
-// Gives each variable its home, or its parts theirs, as the distribution's layouts say. What is not
-// split is mirrored where the distribution says so, or lives on one device of those that could have
-// it, the largest first, each where there is least so far: together the devices then take one step
-// of the optimizer, not each a whole one.
-void lay_out(const std::vector<Variable>& variables, const Distribution& distribution);
+// Stores each variable on its owner device, or its shards on theirs, as the distribution's layouts
+// say. A variable that is not sharded is mirrored where the distribution says so. Otherwise it gets
+// one owner device: the largest variable first, each on the device that has the least so far, so
+// that the devices share one step of the optimizer. If memory runs out, nothing changes.
+void store_variables(const std::vector<Variable>& variables, const Distribution& distribution);
 
 }  // namespace keratin::distribute

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/testing/expect_error.h"
 
 namespace keratin {
@@ -16,12 +16,12 @@ class LogicalDevices : public ::testing::Test {
   ~LogicalDevices() override { set_logical_devices("gpu", 0); }
 };
 
-TEST_F(LogicalDevices, AreAsManyAsWasSaid) {
+TEST_F(LogicalDevices, HaveTheRequestedNumber) {
   EXPECT_EQ(devices(Device::Kind::gpu), (std::vector{Device("gpu:0"), Device("gpu:1")}));
   EXPECT_EQ(devices(), (std::vector{Device("cpu:0"), Device("gpu:0"), Device("gpu:1")}));
 }
 
-TEST_F(LogicalDevices, RefuseWhatCannotBe) {
+TEST_F(LogicalDevices, RefuseBadKindsAndNumbers) {
   expect_user_error([] { set_logical_devices("tpu", 2); },
                     "set_logical_devices: the kind must be 'cpu' or 'gpu', got 'tpu'");
   expect_user_error([] { set_logical_devices("cpu", 0); },
@@ -32,25 +32,25 @@ TEST_F(LogicalDevices, RefuseWhatCannotBe) {
   EXPECT_EQ(devices().size(), 3U) << "nothing has changed";
 }
 
-TEST_F(LogicalDevices, VariablesLiveOnDevicesThatAreThere) {
+TEST_F(LogicalDevices, VariablesNeedExistingDevices) {
   const Variable v({.name = "v", .shape = {4}, .initializer = "ones", .device = Device("gpu:1")});
   EXPECT_EQ(v.value().at(3), 1);
   const uint64_t moves = Variable::moves();
   const std::string none = "variable 'v': there is no device gpu:7; there are 3, the last is gpu:1";
   const size_t before = memory_use(Device("gpu:7")).used;
   expect_user_error([&] { v.move_to(Device("gpu:7")); }, none);
-  expect_user_error([&] { mirror(v, {Device("gpu:0"), Device("gpu:7")}); }, none);
-  expect_user_error([&] { split(v, 0, {Device("gpu:7"), Device("gpu:0")}); }, none);
+  expect_user_error([&] { mirror_variable(v, {Device("gpu:0"), Device("gpu:7")}); }, none);
+  expect_user_error([&] { shard_variable(v, 0, {Device("gpu:7"), Device("gpu:0")}); }, none);
   expect_user_error([] { Variable({.name = "v", .shape = {4}, .device = Device("gpu:7")}); }, none);
   EXPECT_EQ(v.device(), Device("gpu:1"));
-  EXPECT_EQ(parts_of(v), nullptr);
+  EXPECT_EQ(shards_of(v), nullptr);
   EXPECT_EQ(Variable::moves(), moves);
   EXPECT_EQ(memory_use(Device("gpu:7")).used, before);
   v.move_to(Device("gpu:0"));
   EXPECT_EQ(v.value().at(3), 1);
 }
 
-// A device that is gone is no place any more.
+// A removed device cannot be used any more.
 TEST_F(LogicalDevices, MayBecomeFewer) {
   const Variable v({.name = "v", .shape = {4}, .device = Device("gpu:1")});
   set_logical_devices("gpu", 1);

@@ -9,7 +9,7 @@
 
 namespace keratin {
 
-// Large models are full of the same few.
+// Large models use the same few activations many times.
 const Activation::Known& Activation::known() {
   static const auto all = [] {
     Known known;

@@ -26,7 +26,7 @@ class KERATIN_API Activation {
   Activation() : Activation("linear") {}
   Activation(const char* name) : Activation(std::string(name)) {}  // NOLINT
   Activation(const std::string& name);                             // NOLINT
-  // A layer: whoever holds the activation holds the layer, its weights too.
+  // A layer. The activation keeps the layer and its weights alive.
   template <class L>
   requires(std::convertible_to<const L&, LayerPtr> && !std::same_as<L, std::nullptr_t>)
       Activation(const L& layer)  // NOLINT(google-explicit-constructor)
@@ -37,8 +37,8 @@ class KERATIN_API Activation {
   Value operator()(Value x) const;  // an error for a layer, which is called within another call
   Value operator()(const Call& call, Value x) const;
   const std::string& name() const { return named_->name; }  // a layer's is that of its class
-  bool is(std::string_view function) const;                 // is it Keras's function of that name?
-  const LayerPtr& layer() const { return named_->layer; }   // null for functions
+  bool is(std::string_view function) const;  // whether it is Keras's function of that name
+  const LayerPtr& layer() const { return named_->layer; }  // null for functions
   // With its layer replaced by another one.
   Activation with_layer(LayerPtr layer) const;
   // For files that say it otherwise than `to_json` would: as this one does.
@@ -47,7 +47,7 @@ class KERATIN_API Activation {
   Json to_json() const;
   // A name, null (linear), or an envelope of a function.
   static Activation from_json(const Json& json);
-  static bool knows(const std::string& name);  // is it the name of a function of Keras?
+  static bool knows(const std::string& name);  // whether Keras has a function of that name
   bool operator==(const Activation&) const = default;
 
  private:

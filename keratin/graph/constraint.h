@@ -10,7 +10,7 @@
 
 namespace keratin {
 
-// What a weight is projected onto after each step of training; a default one is none.
+// Projects a weight after each step of training. Default: no constraint.
 class KERATIN_API Constraint {
  public:
   using Function = std::function<Value(Value)>;
@@ -26,7 +26,7 @@ class KERATIN_API Constraint {
 
   Json to_json() const;
   static Constraint from_json(const Json& json);
-  static bool knows(const std::string& name);  // is it one of Keras?
+  static bool knows(const std::string& name);  // whether Keras has one of that name
   // For files that say it otherwise than `to_json` would: as this one does.
   Constraint saved_as(Json json) const;
   bool operator==(const Constraint&) const = default;

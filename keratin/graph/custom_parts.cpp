@@ -17,14 +17,14 @@ std::string function_in(const Json& json) {
   return json.is_object() ? text_under(json, "config") : std::string();
 }
 
-// What a file calls a part: "my_function", "package>name", or a class in an envelope.
+// The name of an object in a file: "my_function", "package>name", or a class in an envelope.
 std::string name_in(const Json& json) {
   if (json.is_string()) return json.as_string();
   const std::string function = function_in(json);
   return function.empty() ? json.at("class_name").as_string() : function;
 }
 
-// The part that was bound to what a file says, by any of the names it says.
+// The object that is bound to one of its names in a file.
 template <class T>
 bool read_custom(const Json& json, const CustomPartsOf<T>& custom, T& out) {
   if (custom.empty() || json.is_null()) return false;
@@ -63,7 +63,7 @@ void read(const Json& json, Activation& out, const ConfigContext& context) {
     out = Activation::from_json(json);
     return;
   }
-  // An activation may be any layer. Keras 2 knows those that are activations by their names alone.
+  // An activation may be any layer. Keras 2 names activation layers without an envelope.
   const std::string name = name_in(json);
   const bool function = !json.is_object() || !function_in(json).empty();
   const Json envelope =

@@ -15,9 +15,9 @@ namespace keratin {
 
 struct ConfigContext;
 
-// An activation, initializer, regularizer or constraint of the program's own, to which a name in a
-// file is bound: given as it is, as the C++ function that it is, or as a function that makes it
-// from the config that the file has for it.
+// An activation, initializer, regularizer or constraint of the user's own, to which a name in a
+// file is bound: an object, a C++ function, or a function that makes the object from its config in
+// the file.
 template <class T>
 class CustomPart {
  public:
@@ -43,8 +43,8 @@ class CustomPart {
 template <class T>
 using CustomPartsOf = std::map<std::string, CustomPart<T>, std::less<>>;
 
-// By the names that files know them by: "package>name", or the name of the function or class. These
-// go before Keras's own.
+// By their names in files: "package>name", or the name of the function or class. These come before
+// Keras's own.
 struct CustomParts {
   CustomPartsOf<Activation> activations = {};
   CustomPartsOf<Initializer> initializers = {};
@@ -54,7 +54,7 @@ struct CustomParts {
 
 namespace config {
 
-// From what a config holds; where nobody knows the name, the error says how to bind it.
+// Made from a config. If the name is unknown, the error says how to bind it.
 KERATIN_API void read(const Json& json, Activation& out, const ConfigContext& context);
 KERATIN_API void read(const Json& json, Initializer& out, const ConfigContext& context);
 KERATIN_API void read(const Json& json, Regularizer& out, const ConfigContext& context);

@@ -12,7 +12,7 @@ namespace keratin {
 KERATIN_API std::string_view keras_name(DType dtype);
 KERATIN_API DType dtype_from_keras(std::string_view name, std::string_view who);
 
-// What a layer computes in and what it keeps its weights in: "float32", "mixed_bfloat16", …
+// The dtypes in which a layer computes and stores its weights: "float32", "mixed_bfloat16", …
 class KERATIN_API DTypePolicy {
  public:
   DTypePolicy() = default;             // float32
@@ -24,7 +24,7 @@ class KERATIN_API DTypePolicy {
   DType compute() const { return compute_; }
   DType variable() const { return variable_; }
 
-  // Keras's object form; reads a plain name too.
+  // Keras's JSON object; from_json also reads a name alone.
   Json to_json() const;
   static DTypePolicy from_json(const Json& json);
 

@@ -3,14 +3,16 @@
 #include <unordered_map>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/operation.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 
 namespace keratin {
 namespace {
 
-// A model may start in the middle of a graph: its inputs become inputs of their own, and the calls
-// between them and the outputs are repeated on these, with the same layers.
+// A model may begin in the middle of a graph: new inputs are made for it, and the calls between its
+// inputs and outputs are repeated on these, with the same layers.
 void detach(Symbols& inputs, Symbols& outputs) {
   const std::vector<SymbolicTensor> old_inputs = inputs.flat();
   const auto is_input = [](const SymbolicTensor& t) { return t.node().is_input(); };
@@ -24,7 +26,7 @@ void detach(Symbols& inputs, Symbols& outputs) {
           is_input(t) ? t : InputLayer::make(t.shape(), t.dtype(), t.name() + "CLONE")->output());
   const auto lookup = [&](const SymbolicTensor& t) {
     const auto found = renewed.find(t);
-    // A call that gives an input is not made, so its other outputs are not there.
+    // A call that computes one of the inputs is not repeated, so its other outputs are missing.
     require(found != renewed.end(), "`inputs` not connected to `outputs`: '", t.name(),
             "' of layer '", t.layer()->name(), "' does not come from them");
     return found->second;
@@ -41,14 +43,14 @@ void detach(Symbols& inputs, Symbols& outputs) {
   outputs = outputs.map<SymbolicTensor>(lookup);
 }
 
-// A trailing dimension of one may be left out or put in, as Keras allows.
+// A trailing dimension of one may be missing or added, as in Keras.
 Value fit(Value x, size_t index, const SymbolicTensor& input, const std::string& model) {
   const Shape& wanted = input.shape();
   if (x.rank() == wanted.rank() + 1 && x.shape().back() == 1)
     x = ops::squeeze(x, -1);
   else if (x.rank() + 1 == wanted.rank() && wanted.back() == 1)
     x = ops::expand_dims(x, -1);
-  // A batch of another size than the input was declared with is fine.
+  // The batch may have another size than the input was declared with.
   Dims any_batch = wanted.dims();
   if (!any_batch.empty()) any_batch[0] = unknown;
   require(compatible(x.shape(), any_batch), "Input ", index, " with name '", input.name(),
@@ -77,7 +79,7 @@ std::string names_of(const std::vector<SymbolicTensor>& tensors) {
        "]. Expected the following keys: [", names_of(inputs), "]");
 }
 
-// What is passed for each input of a model, in its order; a dict is matched by the inputs' names.
+// The argument for each input of a model, in order; a dict is matched by the inputs' names.
 std::vector<Tree<Traced>> match(const FunctionalLayer& model, const Tree<Traced>& given) {
   const std::vector<SymbolicTensor> inputs = model.inputs();
   std::vector<Tree<Traced>> values;
@@ -152,18 +154,29 @@ void FunctionalLayer::set_dialect(Dialect dialect) {
                         {}});
 }
 
+LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name) {
+  std::string names;
+  for (const LayerPtr& layer : layers) {
+    if (layer->name() == name) return layer;
+    names += (names.empty() ? "'" : ", '") + layer->name() + "'";
+  }
+  fail("No such layer: ", name, ". Existing layers are: [", names, "].");
+}
+
+LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index) {
+  require(index < layers.size(), "Was asked to retrieve layer at index ", index,
+          " but model only has ", layers.size(), " layers.");
+  return layers[index];
+}
+
 std::vector<LayerPtr> FunctionalLayer::layers() const {
   std::vector<LayerPtr> layers;
   for (const LayerPtr& layer : operations())
-    if (!layer->is_operation()) layers.push_back(layer);
+    if (!is_operation(*layer)) layers.push_back(layer);
   return layers;
 }
 
-Results FunctionalLayer::call(const Call& c) const {
-  return apply(c, c).map<Value>([](const Traced& t) { return t.value; });
-}
-
-Tree<Traced> FunctionalLayer::apply(const Call& call, const Call&) const {
+Tree<Traced> FunctionalLayer::call_layers(const Call& call, const Call&) const {
   const std::vector<SymbolicTensor> inputs = this->inputs();
   std::vector<Tree<Traced>> values = match(*this, call.argument(0));
   for (size_t i = 0; i < values.size(); ++i) {

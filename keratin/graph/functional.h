@@ -7,8 +7,12 @@
 
 namespace keratin {
 
+// The layer of that name, or at that index; errors in Keras's words.
+KERATIN_API LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name);
+KERATIN_API LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index);
+
 // A layer made of layers, which users see as a model.
-class KERATIN_API ModelLayer : public Layer {
+class KERATIN_API ModelLayer : public Layer, public CallsLayers {
  public:
   // The layers it lists, as Keras does.
   virtual std::vector<LayerPtr> layers() const = 0;
@@ -21,13 +25,15 @@ class KERATIN_API ModelLayer : public Layer {
     dialect_ = dialect;
     mark_changed();
   }
+  Results call(const Call& c) const override {
+    return call_layers(c, c).map<Value>([](const Traced& t) { return t.value; });
+  }
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
   std::vector<std::string_view> call_arguments() const override {
     return {"inputs", "training", "mask"};
   }
   bool autocasts() const override { return false; }
-  bool places_parts() const override { return true; }
 
  protected:
   using Layer::Layer;
@@ -50,11 +56,10 @@ class KERATIN_API FunctionalLayer final : public ModelLayer {
   Json get_config() const override;
   static LayerPtr from_config(const Json& config, const ConfigContext& context);
   LayerPtr fresh_copy() const override;
-  // Keras 2 refuses a model that loses a mask when it is built, not only when it runs.
+  // Keras 2 refuses a model that loses a mask when the model is built, not only when it runs.
   void set_dialect(Dialect dialect) override;
 
-  Results call(const Call&) const override;
-  Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
+  Tree<Traced> call_layers(const Call& call, const Call& for_masks) const override;
 
   std::vector<LayerPtr> layers() const override;
   // The layers and, among them, the ops.
@@ -70,8 +75,8 @@ class KERATIN_API FunctionalLayer final : public ModelLayer {
   Topology topology_;
 };
 
-// Calls every layer of a graph again through `substitute(layer)` on other tensors: how models are
-// cloned and replicated. `call(layer, arguments)` makes one call.
+// Calls `substitute(layer)` of every layer of a graph on other tensors, to clone a model. Each call
+// is made by `call(layer, arguments)`, if given.
 using Substitute = std::function<LayerPtr(const LayerPtr&)>;
 using CallLayer = std::function<Symbols(const LayerPtr&, Arguments<SymbolicTensor>)>;
 KERATIN_API Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs,

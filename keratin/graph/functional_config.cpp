@@ -1,4 +1,4 @@
-// Functional models to and from Keras's JSON: the layout of Keras 3, and reading that of Keras 2.
+// Functional models as Keras's JSON: writes the form of Keras 3, reads those of Keras 2 and 3.
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
@@ -10,7 +10,7 @@
 namespace keratin {
 namespace {
 
-// Which of a layer's calls, among those of one model, each node is.
+// The index of each node among the calls of its layer in one model.
 std::unordered_map<const CallNode*, int64_t> number_calls(const Topology& topology) {
   std::unordered_map<const Layer*, std::vector<const CallNode*>> calls;
   for (const NodePtr& node : topology.nodes) calls[node->layer().get()].push_back(node.get());
@@ -174,8 +174,8 @@ class Reader {
     return found->second;
   }
 
-  // Does this call have Keras 2's form: a list of [layer, node, tensor, kwargs] rather than an
-  // object of args and kwargs?
+  // Whether a call has Keras 2's form: a list of [layer, node, tensor, kwargs] instead of an object
+  // of args and kwargs.
   static bool old_form(const Json& call) { return call.is_array(); }
 
   static std::vector<const Json*> old_references(const Json& call) {
@@ -185,8 +185,7 @@ class Reader {
     return found;
   }
 
-  // In Keras 2 a nested model's calls are counted from one; nothing refers to a call number zero
-  // then.
+  // In Keras 2 a nested model's calls are counted from one: nothing refers to call zero then.
   void settle_offsets() {
     for (const std::string& name : order_)
       for (const Json& call : entries_.at(name).calls) old_style_ = old_style_ || old_form(call);
@@ -283,7 +282,7 @@ class Reader {
     for (const Json& arg : call.at("args").as_array())
       arguments.positional.push_back(argument(arg, blocked));
     for (const auto& [key, value] : call.at("kwargs").as_object()) {
-      // Keras 3 writes down what it filled in itself, and settles it anew in every run.
+      // Keras 3 writes masks that it has filled in itself; they are filled in again in every run.
       const bool filled_in = context_.dialect == Dialect::keras3 &&
                              (is_nothing(value) || (key == "training" && value == Json(false)));
       if (!filled_in) arguments.named.emplace(key, argument(value, blocked));
@@ -308,7 +307,7 @@ class Reader {
     size_t tensors = 0;
     for (const auto& [key, item] : json.as_object())
       tensors += items.emplace(key, argument(item, blocked)).first->second.leaf_count();
-    // Without tensors it is a constant, in which the order of the keys is kept.
+    // Without tensors it is a constant, whose keys keep their order.
     return tensors > 0 ? Symbols(items) : Symbols(json);
   }
 

@@ -38,14 +38,14 @@ class Stream {
   uint64_t at_ = 0;
 };
 
-double number(const Json& config, std::string_view key, double otherwise) {
+double number(const Json& config, std::string_view key, double fallback) {
   const Json* value = config.find(key);
-  return value == nullptr || value->is_null() ? otherwise : value->as_double();
+  return value == nullptr || value->is_null() ? fallback : value->as_double();
 }
 
-std::string word(const Json& config, std::string_view key, const std::string& otherwise) {
+std::string word(const Json& config, std::string_view key, const std::string& fallback) {
   const Json* value = config.find(key);
-  return value == nullptr || value->is_null() ? otherwise : value->as_string();
+  return value == nullptr || value->is_null() ? fallback : value->as_string();
 }
 
 template <class Draw>
@@ -59,7 +59,7 @@ Tensor filled(const Shape& shape, DType dtype, Draw&& draw) {
   return out;
 }
 
-// The sizes of the axes that a config lists, multiplied; nothing if it lists none.
+// The product of the sizes of the axes that a config lists; nothing if it lists none.
 std::optional<double> fan_of(const Json& config, std::string_view key, const Shape& shape) {
   const Json* axes = config.find(key);
   if (axes == nullptr || axes->is_null()) return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<double> fan_of(const Json& config, std::string_view key, const Sha
   return product;
 }
 
-// How many inputs and outputs a unit has, by the config or the shape of its weights.
+// The numbers of inputs and outputs of a unit, by the config or the shape of its weights.
 std::pair<double, double> fans(const Json& config, const Shape& shape) {
   const auto inputs = fan_of(config, "input_axes", shape);
   const auto outputs = fan_of(config, "output_axes", shape);
@@ -207,7 +207,7 @@ Tensor constant(const Shape& shape, DType dtype, double value) {
   return Tensor::full(dtype, shape, value);
 }
 
-// A number, or an array whose axes are the last ones of the shape.
+// A number, or an array with the last axes of the shape.
 Tensor constant(const Shape& shape, DType dtype, const Json& json) {
   const Tensor value = tensor_from_json(json, DType::f64);
   const int64_t extra = shape.rank() - value.shape().rank();
@@ -336,7 +336,7 @@ Initializer::Initializer(Named named) {
     recipe_ = recipe(named, known);
     return;
   }
-  // Large models are full of the same few.
+  // Large models use the same few initializers many times.
   static const auto plain = [&] {
     std::vector<detail::SharedValue<Recipe>> all;
     for (const Known& each : known_initializers()) all.emplace_back(recipe({}, each));

@@ -9,8 +9,8 @@
 
 namespace keratin {
 
-// Makes the first value of a weight. By name ("glorot_uniform", "GlorotUniform"), by one of the
-// functions in `initializers`, or any callable.
+// Makes the initial value of a weight. Given by name ("glorot_uniform", "GlorotUniform"), by one of
+// the functions in `initializers`, or as any callable.
 class KERATIN_API Initializer {
  public:
   using Function = std::function<Tensor(const Shape&, DType, uint64_t seed)>;
@@ -23,13 +23,13 @@ class KERATIN_API Initializer {
   Initializer(std::string name, Function function);
   explicit Initializer(Function function);  // by the name "custom_initializer", with a warning
 
-  // The seed is used where the config has none.
+  // The seed is used if the config has none.
   Tensor operator()(const Shape& shape, DType dtype, uint64_t seed) const;
 
   const Named& named() const { return recipe_->named; }
   Json to_json() const;
   static Initializer from_json(const Json& json) { return Initializer(json); }
-  static bool knows(const std::string& name);  // is it one of Keras?
+  static bool knows(const std::string& name);  // whether Keras has one of that name
   // For files that say it otherwise than `to_json` would: as this one does.
   Initializer saved_as(Json json) const;
   bool operator==(const Initializer&) const = default;

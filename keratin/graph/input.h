@@ -7,13 +7,13 @@ namespace keratin {
 
 struct InputOptions {
   Shape shape;                             // without the batch axis
-  std::optional<int64_t> batch_size = {};  // unknown when not given
+  std::optional<int64_t> batch_size = {};  // default: unknown
   DType dtype = DType::f32;
   std::string name = {};
-  bool optional = false;  // nothing may be passed for it
+  bool optional = false;  // None may be passed for it
 };
 
-// Where a model's data comes in: one tensor, made when the layer is.
+// An input of a model: one tensor, made with the layer.
 class KERATIN_API InputLayer final : public Layer {
  public:
   static std::shared_ptr<InputLayer> make(const Shape& batch_shape, DType dtype, std::string name,
@@ -27,7 +27,7 @@ class KERATIN_API InputLayer final : public Layer {
   bool supports_masking() const override { return true; }
   bool autocasts() const override { return false; }
 
-  // Its tensor. A new node is made when no one holds the last one any more.
+  // Its tensor. A new node is made if the last one is not used any more.
   SymbolicTensor output();
   const Shape& batch_shape() const { return shape_; }
   DType dtype() const { return dtype_; }

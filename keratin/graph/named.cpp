@@ -34,9 +34,9 @@ Json function_json(const std::string& name) {
                       {"registered_name", "function"}};
 }
 
-double Named::number(std::string_view key, double otherwise) const {
+double Named::number(std::string_view key, double fallback) const {
   const Json* value = config.find(key);
-  return value == nullptr || value->is_null() ? otherwise : value->as_double();
+  return value == nullptr || value->is_null() ? fallback : value->as_double();
 }
 
 Named Named::over(std::string name, Json defaults) const {
@@ -56,9 +56,9 @@ Named Named::from_json(const Json& json) {
   if (json.is_string()) return {json.as_string()};
   Named named{json.at("class_name").as_string()};
   if (const Json* config = json.find("config"); config != nullptr && !config->is_null()) {
-    constexpr size_t most = 1024;  // keys are looked up one by one
-    if (config->is_object() && config->size() > most)
-      fail(named.class_name, ": expected a config of at most ", most, " keys, got ",
+    constexpr size_t max_keys = 1024;  // keys are looked up one by one
+    if (config->is_object() && config->size() > max_keys)
+      fail(named.class_name, ": expected a config of at most ", max_keys, " keys, got ",
            config->size());
     named.config = *config;
   }

@@ -13,19 +13,19 @@ namespace keratin {
 // "GlorotUniform" to "glorot_uniform", "LSTMCell" to "lstm_cell", "Conv2D" to "conv2d".
 KERATIN_API std::string snake_case(std::string_view class_name);
 
-// Keras's envelope of a function that whoever opens the file must know.
+// Keras's envelope of a function that must be bound when the file is opened.
 KERATIN_API Json function_json(const std::string& name);
 
-// Something Keras names by its class and describes by a config: {"class_name": …, "config": …}.
+// An object that Keras describes by its class and a config: {"class_name": …, "config": …}.
 struct KERATIN_API Named {
   std::string class_name;
   Json config = Json::object();
 
   bool operator==(const Named&) const = default;
 
-  // The number under a key, or another where there is none.
-  double number(std::string_view key, double otherwise) const;
-  // The same over defaults, under the class's own name.
+  // The number under a key, or the fallback if there is none.
+  double number(std::string_view key, double fallback) const;
+  // The same with defaults for missing keys, under the class's own name.
   Named over(std::string class_name, Json defaults) const;
 
   // Keras's envelope; `module` is where the class lives, such as "keras.initializers".

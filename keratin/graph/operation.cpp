@@ -162,6 +162,10 @@ Results OperationLayer::call(const Call& c) const {
   }
 }
 
+bool is_operation(const Layer& layer) {
+  return dynamic_cast<const OperationLayer*>(&layer) != nullptr;
+}
+
 bool is_operation_module(std::string_view module) {
   return module.starts_with(module_prefix) || module == "keras.ops";
 }

@@ -71,7 +71,6 @@ class OperationLayer final : public Layer {
   std::string_view class_name() const override { return def_.class_name; }
   std::string_view module() const override { return module_; }
   std::string_view registered_name() const override { return def_.class_name; }
-  bool is_operation() const override { return true; }
   Json get_config() const override;
   Json own_config() const override { return options_; }
   LayerPtr fresh_copy() const override;
@@ -88,6 +87,8 @@ class OperationLayer final : public Layer {
   Json options_;  // the arguments of the constructor, under Keras's names
 };
 
+// Keras lists operations between layers as operations of a model, not among its layers.
+bool is_operation(const Layer& layer);
 // Does an envelope's module name operations rather than layers?
 bool is_operation_module(std::string_view module);
 // Makes an operation from its envelope. Errors: one that Keratin does not have.

@@ -354,7 +354,7 @@ TEST(Operation, LoadsOnlyWhatThereIs) {
     return layer_from_json(Json::Object{
         {"class_name", name}, {"module", module}, {"config", Json::Object{{"name", "n"}}}});
   };
-  EXPECT_TRUE(make("Add", "keras.src.ops.numpy")->is_operation());
+  EXPECT_TRUE(is_operation(*make("Add", "keras.src.ops.numpy")));
   EXPECT_EQ(make("Add", "keras.src.ops.numpy")->name(), "n");
   expect_user_error([&] { make("Frobnicate", "keras.src.ops.numpy"); },
                     {"operation 'Frobnicate'", "keras.src.ops.numpy", "'n'"});

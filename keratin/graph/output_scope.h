@@ -8,8 +8,8 @@ namespace keratin {
 
 class Layer;
 
-// While it lives, what layers give in programs that this thread writes is what a function makes of
-// it.
+// While it lives, a function may replace each output of each layer that this thread traces. Scopes
+// are a stack of the thread: the innermost one counts.
 class OutputScope {
  public:
   using Change = std::function<Value(const Layer& layer, Value output)>;
@@ -19,7 +19,7 @@ class OutputScope {
   OutputScope(const OutputScope&) = delete;
   OutputScope& operator=(const OutputScope&) = delete;
 
-  static Value changed(const Layer& layer, Value output);  // as it is, outside all scopes
+  static Value changed(const Layer& layer, Value output);  // the output itself without a scope
 
  private:
   Change change_;

@@ -10,7 +10,7 @@
 namespace keratin {
 
 // A penalty on a weight or an activity, added to the loss. Made by the functions below, by name
-// ("l2"), or read from a config; a default one is none.
+// ("l2"), or read from a config. Default: no penalty.
 class KERATIN_API Regularizer {
  public:
   using Function = std::function<Value(Value)>;
@@ -26,7 +26,7 @@ class KERATIN_API Regularizer {
 
   Json to_json() const;
   static Regularizer from_json(const Json& json);
-  static bool knows(const std::string& name);  // is it one of Keras?
+  static bool knows(const std::string& name);  // whether Keras has one of that name
   // For files that say it otherwise than `to_json` would: as this one does.
   Regularizer saved_as(Json json) const;
   bool operator==(const Regularizer&) const = default;

@@ -5,14 +5,14 @@
 
 namespace keratin {
 
-// A layer that files know as another one: Python has no C++ functions, but it has models of
+// A layer that is saved as another one: Python has no C++ functions, but it has models of
 // operations.
 class KERATIN_API HasSavedForm {
  public:
   virtual ~HasSavedForm() = default;
-  // The other layer, of the same name; nothing where the layer is saved as it is.
+  // The other layer, of the same name; nullptr if the layer is saved as it is.
   virtual std::shared_ptr<const Layer> saved_form() const = 0;
-  // What the other is called with where this one is called so.
+  // The arguments of the other layer's call, for a call of this one.
   virtual Arguments<SymbolicTensor> saved_arguments(const Arguments<SymbolicTensor>& given) const {
     return given;
   }
@@ -30,14 +30,14 @@ inline Arguments<SymbolicTensor> saved_arguments(const Layer& layer,
   return other == nullptr || other->saved_form() == nullptr ? given : other->saved_arguments(given);
 }
 
-// A layer that makes a model a way of running another one: files know the model as that other one.
+// A layer whose model runs another model: files have that other model only.
 class KERATIN_API RunsAnotherModel {
  public:
   virtual ~RunsAnotherModel() = default;
   virtual const Layer& other_model() const = 0;
 };
 
-// What files keep of a model: itself, or the one that it runs.
+// The model that files have: the given one, or the one that it runs.
 KERATIN_API const Layer& saved_model(const Layer& model);
 
 }  // namespace keratin

@@ -1,7 +1,9 @@
 #include "keratin/graph/sequential.h"
-#include "keratin/base/text.h"
 
 #include <algorithm>
+
+#include "keratin/base/text.h"
+#include "keratin/graph/build_scope.h"
 
 namespace keratin {
 
@@ -74,16 +76,12 @@ const FunctionalLayer* SequentialLayer::functional() const {
 
 std::vector<LayerPtr> SequentialLayer::layers() const { return layers_; }
 
-Results SequentialLayer::call(const Call& c) const {
-  return apply(c, c).map<Value>([](const Traced& t) { return t.value; });
-}
-
-Tree<Traced> SequentialLayer::apply(const Call& call, const Call& for_masks) const {
+Tree<Traced> SequentialLayer::call_layers(const Call& call, const Call& for_masks) const {
   const FunctionalLayer* graph = functional();
   require(
       graph != nullptr, "Sequential model '", name(),
       "' was called before it was built; give it an Input or call it on symbolic tensors first");
-  return graph->apply(call, for_masks);
+  return graph->call_layers(call, for_masks);
 }
 
 LayerPtr SequentialLayer::fresh_copy() const {
@@ -109,7 +107,7 @@ Json SequentialLayer::get_config() const {
 
 namespace {
 
-// The config of the layer that comes first in models within models.
+// The config of the first layer, inside nested models.
 const Json* innermost_config(const Json& first) {
   const Json* config = first.find("config");
   while (config != nullptr) {
@@ -124,7 +122,7 @@ const Json* innermost_config(const Json& first) {
   return nullptr;
 }
 
-// Keras 2 tells the shape of the input in the config of the first layer.
+// Keras 2 writes the shape of the input into the config of the first layer.
 LayerPtr old_input(const Json& first) {
   if (first.at("class_name").as_string() == "InputLayer") return nullptr;
   const Json* config = innermost_config(first);

@@ -7,8 +7,8 @@
 
 namespace keratin {
 
-// Layers one after the other. Its graph is built when the shape of the input is known: from an
-// Input at its head, or from the first call.
+// Layers that are called one after the other. The graph is built when the shape of the input is
+// known: from an Input as first layer, or from the first call.
 class KERATIN_API SequentialLayer final : public ModelLayer {
  public:
   SequentialLayer(std::vector<LayerPtr> layers, LayerOptions options);
@@ -23,13 +23,12 @@ class KERATIN_API SequentialLayer final : public ModelLayer {
   void pop();
 
   void build(const Shapes& inputs) override;
-  Results call(const Call& c) const override;
-  Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
+  Tree<Traced> call_layers(const Call& call, const Call& for_masks) const override;
 
-  // Without the input layer, which is there only when the graph is built or was given one.
+  // Without the input layer, which exists only if one was given or the graph is built.
   std::vector<LayerPtr> layers() const override;
   std::shared_ptr<InputLayer> input_layer() const { return input_; }
-  // The graph, when the shape of the input is known and there are layers.
+  // The graph; nullptr before the shape of the input is known, or without layers.
   const FunctionalLayer* functional() const;
 
  private:
@@ -39,7 +38,7 @@ class KERATIN_API SequentialLayer final : public ModelLayer {
   std::vector<LayerPtr> layers_;
   SymbolicTensor head_;
   std::vector<Symbols> outputs_;  // of each layer
-  mutable std::mutex lock_;       // guards the next, made when first asked for
+  mutable std::mutex lock_;       // guards functional_, which is made when it is first used
   mutable std::shared_ptr<FunctionalLayer> functional_;
 };
 

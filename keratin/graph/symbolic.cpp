@@ -39,8 +39,8 @@ CallNode::CallNode(LayerPtr layer, size_t index, Arguments<SymbolicTensor> argum
   arguments_.each([&](const SymbolicTensor& t) { inputs_.push_back(t); });
 }
 
-// A chain of calls would be released one inside the other, as deep as it is long; instead each
-// hands what it holds to the outermost one.
+// Releasing a long chain of calls recursively would overflow the stack; instead each call hands its
+// inputs to the outermost destructor.
 CallNode::~CallNode() {
   thread_local std::vector<NodePtr>* pending = nullptr;
   std::vector<NodePtr> mine;

@@ -17,14 +17,15 @@ class CallNode;
 using LayerPtr = std::shared_ptr<Layer>;
 using NodePtr = std::shared_ptr<const CallNode>;
 
-// Keras builds a mask from ops that count as steps between layers when it orders them. A mask that
-// is not an argument of its own remembers where those ops began and how many followed each other.
+// Keras computes masks with ops, which count as steps between layers when it orders them. For a
+// mask that is no argument of its own: the node where those ops begin, and how many follow one
+// another.
 struct MaskSource {
   NodePtr node;
   int64_t hops = 1;
 };
 
-// What is known of one output of a call before anything runs.
+// The type, name and mask of one output of a call, known before anything runs.
 struct OutputSpec {
   Type type;
   std::string name;
@@ -32,8 +33,8 @@ struct OutputSpec {
   std::vector<MaskSource> mask_sources = {};
 };
 
-// One output of a call of a layer: what models are made of. Copies are the same tensor; it keeps
-// the calls it depends on alive.
+// One output of a call of a layer. Models are made of these. Copies are the same tensor; it keeps
+// the calls that it depends on alive.
 class KERATIN_API SymbolicTensor {
  public:
   SymbolicTensor() = default;
@@ -55,9 +56,9 @@ class KERATIN_API SymbolicTensor {
   int64_t rank() const { return shape().rank(); }
   const std::string& name() const { return spec().name; }
   bool has_mask() const { return spec().mask.has_value(); }
-  const LayerPtr& layer() const;  // whose call made it
+  const LayerPtr& layer() const;  // the layer that was called
 
-  // A part of it, as in Python: x[0], x[{Slice{}, Slice{.start = 1, .stop = 3}, -1}].
+  // A slice, as in Python: x[0], x[{Slice{}, Slice{.start = 1, .stop = 3}, -1}].
   SymbolicTensor operator[](const Index& index) const;
   SymbolicTensor operator[](std::initializer_list<Index> index) const;
 
@@ -79,12 +80,12 @@ KERATIN_API std::ostream& operator<<(std::ostream& out, const SymbolicTensor& te
 // (None, 3), (5,), ()
 KERATIN_API std::string keras_shape(const Shape& shape);
 
-// What model code passes around: tensors, lists and dicts of tensors.
+// Arguments and results while a model is built: tensors, lists and dicts of tensors.
 using Symbols = Tree<SymbolicTensor>;
 // Arguments passed by name: {{"training", true}, {"initial_state", {h, c}}}.
 using Keywords = std::map<std::string, Symbols, std::less<>>;
 
-// One call of a layer: what it was called with and what came out. Immutable.
+// One call of a layer: its arguments and its outputs. Immutable.
 class KERATIN_API CallNode {
  public:
   CallNode(LayerPtr layer, size_t index, Arguments<SymbolicTensor> arguments,
@@ -94,7 +95,7 @@ class KERATIN_API CallNode {
   CallNode& operator=(const CallNode&) = delete;
 
   const LayerPtr& layer() const { return layer_; }
-  size_t index() const { return index_; }  // which of its layer's calls it is
+  size_t index() const { return index_; }  // among its layer's calls
   const Arguments<SymbolicTensor>& arguments() const { return arguments_; }
   const std::vector<OutputSpec>& outputs() const { return outputs_; }
   // The tensors among the arguments, in order.

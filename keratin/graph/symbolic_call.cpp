@@ -4,12 +4,14 @@
 #include <unordered_map>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/functional.h"
+#include "keratin/graph/tracer.h"
 
 namespace keratin {
 namespace {
 
-// How many ops lie on the longest way from a parameter to a mask.
+// The number of ops on the longest path from a parameter to a mask.
 using Distances = std::unordered_map<const Node*, int64_t>;
 
 // Walks back from a mask through the ops that made it. Masks are small programs; the walk is over
@@ -60,8 +62,8 @@ class SymbolicCall {
     OutputSpec spec{traced.value.type(), unique_name("keras_tensor")};
     if (!traced.mask) return spec;
     spec.mask = traced.mask->type();
-    // Keras finds the masks of a nested model, and of what is handed on as it came, only when it
-    // runs: its graph has no ops for them.
+    // Keras computes the masks of a nested model, and of inputs that are returned unchanged, only
+    // when the model runs: its graph has no ops for them.
     if (!layer_.supports_masking() || dynamic_cast<const ModelLayer*>(&layer_) != nullptr)
       return spec;
     std::unordered_map<const CallNode*, size_t> at;
@@ -69,9 +71,9 @@ class SymbolicCall {
       const auto origin = origins_.find(node);
       if (origin == origins_.end()) continue;
       for (const MaskSource& source : origin->second) {
-        const auto [place, added] = at.emplace(source.node.get(), spec.mask_sources.size());
+        const auto [entry, added] = at.emplace(source.node.get(), spec.mask_sources.size());
         if (added) spec.mask_sources.push_back({source.node, 0});
-        int64_t& hops = spec.mask_sources[place->second].hops;
+        int64_t& hops = spec.mask_sources[entry->second].hops;
         hops = std::max(hops, source.hops + distance);
       }
     }
@@ -89,11 +91,11 @@ class SymbolicCall {
 }  // namespace
 
 Symbols Layer::call_symbolic(Arguments<SymbolicTensor> arguments) {
-  arguments = arranged(std::move(arguments));
+  arguments = split_states(*this, std::move(arguments));
   arguments.each([&](const SymbolicTensor& t) {
     require(t.defined(), "layer '", name(), "': an input is undefined");
   });
-  const Arguments<SymbolicTensor> bound = this->bound(arguments);
+  const Arguments<SymbolicTensor> bound = bind_arguments(*this, arguments);
   require(!bound.positional.empty(), "layer '", name(), "': expected an input, got none");
   if (!built_) {
     Shapes shapes, first;

@@ -11,8 +11,8 @@
 namespace keratin {
 namespace {
 
-// What a call depends on: the calls its arguments come from, then those its masks come from, each
-// with the number of ops in between that Keras counts.
+// A call that another one depends on, for its arguments or its masks, and the number of ops between
+// the two that Keras counts.
 struct Parent {
   const SymbolicTensor* tensor = nullptr;  // of arguments
   const NodePtr* node = nullptr;
@@ -31,7 +31,7 @@ std::vector<Parent> parents_of(const CallNode& node) {
   return parents;
 }
 
-// The way to a tensor in a structure: "", "1", "heads.0".
+// The path to a tensor in a structure: "", "1", "heads.0".
 std::string path_to(const Symbols& tree, size_t index) {
   if (tree.is_leaf()) return "";
   const auto inside = [&](const std::string& key, const Symbols& item) {
@@ -74,17 +74,17 @@ class Mapper {
   }
 
  private:
-  // What is known of a call, and of a layer. Each lies in one place: large graphs are looked up in
-  // memory, not in a cache.
+  // Facts about a call, and about a layer, in one struct each: lookups in large graphs miss the
+  // cache.
   struct CallInfo {
     const NodePtr& node;
     bool finished = false;  // its parents were visited
-    bool stopped = false;   // it has none that matter: it is an input
+    bool stopped = false;   // it is an input of the model, so its parents do not matter
     bool computed = false;
     std::optional<int64_t> depth = {};
   };
   struct LayerInfo {
-    int64_t index = 0;  // in the order of the visit; -1 for inputs nobody uses
+    int64_t index = 0;  // in the order of the visit; -1 for unused inputs
     std::optional<int64_t> depth = {};
   };
   struct Frame {
@@ -128,8 +128,7 @@ class Mapper {
     return call.depth ? *call.depth : call.depth.emplace(0);
   }
 
-  // From the outputs back. A layer that is called several times pulls all its calls to the greatest
-  // depth of any.
+  // From the outputs back. All calls of a layer get the greatest depth of any of them.
   void set_depths() {
     for (auto it = post_order_.rbegin(); it != post_order_.rend(); ++it) {
       CallInfo& call = **it;
@@ -180,7 +179,7 @@ class Mapper {
       const auto call = calls_.find(&t.node());
       return (call != calls_.end() && call->second.computed) || input_tensors_.contains(t);
     };
-    std::string problem, seen;  // the first, and what came before it
+    std::string problem, seen;  // the first problem, and the layers before it
     const auto note = [&](const SymbolicTensor& missing, const std::string& operation) {
       if (problem.empty())
         problem =
@@ -235,7 +234,7 @@ class Mapper {
   std::unordered_map<const CallNode*, CallInfo> calls_;
   std::unordered_map<const Layer*, LayerInfo> layers_;
   std::vector<CallInfo*> post_order_;
-  std::vector<CallInfo*> by_depth_order_;  // in the order in which depths became known
+  std::vector<CallInfo*> by_depth_order_;  // in the order in which depths were found
   std::vector<std::pair<LayerPtr, const LayerInfo*>> layer_order_;
 };
 

@@ -12,9 +12,9 @@ namespace keratin {
 // that of the weights, so files depend on it.
 struct Topology {
   std::vector<NodePtr> nodes;                         // as they run: by decreasing depth
-  std::vector<int64_t> depths;                        // of each: steps to the nearest end
+  std::vector<int64_t> depths;                        // of each: steps to the nearest output
   std::vector<LayerPtr> layers;                       // each once, by decreasing depth
-  std::unordered_map<const CallNode*, size_t> slots;  // where a node's first output is kept
+  std::unordered_map<const CallNode*, size_t> slots;  // the index of a node's first output
   size_t slot_count = 0;
 
   bool contains(const CallNode& node) const { return slots.contains(&node); }

@@ -12,22 +12,22 @@
 
 namespace keratin {
 
-// What layers take and give: a tensor of some kind, a list or a dict of such, or constants. Dicts
-// are flattened by sorted key. T is the kind of tensor: symbolic, traced or data.
+// Arguments and results of layers: a tensor, a list or a dict of trees, or a constant. Dicts are
+// flattened by sorted key. T is the kind of tensor: symbolic, traced or data.
 template <class T>
 class Tree {
  public:
   using List = std::vector<Tree>;
   using Dict = std::map<std::string, Tree, std::less<>>;
 
-  Tree() = default;                                    // nothing (Python's None)
+  Tree() = default;                                    // none (Python's None)
   Tree(T leaf) : data_(std::move(leaf)) {}             // NOLINT(google-explicit-constructor)
   Tree(List items) : data_(std::move(items)) {}        // NOLINT(google-explicit-constructor)
   Tree(Dict items) : data_(std::move(items)) {}        // NOLINT(google-explicit-constructor)
   Tree(Json constant) : data_(std::move(constant)) {}  // NOLINT(google-explicit-constructor)
   Tree(const std::vector<T>& leaves) : data_(List(leaves.begin(), leaves.end())) {}  // NOLINT
   Tree(std::initializer_list<Tree> items) : data_(List(items)) {}
-  // Constants, so that arguments can be written as they are.
+  // Constants, so that arguments can be written as C++ values.
   Tree(bool constant) : data_(Json(constant)) {}         // NOLINT(google-explicit-constructor)
   Tree(int constant) : data_(Json(constant)) {}          // NOLINT(google-explicit-constructor)
   Tree(int64_t constant) : data_(Json(constant)) {}      // NOLINT(google-explicit-constructor)
@@ -60,7 +60,7 @@ class Tree {
     return std::get<Json>(data_);
   }
 
-  // One tensor may stand for the structure that holds it alone.
+  // A list of one tensor converts to that tensor.
   operator T() const {  // NOLINT(google-explicit-constructor)
     if (is_list() && list().size() == 1) return list()[0].leaf();
     return leaf();
@@ -131,7 +131,7 @@ class Tree {
     return map<U>([&](const T&) { return leaves[next++]; });
   }
 
-  // Do the two nest in the same way, whatever their tensors?
+  // Whether the two have the same structure, with any tensors.
   template <class U>
   bool same_structure(const Tree<U>& other) const {
     if (is_list() && other.is_list()) {
@@ -152,7 +152,7 @@ class Tree {
     return !is_list() && !is_dict() && !other.is_list() && !other.is_dict();
   }
 
-  // The structure in words, tensors as '*': [*, {a: *}].
+  // The structure as text, with '*' for tensors: [*, {a: *}].
   std::string outline() const {
     if (is_leaf()) return "*";
     if (is_constant()) return is_none() ? "None" : constant().dump();
@@ -184,7 +184,7 @@ struct Arguments {
   std::vector<Tree<T>> positional;
   std::map<std::string, Tree<T>, std::less<>> named;
 
-  // How many of the arguments hold tensors.
+  // The number of arguments that hold tensors.
   size_t with_tensors() const {
     size_t count = 0;
     for (const auto& tree : positional) count += tree.leaf_count() > 0 ? 1 : 0;

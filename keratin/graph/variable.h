@@ -13,7 +13,7 @@
 
 namespace keratin {
 
-struct VariableParts;
+struct VariableShards;
 
 struct VariableSpec {
   std::string name;
@@ -23,13 +23,13 @@ struct VariableSpec {
   bool trainable = true;
   Regularizer regularizer = {};
   Constraint constraint = {};
-  std::optional<Device> device = {};  // unless given, that of the scope it is made in, or cpu:0
-  bool per_sample = false;            // its first axis is the batch: replicas have their own rows
+  std::optional<Device> device = {};  // default: the current DeviceScope's device, or cpu:0
+  bool per_sample = false;            // the first axis is the batch: replicas have their own rows
 };
 
-// A weight, or other state, of a layer. Copies are the same variable. Its first value is made when
-// first asked for, from a seed drawn when the variable was, so that building and cloning large
-// models costs nothing for weights that are overwritten.
+// A weight, or other state, of a layer. Copies are the same variable. The initializer runs when the
+// value is first read, with a seed that was drawn when the variable was made: building and cloning
+// large models costs nothing for weights that are overwritten.
 class KERATIN_API Variable {
  public:
   Variable() = default;
@@ -40,14 +40,14 @@ class KERATIN_API Variable {
   const Shape& shape() const { return data_->spec.shape; }
   DType dtype() const { return data_->spec.dtype; }
   const VariableSpec& spec() const { return data_->spec; }
-  // Where it is in a model: "encoder/dense/kernel". Set when its layer is built.
+  // Its name in a model: "encoder/dense/kernel". Set when its layer is built.
   const std::string& path() const { return data_->path; }
   void set_path(std::string path) const { data_->path = std::move(path); }
 
-  // Where it lives. Moving it is for when no program runs: those made before are made anew.
+  // The device that stores it. No program may run while it moves; programs are compiled again.
   Device device() const { return *data_->spec.device; }
   void move_to(Device device) const;
-  // How often a variable was moved, of all that there are.
+  // How often any variable has been moved.
   static uint64_t moves();
 
   bool trainable() const { return data_->spec.trainable; }
@@ -55,18 +55,20 @@ class KERATIN_API Variable {
 
   // The current value, in place: programs read and update this very buffer.
   const Tensor& value() const;
-  // Copies the elements in, converted; the shape must be the variable's.
+  // Copies the elements, converted to the variable's dtype; the shape must be the variable's.
   void assign(const Tensor& value) const;
-  // The same of a tensor the caller gives away. It becomes the value itself while nobody has asked
-  // for one: weights of a file stay where the file is mapped.
+  // Takes over a tensor that the caller gives away: it becomes the value itself if the value was
+  // never read, so weights of a file stay where the file is mapped. Otherwise as `assign`.
   void take(const Tensor& value) const;
 
   bool operator==(const Variable& other) const { return data_ == other.data_; }
   size_t hash() const { return std::hash<const void*>{}(data_.get()); }
 
  private:
-  friend const VariableParts* parts_of(const Variable& variable);
-  friend void set_parts(const Variable& variable, std::unique_ptr<VariableParts> parts);
+  friend const VariableShards* shards_of(const Variable& variable);
+  friend void set_shards(const Variable& variable, VariableShards shards);
+  friend Variable make_shard(VariableSpec spec);
+  Variable(VariableSpec spec, uint64_t (*seed)());
 
   struct Data {
     VariableSpec spec;
@@ -74,11 +76,11 @@ class KERATIN_API Variable {
     uint64_t seed = 0;
     detail::Once filled;
     Tensor value;
-    std::unique_ptr<VariableParts> parts;  // see variable_parts.h
+    std::unique_ptr<VariableShards> shards;  // see variable_shards.h
 
     ~Data();
     Tensor empty() const;  // in the memory of its device
-    Tensor at_home(const Tensor& given) const;
+    Tensor on_device(const Tensor& given) const;
   };
   std::shared_ptr<Data> data_;
 };
@@ -87,7 +89,7 @@ struct VariableHash {
   size_t operator()(const Variable& v) const { return v.hash(); }
 };
 
-// Everything random that is not given a seed of its own follows from this one.
+// The seed of all random numbers that are not given a seed of their own.
 KERATIN_API void set_random_seed(uint64_t seed);
 // The next seed of the program's stream.
 KERATIN_API uint64_t next_seed();

@@ -3,19 +3,18 @@
 #include <thread>
 
 #include "keratin/engine/devices.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 
 namespace keratin {
 namespace {
 
-// One that lies in parts is put together for each of those who look.
-TEST(Variable, InPartsMayBeReadBySeveralThreads) {
+TEST(Variable, GathersShardsForSeveralThreadsAtOnce) {
   set_logical_devices("cpu", 2);
   const std::vector<Device> devices = keratin::devices();
   const Variable v({.name = "v", .shape = {4, 6}, .initializer = "glorot_uniform"});
   const Tensor expected = v.value().clone();
-  split(v, 0, devices);
-  for (const Variable& part : parts_of(v)->parts) split(part, 1, devices);
+  shard_variable(v, 0, devices);
+  for (const Variable& shard : shards_of(v)->shards) shard_variable(shard, 1, devices);
   std::vector<int> equal(4, 0);
   std::vector<std::thread> threads;
   for (int& count : equal)

@@ -26,6 +26,7 @@ Value as_bool(const std::optional<Value>& mask) {
 template <class Derived, class Config>
 AttentionOf<Derived, Config>::AttentionOf(Config config, LayerOptions options)
     : LayerOf<Derived, Config>(std::move(config), std::move(options)) {
+  this->set_min_masks(2);  // the key's mask is not read
   require(cfg.dropout >= 0 && cfg.dropout < 1, Config::keras_name,
           ": dropout must lie in [0, 1), got ", cfg.dropout);
   if (cfg.dropout > 0) seed_ = this->add_seed(cfg.seed);

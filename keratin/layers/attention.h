@@ -45,7 +45,6 @@ class KERATIN_API AttentionOf : public LayerOf<Derived, Config> {
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
-  size_t least_masks(size_t) const override { return 2; }  // the key's is not looked at
 
  protected:
   using LayerOf<Derived, Config>::cfg;

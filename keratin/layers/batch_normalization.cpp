@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/layers/norm_axes.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/norm.h"
@@ -118,7 +119,7 @@ Value BatchNormalizationLayer::normalize_batch(const Call& c, Value x,
 }
 
 bool BatchNormalizationLayer::together(const Call& c) const {
-  return cfg.synchronized && c.replica() != nullptr;
+  return cfg.synchronized && c.in_replica();
 }
 
 BatchNormalizationLayer::Moments BatchNormalizationLayer::moments(
@@ -127,7 +128,7 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::moments(
   const Dims others = axes_but(x.rank(), axis_);
   if (!together(c)) return {ops::mean(x, others), ops::var(x, others)};
   // Of all replicas: each one's mean counts by its share of the samples.
-  const double share = c.replica()->share();
+  const double share = c.batch_share();
   const int64_t channels = x.shape()[axis_];
   const Value mean = c.sum_over_replicas(ops::mean(x, others, true) * share);
   const Value variance =
@@ -197,7 +198,7 @@ Value BatchNormalizationLayer::read(const Call& c, const Variable& variable, Val
 // Statistics of all replicas together move the averages once.
 void BatchNormalizationLayer::move(const Call& c, const Variable& average, Value value,
                                    double momentum) const {
-  if (together(c) && !c.replica()->leads()) return;
+  if (together(c) && !c.is_first_replica()) return;
   c.update(average, read(c, average, value) * momentum + value * (1 - momentum));
 }
 

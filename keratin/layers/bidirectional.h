@@ -23,7 +23,8 @@ struct KERATIN_API BidirectionalConfig {
 // A recurrent layer from both ends of a sequence. The layer given is copied: it keeps its own
 // weights. Outputs of masked steps are zeros where sequences are returned, as Keras has it.
 class KERATIN_API BidirectionalLayer final
-    : public LayerOf<BidirectionalLayer, BidirectionalConfig> {
+    : public LayerOf<BidirectionalLayer, BidirectionalConfig>,
+      public TakesStates {
  public:
   BidirectionalLayer(BidirectionalConfig config, LayerOptions options);
 
@@ -37,7 +38,6 @@ class KERATIN_API BidirectionalLayer final
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
-  bool takes_rest_of_list() const override { return true; }
 
  private:
   void check_layers() const;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/graph/functional.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"
 #include "keratin/ops/pointwise.h"

@@ -5,6 +5,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/layers/lambda_operations.h"
 
 namespace keratin {

@@ -6,6 +6,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/operation.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/cumulative.h"
 #include "keratin/ops/einsum.h"

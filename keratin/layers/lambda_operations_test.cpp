@@ -4,6 +4,7 @@
 
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/operation.h"
 #include "keratin/keratin.h"
 #include "keratin/ops/fill.h"
 #include "keratin/ops/ops.h"
@@ -23,7 +24,7 @@ std::vector<std::string> operations_of(const LayerPtr& lambda) {
   if (form == nullptr) return {"none"};
   std::vector<std::string> names;
   for (const LayerPtr& layer : form->operations())
-    if (layer->is_operation()) names.push_back(layer->name());
+    if (is_operation(*layer)) names.push_back(layer->name());
   return names;
 }
 

@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/input.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/layers/rnn_testing.h"
 
 namespace keratin {

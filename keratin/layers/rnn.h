@@ -24,7 +24,7 @@ struct RecurrentOutputs {
 };
 
 // A cell applied to the steps of a sequence, one after the other.
-class KERATIN_API RecurrentLayer : public Layer {
+class KERATIN_API RecurrentLayer : public Layer, public TakesStates {
  public:
   virtual RecurrentFlags flags() const = 0;
   const CellPtr& cell() const { return cell_; }
@@ -46,7 +46,6 @@ class KERATIN_API RecurrentLayer : public Layer {
   std::vector<std::string_view> call_arguments() const override {
     return {"sequences", "initial_state", "mask", "training"};
   }
-  bool takes_rest_of_list() const override { return true; }
 
  protected:
   using Layer::Layer;

@@ -1,6 +1,7 @@
 #include "keratin/layers/rnn_loop.h"
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/slicing.h"

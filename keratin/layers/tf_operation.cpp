@@ -7,6 +7,7 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/operation_rules.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/layers/lambda_operations.h"
 
 namespace keratin {

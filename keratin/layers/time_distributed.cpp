@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/call_protocol.h"
 #include "keratin/layers/rnn.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"
@@ -242,9 +243,10 @@ Results TimeDistributedLayer::call(const Call& c) const {
   return on_each_step(c, x, mask);
 }
 
-Tree<Traced> TimeDistributedLayer::apply(const Call& call, const Call& for_masks) const {
+Tree<Traced> TimeDistributedLayer::call_layers(const Call& call, const Call& for_masks) const {
   const Value x = call.input();
-  if (call.dialect() == Dialect::keras3 || !steps_known(x)) return Layer::apply(call, for_masks);
+  if (call.dialect() == Dialect::keras3 || !steps_known(x))
+    return call_with_masks(*this, call, for_masks);
   step_shape(x.shape());
   const auto given = for_masks.mask();
   if (given) check_mask(*given, x.shape());

@@ -15,14 +15,16 @@ struct KERATIN_API TimeDistributedConfig {
 
 // The same layer (or model) on every step of a sequence: y[:, t] = layer(x[:, t]).
 class KERATIN_API TimeDistributedLayer final
-    : public LayerOf<TimeDistributedLayer, TimeDistributedConfig> {
+    : public LayerOf<TimeDistributedLayer, TimeDistributedConfig>,
+      public CallsLayers {
  public:
   TimeDistributedLayer(TimeDistributedConfig config, LayerOptions options);
 
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
   // Keras 2 asks the layer inside for its mask, Keras 3 passes on the one that came.
-  Tree<Traced> apply(const Call& call, const Call& for_masks) const override;
+  Tree<Traced> call_layers(const Call& call, const Call& for_masks) const override;
+  bool places_layers() const override { return false; }
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
 

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

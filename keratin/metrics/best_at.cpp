@@ -1,6 +1,7 @@
 #include "keratin/metrics/best_at.h"
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 

@@ -1,4 +1,5 @@
 #include "keratin/metrics/confusion.h"
+#include "keratin/graph/tracer.h"
 
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

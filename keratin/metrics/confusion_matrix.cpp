@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/cumulative.h"
 #include "keratin/ops/indexing.h"

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/movement.h"

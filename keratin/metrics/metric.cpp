@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/metrics/reduction.h"
 #include "keratin/metrics/registry.h"
 #include "keratin/ops/movement.h"

@@ -1,4 +1,5 @@
 #include "keratin/metrics/reduction.h"
+#include "keratin/graph/tracer.h"
 
 #include "keratin/ops/reduce.h"
 

@@ -1,6 +1,7 @@
 #include "keratin/metrics/regression.h"
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

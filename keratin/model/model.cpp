@@ -54,7 +54,9 @@ Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs) {
 }
 
 std::shared_ptr<ProgramCache> programs_of(const LayerPtr& layer) {
-  return std::make_shared<ProgramCache>([layer] { return runner_of(layer); });
+  return std::make_shared<ProgramCache>([layer, runner = current_runner()] {
+    return runner != nullptr ? runner->layer_for(layer) : layer;
+  });
 }
 
 }  // namespace
@@ -64,13 +66,11 @@ Model::Model(ModelOptions options) {
                                      LayerOptions{std::move(options.name)});
   layer->set_dialect(options.dialect);
   layer_ = std::move(layer);
-  settle_runner(layer_);
   programs_ = programs_of(layer_);
 }
 
 Model::Model(LayerPtr layer) : layer_(std::move(layer)) {
   require(layer_ != nullptr, "Model: expected a layer, got a null pointer");
-  settle_runner(layer_);
   programs_ = programs_of(layer_);
 }
 

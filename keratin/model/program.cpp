@@ -1,5 +1,7 @@
 #include "keratin/model/program.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/bind_arguments.h"
+#include "keratin/graph/tracer.h"
 
 namespace keratin {
 namespace {
@@ -8,7 +10,7 @@ Shapes positional_shapes(const Arguments<MaskedTensor>& arguments) {
   Shapes shapes;
   for (const auto& tree : arguments.positional)
     tree.each([&](const MaskedTensor& t) {
-      // A model built by its first batch must take others: the batch stays open.
+      // A model that is built by its first batch must accept batches of other sizes.
       Dims dims = t.value.shape().dims();
       if (!dims.empty()) dims[0] = unknown;
       shapes.emplace_back(dims);
@@ -42,7 +44,7 @@ ProgramKey key_of(const Arguments<MaskedTensor>& arguments, const RunOptions& op
 
 Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
                  const RunOptions& options) {
-  layer.ensure_built(positional_shapes(layer.bound(arguments)));
+  layer.ensure_built(positional_shapes(bind_arguments(layer, arguments)));
   Module module;
   Tracer tracer(module, options.training, options.dialect);
   size_t next = 0;
@@ -73,7 +75,7 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
   tracer.finish();
   for (const Variable& v : tracer.variables()) variables_.push_back(v.value());
   EngineOptions engine = options.engine;
-  engine.state_stays = true;  // it is all variables'
+  engine.state_stays = true;  // all state belongs to variables
   executable_.emplace(compile(std::move(module), engine));
 }
 
@@ -119,7 +121,7 @@ LayerPtr ProgramCache::layer() {
   return layer_;
 }
 
-// Walks the layers only when some layer, of whatever model, has changed.
+// Walks the layers only if some layer of the process has changed.
 size_t ProgramCache::revision() {
   const LayerPtr runs = layer();
   const uint64_t changes = Layer::changes();
@@ -131,7 +133,7 @@ size_t ProgramCache::revision() {
 
 std::shared_ptr<const Program> ProgramCache::lookup(const ProgramKey& key) {
   const std::lock_guard guard(lock_);
-  if (moves_ != key.moves) programs_.clear();  // they hold memory that the variables left
+  if (moves_ != key.moves) programs_.clear();  // they hold memory that variables were moved from
   moves_ = key.moves;
   return programs_.find(key);
 }
@@ -141,7 +143,7 @@ std::shared_ptr<const Program> ProgramCache::find(const Arguments<MaskedTensor>&
   ProgramKey key = key_of(arguments, options);
   key.revision = revision();
   key.moves = Variable::moves();
-  // Whoever asks for a dump wants to see the passes at work.
+  // A dump shows the passes at work, so the program is compiled again.
   const bool known = options.engine.dump == nullptr;
   if (known) {
     if (auto program = lookup(key)) {
@@ -151,12 +153,12 @@ std::shared_ptr<const Program> ProgramCache::find(const Arguments<MaskedTensor>&
   }
   const std::lock_guard guard(compile_lock_);
   if (known) {
-    if (auto program = lookup(key)) return program;  // another thread made it
+    if (auto program = lookup(key)) return program;  // another thread has compiled it
   }
   const LayerPtr runs = layer();
   const auto program = std::make_shared<const Program>(*runs, arguments, options);
   ++misses_;
-  // The first call builds layers, and makes parts of some.
+  // The first call builds layers, which changes the revision.
   key.revision = revision();
   key.moves = Variable::moves();
   const std::lock_guard quick(lock_);

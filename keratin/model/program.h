@@ -23,7 +23,7 @@ struct KERATIN_API RunOptions {
 };
 static_assert(detail::lists_every_member<RunOptions>());
 
-// What a layer gave: its outputs, the mask of each, and the losses it added.
+// The results of a run: the layer's outputs, the mask of each, and the losses that it added.
 struct RunResult {
   Tree<Tensor> outputs;
   std::vector<std::optional<Tensor>> masks;
@@ -36,29 +36,29 @@ struct MaskedTensor {
   std::optional<Tensor> mask = {};
 };
 
-// The outputs of a run that may still be at work on a device.
+// The outputs of a run, which a device may still be computing.
 class KERATIN_API PendingOutputs {
  public:
   PendingOutputs(PendingResults results, Tree<size_t> outputs)
       : results_(std::move(results)), outputs_(std::move(outputs)) {}
-  // Waits until they are there.
+  // Waits until they are computed.
   Tree<Tensor> get() const;
 
  private:
   PendingResults results_;
-  Tree<size_t> outputs_;  // where each is among the results
+  Tree<size_t> outputs_;  // the index of each among the results
 };
 
-// One layer (or model) compiled for arguments of certain shapes. Immutable: any number of threads
-// may run it at once; state that the layer updates is updated in place.
+// A layer or model compiled for arguments of certain shapes. Immutable: any number of threads may
+// run it at the same time; state is updated in place.
 class KERATIN_API Program {
  public:
   Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options);
 
   RunResult run(const Arguments<MaskedTensor>& arguments) const;
-  // The outputs alone, without waiting for a device that works by itself.
+  // The outputs alone, without waiting for a GPU.
   PendingOutputs start(const Arguments<MaskedTensor>& arguments) const;
-  // Runs it several times, and says what each step of the plan took.
+  // Runs it several times, and measures each step of the plan.
   std::vector<Executable::StepTime> profile(const Arguments<MaskedTensor>& arguments,
                                             int runs) const;
   const Executable& executable() const { return *executable_; }
@@ -67,13 +67,13 @@ class KERATIN_API Program {
   std::vector<Tensor> all_inputs(const Arguments<MaskedTensor>& arguments) const;
 
   std::optional<Executable> executable_;
-  std::vector<Tensor> variables_;  // their memory: the newest bytes may be on a GPU
-  Tree<size_t> outputs_;           // where each output is among the results
+  std::vector<Tensor> variables_;  // their host memory; newer bytes may be resident on a GPU
+  Tree<size_t> outputs_;           // the index of each output among the results
   std::vector<std::optional<size_t>> masks_;
   size_t first_loss_ = 0, result_count_ = 0;
 };
 
-// What an argument was compiled for.
+// The type of an argument that a program was compiled for.
 struct KERATIN_API ArgumentType {
   DType dtype = DType::f32;
   Shape shape;
@@ -89,7 +89,7 @@ struct KERATIN_API ArgumentType {
 };
 static_assert(detail::lists_every_member<ArgumentType>());
 
-// All that a program depends on.
+// Everything that a program depends on.
 struct KERATIN_API ProgramKey {
   size_t revision = 0;  // of the layer
   uint64_t moves = 0;   // of variables: a program holds their memory
@@ -104,7 +104,7 @@ struct KERATIN_API ProgramKey {
 };
 static_assert(detail::lists_every_member<ProgramKey>());
 
-// What a model's cache of programs holds, and how it did since the model was made.
+// The contents of a model's cache of programs, and its hits and misses since the model was made.
 struct ProgramCacheInfo {
   size_t entries = 0;
   size_t bytes = 0;  // roughly
@@ -112,11 +112,11 @@ struct ProgramCacheInfo {
   uint64_t misses = 0;  // programs that were compiled
 };
 
-// The programs of a model, by what they were compiled for; those not used for the longest time
-// leave. Whoever finds a program never waits for another that is being compiled.
+// The programs of a model, by their keys. Programs that were not used for longest are evicted. A
+// call that finds its program never waits for another one that is being compiled.
 class KERATIN_API ProgramCache {
  public:
-  // The layer that runs is asked for once, when the first program is made.
+  // `make_layer` is called once, when the first program is made.
   explicit ProgramCache(std::function<LayerPtr()> make_layer)
       : make_layer_(std::move(make_layer)) {}
 
@@ -133,8 +133,8 @@ class KERATIN_API ProgramCache {
   std::shared_ptr<const Program> lookup(const ProgramKey& key);
 
   std::function<LayerPtr()> make_layer_;
-  std::mutex compile_lock_;  // held while a program is made
-  std::mutex lock_;          // held for a moment
+  std::mutex compile_lock_;  // held while a program is compiled
+  std::mutex lock_;          // never held for long
   LayerPtr layer_;
   uint64_t changes_ = 0, moves_ = 0;  // Layer::changes() and Variable::moves() of the last call
   size_t revision_ = 0;               // of the layer, after these changes

@@ -1,37 +1,58 @@
 #include "keratin/model/runner.h"
 
-#include <map>
+#include <algorithm>
 #include <mutex>
+#include <vector>
+
+#include "keratin/base/text.h"
+#include "keratin/base/warning.h"
 
 namespace keratin {
 namespace {
 
-std::mutex lock;
-Runner current;
-std::map<std::weak_ptr<Layer>, Runner, std::owner_less<>> settled;  // of models made under one
+struct ProcessRunner {
+  std::mutex lock;
+  RunnerPtr runner;
+};
+
+ProcessRunner& process_runner() {
+  static ProcessRunner process;
+  return process;
+}
+
+struct ScopedRunner {
+  const RunnerScope* scope;
+  RunnerPtr runner;
+};
+thread_local std::vector<ScopedRunner> scoped_runners;  // the innermost one last
 
 }  // namespace
 
-void set_runner(Runner runner) {
-  const std::lock_guard guard(lock);
-  current = std::move(runner);
+RunnerPtr current_runner() {
+  if (!scoped_runners.empty()) return scoped_runners.back().runner;
+  ProcessRunner& process = process_runner();
+  const std::lock_guard guard(process.lock);
+  return process.runner;
 }
 
-void settle_runner(const LayerPtr& layer) {
-  const std::lock_guard guard(lock);
-  if (!current) return;
-  std::erase_if(settled, [](const auto& entry) { return entry.first.expired(); });
-  settled.emplace(layer, current);
+void set_process_runner(RunnerPtr runner) {
+  require(scoped_runners.empty(),
+          "set_distribution: this thread is in a DistributionScope, which decides for it; expected "
+          "the scope to end first");
+  ProcessRunner& process = process_runner();
+  const std::lock_guard guard(process.lock);
+  process.runner = std::move(runner);
 }
 
-LayerPtr runner_of(const LayerPtr& layer) {
-  Runner runner;
-  {
-    const std::lock_guard guard(lock);
-    const auto found = settled.find(layer);
-    if (found != settled.end()) runner = found->second;
-  }
-  return runner ? runner(layer) : layer;
+RunnerScope::RunnerScope(RunnerPtr runner) { scoped_runners.push_back({this, std::move(runner)}); }
+
+RunnerScope::~RunnerScope() {
+  const auto mine = std::find_if(scoped_runners.begin(), scoped_runners.end(),
+                                 [&](const ScopedRunner& scoped) { return scoped.scope == this; });
+  if (mine != scoped_runners.end())
+    scoped_runners.erase(mine);
+  else
+    warn(text("a DistributionScope ended on another thread than it began on, which goes on in it"));
 }
 
 }  // namespace keratin

@@ -1,6 +1,7 @@
 #include "keratin/optimizers/loss_scale.h"
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/promote.h"
 #include "keratin/ops/reduce.h"

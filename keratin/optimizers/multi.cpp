@@ -5,6 +5,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/optimizers/pattern.h"
 

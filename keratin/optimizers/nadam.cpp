@@ -1,4 +1,5 @@
 #include "keratin/optimizers/nadam.h"
+#include "keratin/graph/tracer.h"
 
 #include "keratin/ops/pointwise.h"
 

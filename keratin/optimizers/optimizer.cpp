@@ -5,7 +5,8 @@
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/engine/evaluate.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/tracer.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/promote.h"
@@ -83,15 +84,19 @@ Value is_due(Value made, int64_t every) {
                     ops::scalar_like(next, 0));
 }
 
-// Where a variable's step is made; nothing for mirrors, of which each has its own.
-std::optional<Device> home_of(const Variable& v) {
-  const VariableParts* parts = parts_of(v);
-  return parts != nullptr && parts->mirrored() ? std::nullopt : std::optional(v.device());
+// The device that makes a variable's step; none for a mirrored one, of which each copy has its own.
+std::optional<Device> step_device(const Variable& v) {
+  const VariableShards* sharded = shards_of(v);
+  return sharded != nullptr && sharded->mirrored() ? std::nullopt : std::optional(v.device());
 }
 
 Value in(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
 
 }  // namespace
+
+Value OptimizerStep::read(const Variable& v) const { return tracer.read(v); }
+
+Value OptimizerStep::weight() const { return tracer.read(variable); }
 
 Value OptimizerStep::assign(const Variable& v, Value value) const {
   tracer.update(v, value);
@@ -136,10 +141,10 @@ Variable OptimizerState::add_slot(const Variable& like, const std::string& name,
                                   const Initializer& initializer) {
   std::string of = like.path();
   std::replace(of.begin(), of.end(), '/', '_');
-  const bool in_parts = parts_of(like) != nullptr;
-  const DeviceScope beside(in_parts ? Device{} : like.device());
+  const bool is_sharded = shards_of(like) != nullptr;
+  const DeviceScope beside(is_sharded ? Device{} : like.device());
   const Variable slot = add_variable(of + '_' + name, like.shape(), like.dtype(), initializer);
-  if (in_parts) unlaid_.emplace_back(slot, like);
+  if (is_sharded) to_store_.emplace_back(slot, like);
   return slot;
 }
 
@@ -163,13 +168,13 @@ std::pair<OptimizerState::Slots, OptimizerState::Slots> OptimizerState::add_slot
 
 void OptimizerState::build(const std::vector<Variable>& variables) {
   make(variables);
-  lay_slots();
+  store_slots();
 }
 
-void OptimizerState::lay_slots() {
-  for (; !unlaid_.empty(); unlaid_.pop_back())
-    lay_beside(unlaid_.back().first, unlaid_.back().second);
-  for (const Part& part : parts()) part.optimizer->lay_slots();
+void OptimizerState::store_slots() {
+  for (; !to_store_.empty(); to_store_.pop_back())
+    store_like(to_store_.back().first, to_store_.back().second);
+  for (const Part& part : parts()) part.optimizer->store_slots();
 }
 
 void OptimizerState::make(const std::vector<Variable>& variables) {
@@ -242,9 +247,9 @@ void OptimizerState::step_all(Tracer& tracer, const Values& gradients) {
   for (size_t i = 0; i < trained_.size(); ++i) {
     if (!ready[i].defined()) continue;
     const Variable& v = trained_[i];
-    const std::optional<Device> home = home_of(v);
-    const auto here = [&](Value x) { return in(home ? tracer.bring(x, *home) : x, v.dtype()); };
-    const Placement at(tracer, home);
+    const std::optional<Device> device = step_device(v);
+    const auto here = [&](Value x) { return in(device ? tracer.bring(x, *device) : x, v.dtype()); };
+    const PlacementScope scope(tracer.placement(), device);
     const Value lr = here(rate);
     if (const auto decay = weight_decay_of(v); decay && decays(v)) {
       const Value old = tracer.read(v);
@@ -261,14 +266,14 @@ void OptimizerState::average(Tracer& tracer) {
   if (const int64_t every = options_.ema_overwrite_frequency.value_or(0); every > 0)
     overwrites = is_due(made, every);
   for (size_t i = 0; i < trained_.size(); ++i) {
-    const Device home = trained_[i].device();
+    const Device device = trained_[i].device();
     const Value now = tracer.read(trained_[i]), old = tracer.read(averages_[i]);
     const Value momentum =
-        ops::cast(tracer.bring(started, home), now.dtype()) * options_.ema_momentum;
+        ops::cast(tracer.bring(started, device), now.dtype()) * options_.ema_momentum;
     const Value mean = momentum * old + (1.0 - momentum) * now;
     tracer.update(averages_[i], mean);
     if (overwrites.defined())
-      tracer.update(trained_[i], ops::where(tracer.bring(overwrites, home), mean, now));
+      tracer.update(trained_[i], ops::where(tracer.bring(overwrites, device), mean, now));
   }
 }
 

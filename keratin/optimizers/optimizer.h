@@ -47,8 +47,8 @@ struct KERATIN_API OptimizerStep {
   Value rate;
   Value count;  // this step's number, from 1
 
-  Value read(const Variable& v) const { return tracer.read(v); }
-  Value weight() const { return tracer.read(variable); }
+  Value read(const Variable& v) const;
+  Value weight() const;
   // Assigns, and gives what was assigned.
   Value assign(const Variable& v, Value value) const;
   // variable -= change
@@ -145,7 +145,7 @@ class KERATIN_API OptimizerState {
 
  private:
   void make(const std::vector<Variable>& variables);  // takes no memory
-  void lay_slots();
+  void store_slots();
   std::optional<int64_t> accumulation() const;
   bool decays(const Variable& variable) const;
   Value current_rate(Tracer& tracer) const;
@@ -159,7 +159,7 @@ class KERATIN_API OptimizerState {
   Variable iteration_, learning_rate_;
   std::vector<Variable> variables_, trained_, averages_, accumulators_;
   // Slots of variables in parts, with these, beside which they do not lie yet.
-  std::vector<std::pair<Variable, Variable>> unlaid_;
+  std::vector<std::pair<Variable, Variable>> to_store_;
   std::vector<Variable> undecayed_;
   std::vector<std::string> undecayed_names_;
 };

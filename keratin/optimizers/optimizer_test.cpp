@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/check_optimizer.h"

@@ -9,7 +9,9 @@
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/input.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/check_op.h"
@@ -138,7 +140,7 @@ class LayerCase {
   void build(Layer& layer) const {
     if (arguments_.positional.empty()) return;
     Shapes shapes;
-    for (const auto& tree : layer.bound(arguments_).positional)
+    for (const auto& tree : bind_arguments(layer, arguments_).positional)
       tree.each([&](const MaskedTensor& t) { shapes.push_back(t.value.shape()); });
     layer.ensure_built(shapes);
     // A layer that is an activation is built by its first call, as in Keras.

@@ -9,6 +9,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/dtype_policy.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/testing/backends.h"

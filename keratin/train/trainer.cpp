@@ -8,6 +8,7 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/graph/sequential.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
@@ -17,7 +18,7 @@
 namespace keratin {
 namespace {
 
-// The mean of a loss over batches, each weighing as many as it has samples.
+// The mean of a loss over batches, weighted by their numbers of samples.
 class LossTracker final : public MeanState {
  public:
   explicit LossTracker(std::string name) : MeanState("Mean", {.name = std::move(name)}) {}
@@ -68,9 +69,9 @@ std::vector<std::string> names_of(const Layer& model, const Tree<Traced>& output
 
 bool computes_in_half(const Layer& layer) {
   if (layer.dtype_policy().name() == "mixed_float16") return true;
-  const auto parts = layer.sublayers();
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const Layer::Sublayer& part) { return computes_in_half(*part.layer); });
+  const auto sublayers = layer.sublayers();
+  return std::any_of(sublayers.begin(), sublayers.end(),
+                     [](const Layer::Sublayer& sub) { return computes_in_half(*sub.layer); });
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ std::vector<Metrics::List> Metrics::resolve(const std::vector<std::string>& outp
   return lists;
 }
 
-// A compiled step and what it runs on.
+// A compiled step, its inputs and its results.
 struct Trainer::Step {
   StepKey key;
   std::optional<Executable> executable;
@@ -125,8 +126,8 @@ void Trainer::StepMemory::shrink(const Step& step) { step.executable->release_me
 Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) {
   static_assert(detail::lists_every_member<StepKey>());
   StepKey key{.training = training, .moves = Variable::moves()};
-  for (const Tree<Tensor>* part : {&batch.x, &batch.y, &batch.sample_weight})
-    key.structure += part->is_leaf() ? "*" : part->outline();
+  for (const Tree<Tensor>* tree : {&batch.x, &batch.y, &batch.sample_weight})
+    key.structure += tree->is_leaf() ? "*" : tree->outline();
   batch.each([&](const Tensor& t) {
     key.dtypes.push_back(t.dtype());
     key.shapes.push_back(t.shape());
@@ -145,7 +146,7 @@ Trainer::Trainer(LayerPtr model, Dialect dialect, CompileOptions options)
     options_.optimizer = with_scaled_loss(options_.optimizer);
 }
 
-// Once the outputs are known: which loss and which metrics are of which output.
+// Assigns losses and metrics to outputs, once these are known.
 void Trainer::resolve(const Tree<Traced>& outputs) {
   if (resolved_) return;
   size_t next = 0;
@@ -185,7 +186,7 @@ std::vector<std::optional<Value>> Trainer::per_output(const Tree<Value>& given,
   std::vector<std::optional<Value>> out(count);
   if (given.is_none()) return out;
   if (given.is_leaf()) {
-    // One target is of the only output, or of the only one with a loss; one weight is of all.
+    // One target belongs to the only output, or to the only one with a loss; one weight to all.
     if (what == "sample_weight") return std::vector<std::optional<Value>>(count, given.leaf());
     if (count == 1 || losses_.size() == 1) {
       out[count == 1 ? 0 : losses_[0].output] = given.leaf();
@@ -267,14 +268,14 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
     size_t i = 0;
     return tree.map<Value>([&](const Tensor& t) { return input(t, text(kind, i++)); });
   };
-  // In the order of the batch, before anything becomes state.
+  // In the order of the batch, before any state.
   const Tree<Value> x = declare(batch.x, "x"), y = declare(batch.y, "y"),
                     sample_weight = declare(batch.sample_weight, "sample_weight");
-  // Weights before the model is called: gradients are with respect to these very values.
+  // Weights are read before the model is called: gradients are with respect to these values.
   const std::vector<Variable> trained =
       training ? model_->trainable_weights() : std::vector<Variable>{};
   if (training) options_.optimizer->build(trained);
-  const Values wrt = read_all_parts(trained, tracer);
+  const Values wrt = read_all_shards(trained, tracer);
 
   const Tree<Traced> predictions =
       tracer.invoke(*model_, {{x.map<Traced>([](Value v) { return Traced{v}; })}, {}});
@@ -290,7 +291,7 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   if (training && !trained.empty()) {
     const Value scaled = options_.optimizer->scale_loss(tracer, loss);
     const Values found = pull_back(module.block(), {scaled}, {ops::full_like(scaled, 1)}, wrt);
-    options_.optimizer->apply(tracer, gradients_of(trained, found, tracer));
+    options_.optimizer->apply(tracer, join_gradients(trained, found, tracer));
   }
   for (OutputMetric& m : metrics_) {
     require(targets[m.output].has_value(), "the output '", output_names_[m.output],
@@ -318,7 +319,7 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   tracer.finish();
   for (const Variable& v : tracer.variables()) step->inputs.push_back(v.value());
   EngineOptions engine = options_.engine;
-  engine.state_stays = true;  // it is all variables'
+  engine.state_stays = true;  // all state belongs to variables
   step->executable.emplace(compile(std::move(module), engine));
   return step;
 }
@@ -328,7 +329,7 @@ Trainer::Step& Trainer::find(const Batch& batch, bool training) {
   if (last_ != nullptr && detail::equal_fields(last_->key, key)) return *last_;
   if (auto known = steps_.find(key)) return *(last_ = std::move(known));
   std::shared_ptr<Step> step = trace(batch, training);
-  // The first one builds layers and makes the optimizer's variables.
+  // The first call builds layers and makes the optimizer's variables.
   key.moves = Variable::moves();
   step->key = key;
   steps_.erase_if([&](const Step& old) { return old.key.moves != key.moves; });
@@ -338,7 +339,7 @@ Trainer::Step& Trainer::find(const Batch& batch, bool training) {
 
 void Trainer::set_program_limits(CacheLimits limits) { steps_.set_limits(limits); }
 
-Trainer::Step& Trainer::fed(const Batch& batch, bool training) {
+Trainer::Step& Trainer::step_for(const Batch& batch, bool training) {
   Step& step = find(batch, training);
   size_t i = 0;
   batch.each([&](const Tensor& t) { step.inputs[i++] = t; });
@@ -346,12 +347,12 @@ Trainer::Step& Trainer::fed(const Batch& batch, bool training) {
 }
 
 void Trainer::run(const Batch& batch, bool training) {
-  Step& step = fed(batch, training);
+  Step& step = step_for(batch, training);
   step.executable->run(step.inputs, step.results);
 }
 
 std::vector<Executable::StepTime> Trainer::profile(const Batch& batch, int runs) {
-  Step& step = fed(batch, true);
+  Step& step = step_for(batch, true);
   return step.executable->profile(step.inputs, step.results, runs);
 }
 
@@ -365,7 +366,7 @@ Logs Trainer::logs() const {
   Logs logs;
   if (last_ != nullptr)
     for (size_t i = 0; i < last_->names.size(); ++i) {
-      copy_to_host(last_->results[i].raw());  // the step may not be over
+      copy_to_host(last_->results[i].raw());  // a GPU may still be at work
       logs[last_->names[i]] = last_->results[i].at(0);
     }
   return logs;
@@ -391,7 +392,7 @@ std::vector<Variable> Trainer::state() const {
   return all;
 }
 
-std::optional<bool> Trainer::falls(const std::string& name) const {
+std::optional<bool> Trainer::lower_is_better(const std::string& name) const {
   if (name == "loss") return true;
   for (const OutputLoss& l : losses_)
     if (l.tracker && l.tracker->name() == name) return true;

@@ -7,8 +7,8 @@
 
 namespace keratin {
 
-// A model with what it is trained by. A step over one batch is one program: forward, losses,
-// backward, clipping, optimizer, metrics; a program is made for each shape of batch.
+// A model with its losses, optimizer and metrics. A step over one batch is one program: forward,
+// losses, backward, clipping, optimizer, metrics. A program is compiled for each shape of batch.
 class KERATIN_API Trainer {
  public:
   Trainer(LayerPtr model, Dialect dialect, CompileOptions options);
@@ -17,31 +17,31 @@ class KERATIN_API Trainer {
   OptimizerState& optimizer() const { return *options_.optimizer; }
   const CompileOptions& options() const { return options_; }
 
-  // One step; what the metrics say after it is in `logs`.
+  // One step. `logs` has the metrics after it.
   void train(const Batch& batch);
   void test(const Batch& batch);
-  // Trains on a batch several times, and says where the time went, step by step of the plan.
+  // Trains on a batch several times, and measures each step of the plan.
   std::vector<Executable::StepTime> profile(const Batch& batch, int runs = 10);
-  // What trains on such a batch: its plan and costs. Made when first asked for.
+  // The program that trains on such a batch; compiled unless it is in the cache.
   Executable program(const Batch& batch);
   Logs logs() const;
   void reset_metrics();
 
-  // All that a step changes: weights and seeds of the model, optimizer, metrics. Complete once a
-  // step was made or `build` was called with a batch.
+  // All that a step changes: weights and seeds of the model, optimizer, metrics. Complete after the
+  // first step, or after `build` with a batch.
   std::vector<Variable> state() const;
   void build(const Batch& batch);
-  // The steps compiled for the shapes of batches that were seen last are kept.
+  // Limits of the cache of compiled steps, which evicts those that were not used for longest.
   void set_program_limits(CacheLimits limits);
-  // Which metric falls when the model gets better; nothing where that is not known.
-  std::optional<bool> falls(const std::string& name) const;
+  // Whether lower values of a metric are better; nothing where that is not known.
+  std::optional<bool> lower_is_better(const std::string& name) const;
 
  private:
   struct OutputLoss {
     size_t output;
     Loss loss;
     double weight;
-    std::shared_ptr<MetricState> tracker;  // where there are several losses
+    std::shared_ptr<MetricState> tracker;  // if there are several losses
   };
   struct OutputMetric {
     size_t output;
@@ -51,7 +51,7 @@ class KERATIN_API Trainer {
     bool built = false;
   };
   struct Step;
-  // All that a step depends on beside the model and the options.
+  // All that a step depends on, except the model and the options.
   struct StepKey {
     bool training = false;
     uint64_t moves = 0;          // of variables: a step holds their memory
@@ -70,9 +70,9 @@ class KERATIN_API Trainer {
   std::unique_ptr<Step> trace(const Batch& batch, bool training);
   Step& find(const Batch& batch, bool training);
   // The step for a batch, with the batch's tensors as its inputs.
-  Step& fed(const Batch& batch, bool training);
+  Step& step_for(const Batch& batch, bool training);
   void run(const Batch& batch, bool training);
-  // Targets or weights in the order of the outputs; nothing where there is none.
+  // Targets or weights in the order of the outputs; nothing for an output without one.
   std::vector<std::optional<Value>> per_output(const Tree<Value>& given,
                                                std::string_view what) const;
   Value total_loss(Tracer& tracer, const std::vector<Traced>& outputs,

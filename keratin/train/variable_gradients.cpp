@@ -1,8 +1,9 @@
 #include "keratin/train/variable_gradients.h"
+#include "keratin/graph/tracer.h"
 
 #include <algorithm>
 
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/joining.h"
@@ -11,100 +12,102 @@
 namespace keratin {
 namespace {
 
-void read_parts(const Variable& variable, Tracer& tracer, Values& all) {
-  const VariableParts* cut = parts_of(variable);
-  if (cut == nullptr) return all.push_back(tracer.read(variable));
-  for (const Variable& part : cut->parts) read_parts(part, tracer, all);
+void read_shards(const Variable& variable, Tracer& tracer, Values& all) {
+  const VariableShards* sharded = shards_of(variable);
+  if (sharded == nullptr) return all.push_back(tracer.read(variable));
+  for (const Variable& shard : sharded->shards) read_shards(shard, tracer, all);
 }
 
-// The gradients of all that `variables` are made of, handed out in the order of read_all_parts.
-class Collector {
+// Joins the gradients of shards, which come in the order of read_all_shards.
+class GradientJoin {
  public:
-  Collector(const Values& by_parts, Tracer& tracer) : next_(by_parts.begin()), tracer_(tracer) {}
+  GradientJoin(const Values& by_shard, Tracer& tracer) : next_(by_shard.begin()), tracer_(tracer) {}
 
-  Value take(const Variable& variable) {
-    const VariableParts* cut = parts_of(variable);
-    if (cut == nullptr) return *next_++;
-    const Values parts = take_parts(*cut);
-    if (parts.empty()) return {};
-    if (!cut->mirrored()) return ops::concatenate(parts, *cut->axis);
-    mirrors_.push_back({parts, where_});
-    return {};
-  }
-
-  Values take_all(const std::vector<Variable>& variables) {
+  Values join_all(const std::vector<Variable>& variables) {
     Values all;
-    for (where_ = 0; where_ < variables.size(); ++where_) all.push_back(take(variables[where_]));
-    sum_mirrors(all);
+    for (index_ = 0; index_ < variables.size(); ++index_) all.push_back(join(variables[index_]));
+    sum_mirrored(all);
     return all;
   }
 
  private:
-  struct Mirrors {
-    Values parts;
-    size_t variable;
+  // The gradients of the copies of a mirrored variable.
+  struct Mirrored {
+    Values copies;
+    size_t variable;  // its index
 
-    // Where in the program the last of them is made.
-    size_t made() const {
+    // The position in the program of the node that makes the last of them.
+    size_t ready_at() const {
       size_t last = 0;
-      for (const Value& part : parts) last = std::max(last, part.node().position());
+      for (const Value& copy : copies) last = std::max(last, copy.node().position());
       return last;
     }
     int64_t bytes() const {
-      return parts[0].shape().count() * static_cast<int64_t>(size_of(parts[0].dtype()));
+      return copies[0].shape().count() * static_cast<int64_t>(size_of(copies[0].dtype()));
     }
   };
 
-  // Each on the device of its part, zeros where nothing came; none where nothing came at all.
-  Values take_parts(const VariableParts& cut) {
-    Values parts;
-    for (const Variable& part : cut.parts) parts.push_back(take(part));
-    if (std::none_of(parts.begin(), parts.end(), [](Value part) { return part.defined(); }))
-      return {};
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const Variable& part = cut.parts[i];
-      if (!parts[i].defined()) parts[i] = ops::zeros_like(tracer_.read(part));
-      parts[i] = tracer_.bring(parts[i], part.device());
-    }
-    return parts;
+  Value join(const Variable& variable) {
+    const VariableShards* sharded = shards_of(variable);
+    if (sharded == nullptr) return *next_++;
+    const Values shards = join_each(*sharded);
+    if (shards.empty()) return {};
+    if (!sharded->mirrored()) return ops::concatenate(shards, *sharded->axis);
+    mirrored_.push_back({shards, index_});
+    return {};
   }
 
-  void sum_mirrors(Values& all) {
-    std::stable_sort(mirrors_.begin(), mirrors_.end(),
-                     [](const Mirrors& a, const Mirrors& b) { return a.made() < b.made(); });
+  // Each on the device of its shard, zeros where a shard has no gradient; none if no shard has one.
+  Values join_each(const VariableShards& sharded) {
+    Values gradients;
+    for (const Variable& shard : sharded.shards) gradients.push_back(join(shard));
+    if (std::none_of(gradients.begin(), gradients.end(), [](Value g) { return g.defined(); }))
+      return {};
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const Variable& shard = sharded.shards[i];
+      if (!gradients[i].defined()) gradients[i] = ops::zeros_like(tracer_.read(shard));
+      gradients[i] = tracer_.bring(gradients[i], shard.device());
+    }
+    return gradients;
+  }
+
+  void sum_mirrored(Values& all) {
+    std::stable_sort(mirrored_.begin(), mirrored_.end(), [](const Mirrored& a, const Mirrored& b) {
+      return a.ready_at() < b.ready_at();
+    });
     const ops::Collective& collective = ops::collective();
-    for (size_t first = 0; first < mirrors_.size();) {
+    for (size_t first = 0; first < mirrored_.size();) {
       std::vector<Values> bucket;
       int64_t bytes = 0;
       size_t end = first;
-      for (; end < mirrors_.size() && bytes < collective.bucket_bytes(); ++end) {
-        bucket.push_back(mirrors_[end].parts);
-        bytes += mirrors_[end].bytes();
+      for (; end < mirrored_.size() && bytes < collective.bucket_bytes(); ++end) {
+        bucket.push_back(mirrored_[end].copies);
+        bytes += mirrored_[end].bytes();
       }
       const std::vector<Values> sums = collective.all_reduce(bucket);
       for (size_t k = 0; k < sums.size(); ++k)
-        all[mirrors_[first + k].variable] = ops::mirrored(sums[k]);
+        all[mirrored_[first + k].variable] = ops::mirrored(sums[k]);
       first = end;
     }
   }
 
   Values::const_iterator next_;
   Tracer& tracer_;
-  size_t where_ = 0;
-  std::vector<Mirrors> mirrors_;
+  size_t index_ = 0;
+  std::vector<Mirrored> mirrored_;
 };
 
 }  // namespace
 
-Values read_all_parts(const std::vector<Variable>& variables, Tracer& tracer) {
+Values read_all_shards(const std::vector<Variable>& variables, Tracer& tracer) {
   Values all;
-  for (const Variable& variable : variables) read_parts(variable, tracer, all);
+  for (const Variable& variable : variables) read_shards(variable, tracer, all);
   return all;
 }
 
-Values gradients_of(const std::vector<Variable>& variables, const Values& by_parts,
-                    Tracer& tracer) {
-  return Collector(by_parts, tracer).take_all(variables);
+Values join_gradients(const std::vector<Variable>& variables, const Values& by_shard,
+                      Tracer& tracer) {
+  return GradientJoin(by_shard, tracer).join_all(variables);
 }
 
 }  // namespace keratin

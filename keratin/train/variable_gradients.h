@@ -4,13 +4,14 @@
 
 namespace keratin {
 
-// Variables that lie on several devices are differentiated by each of their parts: these are read
-// before a model is called, in this order.
-Values read_all_parts(const std::vector<Variable>& variables, Tracer& tracer);
+// A variable that is stored on several devices is differentiated by each of its shards: these are
+// read before a model is called, in this order.
+Values read_all_shards(const std::vector<Variable>& variables, Tracer& tracer);
 
-// The gradients by these parts, put together to one for each variable, which lies as that does.
-// Those of mirrors are summed over the devices, in buckets: what the backward pass makes first is
-// summed while it goes on. Undefined where there is none.
-Values gradients_of(const std::vector<Variable>& variables, const Values& by_parts, Tracer& tracer);
+// Joins the gradients by these shards to one for each variable, sharded or mirrored as the variable
+// is. Gradients of mirrored variables are summed over the devices in buckets, in the order in which
+// the backward pass makes them, so that summing overlaps it. Undefined where there is no gradient.
+Values join_gradients(const std::vector<Variable>& variables, const Values& by_shard,
+                      Tracer& tracer);
 
 }  // namespace keratin

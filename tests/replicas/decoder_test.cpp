@@ -11,16 +11,16 @@
 #include "keratin/model/clone.h"
 #include "keratin/optimizers/optimizers.h"
 #include "tests/replicas/difference_testing.h"
-#include "tests/replicas/ways_testing.h"
+#include "tests/replicas/replica_config_testing.h"
 
 namespace keratin {
 namespace {
 
 using testing::difference;
-using testing::on_a_thread;
+using testing::ReplicaConfig;
 using testing::replicate;
+using testing::single_threaded;
 using testing::tolerance;
-using testing::Way;
 
 Tensor sentences(int64_t batch, int64_t length, int64_t seed) {
   Tensor ids(DType::i32, {batch, length});
@@ -56,7 +56,7 @@ class MaskedDecoder : public ::testing::Test {
   void TearDown() override { set_logical_devices("gpu", 0); }
 };
 
-TEST_F(MaskedDecoder, AnswersAndLearnsAsOnOneDevice) {
+TEST_F(MaskedDecoder, PredictsAndLearnsAsOnOneDevice) {
   for (const Dialect dialect : {Dialect::keras3, Dialect::keras2})
     for (const int64_t batch : {2, 6, 7}) {
       Model one = translator(dialect), many_template = translator(dialect);
@@ -80,9 +80,9 @@ TEST_F(MaskedDecoder, AnswersAndLearnsAsOnOneDevice) {
     }
 }
 
-// What stands at the padded places, the word 0, may be anything: for Keras 2, since Keras 3 has no
-// place for the mask where states are given.
-TEST_F(MaskedDecoder, SkipsWhatIsPadded) {
+// Words at padded positions do not change the results: with the rules of Keras 2, since Keras 3
+// drops the mask where states are passed.
+TEST_F(MaskedDecoder, SkipsPadding) {
   const Model model = translator(Dialect::keras2), many = multi_gpu_model(model, {.gpus = 3});
   const Tree<Tensor> x = Tree<Tensor>::List{sentences(7, 6, 1), sentences(7, 5, 2)};
   const Tensor before = many.predict(x).leaf();
@@ -99,7 +99,7 @@ TEST_F(MaskedDecoder, SkipsWhatIsPadded) {
   EXPECT_GT(change(1), 1e-2);
 }
 
-// The same of nested models, as it was reported: the decoder's states are inputs of a model.
+// The same with nested models, as in the report: the decoder's states are inputs of a model.
 struct Masked {
   bool encoder = true, decoder = true;
 };
@@ -143,26 +143,26 @@ Tree<Tensor> pairs(int64_t batch, int64_t length) {
   return Tree<Tensor>::List{padded(batch, length, 1), padded(batch, length, 2)};
 }
 
-std::vector<Way> three_devices() {
-  std::vector<Way> ways = testing::all_ways();
-  std::erase_if(ways, [](const Way& way) { return way.devices != 3; });
-  return ways;
+std::vector<ReplicaConfig> three_devices() {
+  std::vector<ReplicaConfig> configs = testing::all_replica_configs();
+  std::erase_if(configs, [](const ReplicaConfig& config) { return config.devices != 3; });
+  return configs;
 }
 
-TEST_F(MaskedDecoder, AnswersInNestedModelsToo) {
+TEST_F(MaskedDecoder, PredictsInNestedModels) {
   const Model model = nested_translator();
-  for (const Way& way : three_devices())
+  for (const ReplicaConfig& config : three_devices())
     for (const int64_t batch : {180, 7}) {
-      SCOPED_TRACE(text(way, ", batch ", batch));
+      SCOPED_TRACE(text(config, ", batch ", batch));
       const Tree<Tensor> x = pairs(batch, 5);
-      const auto expected = model.predict_on_batch(x, on_a_thread()).flat();
-      const Model many = replicate(model, way);
-      EXPECT_LE(difference(many.predict_on_batch(x, on_a_thread(way)).flat(), expected),
+      const auto expected = model.predict_on_batch(x, single_threaded()).flat();
+      const Model many = replicate(model, config);
+      EXPECT_LE(difference(many.predict_on_batch(x, single_threaded(config)).flat(), expected),
                 tolerance(0, 1e-5));
     }
 }
 
-// How much the answers for five steps change when three steps of padding are added.
+// How much the outputs of five steps change when three steps of padding are added.
 double change_by_padding(const Model& model, int64_t batch, const PredictOptions& options) {
   const Tensor five = model.predict_on_batch(pairs(batch, 5), options).leaf(),
                eight = model.predict_on_batch(pairs(batch, 8), options).leaf();
@@ -173,33 +173,33 @@ double change_by_padding(const Model& model, int64_t batch, const PredictOptions
   return difference({beginnings}, {five});
 }
 
-TEST_F(MaskedDecoder, SkipsWhatIsPaddedInNestedModelsToo) {
+TEST_F(MaskedDecoder, SkipsPaddingInNestedModels) {
   const Model model = nested_translator();
-  for (const Way& way : three_devices())
+  for (const ReplicaConfig& config : three_devices())
     for (const int64_t batch : {180, 7}) {
-      SCOPED_TRACE(text(way, ", batch ", batch));
-      const Model many = replicate(model, way);
-      EXPECT_LE(change_by_padding(many, batch, on_a_thread(way)), tolerance(1e-6, 1e-5));
+      SCOPED_TRACE(text(config, ", batch ", batch));
+      const Model many = replicate(model, config);
+      EXPECT_LE(change_by_padding(many, batch, single_threaded(config)), tolerance(1e-6, 1e-5));
       // Both masks count.
       const Tree<Tensor> x = pairs(batch, 5);
       for (const Masked& masked : {Masked{false, true}, Masked{true, false}}) {
         const Model other = nested_translator(masked);
         other.layer()->set_weights(model.get_weights());
-        EXPECT_GT(difference(replicate(other, way).predict_on_batch(x).flat(),
+        EXPECT_GT(difference(replicate(other, config).predict_on_batch(x).flat(),
                              many.predict_on_batch(x).flat()),
                   1e-3);
       }
     }
 }
 
-TEST_F(MaskedDecoder, LearnsInNestedModelsToo) {
-  for (const Way& way : three_devices())
+TEST_F(MaskedDecoder, LearnsInNestedModels) {
+  for (const ReplicaConfig& config : three_devices())
     for (const int64_t batch : {180, 7}) {
-      SCOPED_TRACE(text(way, ", batch ", batch));
+      SCOPED_TRACE(text(config, ", batch ", batch));
       Model one = nested_translator();
       const Model made = nested_translator();
       made.layer()->set_weights(one.get_weights());
-      Model many = replicate(made, way);
+      Model many = replicate(made, config);
       const Tree<Tensor> x = pairs(batch, 5);
       const Tensor y = sentences(batch, 5, 4);
       for (Model* model : {&one, &many}) {

@@ -1,5 +1,5 @@
-// What goes wrong on one device stops all of them, says where and in which layer, and leaves a
-// model that goes on.
+// An error on one device stops all devices, names the device and the layer, and leaves a model that
+// still works.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,7 +9,7 @@
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/ops/ops.h"
@@ -68,7 +68,7 @@ std::vector<std::vector<double>> values_of(const Model& model) {
   return all;
 }
 
-// The same training of two models, one of which could not begin before.
+// Trains both models alike; the training of one of them has failed before.
 void expect_same_training(const Model& model, Model& parallel, const Model& twin,
                           Model& twin_parallel, const Tensor& x, const Tensor& y) {
   const FitOptions options{.batch_size = 12, .epochs = 2, .verbose = 0, .shuffle = false};
@@ -76,7 +76,7 @@ void expect_same_training(const Model& model, Model& parallel, const Model& twin
   EXPECT_EQ(values_of(model), values_of(twin));
 }
 
-TEST_F(ReplicaFaults, OutOfMemorySaysWhoAskedForHowMuchAndTheNextFitWorks) {
+TEST_F(ReplicaFaults, OutOfMemoryNamesDeviceAndLayerAndTheNextFitWorks) {
   const Model model = wide(), twin = clone_model(model);
   Model(twin).set_weights(model.get_weights());
   Model parallel = multi_gpu_model(model, {.gpus = 3}),
@@ -87,12 +87,12 @@ TEST_F(ReplicaFaults, OutOfMemorySaysWhoAskedForHowMuchAndTheNextFitWorks) {
   const size_t used = memory_use(second).used;
 
   set_memory_limit(second, used + 5000);
-  // A GPU's libraries want other memory most of all.
+  // On a real GPU, libraries need most of the memory.
   expect_backend_error([&] { parallel.fit(x, y, {.batch_size = 12, .verbose = 0}); },
                        {"gpu:1: out of memory, ", " bytes were asked for and 5000 of ",
                         "; a program needs them for its working memory, most of all for step ",
                         cuda::device_count() == 0 ? ", of layer 'wide'" : ", of layer '"});
-  EXPECT_EQ(memory_use(second).used, used) << "nothing is left behind";
+  EXPECT_EQ(memory_use(second).used, used) << "memory was leaked";
   EXPECT_EQ(values_of(model), before);
 
   set_memory_limit(second, std::nullopt);
@@ -101,7 +101,7 @@ TEST_F(ReplicaFaults, OutOfMemorySaysWhoAskedForHowMuchAndTheNextFitWorks) {
   EXPECT_GT(memory_use(second).peak, used + 5000);
 }
 
-TEST_F(ReplicaFaults, AVariableThatDoesNotFitIsNamed) {
+TEST_F(ReplicaFaults, OutOfMemoryNamesTheVariable) {
   set_memory_limit(second, memory_use(second).used + 100);
   const auto scope = device_scope("gpu:1");
   const Variable v({.name = "table", .shape = {64}});
@@ -125,7 +125,7 @@ std::vector<size_t> bytes_in_use() {
   return all;
 }
 
-TEST_F(ReplicaFaults, ARelocationThatDoesNotFitMovesNothing) {
+TEST_F(ReplicaFaults, AFailedRelocationMovesNothing) {
   const Model model = wide_on_gpu();
   const Tensor x = waves({8, 16}, 0), expected = model.predict(x).leaf();
   const auto before = values_of(model);
@@ -140,17 +140,18 @@ TEST_F(ReplicaFaults, ARelocationThatDoesNotFitMovesNothing) {
   for (const Variable& v : model.weights()) EXPECT_EQ(v.device(), Device{}) << v.path();
 }
 
-// Where a variable lies: "gpu:0", "[gpu:0 gpu:1] along 1".
-std::string place_of(const Variable& variable) {
-  const VariableParts* parts = parts_of(variable);
-  if (parts == nullptr) return text(variable.device());
+// How a variable is stored: "gpu:0", "[gpu:0 gpu:1] along 1".
+std::string storage_of(const Variable& variable) {
+  const VariableShards* sharded = shards_of(variable);
+  if (sharded == nullptr) return text(variable.device());
   std::string all;
-  for (const Variable& part : parts->parts) all += (all.empty() ? "[" : " ") + place_of(part);
-  return all + ']' + (parts->axis ? text(" along ", *parts->axis) : " mirrored");
+  for (const Variable& shard : sharded->shards)
+    all += (all.empty() ? "[" : " ") + storage_of(shard);
+  return all + ']' + (sharded->axis ? text(" along ", *sharded->axis) : " mirrored");
 }
 
-// A distribution of the wide model over two devices; and a limit for one of them which the first
-// variable that is laid out keeps, and another does not.
+// A distribution of the wide model over two devices, and a memory limit of one of them that the
+// first variable to be stored fits, and another does not.
 struct Spread {
   std::string name;
   std::function<Model(const Model&, const std::vector<std::string>& devices)> over;
@@ -176,7 +177,7 @@ std::vector<Spread> spreads() {
           {"in parts", in_parts, 1, 17000}};
 }
 
-TEST_F(ReplicaFaults, ADistributionThatDoesNotFitChangesNothing) {
+TEST_F(ReplicaFaults, AFailedDistributionChangesNothing) {
   set_logical_devices("gpu", 4);
   for (const Spread& from : spreads())
     for (const Spread& to : spreads()) {
@@ -188,7 +189,7 @@ TEST_F(ReplicaFaults, ADistributionThatDoesNotFitChangesNothing) {
       const auto values = values_of(model);
       const auto places = [&] {
         std::vector<std::string> all;
-        for (const Variable& v : model.weights()) all.push_back(place_of(v));
+        for (const Variable& v : model.weights()) all.push_back(storage_of(v));
         return all;
       };
       const auto before = places();
@@ -207,25 +208,25 @@ TEST_F(ReplicaFaults, ADistributionThatDoesNotFitChangesNothing) {
 }
 
 // An optimizer makes its state when training begins, beside the weights.
-TEST_F(ReplicaFaults, SlotsThatDoNotFitAreMadeByTheNextFit) {
-  std::vector<Spread> ways = spreads();
-  ways.push_back({"multi_gpu_model", [](const Model& model, const std::vector<std::string>&) {
-                    return multi_gpu_model(model, {.gpus = 2});
-                  }});
+TEST_F(ReplicaFaults, TheNextFitMakesSlotsThatDidNotFit) {
+  std::vector<Spread> configs = spreads();
+  configs.push_back({"multi_gpu_model", [](const Model& model, const std::vector<std::string>&) {
+                       return multi_gpu_model(model, {.gpus = 2});
+                     }});
   const std::map<std::string, std::function<Optimizer()>> optimizers = {
       {"adam", [] { return Adam(); }},
-      {"muon", [] { return Muon(); }},  // these keep lists of their own
+      {"muon", [] { return Muon(); }},  // these have their own lists of slots
       {"schedule free", [] { return ScheduleFreeAdamW(); }},
       {"scaled", [] { return LossScaleOptimizer({.inner_optimizer = Adam()}); }}};
   const Tensor x = waves({36, 16}, 0), y = waves({36, 2}, 1);
-  for (const Spread& way : ways)
+  for (const Spread& config : configs)
     for (const auto& [name, optimizer] : optimizers) {
-      SCOPED_TRACE(text(way.name, ", ", name));
+      SCOPED_TRACE(text(config.name, ", ", name));
       clear_session();
       const Model model = wide_on_gpu(), twin = wide_on_gpu();
       twin.layer()->set_weights(model.get_weights());
       const std::vector<std::string> there = {"gpu:1", "gpu:0"};  // the last has the largest
-      Model many = way.over(model, there), twins = way.over(twin, there);
+      Model many = config.over(model, there), twins = config.over(twin, there);
       for (Model* one : {&many, &twins}) one->compile({.optimizer = optimizer(), .loss = "mse"});
       const auto before = values_of(model);
       set_memory_limit(Device("gpu:0"), memory_use(Device("gpu:0")).used + 10000);
@@ -238,7 +239,7 @@ TEST_F(ReplicaFaults, SlotsThatDoNotFitAreMadeByTheNextFit) {
     }
 }
 
-TEST_F(ReplicaFaults, ALambdaThatThrowsIsNamedWithItsDevice) {
+TEST_F(ReplicaFaults, AnErrorOfALambdaNamesItsDeviceAndLayer) {
   auto calls_left = std::make_shared<int>(1000);
   const auto x = Input({4});
   const Lambda trouble(
@@ -261,7 +262,7 @@ TEST_F(ReplicaFaults, ALambdaThatThrowsIsNamedWithItsDevice) {
   EXPECT_LT(history["loss"].back(), history["loss"].front());
 }
 
-TEST_F(ReplicaFaults, BadInputIsRefusedAndTheNextFitWorks) {
+TEST_F(ReplicaFaults, RefusesBadInputAndTheNextFitWorks) {
   const Model model = wide();
   Model parallel = multi_gpu_model(model, {.gpus = 2});
   parallel.compile({.optimizer = "sgd", .loss = "mse"});
@@ -282,7 +283,8 @@ TEST_F(ReplicaFaults, BadInputIsRefusedAndTheNextFitWorks) {
   EXPECT_NE(values_of(model), before);
 }
 
-// Words beside numbers, whose branch draws, normalises and is done long before the words are.
+// An embedding of words beside a branch of numbers, which draws random numbers, normalises, and
+// finishes long before the embedding.
 Model words_and_numbers() {
   const auto words = Input({.shape = {3}, .dtype = DType::i32}), numbers = Input({4});
   const SymbolicTensor x =
@@ -293,8 +295,8 @@ Model words_and_numbers() {
 
 using Parallelise = std::function<Model(const Model&)>;
 
-// A word that is none, in the part of the second device, is told of, and changes nothing: training
-// goes on as that of a twin that never saw it.
+// An index out of range in the slice of the second device is an error and changes no state:
+// training continues as that of a twin that never saw the index.
 void expect_bad_words_change_nothing(const Parallelise& parallelise, int threads) {
   const Model model = words_and_numbers(), twin = clone_model(model);
   Model(twin).set_weights(model.get_weights());
@@ -332,7 +334,7 @@ void expect_bad_words_change_nothing(const Parallelise& parallelise, int threads
   EXPECT_EQ(parallel.optimizer().iterations(), twin_parallel.optimizer().iterations());
 }
 
-TEST_F(ReplicaFaults, AWordThatIsNoneChangesNothing) {
+TEST_F(ReplicaFaults, AnIndexOutOfRangeChangesNoState) {
   for (const int threads : {1, 4})
     for (const bool cpu_merge : {true, false})
       expect_bad_words_change_nothing(
@@ -342,7 +344,7 @@ TEST_F(ReplicaFaults, AWordThatIsNoneChangesNothing) {
           threads);
 }
 
-TEST_F(ReplicaFaults, AWordThatIsNoneChangesNothingOfDataParallelModels) {
+TEST_F(ReplicaFaults, AnIndexOutOfRangeChangesNoStateOfDataParallelModels) {
   set_logical_devices("cpu", 3);
   for (const int threads : {1, 4})
     for (const bool mirror : {true, false})
@@ -356,12 +358,12 @@ TEST_F(ReplicaFaults, AWordThatIsNoneChangesNothingOfDataParallelModels) {
   set_logical_devices("cpu", 1);
 }
 
-TEST_F(ReplicaFaults, MemoryOfEachDeviceIsAccounted) {
+TEST_F(ReplicaFaults, MemoryUseCountsEachDevice) {
   const Model model = wide();
   const Model parallel = multi_gpu_model(model, {.gpus = 2});
   const size_t before = memory_use(second).used;
   parallel.predict(waves({8, 16}, 0));
-  // 4 samples of 512 hidden units, and the weights that were brought: at least.
+  // At least 4 samples of 512 hidden units, and the weights that were sent.
   EXPECT_GE(memory_use(second).used, before + 4 * 512 * 4 + 16 * 512 * 4);
   EXPECT_EQ(memory_use(Device("gpu:2")).used, 0u) << "it was not used";
 }

@@ -1,5 +1,5 @@
-// Models with variables in parts, trained for twenty steps on meshes of devices: what one device
-// learns, whatever the mesh and the batch.
+// Models with sharded variables, trained for twenty steps on meshes of devices, learn what one
+// device learns, for all meshes and batches.
 #include "keratin/distribute/model_parallel.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
@@ -30,7 +30,7 @@ struct Case {
 
 const auto whole = std::nullopt;
 
-// Columns, then rows; the last one is whole but for its bias.
+// Columns, then rows; of the last layer only the bias is sharded.
 Model mlp() {
   const auto x = Input({6});
   Symbols y = Dense({.units = 16, .activation = "relu"}, "up")(x);
@@ -103,7 +103,7 @@ std::vector<Case> cases() {
        numbers<6>,
        {4},
        {{".*/kernel", {whole, "model"}}, {".*/bias", {"model"}}}},
-      // Split along the batch's axis too, as far as it goes: memory of weights is shared out.
+      // Sharded along the batch's axis too, where sizes allow, to share the memory of weights.
       {"mlp, both axes", mlp, numbers<6>, {4}, {{".*/kernel", {"batch", "model"}}}},
       {"mlp, clipped",
        mlp,
@@ -124,8 +124,8 @@ std::vector<Case> cases() {
        }},
       {"rows of words", lookup, words, {4}, rows},
       {"columns of words", lookup, words, {4}, columns},
-      // Not Adam: keys' biases change nothing, so their gradients are rounding alone, which Adam
-      // would make as large as any other.
+      // Not Adam: biases of keys have no effect, so their gradients are rounding errors, which Adam
+      // would scale up.
       {"transformer",
        transformer,
        numbers<5, 8>,
@@ -168,7 +168,7 @@ void compare(const Case& given, const Dims& shape, const std::vector<int64_t>& b
   twin.layer()->set_weights(one.get_weights());
   Model many = distribute(twin, ModelParallel({.layout_map = map, .batch_dim_name = "batch"}));
   size_t split = 0;
-  for (const Variable& v : twin.weights()) split += parts_of(v) == nullptr ? 0 : 1;
+  for (const Variable& v : twin.weights()) split += shards_of(v) == nullptr ? 0 : 1;
   if (shape[1] > 1) {
     EXPECT_GE(split, given.layouts.size() > 1 ? given.layouts.size() : 3);
   }

@@ -1,4 +1,4 @@
-// Random models of the generator of tests/random, replicated: the answers and masks stay the same.
+// Random models from the generator of tests/random, replicated: outputs and masks stay the same.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,19 +10,19 @@
 #include "keratin/model/summary.h"
 #include "tests/random/recipe_testing.h"
 #include "tests/replicas/difference_testing.h"
-#include "tests/replicas/ways_testing.h"
+#include "tests/replicas/replica_config_testing.h"
 
 namespace keratin {
 namespace {
 
-using testing::all_ways;
+using testing::all_replica_configs;
 using testing::difference;
-using testing::on_a_thread;
+using testing::ReplicaConfig;
 using testing::replicate;
+using testing::single_threaded;
 using testing::tolerance;
-using testing::Way;
 
-// As many samples as asked for: what the generator gives for several seeds.
+// A batch of the given size, from several seeds of the generator.
 Tree<Tensor> samples(const Model& model, uint64_t seed, int64_t count) {
   std::vector<std::vector<Tensor>> parts;
   const int64_t each = data_for(model, seed).flat()[0].shape()[0];
@@ -46,8 +46,8 @@ Tree<Tensor> samples(const Model& model, uint64_t seed, int64_t count) {
   });
 }
 
-// What is wrong with replicas of this recipe's model in these ways, or "".
-std::string fault(const Recipe& recipe, const std::vector<Way>& ways) {
+// Describes the first difference between a recipe's model and its replicas; "" if there is none.
+std::string fault(const Recipe& recipe, const std::vector<ReplicaConfig>& configs) {
   try {
     clear_session();
     const Model model = [&] {
@@ -57,15 +57,15 @@ std::string fault(const Recipe& recipe, const std::vector<Way>& ways) {
     std::map<int64_t, std::pair<Tree<Tensor>, RunResult>> expected;
     for (const int64_t batch : {1, 7, 10, 64}) {
       const Tree<Tensor> x = samples(model, recipe.seed, batch);
-      expected[batch] = {x, model.run(x, on_a_thread())};
+      expected[batch] = {x, model.run(x, single_threaded())};
     }
-    for (const Way& way : ways) {
-      const Model many = replicate(model, way);
+    for (const ReplicaConfig& config : configs) {
+      const Model many = replicate(model, config);
       for (const auto& [batch, given] : expected) {
-        const RunResult &one = given.second, got = many.run(given.first, on_a_thread(way));
+        const RunResult &one = given.second, got = many.run(given.first, single_threaded(config));
         if (difference(got.outputs.flat(), one.outputs.flat()) > tolerance(0, 1e-5))
-          return text(way, ", batch ", batch, ": other numbers");
-        if (got.masks != one.masks) return text(way, ", batch ", batch, ": another mask");
+          return text(config, ", batch ", batch, ": other numbers");
+        if (got.masks != one.masks) return text(config, ", batch ", batch, ": another mask");
       }
     }
     return "";
@@ -89,27 +89,28 @@ class RandomReplicas : public ::testing::Test {
   WarningHandler handler_;
 };
 
-// Ends with the first that fails, made as small as it can be.
-void compare(uint64_t seed, const std::vector<Way>& ways) {
-  const std::string wrong = fault(random_recipe(seed), ways);
+// Ends with the first model that fails, reduced as far as possible.
+void compare(uint64_t seed, const std::vector<ReplicaConfig>& configs) {
+  const std::string wrong = fault(random_recipe(seed), configs);
   if (wrong.empty()) return;
-  const auto fails = [&](const Recipe& r) { return !fault(r, ways).empty(); };
+  const auto fails = [&](const Recipe& r) { return !fault(r, configs).empty(); };
   const Recipe least = shrink(random_recipe(seed), fails);
   FAIL() << "seed " << seed << ": " << wrong << "\nthe smallest model that fails ("
-         << fault(least, ways) << "):\n"
+         << fault(least, configs) << "):\n"
          << summary_text(cook(least));
 }
 
-TEST_F(RandomReplicas, AnswerAsOneDeviceDoes) {
+TEST_F(RandomReplicas, PredictAsOneDeviceDoes) {
   const char* given = std::getenv("KERATIN_RANDOM_REPLICAS");
   const uint64_t count = given == nullptr ? 600 : std::strtoull(given, nullptr, 10);
-  const std::vector<Way> ways = all_ways();
+  const std::vector<ReplicaConfig> configs = all_replica_configs();
   for (uint64_t seed = 1; seed <= count && !HasFatalFailure(); ++seed)
-    compare(seed, {ways[seed % ways.size()]});
+    compare(seed, {configs[seed % configs.size()]});
 }
 
-TEST_F(RandomReplicas, AnswerSoInEveryWay) {
-  for (uint64_t seed = 1001; seed <= 1008 && !HasFatalFailure(); ++seed) compare(seed, all_ways());
+TEST_F(RandomReplicas, PredictAsOneDeviceInAllConfigurations) {
+  for (uint64_t seed = 1001; seed <= 1008 && !HasFatalFailure(); ++seed)
+    compare(seed, all_replica_configs());
 }
 
 }  // namespace

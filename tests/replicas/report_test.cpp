@@ -1,5 +1,5 @@
-// The report that started it all (Keras's issue 12202), word for word: a Lambda with two outputs,
-// which are added, relocated to the CPU, replicated, trained and saved.
+// The model of Keras's issue 12202: a Lambda with two outputs, which are added, relocated to the
+// CPU, replicated, trained and saved.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
 #include "tests/replicas/difference_testing.h"
-#include "tests/replicas/ways_testing.h"
+#include "tests/replicas/replica_config_testing.h"
 
 namespace keratin {
 namespace {
@@ -20,7 +20,7 @@ using testing::replicate;
 using testing::tolerance;
 using testing::waves;
 
-class TheOriginalReport : public ::testing::Test {
+class OriginalReport : public ::testing::Test {
  protected:
   void SetUp() override {
     set_logical_devices("gpu", 2);
@@ -32,7 +32,7 @@ class TheOriginalReport : public ::testing::Test {
     set_logical_devices("gpu", 0);
   }
 
-  // Files of the replicas are the template: the same config and, to the last bit, the same answers.
+  // A file of the replicas holds the given model: the same config, and outputs with the same bits.
   void expect_saved(const Model& model, const Model& parallel) const {
     const std::vector<Tensor> expected = model.predict(x).flat();
     for (const char* name : {"report.keras", "report.h5"}) {
@@ -58,7 +58,7 @@ Model reported(bool learns) {
   return Model({.inputs = x, .outputs = learns ? SymbolicTensor(Dense({.units = 1})(sum)) : sum});
 }
 
-TEST_F(TheOriginalReport, WordForWord) {
+TEST_F(OriginalReport, PredictsAsOneDeviceDoes) {
   const Model model = reported(false);
   Model parallel = multi_gpu_model(model, {.gpus = 2, .cpu_relocation = true});
   parallel.compile({.optimizer = "sgd", .loss = "mse"});
@@ -69,7 +69,7 @@ TEST_F(TheOriginalReport, WordForWord) {
   expect_saved(model, parallel);
 }
 
-TEST_F(TheOriginalReport, WithSomethingToLearn) {
+TEST_F(OriginalReport, LearnsAsOneDeviceDoes) {
   const Model model = reported(true);
   Model one = reported(true);
   const auto before = model.get_weights();

@@ -1,4 +1,4 @@
-// Files of a replicated model are files of its template.
+// A file of a replicated model is a file of the given model.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -44,7 +44,7 @@ Model normed() {
       {.inputs = x, .outputs = Dense({.units = 2})(BatchNormalization()(Dense({.units = 5})(x)))});
 }
 
-TEST_F(ReplicaFiles, CheckpointsOpenAsTheTemplate) {
+TEST_F(ReplicaFiles, CheckpointsOpenAsTheGivenModel) {
   const Scratch scratch;
   for (const bool relocate : {false, true}) {
     const Model model = [] {
@@ -71,7 +71,7 @@ TEST_F(ReplicaFiles, CheckpointsOpenAsTheTemplate) {
       EXPECT_EQ(loaded.to_json(), model.to_json()) << name;
       EXPECT_LE(testing::difference(loaded.predict(x).flat(), expected), most) << name;
       EXPECT_EQ(loaded.optimizer().iterations(), 6) << name;
-      // It trains on, alone.
+      // The loaded model trains on one device.
       EXPECT_NO_THROW(loaded.train_on_batch(x, y));
     }
     for (const char* name : {"2.weights.h5", "w.weights.h5"}) {

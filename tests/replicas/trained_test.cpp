@@ -1,10 +1,10 @@
-// Models, trained for twenty steps on one device and on replicas: the same answers and the same
-// weights, whatever the batch, the number of devices and the places of weights and outputs.
+// Models trained for twenty steps on one device and on replicas have the same outputs and the same
+// weights, for all batches, numbers of devices, and devices of weights and outputs.
 //
-// Between a GPU and a CPU roundings differ, and a relu that they push over zero has another
-// gradient. With these weights that changes one by up to 3e-3, where roundings of 1e-7 in each step
-// alone do so by 5e-6. So there is a convnet without relu too: if that is off as well, it was no
-// relu.
+// A GPU rounds differently from a CPU, and a relu whose input changes its sign has another
+// gradient. That changes these weights by up to 3e-3, while roundings of 1e-7 in each step alone
+// change them by 5e-6. So there is a convnet without relu too: if it differs as well, relu is not
+// the cause.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,27 +13,27 @@
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/distribute/data_parallel.h"
-#include "keratin/graph/variable_parts.h"
+#include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
 #include "tests/replicas/difference_testing.h"
-#include "tests/replicas/ways_testing.h"
+#include "tests/replicas/replica_config_testing.h"
 
 namespace keratin {
 namespace {
 
 using testing::difference;
-using testing::on_a_thread;
+using testing::ReplicaConfig;
 using testing::replicate;
+using testing::single_threaded;
 using testing::tolerance;
 using testing::waves;
-using testing::Way;
 
-// What Keras's BatchNormalization does on each of several devices, written for one: every part of
-// the batch has statistics of its own, which move the averages one after the other.
+// Computes on one device what Keras's BatchNormalization computes on several: each slice of the
+// batch has its own statistics, which update the averages one after the other.
 class BatchNormInParts final : public Layer {
  public:
   explicit BatchNormInParts(int64_t parts) : Layer("BatchNormInParts", {}), parts_(parts) {}
@@ -75,11 +75,11 @@ class BatchNormInParts final : public Layer {
   Variable gamma_, beta_, mean_, variance_;
 };
 
-// A model, made anew by each call, with data for it.
+// Makes a model, and data for it.
 struct Case {
   std::string name;
-  // The model to replicate over so many devices for batches of this size; and, where that is not
-  // the same on one device, what it is to be compared with.
+  // The model to replicate, for a batch size; and the model to compare with, if one device needs
+  // another one.
   std::function<Model(int64_t batch)> model;
   std::function<Model(int64_t batch, int64_t devices)> alone = {};
   std::function<Tree<Tensor>(int64_t batch)> x, y;
@@ -136,7 +136,7 @@ Model siamese(int64_t) {
       {.inputs = Symbols{a, b}, .outputs = Dense({.units = 1, .activation = "sigmoid"})(apart)});
 }
 
-// Sequences of different lengths: what comes after is zero.
+// Sequences of different lengths, padded with zeros.
 Tensor padded(int64_t batch) {
   Tensor x = waves({batch, 5, 3}, 0);
   for (int64_t i = 0; i < batch; ++i)
@@ -242,8 +242,8 @@ void compile(Model& model, const Case& given, const EngineOptions& engine = {}) 
 void expect_same_training(const Case& given, int64_t batch, Model one, Model many,
                           const Model& made) {
   const Tree<Tensor> x = given.x(batch), y = given.y(batch);
-  EXPECT_LE(difference(many.predict_on_batch(x, on_a_thread()).flat(),
-                       one.predict_on_batch(x, on_a_thread()).flat()),
+  EXPECT_LE(difference(many.predict_on_batch(x, single_threaded()).flat(),
+                       one.predict_on_batch(x, single_threaded()).flat()),
             tolerance(given.alone ? 1e-6 : 0, 1e-5));
   for (Model* model : {&one, &many}) compile(*model, given);
   for (int step = 0; step < 20; ++step) {
@@ -267,18 +267,18 @@ Model made_on_a_gpu(const Case& given, int64_t batch) {
 
 TEST_P(TrainedReplicas, EqualOneDevice) {
   const Case given = cases()[GetParam()];
-  for (const Way& way : testing::all_ways())
+  for (const ReplicaConfig& config : testing::all_replica_configs())
     for (const int64_t batch : {1, 7, 10, 64}) {
-      SCOPED_TRACE(text(given.name, ", batch ", batch, ", ", way));
+      SCOPED_TRACE(text(given.name, ", batch ", batch, ", ", config));
       const Model made = made_on_a_gpu(given, batch);
-      Model one = given.alone ? given.alone(batch, way.devices) : given.model(batch);
+      Model one = given.alone ? given.alone(batch, config.devices) : given.model(batch);
       one.set_weights(made.get_weights());
-      expect_same_training(given, batch, one, replicate(made, way), made);
+      expect_same_training(given, batch, one, replicate(made, config), made);
     }
 }
 
-// With a home for each variable, and with a copy on every device: on devices of one kind these stay
-// equal to the last bit.
+// With an owner device for each variable, and with mirrored variables: on devices of one kind all
+// copies have the same bits.
 TEST_P(TrainedReplicas, DataParallelEqualsOneDevice) {
   const Case given = cases()[GetParam()];
   for (const std::vector<std::string>& names : {std::vector<std::string>{"gpu:0", "gpu:1"},
@@ -295,14 +295,14 @@ TEST_P(TrainedReplicas, DataParallelEqualsOneDevice) {
         const Model made = given.model(batch);
         const Model one = given.alone ? given.alone(batch, devices) : given.model(batch);
         one.layer()->set_weights(made.get_weights());
-        const distribute::DataParallel way({.devices = names, .mirror_variables = mirror});
-        expect_same_training(given, batch, one, distribute::distribute(made, way), made);
+        const distribute::DataParallel config({.devices = names, .mirror_variables = mirror});
+        expect_same_training(given, batch, one, distribute::distribute(made, config), made);
         for (const Variable& v : made.weights()) {
-          const VariableParts* mirrors = parts_of(v);
+          const VariableShards* mirrors = shards_of(v);
           ASSERT_EQ(mirrors != nullptr, mirror) << v.path();
           if (mirrors == nullptr) continue;
-          ASSERT_EQ(mirrors->parts.size(), names.size());
-          for (const Variable& copy : mirrors->parts)
+          ASSERT_EQ(mirrors->shards.size(), names.size());
+          for (const Variable& copy : mirrors->shards)
             EXPECT_LE(difference({copy.value()}, {v.value()}),
                       names.back() == "cpu:0" ? tolerance(0, 1e-4) : 0)
                 << copy.path();
@@ -310,8 +310,8 @@ TEST_P(TrainedReplicas, DataParallelEqualsOneDevice) {
       }
 }
 
-// Whatever the threads do when: averages of BatchNormalization move part after part, and sums are
-// made in the order of the parts.
+// Independent of the timing of threads: averages of BatchNormalization are updated slice after
+// slice, and sums are computed in the order of the slices.
 TEST_P(TrainedReplicas, LearnTheSameBitsAgain) {
   const Case given = cases()[GetParam()];
   const auto weights = given.model(10).get_weights();
@@ -321,14 +321,14 @@ TEST_P(TrainedReplicas, LearnTheSameBitsAgain) {
         made, distribute::DataParallel(
                   {.devices = {"gpu:0", "gpu:1", "gpu:2"}, .mirror_variables = mirror}));
   };
-  const std::map<std::string, std::function<Model(const Model&)>> ways = {
+  const std::map<std::string, std::function<Model(const Model&)>> configs = {
       {"relocated",
        [](const Model& made) {
          return replicate(made, {3, true, true});
        }},
       {"one home each", [&](const Model& made) { return data_parallel(made, false); }},
       {"mirrored", [&](const Model& made) { return data_parallel(made, true); }}};
-  for (const auto& [name, replicated] : ways) {
+  for (const auto& [name, replicated] : configs) {
     const auto learnt = [&] {
       const Model made = made_on_a_gpu(given, 10);
       made.layer()->set_weights(weights);

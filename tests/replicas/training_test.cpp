@@ -1,5 +1,5 @@
-// What is around a step of training: scores, validation, weights of samples and classes, callbacks.
-// Replicas say and do what one device does.
+// Metrics, validation, sample and class weights, and callbacks are the same with replicas as on one
+// device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ Model classifier() {
   return Model({.inputs = x, .outputs = Dense({.units = 3, .activation = "softmax"})(h)});
 }
 
-// A class is where the largest of the first three numbers is; every so many times it is not.
+// The class is the index of the largest of the first three numbers, except in some samples.
 Batch labelled(int64_t count, int64_t wrong_every = 1000) {
   const Tensor x = waves({count, 4}, 0, 0.9);
   Tensor y(DType::i32, {count, 1}), weight(DType::f32, {count});
@@ -43,7 +43,7 @@ Batch labelled(int64_t count, int64_t wrong_every = 1000) {
   return {x, y, weight};
 }
 
-// Every number that training gave, by what it is.
+// All numbers that training reports, by name.
 using Told = std::map<std::string, std::vector<double>>;
 
 void add(Told& told, const std::string& what, const Logs& logs) {
@@ -62,7 +62,7 @@ void expect_same(const Told& got, const Told& expected) {
   EXPECT_EQ(got.size(), expected.size());
 }
 
-// The same model on three devices: what comes out trains the one that goes in.
+// The same model on three devices; training it trains the given model.
 struct Replication {
   const char* name;
   Model (*over)(const Model& made);
@@ -81,13 +81,13 @@ const Replication replications[] = {
     {"mirrored", [](const Model& made) { return data_parallel(made, true); }},
 };
 
-// Batches of 16 leave two of 50 samples for the last one: fewer than there are devices.
-class EverythingElseIsUnchanged : public ::testing::Test {
+// With batches of 16, the last batch of 50 samples has two: fewer than devices.
+class TrainingOptions : public ::testing::Test {
  protected:
   void SetUp() override { set_logical_devices("gpu", 3); }
   void TearDown() override { set_logical_devices("gpu", 0); }
 
-  // Takes the same course on one device and on three, from the same weights and seed.
+  // Trains on one device and on three, from the same weights and seed.
   static void check(const std::function<Told(Model&)>& course) {
     const auto scope = device_scope("gpu:0");
     const Model first = classifier();
@@ -114,8 +114,8 @@ class EverythingElseIsUnchanged : public ::testing::Test {
   }
 };
 
-// A third of the validation is wrong, so that its loss rises in the end.
-TEST_F(EverythingElseIsUnchanged, ValidationEarlyStoppingAndLogs) {
+// A third of the validation targets are wrong, so that its loss rises in the end.
+TEST_F(TrainingOptions, ValidationEarlyStoppingAndLogs) {
   const auto log = std::filesystem::path(::testing::TempDir()) / "keratin_replica_training.csv";
   check([&](Model& model) {
     const History history = model.fit(
@@ -137,7 +137,7 @@ TEST_F(EverythingElseIsUnchanged, ValidationEarlyStoppingAndLogs) {
   std::filesystem::remove(log);
 }
 
-TEST_F(EverythingElseIsUnchanged, WeightsOfSamplesAndASplit) {
+TEST_F(TrainingOptions, SampleWeightsAndASplit) {
   check([](Model& model) {
     const Batch all = labelled(50);
     Told told = model
@@ -157,7 +157,7 @@ TEST_F(EverythingElseIsUnchanged, WeightsOfSamplesAndASplit) {
   });
 }
 
-TEST_F(EverythingElseIsUnchanged, WeightsOfClasses) {
+TEST_F(TrainingOptions, ClassWeights) {
   check([](Model& model) {
     const Batch all = labelled(50);
     return model
@@ -170,7 +170,7 @@ TEST_F(EverythingElseIsUnchanged, WeightsOfClasses) {
   });
 }
 
-TEST_F(EverythingElseIsUnchanged, BatchAfterBatch) {
+TEST_F(TrainingOptions, TrainOnBatch) {
   check([](Model& model) {
     Told told;
     for (const int64_t size : {16, 2, 7, 1, 16}) {

@@ -1,4 +1,5 @@
-// Every recorded model, replicated in every way over stand-ins for GPUs: the answers stay the same.
+// Every recorded model, replicated in every configuration over virtual GPUs: the outputs stay
+// the same.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,19 +8,19 @@
 #include "keratin/base/warning.h"
 #include "keratin/testing/zoo.h"
 #include "tests/replicas/difference_testing.h"
-#include "tests/replicas/ways_testing.h"
+#include "tests/replicas/replica_config_testing.h"
 
 namespace keratin {
 namespace {
 
 using testing::difference;
 using testing::load_zoo_model;
-using testing::on_a_thread;
+using testing::ReplicaConfig;
 using testing::replicate;
-using testing::Way;
+using testing::single_threaded;
 using testing::ZooModel;
 
-// As many samples as asked for, by going round in those there are.
+// A batch of the given size, cycling through the samples.
 Tensor samples(const Tensor& from, int64_t count) {
   Dims dims = from.shape().dims();
   const int64_t have = dims[0], row = have == 0 ? 0 : from.shape().count() / have;
@@ -56,7 +57,7 @@ void expect_same(const RunResult& got, const RunResult& expected, double most) {
   }
 }
 
-TEST_P(ReplicaZoo, AnswersAsOneDeviceDoes) {
+TEST_P(ReplicaZoo, PredictsAsOneDeviceDoes) {
   const ZooModel zoo = [] {
     const auto scope = device_scope("gpu:0");
     return load_zoo_model(GetParam());
@@ -66,13 +67,13 @@ TEST_P(ReplicaZoo, AnswersAsOneDeviceDoes) {
   std::map<int64_t, std::pair<Tree<Tensor>, RunResult>> expected;
   for (const int64_t batch : {1, 7, 10, 64}) {
     const auto x = zoo.inputs.map<Tensor>([&](const Tensor& t) { return samples(t, batch); });
-    expected[batch] = {x, zoo.model.run(x, on_a_thread())};
+    expected[batch] = {x, zoo.model.run(x, single_threaded())};
   }
-  for (const Way& way : testing::all_ways()) {
-    const Model many = replicate(zoo.model, way);
+  for (const ReplicaConfig& config : testing::all_replica_configs()) {
+    const Model many = replicate(zoo.model, config);
     for (const auto& [batch, one] : expected) {
-      SCOPED_TRACE(text(way, ", batch ", batch));
-      expect_same(many.run(one.first, on_a_thread(way)), one.second, most);
+      SCOPED_TRACE(text(config, ", batch ", batch));
+      expect_same(many.run(one.first, single_threaded(config)), one.second, most);
     }
   }
 }
