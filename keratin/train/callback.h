@@ -12,7 +12,7 @@ struct Training {
   std::optional<int64_t> steps = {};  // per epoch, where known
   int verbose = 0;
   int64_t epoch = 0;  // now, from 0
-  int64_t step = 0;   // of the epoch; before training begins, where it is to go on
+  int64_t step = 0;   // of the epoch; before training begins, the one to begin with
   uint64_t shuffle_seed = 0;
   bool stop_training = false;
   std::map<std::string, std::vector<double>>* history = nullptr;
@@ -21,7 +21,7 @@ struct Training {
   OptimizerState& optimizer() const { return trainer.optimizer(); }
 };
 
-// Called while a model trains. Logs of an epoch may be added to; others after see it.
+// Called while a model trains. on_epoch_end may add to the logs; later callbacks see that.
 class KERATIN_API Callback {
  public:
   virtual ~Callback() = default;
@@ -40,14 +40,14 @@ class KERATIN_API Callback {
   virtual void on_test_batch_end(Training&, int64_t step, const Logs& logs) {
     (void)step, (void)logs;
   }
-  // Does it look at the logs of batches? Reading them costs a little each step.
+  // Whether it reads the logs of batches, which costs a little time in each step.
   virtual bool reads_batch_logs() const { return true; }
-  // Does it show the progress, so that `fit` need not?
+  // Whether it shows the progress, so that `fit` does not.
   virtual bool shows_progress() const { return false; }
 };
 
-// What happened in each epoch: `fit` gives it back. It may also be among the callbacks, as
-// std::make_shared<History>(), to be looked at while the model trains.
+// What happened in each epoch: `fit` returns it. It may also be passed as a callback,
+// std::make_shared<History>(), and be read while the model trains.
 struct KERATIN_API History final : Callback {
   std::vector<int64_t> epoch = {};
   std::map<std::string, std::vector<double>> history = {};

@@ -1,46 +1,24 @@
 #include "keratin/train/fit.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <csignal>
 #include <iostream>
 #include <utility>
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/train/interrupt.h"
 #include "keratin/train/progress_bar.h"
 
 namespace keratin {
 namespace {
-
-std::atomic<bool> interrupt_asked = false;
-
-// While it lives, Ctrl-C asks for the end of training instead of ending the program.
-class InterruptScope {
- public:
-  InterruptScope() {
-    interrupt_asked = false;
-    struct sigaction ours = {};
-    ours.sa_handler = [](int) { interrupt_asked = true; };
-    sigemptyset(&ours.sa_mask);
-    sigaction(SIGINT, &ours, &before_);
-  }
-  ~InterruptScope() { sigaction(SIGINT, &before_, nullptr); }
-  InterruptScope(const InterruptScope&) = delete;
-  InterruptScope& operator=(const InterruptScope&) = delete;
-  static bool asked() { return interrupt_asked; }
-
- private:
-  struct sigaction before_ = {};
-};
 
 class Callbacks {
  public:
   Callbacks(std::vector<CallbackPtr> all, Training& training)
       : all_(std::move(all)), training_(training) {
     for (const CallbackPtr& c : all_)
-      require(c != nullptr, "fit: a callback is nothing; give each one made");
+      require(c != nullptr, "fit: callbacks[", &c - all_.data(), "] is null");
     reads_ = std::any_of(all_.begin(), all_.end(),
                          [](const CallbackPtr& c) { return c->reads_batch_logs(); });
   }
@@ -60,9 +38,9 @@ class Callbacks {
   bool reads_ = false;
 };
 
-// A number of rows off the end, and the rest.
-std::pair<Batch, Batch> split_rows(const Batch& all, int64_t first_of_tail) {
-  const auto part = [](const Tensor& t, int64_t from, int64_t to) {
+// The rows before an index, and the rows from it on.
+std::pair<Batch, Batch> split_rows(const Batch& all, int64_t border) {
+  const auto slice = [](const Tensor& t, int64_t from, int64_t to) {
     Dims dims = t.shape().dims();
     const size_t row = t.bytes() / static_cast<size_t>(std::max<int64_t>(dims[0], 1));
     dims[0] = to - from;
@@ -72,8 +50,8 @@ std::pair<Batch, Batch> split_rows(const Batch& all, int64_t first_of_tail) {
     return rows;
   };
   const int64_t rows = all.size();
-  return {all.map([&](const Tensor& t) { return part(t, 0, first_of_tail); }),
-          all.map([&](const Tensor& t) { return part(t, first_of_tail, rows); })};
+  return {all.map([&](const Tensor& t) { return slice(t, 0, border); }),
+          all.map([&](const Tensor& t) { return slice(t, border, rows); })};
 }
 
 void check(const FitOptions& options) {
@@ -87,7 +65,7 @@ void check(const FitOptions& options) {
           options.verbose);
 }
 
-// Nothing when no batch came.
+// Nothing if there is no batch.
 std::optional<Logs> run_test(Trainer& trainer, const Dataset& data, std::optional<int64_t> limit,
                              const Callbacks& callbacks, ProgressBar* bar) {
   const auto stream = data.stream();
@@ -110,17 +88,17 @@ std::optional<Logs> run_test(Trainer& trainer, const Dataset& data, std::optiona
   return logs;
 }
 
-// The stream of a training run, and the batch that was taken from it and not yet learnt from.
-class Feed {
+// The stream of a training run, with one batch read ahead.
+class BatchReader {
  public:
-  Feed(const FitData& data, const FitOptions& options, uint64_t seed)
+  BatchReader(const FitData& data, const FitOptions& options, uint64_t seed)
       : data_(data), options_(options), batches_(data.train(seed)) {
     stream_ = batches_.stream(options.initial_epoch);
   }
 
-  // Looks whether there is one more.
+  // Whether there is another batch; reads it ahead.
   bool ready() { return waiting_ = waiting_ || stream_->next(batch_); }
-  // Takes it; false at the end.
+  // Makes it the current batch; false at the end.
   bool next() {
     const bool more = ready();
     waiting_ = false;
@@ -129,7 +107,7 @@ class Feed {
   const Batch& batch() const { return batch_; }
   std::optional<int64_t> size() const { return batches_.size(); }
 
-  // With a fixed number of steps an epoch goes on where the last one ended.
+  // With a fixed number of steps, an epoch continues where the last one ended.
   void begin_epoch(int64_t epoch) {
     if (!fresh_ && !options_.steps_per_epoch) {
       stream_ = batches_.stream(epoch);
@@ -138,11 +116,11 @@ class Feed {
     fresh_ = false;
   }
 
-  // To where an earlier run was cut off, whose order of samples came from this seed.
+  // Continues an interrupted run, whose order of samples came from this seed.
   void go_to(int64_t epoch, int64_t step, uint64_t seed) {
     const int64_t steps = options_.steps_per_epoch.value_or(0);
     int64_t before = (epoch - options_.initial_epoch) * steps + step;
-    if (data_.one_pass) {  // begun again by the new program, which took one already
+    if (data_.one_pass) {  // the new process has begun it again, and read a batch ahead
       if (before > 0 && std::exchange(waiting_, false)) --before;
     } else {
       batches_ = data_.train(seed);
@@ -161,32 +139,33 @@ class Feed {
   bool waiting_ = false, fresh_ = true;
 };
 
-void warn_of_the_end() {
+void warn_of_missing_data() {
   warn(text("Your input ran out of data; interrupting training. Make sure that your dataset or ",
             "generator can generate at least `steps_per_epoch * epochs` batches. You may need to ",
             "use `.repeat()` when building your dataset."));
 }
 
-// The batches of one epoch that are still to come; training.step counts them.
-void run_epoch(Training& training, Feed& feed, const FitOptions& options,
+// The remaining batches of one epoch; training.step counts them.
+void run_epoch(Training& training, BatchReader& reader, const FitOptions& options,
                const Callbacks& callbacks, ProgressBar& bar, bool& interrupted) {
   Trainer& trainer = training.trainer;
   const auto& limit = options.steps_per_epoch;
   const auto wanted = [&] { return !limit || training.step < *limit; };
-  // Callbacks hear of a batch only when there is one.
-  while (!training.stop_training && !interrupted && wanted() && feed.ready()) {
+  // Callbacks are called only if there is a batch.
+  while (!training.stop_training && !interrupted && wanted() && reader.ready()) {
     callbacks.call(&Callback::on_train_batch_begin, training.step);
-    for (int64_t i = 0; i < trainer.options().steps_per_execution && wanted() && feed.next(); ++i) {
-      trainer.train(feed.batch());
+    for (int64_t i = 0; i < trainer.options().steps_per_execution && wanted() && reader.next();
+         ++i) {
+      trainer.train(reader.batch());
       ++training.step;
     }
     if (callbacks.reads_batch_logs())
       callbacks.call(&Callback::on_train_batch_end, training.step - 1, trainer.logs());
     if (bar.due()) bar.update(training.step, trainer.logs());
-    interrupted = InterruptScope::asked();
+    interrupted = InterruptScope::requested();
   }
   if (training.stop_training || interrupted || !limit || training.step >= *limit) return;
-  warn_of_the_end();
+  warn_of_missing_data();
   training.stop_training = true;
 }
 
@@ -194,7 +173,7 @@ void run_epoch(Training& training, Feed& feed, const FitOptions& options,
 
 const std::vector<double>& History::operator[](const std::string& name) const {
   const auto found = history.find(name);
-  require(found != history.end(), "History: nothing is named '", name, "'");
+  require(found != history.end(), "History: there is no entry '", name, "'");
   return found->second;
 }
 
@@ -237,7 +216,7 @@ namespace {
 
 FitData from_rows(Batch all, const FitOptions& options) {
   if (!options.sample_weight.is_none()) all.sample_weight = options.sample_weight;
-  Dataset::from_tensors(all.x, all.y, all.sample_weight);  // refuses what does not fit together
+  Dataset::from_tensors(all.x, all.y, all.sample_weight);  // checks the numbers of rows
   FitData data;
   if (options.validation_split > 0) {
     const int64_t rows = all.size();
@@ -264,9 +243,10 @@ FitData from_rows(Batch all, const FitOptions& options) {
 FitData from_batches(const Data& data, const FitOptions& options) {
   require(options.validation_split == 0,
           "`validation_split` is only supported for tensors, not for a Dataset or a generator");
-  require(options.sample_weight.is_none(),
-          "`sample_weight` is not supported beside a Dataset or a generator: let its batches hold ",
-          "the weights");
+  require(
+      options.sample_weight.is_none(),
+      "`sample_weight` is not supported for a Dataset or a generator: its batches must hold the ",
+      "weights");
   const Dataset batches = data.batches(options.batch_size);
   const Dataset weighted = options.class_weight.empty()
                                ? batches
@@ -298,14 +278,14 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
                     .history = &history.history};
   const Callbacks callbacks(options.callbacks, training);
   const InterruptScope interrupts;
-  Feed feed(data, options, training.shuffle_seed);
-  require(feed.ready(), "fit: the data are empty: no batch came");
-  // Whoever goes on from a backup needs all the state there will be.
-  trainer.build(feed.batch());
+  BatchReader reader(data, options, training.shuffle_seed);
+  require(reader.ready(), "fit: the data are empty: expected at least one batch, got none");
+  // A callback that restores a backup needs all variables.
+  trainer.build(reader.batch());
   callbacks.call(&Callback::on_train_begin);
   if (training.epoch != options.initial_epoch || training.step > 0)
-    feed.go_to(training.epoch, training.step, training.shuffle_seed);
-  training.steps = options.steps_per_epoch ? options.steps_per_epoch : feed.size();
+    reader.go_to(training.epoch, training.step, training.shuffle_seed);
+  training.steps = options.steps_per_epoch ? options.steps_per_epoch : reader.size();
   const int verbose = callbacks.show_progress() ? 0 : options.verbose;
 
   Logs last;
@@ -313,10 +293,10 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
   const auto stopped = [&] { return training.stop_training || history.interrupted; };
   for (; training.epoch < options.epochs && !stopped(); ++training.epoch) {
     const int64_t epoch = training.epoch;
-    feed.begin_epoch(epoch);
+    reader.begin_epoch(epoch);
     if (training.step == 0) {
-      if (!feed.ready()) {
-        warn_of_the_end();
+      if (!reader.ready()) {
+        warn_of_missing_data();
         break;
       }
       trainer.reset_metrics();
@@ -324,14 +304,15 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
     callbacks.call(&Callback::on_epoch_begin, epoch);
     if (verbose != 0) std::cout << "Epoch " << epoch + 1 << '/' << options.epochs << '\n';
     ProgressBar bar(std::cout, {.target = training.steps, .verbose = verbose});
-    run_epoch(training, feed, options, callbacks, bar, history.interrupted);
+    run_epoch(training, reader, options, callbacks, bar, history.interrupted);
     Logs logs = trainer.logs();
     const int64_t steps = training.step;
     if (data.validation && !history.interrupted && (epoch + 1) % options.validation_freq == 0) {
       if (bar.due()) bar.update(steps, logs);
       const auto found =
           run_test(trainer, *data.validation, options.validation_steps, callbacks, nullptr);
-      require(found || validated, "fit: the validation data are empty: no batch came");
+      require(found || validated,
+              "fit: the validation data are empty: expected at least one batch, got none");
       validated = true;
       if (!found) warn("The validation data ran out; there is no validation any more.");
       for (const auto& [name, value] : found.value_or(Logs{})) logs["val_" + name] = value;
@@ -356,7 +337,7 @@ Logs evaluate(Trainer& trainer, const Dataset& data, const EvaluateOptions& opti
   ProgressBar bar(std::cout, {.target = training.steps, .verbose = verbose});
   const auto logs =
       run_test(trainer, data, options.steps, callbacks, verbose != 0 ? &bar : nullptr);
-  require(logs.has_value(), "evaluate: the data are empty: no batch came");
+  require(logs.has_value(), "evaluate: the data are empty: expected at least one batch, got none");
   return *logs;
 }
 

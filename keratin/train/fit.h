@@ -4,10 +4,10 @@
 
 namespace keratin {
 
-// What to train on. `train` gives the batches of all passes for a seed of shuffling.
+// The data of a training run. `train` returns the batches of all epochs for a seed of shuffling.
 struct FitData {
   std::function<Dataset(uint64_t shuffle_seed)> train;
-  bool one_pass = false;
+  bool one_pass = false;  // a generator, which cannot begin again
   std::optional<Dataset> validation;
 };
 // Rows are split, weighted and shuffled as the options say.
@@ -17,7 +17,7 @@ FitData fit_data(const Data& data, const FitOptions& options);
 History fit(Trainer& trainer, const FitData& data, const FitOptions& options);
 Logs evaluate(Trainer& trainer, const Dataset& data, const EvaluateOptions& options);
 
-// The weights of samples by the class in `y`: a number, or the place of the largest of several.
+// Weighs samples by the class in `y`: a number, or the index of the largest of several.
 Batch with_class_weight(Batch batch, const std::map<int64_t, double>& class_weight);
 
 }  // namespace keratin

@@ -35,7 +35,7 @@ class KERATIN_API Metrics {
 
   const List& flat() const { return flat_; }
   const PerOutput<List>& lists() const { return lists_; }
-  // The same ones with variables of their own.
+  // The same metrics with variables of their own.
   Metrics fresh_copy() const;
   std::vector<List> resolve(const std::vector<std::string>& outputs,
                             std::string_view argument) const;
@@ -50,7 +50,7 @@ struct KERATIN_API CompileOptions {
   Optimizer optimizer = "rmsprop";
   PerOutput<Loss> loss = {};
   PerOutput<double> loss_weights = {};
-  Metrics metrics = {};           // of all samples alike
+  Metrics metrics = {};           // all samples count the same
   Metrics weighted_metrics = {};  // by the samples' weights
   int64_t steps_per_execution = 1;
   bool auto_scale_loss = true;  // with LossScaleOptimizer, where layers compute in mixed_float16
@@ -60,7 +60,7 @@ struct KERATIN_API CompileOptions {
   CompileOptions fresh_copy() const;
 };
 
-// What training says of itself: "loss", "accuracy", "val_loss", …
+// The values that training reports: "loss", "accuracy", "val_loss", …
 using Logs = std::map<std::string, double>;
 
 class Callback;

@@ -9,7 +9,7 @@
 
 namespace keratin {
 
-// Something said of the outputs of a model: one for all of them, a list with one each, or by the
+// A setting for the outputs of a model: one for all outputs, a list with one for each, or by the
 // outputs' names.
 template <class T>
 class PerOutput {
@@ -28,7 +28,7 @@ class PerOutput {
   const std::optional<std::vector<T>>& each() const { return each_; }
   const std::optional<ByName>& by_name() const { return by_name_; }
 
-  // The same with each replaced.
+  // The same with each setting replaced.
   template <class Make>
   PerOutput map(const Make& make) const {
     PerOutput out = *this;
@@ -40,7 +40,7 @@ class PerOutput {
     return out;
   }
 
-  // What holds for each output. `argument` is what users call this.
+  // The setting of each output. `argument` is its name in messages.
   std::vector<std::optional<T>> resolve(const std::vector<std::string>& outputs,
                                         std::string_view argument) const {
     std::vector<std::optional<T>> out(outputs.size());

@@ -47,7 +47,7 @@ std::string values_of(const Logs& logs) {
   return out.str();
 }
 
-// As wide as the text shows: escapes take no room, a character of several bytes takes one.
+// The width on a terminal: escapes have none, a character of several bytes has one.
 size_t shown_width(const std::string& text) {
   size_t width = 0;
   for (size_t i = 0; i < text.size(); ++i) {

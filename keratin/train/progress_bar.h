@@ -17,18 +17,18 @@ class KERATIN_API ProgressBar {
   static bool on_terminal();  // is the standard output one?
 
   struct Options {
-    std::optional<int64_t> target = {};  // how many steps, where known
+    std::optional<int64_t> target = {};  // number of steps, where known
     int verbose = 1;
     bool dynamic = on_terminal();  // may go back on the line, with colours
     int64_t width = 20;
     double interval = 0.05;  // seconds between updates
   };
-  // Seconds since some beginning; tests bring their own.
+  // Seconds since some time; tests pass their own clock.
   using Clock = std::function<double()>;
 
   ProgressBar(std::ostream& out, Options options, Clock clock = steady_seconds);
   void update(int64_t current, const Logs& logs, bool last = false);
-  // Is it time to show something? Callers may save the work of making logs.
+  // Whether `update` would show something; if not, callers need not make logs.
   bool due() const;
 
   static double steady_seconds();

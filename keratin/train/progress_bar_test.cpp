@@ -43,18 +43,18 @@ TEST(ProgressBar, IsAPlainLineElsewhere) {
             "3/3 ━━━━━━━━━━━━━━━━━━━━ 9s 4s/step - loss: 1.0000\n");
 }
 
-TEST(ProgressBar, SaysALineOfAnEpoch) {
+TEST(ProgressBar, WritesALinePerEpoch) {
   Shown shown({.target = 3, .verbose = 2, .dynamic = false});
   EXPECT_EQ(shown.at(1, 1, {{"loss", 1}}), "");
   EXPECT_EQ(shown.at(1.2, 3, {{"loss", 1}}, true), "3/3 - 1s - 100ms/step - loss: 1.0000\n");
 }
 
-TEST(ProgressBar, CopesWithoutATarget) {
+TEST(ProgressBar, WorksWithoutATarget) {
   Shown shown({.dynamic = false});
   EXPECT_EQ(shown.at(0.0005, 5, {}, true), "      5/Unknown 0s 100us/step\n");
 }
 
-TEST(ProgressBar, SaysLongTimes) {
+TEST(ProgressBar, FormatsLongTimes) {
   Shown shown({.target = 100, .dynamic = true});
   EXPECT_NE(shown.at(40, 1, {}).find("1:06:00"), std::string::npos);
   EXPECT_NE(shown.at(41, 2, {}).find("\x1b[1m1:38\x1b[0m 1s/step"), std::string::npos);
