@@ -28,6 +28,11 @@ CLEAN = {
     "keratin/backend/reference/loops.h": "",
     "keratin/engine/run.h": '#include "keratin/plan/plan.h"\n',
     "keratin/engine/run.cpp": '#include "keratin/backend/reference/loops.h"\n',
+    "keratin/ops/shards.h": '#include "keratin/ir/node.h"\n',
+    "keratin/ops/shards.cpp": '#include "keratin/ops/shards.h"\n',
+    "keratin/ops/emit.cpp": '#include "keratin/ops/shards.h"\n',
+    "keratin/ops/shards_test.cpp": '#include "keratin/ops/shards.h"\n',
+    "keratin/distribute/replicas.cpp": '#include "keratin/ops/shards.h"\n',
     "examples/digits.cpp": '#include <keratin/keratin.h>\n#include "keratin/ir/node.h"\n',
 }
 
@@ -99,6 +104,15 @@ class IncludeRule(unittest.TestCase):
     def test_refuses_an_example_that_looks_inside(self):
         self.refuses("examples/inside.cpp", '#include "keratin/plan/plan.h"\n',
                      "keratin/plan/plan.h is not a public header")
+
+    def test_refuses_sharding_in_a_leaf_file(self):
+        self.refuses("keratin/ops/softmax.cpp", '\n#include "keratin/ops/shards.h"\n',
+                     "keratin/ops/softmax.cpp:2: only distribute and SHARDING_USERS may include "
+                     "keratin/ops/shards.h")
+
+    def test_refuses_a_needless_entry_of_the_sharding_users(self):
+        self.refuses("keratin/ops/emit.cpp", '#include "keratin/ops/ops.h"\n',
+                     "keratin/ops/emit.cpp: includes nothing of SHARDING")
 
 
 if __name__ == "__main__":
