@@ -1,5 +1,5 @@
-// What compiling costs: chains of n pointwise ops, layers with n ops, their gradients, and all of
-// it to a plan. The time per node must not grow with n.
+// Measures compiling chains of n pointwise ops and layers with n ops, with gradients, down to a
+// plan. The time per node must not grow with n.
 #include <benchmark/benchmark.h>
 
 #include "keratin/autodiff/gradients.h"
@@ -32,7 +32,7 @@ Module with_gradients(int64_t nodes) {
   return module;
 }
 
-// Layers with weights of their own, the gradients and the update of each.
+// Layers with separate weights, and the gradients and updates of each.
 Module layers(int64_t nodes) {
   Module module;
   Value y = module.input({DType::f32, {4, 4}}, "x");

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How the cost of compiling, building and cloning grows with size, into bench/GROWTH.md.
+"""Measures how the cost of compiling, building and cloning grows with size, into bench/GROWTH.md.
 
-Times tell two things at once: how much is done, and how far away the memory is in which it is done.
-So the work is counted apart, as instructions under valgrind's callgrind: those do not depend on
-caches, on other programs, or on luck.
+Times depend on the amount of work and on the distance of memory. So the work is also counted
+separately, as instructions under valgrind's callgrind, which do not depend on caches, on other
+programs, or on luck.
 """
 import argparse
 import math
@@ -20,13 +20,13 @@ BENCHMARKS = {
     "differentiate_chain": "build a chain of operations and its gradients",
     "compile_chain": "compile a chain of operations",
     "compile_training_chain": "compile it with gradients and updates",
-    "compile_training_layers": "compile layers with weights of their own, gradients and updates",
+    "compile_training_layers": "compile layers with separate weights, gradients and updates",
     "build_model": "build a model of Dense layers",
-    "clone_of_model": "clone it (work: building it included)",
+    "clone_of_model": "clone it (work: with building it)",
 }
-# 100,000 layers at every size, in models of so many each: only the size of a model differs.
+# Every size has 100,000 layers in all, so only the size of a model differs.
 KEPT = {
-    "build_models_kept": "build models of so many layers, 100,000 in all",
+    "build_models_kept": "build models of this size, 100,000 layers in all",
     "clone_of_models_kept": "clone them",
 }
 
@@ -39,7 +39,7 @@ def run(command):
 
 
 def instructions(program, name, size):
-    """Of the benchmark's own function, run once: start-up is left out."""
+    """The instructions of one run of the benchmark's function, without start-up."""
     out = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                f"--toggle-collect=keratin::(anonymous namespace)::{name}(benchmark::State&)",
                program, f"--benchmark_filter=^{name}/{size}$", "--benchmark_min_time=0.000001"])
@@ -50,8 +50,8 @@ def instructions(program, name, size):
 
 
 def microseconds(program, name):
-    """Per node or layer, by size: the best of three, since what disturbs only ever adds; a run
-    before them is left out, in which the system gives memory."""
+    """The time per node or layer, by size: the best of three, since disturbance only adds time. A run
+    before them, in which memory is allocated, does not count."""
     out = run([program, f"--benchmark_filter=^{name}/", "--benchmark_min_time=0.3",
                "--benchmark_min_warmup_time=0.01", "--benchmark_repetitions=3"])
     best = {}
@@ -95,12 +95,12 @@ The same at every size: nothing in the compiler or in the layer graph is worse t
 
 ## Time: microseconds per node or layer
 
-What time grows by beyond the work is memory: a small program lies in the processor's caches, a large
-one is fetched anew by every pass. Best of three. Huge pages for malloc ({tunables or "not asked for"}).
+Time grows faster than the work because of memory: a small program fits into the caches, a large one is
+read from memory by every pass. Best of three. Huge pages for malloc ({tunables or "not set"}).
 
 {table(times, 2)}
 
-With the same memory at every size, what is left is the size of a model:
+With the same memory at every size, only the size of a model differs:
 
 {table(kept, 2, KEPT)}
 """)

@@ -1,5 +1,4 @@
-// What building and cloning models costs: chains of n Dense layers. The time per layer must not
-// grow with n.
+// Measures building and cloning chains of n Dense layers. The time per layer must not grow with n.
 #include <benchmark/benchmark.h>
 
 #include "keratin/layers/dense.h"
@@ -32,8 +31,8 @@ void clone_of_model(benchmark::State& state) {
   report(state);
 }
 
-// 100,000 layers in models of n, all of them kept: the same memory whatever n is, so that caches
-// and pages are never better off. What is left between sizes is due to the size of a model alone.
+// Builds 100,000 layers in models of n layers, and keeps all of them. The memory is the same for
+// every n, so that differences are due to the size of a model alone, not to caches and pages.
 constexpr int64_t kept_layers = 100000;
 
 std::vector<Model> chains_of(int64_t layers) {

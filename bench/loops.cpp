@@ -9,7 +9,7 @@
 #include "keratin/backend/cpu/jit/loop_kernel.h"
 #include "keratin/backend/cpu/parallel.h"
 
-// Generated loops beside loops written by hand with AVX-512 intrinsics.
+// Compares generated loops with loops written by hand with AVX-512 intrinsics.
 namespace keratin::bench {
 namespace {
 

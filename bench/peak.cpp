@@ -29,7 +29,7 @@ constexpr int accumulators = 24;  // more than latency x ports on every x86-64 s
 }
 
 [[gnu::target("avx2,fma")]] int64_t fma_loop_256(int64_t rounds) {
-  constexpr int used = 12;  // sixteen registers only
+  constexpr int used = 12;  // AVX2 has sixteen registers
   __m256 sums[used];
   for (auto& sum : sums) sum = _mm256_setzero_ps();
   __m256 a = _mm256_set1_ps(1.0F), b = _mm256_set1_ps(0.5F);
@@ -53,11 +53,11 @@ int64_t fma_loop(int64_t rounds) {
 // Eight streams, so that more than one hardware prefetcher runs ahead.
 [[gnu::noinline]] void read_all(const float* data, size_t count) {
   constexpr size_t streams = 8;
-  const size_t part = count / streams / 16 * 16;
+  const size_t stride = count / streams / 16 * 16;
   __m128 sums[streams] = {};
-  for (size_t i = 0; i < part; i += 16) {
+  for (size_t i = 0; i < stride; i += 16) {
     for (size_t s = 0; s < streams; ++s) {
-      const float* at = data + s * part + i;
+      const float* at = data + s * stride + i;
       sums[s] = _mm_or_ps(sums[s], _mm_or_ps(_mm_or_ps(_mm_load_ps(at), _mm_load_ps(at + 4)),
                                              _mm_or_ps(_mm_load_ps(at + 8), _mm_load_ps(at + 12))));
     }
@@ -67,13 +67,13 @@ int64_t fma_loop(int64_t rounds) {
 
 [[gnu::target("avx")]] [[gnu::noinline]] void read_all_256(const float* data, size_t count) {
   constexpr size_t streams = 8;
-  const size_t part = count / streams / 16 * 16;
+  const size_t stride = count / streams / 16 * 16;
   __m256 sums[streams];
   for (auto& sum : sums) sum = _mm256_setzero_ps();
-  for (size_t i = 0; i < part; i += 16) {
+  for (size_t i = 0; i < stride; i += 16) {
 #pragma GCC unroll 8
     for (size_t s = 0; s < streams; ++s) {
-      const float* at = data + s * part + i;
+      const float* at = data + s * stride + i;
       sums[s] = _mm256_or_ps(sums[s], _mm256_or_ps(_mm256_load_ps(at), _mm256_load_ps(at + 8)));
     }
   }
@@ -90,8 +90,8 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The best rate of many samples of `work`, which says how much one thread has done. A sample lasts
-// as long as its slowest thread.
+// The best rate of many samples of `work`, which returns the amount that one thread has done. The
+// time of a sample is that of its slowest thread.
 template <class Work>
 double best_rate(int threads, int samples, const Work& work) {
   double best = 0;
@@ -123,7 +123,7 @@ Floats touched(size_t count) {
   return Floats(memory);
 }
 
-// Enough repetitions of a small block for a sample to be longer than a timer tick.
+// Repeats small blocks so that a sample takes longer than a timer tick.
 int64_t repeats(size_t bytes) { return std::max<int64_t>(1, (16 << 20) / int64_t(bytes)); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Every workload of the peer benchmark, alone, under Google Benchmark.
+// Runs every workload of the peer benchmark under Google Benchmark.
 #include <benchmark/benchmark.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace keratin::bench {
 namespace {
 
-// The spec is written by the build from bench/peers/workloads.py, where the workloads are stated.
+// The build writes the spec from bench/peers/workloads.py, which defines the workloads.
 [[maybe_unused]] const bool registered = [] {
   std::ifstream file(KERATIN_WORKLOADS);
   const auto workloads = nlohmann::json::parse(file);

@@ -1,6 +1,6 @@
-// keratin_open [FOLDER]: how long a model with 500 MB of weights takes to open when its file is
-// cached, and how much memory at most. Every format is opened by processes of their own, since the
-// most memory that was ever used is a fact of a process.
+// keratin_open [FOLDER]: measures the time and the peak memory of opening a model with 500 MB of
+// weights whose file is cached. Each opening has its own process, since the peak is a property of a
+// process.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ Model made(const Kind& kind) {
 }
 
 struct Opened {
-  double seconds, work;  // on the clock, and of processors: what others do does not count
+  double seconds, work;  // wall time, and CPU time, which does not depend on other programs
   double weights, peak;  // bytes
 };
 
@@ -64,9 +64,9 @@ Opened opened(const fs::path& path) {
           peak_bytes() - before};
 }
 
-// What `work` gives, in a process of its own.
+// The result of `work`, run in a new process.
 template <class Work>
-Opened apart(const Work& work) {
+Opened in_process(const Work& work) {
   int ends[2];
   if (pipe(ends) != 0) std::abort();
   const pid_t child = fork();
@@ -86,9 +86,9 @@ Opened apart(const Work& work) {
 
 void measure(const Kind& kind, const fs::path& folder) {
   const fs::path path = folder / kind.file;
-  if (!fs::exists(path)) apart([&] { return made(kind).save(path), Opened{}; });
+  if (!fs::exists(path)) in_process([&] { return made(kind).save(path), Opened{}; });
   std::vector<Opened> all;
-  for (int i = 0; i < 7; ++i) all.push_back(apart([&] { return opened(path); }));
+  for (int i = 0; i < 7; ++i) all.push_back(in_process([&] { return opened(path); }));
   std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.seconds < b.seconds; });
   const auto& [seconds, work, weights, peak] = all[all.size() / 2];
   std::printf("| %-22s | %3.0f MB | %4.0f ms | %4.0f ms | %4.0f ms | %5.3f |\n", kind.file,

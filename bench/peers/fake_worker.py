@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker that does nothing well: the driver's tests start it to see each way one can fail."""
+"""A fake worker: the driver's tests start it with each kind of failure."""
 
 import json
 import sys

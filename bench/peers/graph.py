@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Building and cloning a chain of layers: Keratin beside Keras, in turns, in one run.
+"""Compares building and cloning a chain of layers in Keratin and Keras, in turn, in one run.
 
 usage: graph.py [--layers N] [--rounds N] [--keratin PATH] [--python PATH] [--out FILE]
 
@@ -22,9 +22,9 @@ ROOT = HERE.parent.parent
 
 
 def keras_times(layers):
-    """Seconds to build and to clone the chain, and the version; runs under the peers' Python."""
+    """The seconds to build and to clone the chain, and Keras's version; runs in the peers' Python."""
     os.environ.setdefault("KERAS_BACKEND", "jax")
-    sys.setrecursionlimit(100 * layers)  # with Python's own limit Keras fails on such a chain
+    sys.setrecursionlimit(100 * layers)  # Keras recurses: Python's default limit is too low
     import keras
 
     def build():

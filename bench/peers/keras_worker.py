@@ -58,7 +58,7 @@ def gradients(fn, args, dy):
 
 
 def call_job(compiled, args):
-    """Each call waits for its answer, as someone who wants the answer must."""
+    """Each call waits for its result."""
 
     def step():
         return wait(compiled(*args))
@@ -202,7 +202,7 @@ def dense_stack(workload, last):
 
 
 def build(workload, layers):
-    """A Sequential over the layers, holding the workload's weights in order."""
+    """A Sequential of the layers, with the workload's weights in order."""
     tensors_ = worker.data(workload)
     model = keras.Sequential([keras.Input(workload.tensors["x"].shape[1:]), *layers])
     model.set_weights([v for k, v in tensors_.items() if k != "x"])
@@ -239,7 +239,7 @@ def jax_train_job(model, x, y, steps):
     slots = list(holder[0][2])
     slots[rate] = jnp.asarray(TIMED_LEARNING_RATE, slots[rate].dtype)
     holder[0] = (holder[0][0], holder[0][1], slots, holder[0][3])
-    # Steps depend on each other, so dispatch may run ahead as it does in fit().
+    # Steps depend on each other, so they may be dispatched ahead, as in fit().
     return step, finish, logits, 4
 
 
@@ -292,7 +292,7 @@ def convnet_train(workload):
 
 
 class Positions(keras.layers.Layer):
-    """Adds a vector of its own to each step."""
+    """Adds a learned vector to each step."""
 
     def build(self, shape):
         self.table = self.add_weight(shape=shape[1:], name="table")
@@ -323,7 +323,7 @@ def sequence_model(workload):
 
 
 def fit_model(workload):
-    """The model of a fit workload, holding its weights, and its loss."""
+    """The model of a fit workload, with its weights, and its loss."""
     kind = workload.attrs["model"]
     sparse = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     if kind == "mlp":

@@ -15,7 +15,7 @@ struct PositionsConfig {
   static constexpr auto fields = field_list();
 };
 
-// Adds a vector of its own to each step.
+// Adds a learned vector to each step.
 class PositionsLayer final : public LayerOf<PositionsLayer, PositionsConfig> {
  public:
   PositionsLayer(PositionsConfig config, LayerOptions options)
@@ -102,7 +102,7 @@ Learner make_learner(const json& spec) {
   return transformer(spec);
 }
 
-// A model's weights are the tensors of the workload, in the driver's order, but for x.
+// The weights of a model are the tensors of the workload, except x, in the driver's order.
 void set_weights(const Model& model, const json& spec) {
   std::vector<Tensor> weights;
   for (const auto& name : spec.at("order"))
@@ -125,7 +125,7 @@ Task make_fit(const json& spec, int threads) {
                                     .epsilon = attrs.at("epsilon").get<double>()}),
                  .loss = learner.loss,
                  .engine = {.threads = threads}});
-  model.evaluate(x, y, {.batch_size = batch, .verbose = 0});  // builds what waits for its input
+  model.evaluate(x, y, {.batch_size = batch, .verbose = 0});  // builds deferred layers
   set_weights(model, spec);
   model.fit(x, y, {.batch_size = batch, .verbose = 0, .shuffle = false});
   const Logs after = model.evaluate(x, y, {.batch_size = batch, .verbose = 0});

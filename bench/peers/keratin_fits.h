@@ -4,7 +4,7 @@
 
 namespace keratin::bench {
 
-// Workloads of whole models, through the calls users make: a `fit` epoch, `predict` of one sample.
+// Workloads of whole models by public calls: an epoch of `fit`, `predict` of one sample.
 Task make_fit(const nlohmann::json& spec, int threads);
 Task make_predict_one(const nlohmann::json& spec, int threads);
 

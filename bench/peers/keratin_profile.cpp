@@ -1,5 +1,5 @@
-// keratin_profile WORKLOAD [THREADS [LOOKS]]: where a workload of the peer benchmark spends its
-// time.
+// keratin_profile WORKLOAD [THREADS [SAMPLES]]: prints the time of each step of a workload of the
+// peer benchmark.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,16 +13,17 @@ int main(int argc, char** argv) {
   std::ifstream file(KERATIN_WORKLOADS);
   const auto workloads = nlohmann::json::parse(file);
   if (argc < 2 || !workloads.contains(argv[1])) {
-    std::cerr << "usage: keratin_profile WORKLOAD [THREADS [LOOKS]], where WORKLOAD is one of\n";
+    std::cerr << "usage: keratin_profile WORKLOAD [THREADS [SAMPLES]], where WORKLOAD is one of\n";
     for (const auto& [name, spec] : workloads.items()) std::cerr << "  " << name << '\n';
     return 2;
   }
   const bench::Task job = bench::make_task(workloads[argv[1]], argc > 2 ? std::atoi(argv[2]) : 2);
   if (!job.profile) {
-    std::cerr << "keratin_profile: " << argv[1] << " is not one program\n";
+    std::cerr << "keratin_profile: " << argv[1]
+              << " is not a single program, so it has no steps to show\n";
     return 2;
   }
-  // The best of many short looks at each step: what it takes when nobody disturbs it.
+  // The best of many short samples of each step: its time without disturbance.
   auto steps = job.profile(10);
   const int looks = argc > 3 ? std::atoi(argv[3]) : 150;
   for (int look = 0; look < looks; ++look) {

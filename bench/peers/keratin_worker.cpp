@@ -39,7 +39,7 @@ class Worker {
     const auto start = Clock::now();
     do job_->run();
     while (ms_since(start) < 200);
-    // As many iterations between two looks at the clock as last 200 microseconds.
+    // Groups have as many iterations as take 200 microseconds; the clock is read between groups.
     group_ = 1;
     while (group_ < (1 << 24) && timed_group() * group_ < 0.2) group_ *= 2;
     return {{"ok", true}, {"variant", ""}, {"check", job_->check}};

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-// 24 bits for each index.
+// A hash of 24 bits for each index.
 uint32_t mixed(uint32_t index, uint32_t seed) {
   uint32_t h = index + seed * 0x9E3779B9u;
   h ^= h >> 16;
@@ -25,7 +25,7 @@ uint32_t mixed(uint32_t index, uint32_t seed) {
   return h >> 8;
 }
 
-// Rows of tokens, each of a length of its own, padded with zeros.
+// Rows of tokens with different lengths, padded with zeros.
 Tensor filled_tokens(const json& spec) {
   Tensor tokens = Tensor::zeros(DType::i32, Shape(spec.at("shape").get<Dims>()));
   const auto seed = spec.at("seed").get<uint32_t>();
@@ -101,7 +101,7 @@ Job finish(Draft draft, int threads) {
   return {std::move(program), std::move(draft.data), std::move(outputs), {}, took.count()};
 }
 
-// Runs once; the check is the mean square of each output.
+// Runs once and checks the mean square of each output.
 Job checked_by_outputs(Draft draft, int threads) {
   Job job = finish(std::move(draft), threads);
   job.run();

@@ -26,7 +26,7 @@ Job make_job(const nlohmann::json& spec, int threads);
 struct Task {
   std::function<void()> run;
   std::vector<double> check;
-  // Where the time of an iteration goes, or of one batch of it; nothing where nobody looks.
+  // The time of each step of an iteration, or of one of its batches; not set if there are no steps.
   std::function<std::vector<Executable::StepTime>(int runs)> profile = {};
   double compile_ms = 0;
 };
@@ -35,7 +35,7 @@ struct Task {
 Task make_task(const nlohmann::json& spec, int threads);
 std::vector<std::string> known_kinds();
 
-// The inputs that every worker computes for itself; see README.md.
+// The inputs, which every worker computes itself; see README.md.
 Tensor filled(const nlohmann::json& spec);
 Tensor class_labels(int64_t count, int64_t classes);
 double mean_square(const Tensor& tensor);

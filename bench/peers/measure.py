@@ -15,20 +15,20 @@ PAUSE = 0.01  # lets threads of the last worker stop spinning before the next on
 
 @dataclass
 class Contestant:
-    """One way of running a peer. Several may share a name: the best of them is the peer."""
+    """A configuration of a peer. Several may have the same name: the best of them counts."""
 
     name: str
     command: list
     env: dict = field(default_factory=dict)
     setting: str = ""
-    only_threaded: bool = False  # a setting that means nothing with one thread
+    only_threaded: bool = False  # a setting without effect for one thread
     workloads: frozenset = frozenset()
     version: str = ""
 
 
 @dataclass
 class Figure:
-    """What was measured of one contestant, in milliseconds."""
+    """The measurements of one contestant, in milliseconds."""
 
     ms: float
     best: float
@@ -36,18 +36,18 @@ class Figure:
     cores: float
     variant: str
     check: list
-    peak_mib: float = None  # of a process that does this and nothing else, where that is asked
+    peak_mib: float = None  # of a process that does nothing else; if measured
 
 
 @dataclass
 class Outcome:
     figures: dict  # name -> Figure
-    failures: dict  # name -> why
-    other_cores: float  # CPU other programs used while samples ran
+    failures: dict  # name -> reason
+    other_cores: float  # CPU cores that other programs used during samples
 
 
 def summarize(rounds):
-    """(typical, best, median): see README. Half of the rounds, the faster ones, are believed."""
+    """(typical, best, median): see README. Typical is the median of the faster half of the rounds."""
     values = sorted(statistics.median(times) for times in rounds)
     fast_half = values[:max(1, (len(values) + 1) // 2)]
     return (statistics.median(fast_half), min(min(times) for times in rounds),
@@ -66,7 +66,7 @@ def start(contestant, threads, log_dir):
 
 
 def busy_seconds():
-    """CPU seconds all programs of the machine have used, and those stolen from it."""
+    """CPU seconds that all programs of the machine used, and those that the hypervisor took."""
     with open("/proc/stat") as f:
         ticks = [int(v) for v in f.readline().split()[1:9]]
     user, nice, system, _idle, _iowait, irq, softirq, steal = ticks
@@ -98,8 +98,8 @@ class Round:
 
 
 class Pool:
-    """Starts workers. With `keep` a healthy one lives on for the next workload of the same thread
-    count, which saves its start but lets workloads share a process."""
+    """Starts workers. With `keep` a worker also runs the next workload with the same thread count,
+    which saves its start, but lets workloads share a process."""
 
     def __init__(self, log_dir, keep):
         self._log_dir, self._keep, self._threads, self._idle = log_dir, keep, None, {}
@@ -127,7 +127,7 @@ class Pool:
 
 @contextlib.contextmanager
 def turn(path):
-    """Holds the file's lock; other jobs of the machine run when they can have it."""
+    """Holds the lock of a file, for which other jobs of the machine wait."""
     if not path:
         yield
         return
@@ -137,7 +137,7 @@ def turn(path):
 
 
 def measure(workload, threads, contestants, options, pool, beside=lambda: None):
-    """`beside` is called among what is timed, in the same turn."""
+    """Measures a workload. `beside` is called once per round, between the samples."""
     # All start at once (imports overlap); everything timed happens one worker at a time.
     running, failures, done = [], {}, False
     for c in contestants:
@@ -191,7 +191,7 @@ def prepare(r, workload, threads, options, **more):
 
 
 def keep(running, failures, action):
-    """Applies action to each worker and drops and kills those that fail it."""
+    """Calls `action` with each worker, and kills and drops those that fail."""
     kept = []
     for r in running:
         try:
@@ -200,13 +200,13 @@ def keep(running, failures, action):
         except WorkerError as e:
             label = r.contestant.name + (f" ({r.contestant.setting})" if r.contestant.setting else "")
             failures[label] = str(e)
-            r.process.stop()  # now: a hanging worker would disturb the others
+            r.process.stop()  # immediately: a hanging worker would disturb the others
         time.sleep(PAUSE)
     return kept
 
 
 def agrees(check, votes, tolerance):
-    """Whether every check value lies within the tolerance of the votes' median."""
+    """True if every check value is within the tolerance of the peers' median."""
     if any(len(v) != len(check) for v in votes):
         return False
     expected = [statistics.median(values) for values in zip(*votes)]
@@ -216,7 +216,7 @@ def agrees(check, votes, tolerance):
 def collect(workload, running, failures):
     figures = {}
     others = [v for r in running for v in r.others]
-    # The peers say what is right; Keratin has no vote unless it is alone.
+    # Results are compared with the peers' median; Keratin counts only if it runs alone.
     checks = {r.contestant.name: r.prepared["check"] for r in running}
     votes = [v for name, v in checks.items() if name != "keratin"] or list(checks.values())
     for r in running:

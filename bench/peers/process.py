@@ -1,4 +1,4 @@
-"""A worker process seen from the driver: requests with a deadline, and a certain end."""
+"""A worker process of the driver: requests with deadlines, and a guaranteed end."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class Process:
         self._lines.put(None)
 
     def ask(self, request, timeout):
-        """One request, one reply; a worker that is late, dead or refuses raises WorkerError."""
+        """Sends a request and returns the reply. Raises WorkerError if the worker is late, dead or refuses."""
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
@@ -51,7 +51,7 @@ class Process:
         return reply
 
     def stop(self):
-        """Asks it to quit, then makes sure; a second call does nothing."""
+        """Asks the worker to quit, and kills it if it does not. A second call does nothing."""
         if self._errors.closed:
             return
         try:

@@ -16,7 +16,7 @@ TARGET_THREADS = 2
 class Target:
     workload: str
     text: str
-    need: float  # the least ratio (or, against the floor, the most)
+    need: float  # the minimum ratio; with `upper`, the maximum
     got: float
     upper: bool = False
 
@@ -37,7 +37,7 @@ def fastest(row):
 
 
 def targets(rows):
-    """The goals, applied to the rows measured with two threads."""
+    """The targets of the rows that were measured with two threads."""
     for row in rows:
         mine, name = row["keratin_ms"], row["workload"]
         if row["threads"] != TARGET_THREADS or mine is None or not row["peers"]:
@@ -90,7 +90,7 @@ def table(head, lines):
 
 
 def ratio_table(rows):
-    """Per workload Keratin's time, its floor, and each peer: time (and how many times Keratin's)."""
+    """For each workload: Keratin's time, the floor, and each peer's time with its ratio to Keratin's."""
     lines = []
     for row in rows:
         mine, best = row["keratin_ms"], fastest(row)
@@ -118,24 +118,24 @@ def target_table(found, notes):
 
 
 def merged(rows, path):
-    """These rows, and those of other workloads and thread counts that the file has."""
+    """The rows, and the rows of other workloads and thread counts in the file."""
     with open(path) as f:
         before = json.load(f)
     new = {(row["workload"], row["threads"]) for row in rows}
-    place = {name: i for i, name in enumerate(WORKLOADS)}
+    position = {name: i for i, name in enumerate(WORKLOADS)}
     kept = [row for row in before if (row["workload"], row["threads"]) not in new]
-    return sorted(kept + rows, key=lambda row: (row["threads"], place.get(row["workload"], len(place))))
+    return sorted(kept + rows, key=lambda row: (row["threads"], position.get(row["workload"], len(position))))
 
 
 def dates(rows):
-    """Which rows are of which day, where they are of several."""
+    """The rows of each day, if there are several days."""
     days = sorted({row.get("date", "") for row in rows})
     return [f"- Measured on {day}: " + ", ".join(r["workload"] for r in rows if r.get("date", "") == day)
             for day in days] if len(days) > 1 else []
 
 
 def read_notes(path):
-    """`- workload: reason` lines, written by hand after looking into a miss."""
+    """The reasons for missed targets: lines `- workload: reason`, written by hand."""
     if not os.path.exists(path):
         return {}
     with open(path) as f:
@@ -151,7 +151,7 @@ def cpu_name():
 
 
 def cache_bytes(level):
-    """Of the first CPU's cache of that level."""
+    """The size of the first CPU's cache of a level."""
     try:
         with open(f"/sys/devices/system/cpu/cpu0/cache/index{level}/size") as f:
             return int(f.read().strip().rstrip("K")) * 1024
@@ -160,12 +160,12 @@ def cache_bytes(level):
 
 
 def markdown(rows, run, notes):
-    """RESULTS.md. `run` holds versions, peaks, options and load, filled in by the driver."""
+    """The text of RESULTS.md. `run` has versions, peaks, options and load, set by the driver."""
     found = list(targets(rows))
     missed = sum(not t.met for t in found)
     parts = [
         "# Keratin beside its peers", "",
-        "Written by `make bench-peers`; bench/peers/README.md says how it measures. On a GPU: "
+        "Written by `make bench-peers`; bench/peers/README.md describes the method. On a GPU: "
         "[GPU.md](GPU.md); with several devices: [SCALING.md](SCALING.md).", "",
         f"- Machine: {cpu_name()}, {os.cpu_count()} CPUs, L3 {cache_bytes(3) >> 20} MiB, "
         f"{platform.system()} {platform.release()}",
@@ -182,12 +182,12 @@ def markdown(rows, run, notes):
     else:
         parts += ["Keratin was not measured in this run."]
     parts += ["", "## Times and ratios", "",
-              "Milliseconds unless marked; in brackets, how many times Keratin's time; * the fastest peer.",
+              "Milliseconds unless marked; in brackets, the ratio to Keratin's time; * marks the fastest peer.",
               "", ratio_table(rows), "", "## Spread", "",
-              "best / median of each worker in milliseconds, the variant it chose, and the cores it kept busy.",
+              "best / median of each worker in milliseconds, the variant that it chose, and the cores that it used.",
               "", spread_table(rows)]
     if any(peaks(row) for row in rows):
-        parts += ["", "## Peak memory", "", "MiB of a process that fits the model and does nothing else.", "",
+        parts += ["", "## Peak memory", "", "MiB of a process that only fits the model.", "",
                   memory_table(rows)]
     if run["failures"]:
         parts += ["", "## Not measured", ""]
@@ -202,7 +202,7 @@ def spread_table(rows):
 
 
 def gpu_section(path):
-    """What bench/gpu/report.py wrote at the end of the file: it stays there."""
+    """The section of bench/gpu/report.py at the end of the file, which is kept."""
     if not os.path.exists(path):
         return ""
     with open(path) as f:

@@ -26,12 +26,12 @@ VENV = os.path.join(BENCH, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
 KERATIN = os.path.join(ROOT, "build", "release", "bin", "keratin_peer_worker")
 
-# A waiting libgomp thread spins: right on an idle machine, ruinous on a shared one. Whoever uses
-# libgomp (PyTorch, Keratin) is measured both ways and shown at its better one.
+# Waiting threads of libgomp spin, which is fast on an idle machine and slow on a shared one. Programs
+# with libgomp (PyTorch, Keratin) are measured with and without spinning, and the better one counts.
 PASSIVE = {"OMP_WAIT_POLICY": "passive"}
 
 
-# What Keratin's worker measures of the machine.
+# The peaks of the machine that Keratin's worker measures.
 PEAKS = ("gflops", "l2_gbs", "l3_gbs", "dram_gbs")
 
 
@@ -53,7 +53,7 @@ def contestants(keratin):
 
 
 def make_venv():
-    """Creates bench/.venv from requirements.txt; does nothing when it is already there."""
+    """Makes bench/.venv from requirements.txt, unless it exists."""
     requirements = os.path.join(HERE, "requirements.txt")
     stamp = os.path.join(VENV, ".keratin-peers")
     with open(requirements, "rb") as f:
@@ -63,7 +63,7 @@ def make_venv():
     header = os.path.join(sysconfig.get_path("include"), "Python.h")
     missing = [] if os.path.exists(header) else ["python3-dev"]
     try:
-        import ensurepip  # noqa: F401  (Debian ships it apart)
+        import ensurepip  # noqa: F401  (a separate package in Debian)
     except ImportError:
         missing.append("python3-venv")
     if missing:
@@ -117,14 +117,14 @@ def is_full(options):
 
 
 def named_workloads(reply):
-    """What a worker can run: it names workloads, or kinds of them that it builds from their spec."""
+    """True if a worker can run a workload: it lists names, or kinds that it builds from a spec."""
     if "kinds" in reply:
         return frozenset(name for name, w in WORKLOADS.items() if w.kind in reply["kinds"])
     return frozenset(reply["workloads"])
 
 
 def introduce(found, log_dir, run):
-    """Asks every contestant once what it is and what it can run; one that cannot start is dropped."""
+    """Asks every contestant for its version and workloads; one that cannot start is dropped."""
     known = []
     for c in found:
         process = measure.start(c, 2, log_dir)
@@ -142,8 +142,8 @@ def introduce(found, log_dir, run):
 
 
 def measure_peak(found, threads, log_dir, run):
-    """Keratin's worker measures what the machine can do. Asked beside every workload, the best
-    answers of the run count: a peak taken in one bad moment would flatter everyone."""
+    """Keratin's worker measures the peak of the machine with every workload, and the best values of
+    the run count: a peak that was measured in a slow moment would flatter everyone."""
     keratin = next((c for c in found if c.name == "keratin"), None)
     if keratin is None:
         return
@@ -176,7 +176,7 @@ def set_floors(rows, peaks):
 
 
 def run_all(found, selected, options, log_dir, run):
-    """The rows of all workloads; an interrupt keeps those already measured."""
+    """The rows of all workloads; after an interrupt, those measured so far."""
     rows, loads, pool = [], [], measure.Pool(log_dir, options.keep_workers)
     try:
         for threads in options.threads:
@@ -206,7 +206,7 @@ def interrupt(*_):
 
 def main():
     options = parse_args()
-    for number in (signal.SIGINT, signal.SIGTERM):  # either way, end the workers and report
+    for number in (signal.SIGINT, signal.SIGTERM):  # both end the workers and report
         signal.signal(number, interrupt)
     if options.spec:
         print(json.dumps({name: w.spec() for name, w in WORKLOADS.items()}, indent=1))

@@ -24,7 +24,7 @@ def tensors(workload):
 
 
 def oihw(kernel, depthwise=False):
-    """HWIO (or the depthwise HWC1) to PyTorch's OIHW."""
+    """Converts HWIO, or HWC1 for depthwise kernels, to PyTorch's OIHW."""
     order = (2, 3, 0, 1) if depthwise else (3, 2, 0, 1)
     return kernel.permute(*order).contiguous()
 
@@ -350,17 +350,17 @@ class SequenceModel(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and two dense layers, each added to what came and normalised."""
+    """Attention and two dense layers, each with a residual connection and a normalisation."""
 
     def __init__(self, t, label, heads):
         super().__init__()
         width = t[f"{label}_q_w"].shape[0]
-        parts = [linear(t[f"{label}_{p}_w"].reshape(width, -1), t[f"{label}_{p}_b"].reshape(-1)) for p in "qkv"]
-        # One product for all three, as nn.MultiheadAttention has it.
+        projections = [linear(t[f"{label}_{p}_w"].reshape(width, -1), t[f"{label}_{p}_b"].reshape(-1)) for p in "qkv"]
+        # One matmul for all three, as in nn.MultiheadAttention.
         self.qkv = nn.Linear(width, 3 * width)
         with torch.no_grad():
-            self.qkv.weight.copy_(torch.cat([p.weight for p in parts]))
-            self.qkv.bias.copy_(torch.cat([p.bias for p in parts]))
+            self.qkv.weight.copy_(torch.cat([p.weight for p in projections]))
+            self.qkv.bias.copy_(torch.cat([p.bias for p in projections]))
         self.out = linear(t[f"{label}_o_w"].reshape(-1, width), t[f"{label}_o_b"])
         self.norms = nn.ModuleList([self.norm(t, f"{label}_n{i}") for i in (1, 2)])
         self.hidden = linear(t[f"{label}_f1_w"], t[f"{label}_f1_b"])
@@ -416,7 +416,7 @@ def fit_candidates(workload, t):
 
 
 def fit_job(model, make_loss, format_, x, y, a, how):
-    """The loop a PyTorch user writes: shuffled indices, rows gathered from memory, running loss."""
+    """A usual PyTorch loop: shuffled indices, rows gathered from memory, running loss."""
     loss, batch = make_loss(model), a["batch"]
     run, optimizer = compiled(loss), make_adam([p for p in model.parameters() if p.requires_grad], a, how)
     update = optimizer_step(optimizer, how)

@@ -1,4 +1,4 @@
-"""What every Python worker shares: input data, variants, timing, and the line protocol.
+"""The common code of Python workers: input data, variants, timing, and the line protocol.
 
 A worker maps a workload's kind to a builder. A builder yields (label, make) pairs: the ways its
 library can do the job that a careful user would consider. make() returns a Job. prepare() builds
@@ -24,13 +24,13 @@ GROUP_SECONDS = 200e-6  # one reported time is the mean over calls that together
 @dataclass
 class Job:
     step: Callable  # one iteration
-    check: list  # see README: what was computed, in a few numbers
+    check: list  # see README: a few numbers of the result
     finish: Callable = lambda: None  # waits for asynchronous work, called once per group
-    group: int = 1  # least calls per group
+    group: int = 1  # minimum number of calls per group
 
 
 def mixed(tensor, count):
-    """24 bits for each index: a 32-bit mix, so every language agrees."""
+    """A hash of 24 bits for each index, computed in 32 bits, so that it is equal in every language."""
     h = np.arange(count, dtype=np.uint32)
     h += np.uint32((tensor.seed * 0x9E3779B9) & 0xFFFFFFFF)
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
@@ -47,7 +47,7 @@ def fill(tensor):
 
 
 def lengths(tokens):
-    """How many tokens of row i are not padding."""
+    """The number of tokens in row i that are not padding."""
     rows, longest = tokens.shape
     return tokens.shortest + np.arange(rows) * 37 % (longest - tokens.shortest + 1)
 
@@ -65,7 +65,7 @@ def data(workload):
 
 
 def labels(workload):
-    """Class of row i: i mod classes."""
+    """The classes of the rows: i mod classes."""
     batch = workload.tensors["x"].shape[0]
     return np.arange(batch) % workload.attrs["classes"]
 
@@ -89,7 +89,7 @@ def time_groups(job, calls, seconds):
 
 
 def calls_per_group(job):
-    """Warms the job up, then finds how many calls fill a group."""
+    """Warms the job up, then finds the number of calls in a group."""
     times = time_groups(job, job.group, 0.2)
     return max(job.group, int(GROUP_SECONDS * 1e3 / np.median(times)) + 1)
 
@@ -101,7 +101,7 @@ def choose(candidates):
         try:
             job = make()
             built.append((label, job, calls_per_group(job)))
-        except Exception as e:  # a variant a library refuses is not a failure of the peer
+        except Exception as e:  # a library may refuse a variant
             errors.append(f"{label}: {type(e).__name__}: {e}")
             print(errors[-1], file=sys.stderr, flush=True)
     if not built:
@@ -145,7 +145,7 @@ class Worker:
         raise ValueError(f"unknown command {command}")
 
     def serve(self):
-        # Libraries may print: keep the protocol's stdout to ourselves, send theirs to stderr.
+        # Libraries may print: their output goes to stderr, and stdout has the protocol alone.
         replies = os.fdopen(os.dup(1), "w")
         os.dup2(2, 1)
         for line in sys.stdin:
@@ -161,5 +161,5 @@ class Worker:
 
 
 def threads():
-    """The driver names the thread count at start: most libraries read it when they load."""
+    """The thread count, which the driver sets at the start, since most libraries read it on loading."""
     return int(os.environ.get("KERATIN_PEER_THREADS", "2"))

@@ -1,4 +1,4 @@
-"""Every workload of the peer benchmark, stated once: tensors, FLOPs and bytes.
+"""Defines every workload of the peer benchmark: tensors, FLOPs and bytes.
 
 Plain Python, no dependency: the driver, the Python workers and `run.py --spec` all read this.
 FLOPs count a multiply-add as two and an elementary function as one. Bytes are what must be read:
@@ -43,7 +43,7 @@ class Workload:
     tolerance: float = 1e-3
 
     def spec(self):
-        """All of it as JSON, for a worker in another language."""
+        """The workload as JSON, for a worker in another language."""
         return dict(kind=self.kind, about=self.about, flops=self.flops, bytes=self.bytes,
                     attrs=self.attrs, tolerance=self.tolerance,
                     tensors={k: t.spec() for k, t in self.tensors.items()}, order=list(self.tensors))
@@ -292,8 +292,8 @@ WORKLOADS = {w.name: w for w in [
 
 
 def read_ms(count, levels):
-    """How long it takes to read so many bytes, when each level of (bytes, GB/s), from the fastest to
-    the memory, holds as many of them as it can."""
+    """The time to read a number of bytes. `levels` are (bytes, GB/s), from the fastest cache to the
+    memory; each level holds as many bytes as fit."""
     seconds = 0.0
     for size, rate in levels:
         here = min(count, size)
@@ -303,7 +303,7 @@ def read_ms(count, levels):
 
 
 def floor_ms(workload, peak, caches):
-    """The longer of two: FLOPs at the measured peak, and bytes read from where they can be at best.
-    `caches` are the bytes that the second and the third level hold."""
+    """The longer of two times: of the FLOPs at the measured peak, and of reading the bytes from the
+    fastest level that holds them. `caches` are the sizes of L2 and L3."""
     levels = [(caches[0], peak["l2_gbs"]), (caches[1], peak["l3_gbs"]), (inf, peak["dram_gbs"])]
     return max(1e3 * workload.flops / (peak["gflops"] * 1e9), read_ms(workload.bytes, levels))

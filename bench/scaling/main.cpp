@@ -1,8 +1,8 @@
-// keratin_scaling [ROUNDS]: how training scales with devices that have one thread each.
+// keratin_scaling [ROUNDS]: measures how training scales with devices that have one thread each.
 //
-// Three ways to train take turns, so that whatever disturbs one disturbs all: on one device, on
-// several at once, and on several that share one processor, which shows what splitting itself
-// costs.
+// Three configurations take turns, so that disturbances affect all of them: one device, several
+// devices at a time, and several devices that share one processor, which shows the cost of
+// splitting.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -73,8 +73,8 @@ class Learner {
     y_ = noise({batch}, 10);
   }
 
-  // Milliseconds of a step, best of a short while.
-  double look() {
+  // The milliseconds of a step: the best of 200 ms.
+  double measure() {
     double best = 1e9;
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
     while (std::chrono::steady_clock::now() < end) {
@@ -104,11 +104,12 @@ int main(int argc, char** argv) {
   constexpr int devices = 2;
   set_logical_devices("cpu", devices);
   std::printf(
-      "Training steps of batch %ld in milliseconds, devices of one thread each; medians of %d"
-      " rounds.\n\n",
+      "Training steps with batches of %ld, in milliseconds. Devices have one thread each. Medians "
+      "of"
+      " %d rounds.\n\n",
       static_cast<long>(batch), rounds);
   std::printf(
-      "| model | variables | one device | two devices | speedup | two by one thread | overhead |\n"
+      "| model | variables | one device | two devices | speedup | two on one thread | overhead |\n"
       "|---|---|---|---|---|---|---|\n");
   for (const Workload& workload :
        {Workload{"mlp 784-512-512-10", mlp, {784}}, Workload{"convnet", convnet, {28, 28, 1}}}) {
@@ -117,8 +118,8 @@ int main(int argc, char** argv) {
           in_turn(workload, devices, 1, mirror);
       std::vector<double> alone, together, on_one, speedup, overhead;
       for (int round = 0; round < rounds + 1; ++round) {
-        const double a = one.look(), b = two.look(), c = in_turn.look();
-        if (round == 0) continue;  // warming up
+        const double a = one.measure(), b = two.measure(), c = in_turn.measure();
+        if (round == 0) continue;  // the first round warms up
         alone.push_back(a);
         together.push_back(b);
         on_one.push_back(c);
@@ -126,7 +127,7 @@ int main(int argc, char** argv) {
         overhead.push_back(c / a - 1);
       }
       std::printf("| %s | %s | %.2f | %.2f | %.2fx | %.2f | %.1f %% |\n", workload.name,
-                  mirror ? "mirrored" : "one home", median(alone), median(together),
+                  mirror ? "mirrored" : "one owner", median(alone), median(together),
                   median(speedup), median(on_one), 100 * median(overhead));
     }
   }
