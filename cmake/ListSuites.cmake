@@ -1,6 +1,6 @@
-# Read by ctest itself, from a file that keratin_test writes for each test program: one ctest entry
-# per GoogleTest suite of ${program}, named ${name}/<Suite>. The program is asked for its suites when
-# ctest starts, which takes it milliseconds, so no suite can be forgotten.
+# ctest runs this script for each test program, from a file that keratin_test writes. It adds a ctest
+# entry per GoogleTest suite of ${program}, named ${name}/<Suite>. The suites are listed by the program
+# when ctest starts, which takes milliseconds, so no suite can be forgotten.
 #   name program labels environment   of the test program
 #   scratch                           a folder for files; each suite gets a folder in it
 cmake_minimum_required(VERSION 3.25)  # a script of its own: it does not inherit policies

@@ -1,6 +1,6 @@
 """Keras 3 as a peer, on the backend KERAS_BACKEND names: tensorflow or jax.
 
-Single operations are keras.ops calls compiled the backend's way (tf.function with and without
+Single operations are keras.ops calls compiled by the backend (tf.function with and without
 XLA, jax.jit); training steps are the model's own train_step, compiled likewise, on a batch that
 already lives in the backend's memory.
 """

@@ -163,7 +163,7 @@ def markdown(rows, run, notes):
     """The text of RESULTS.md. `run` has versions, peaks, options and load, set by the driver."""
     found = list(targets(rows))
     missed = sum(not t.met for t in found)
-    parts = [
+    lines = [
         "# Keratin beside its peers", "",
         "Written by `make bench-peers`; bench/peers/README.md describes the method. On a GPU: "
         "[GPU.md](GPU.md); with several devices: [SCALING.md](SCALING.md).", "",
@@ -172,27 +172,27 @@ def markdown(rows, run, notes):
         f"- Date: {run['date']}; {run['rounds']} rounds of {run['seconds']} s per worker",
         f"- Other programs used {run['other_cores']:.2f} cores on average while samples ran",
     ]
-    parts += [f"- Peak, {t} thread{'s' if t > 1 else ''}: {p['gflops']:.0f} GF/s FMA, {p['l2_gbs']:.0f} GB/s L2, {p['l3_gbs']:.0f} GB/s L3, "
+    lines += [f"- Peak, {t} thread{'s' if t > 1 else ''}: {p['gflops']:.0f} GF/s FMA, {p['l2_gbs']:.0f} GB/s L2, {p['l3_gbs']:.0f} GB/s L3, "
               f"{p['dram_gbs']:.1f} GB/s DRAM" for t, p in run["peaks"].items()]
-    parts += [f"- {name}: {version}" for name, version in run["versions"].items()]
-    parts += dates(rows)
-    parts += ["", "## Targets (two threads)", ""]
+    lines += [f"- {name}: {version}" for name, version in run["versions"].items()]
+    lines += dates(rows)
+    lines += ["", "## Targets (two threads)", ""]
     if found:
-        parts += [f"{len(found) - missed} of {len(found)} met.", "", target_table(found, notes)]
+        lines += [f"{len(found) - missed} of {len(found)} met.", "", target_table(found, notes)]
     else:
-        parts += ["Keratin was not measured in this run."]
-    parts += ["", "## Times and ratios", "",
+        lines += ["Keratin was not measured in this run."]
+    lines += ["", "## Times and ratios", "",
               "Milliseconds unless marked; in brackets, the ratio to Keratin's time; * marks the fastest peer.",
               "", ratio_table(rows), "", "## Spread", "",
               "best / median of each worker in milliseconds, the variant that it chose, and the cores that it used.",
               "", spread_table(rows)]
     if any(peaks(row) for row in rows):
-        parts += ["", "## Peak memory", "", "MiB of a process that only fits the model.", "",
+        lines += ["", "## Peak memory", "", "MiB of a process that only fits the model.", "",
                   memory_table(rows)]
     if run["failures"]:
-        parts += ["", "## Not measured", ""]
-        parts += [f"- {where}: {why}" for where, why in run["failures"]]
-    return "\n".join(parts) + "\n"
+        lines += ["", "## Not measured", ""]
+        lines += [f"- {where}: {why}" for where, why in run["failures"]]
+    return "\n".join(lines) + "\n"
 
 
 def spread_table(rows):

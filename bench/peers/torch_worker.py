@@ -401,7 +401,7 @@ class BinaryLoss(Loss):
 
 
 def fit_candidates(workload, t):
-    """(label, model, loss, layout of x) for each way to write the model of a fit workload."""
+    """Yields (label, model, loss, layout of x) for each variant of the model of a fit workload."""
     a, kind = workload.attrs, workload.attrs["model"]
     if kind == "mlp":
         yield "", mlp({k: v for k, v in t.items() if k != "x"}), Loss, torch.contiguous_format

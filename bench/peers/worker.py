@@ -1,8 +1,8 @@
 """The common code of Python workers: input data, variants, timing, and the line protocol.
 
-A worker maps a workload's kind to a builder. A builder yields (label, make) pairs: the ways its
-library can do the job that a careful user would consider. make() returns a Job. prepare() builds
-them all, times them against each other and keeps the fastest, so a peer is shown at its best.
+A worker maps a workload's kind to a builder. A builder yields (label, make) pairs: the variants that
+a careful user of the library would try. make() returns a Job. prepare() builds all variants, measures
+them and keeps the fastest, so that a peer is shown at its best.
 """
 
 import gc

@@ -59,22 +59,22 @@ TEST(SavedByKeras, BindsLambdasByName) {
 // The message shows C++ that compiles: the test itself contains the code of the message.
 TEST(SavedByKeras, ShowsHowToBindALambda) {
   const fs::path path = saved("python_lambda.keras");
-  std::string said;
+  std::string message;
   try {
     // clang-format off
     load_model(path, {.lambdas = {{"three", lambda_function([](Value x) { return x * 2.0; })}}});
     // clang-format on
   } catch (const UserError& error) {
-    said = error.what();
+    message = error.what();
   }
   EXPECT_EQ(
-      said,
+      message,
       "Lambda layer 'double' holds a Python function, which is never run here. Say in C++ what "
       "it computes, such as load_model(path, {.lambdas = {{\"double\", "
       "lambda_function([](Value x) { return x * 2.0; })}}})");
   std::ifstream source(__FILE__);
   const std::string text{std::istreambuf_iterator<char>(source), {}};
-  std::string snippet = said.substr(said.find("load_model("));
+  std::string snippet = message.substr(message.find("load_model("));
   snippet.replace(snippet.find("double"), 6, "three");
   EXPECT_NE(text.find("    " + snippet + ";\n"), std::string::npos) << snippet;
 }
@@ -114,8 +114,8 @@ TEST(SavedByKeras, ConvertsOldFiles) {
   }
 }
 
-// Keras 3 has another function with that name. The version that wrote the file decides, whatever
-// dialect is set, and the model keeps the old function when it is saved again.
+// Keras 3 has another function with that name. The version that wrote the file decides, not the
+// dialect that is set, and the model keeps the old function when it is saved again.
 TEST(SavedByKeras, KeepsTheHardSigmoidOfKeras2) {
   for (const std::string file : {"keras2_hard_sigmoid.h5", "keras2_hard_sigmoid.keras"}) {
     SCOPED_TRACE(file);

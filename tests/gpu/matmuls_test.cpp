@@ -116,7 +116,8 @@ TEST_F(Matmuls, FuseAnyEpilogue) {
   }
 }
 
-// The sum is part of the matmul or a kernel of its own, whichever is faster; the bits are the same.
+// The sum is fused into the matmul or a separate kernel, whichever is faster; the bits are the
+// same.
 TEST_F(Matmuls, FuseGradientsOfBiases) {
   struct Layer {
     Dims batch;
