@@ -33,7 +33,7 @@ class LoopStep final : public Kernel {
 
   size_t scratch_bytes() const override { return kernel_.scratch_bytes(); }
 
-  // Every element is read before it is written, if it is read and written at the same place.
+  // True if input and output have the same layout: each element is then read before it is written.
   bool in_place(size_t input, size_t output) const override {
     const LoopInput& in = program_.inputs[input];
     const LoopOutput& out = program_.outputs[output];

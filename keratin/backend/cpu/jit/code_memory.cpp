@@ -15,8 +15,8 @@ constexpr size_t alignment = 64;
 
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// One stretch of memory seen at two addresses. Pieces are handed out front to back and never
-// reused; the whole goes when its last piece does.
+// A range of memory mapped at two addresses. Pieces are allocated front to back and never reused;
+// the range is freed with its last piece.
 class Arena {
  public:
   explicit Arena(size_t bytes) : bytes_(bytes) {
@@ -57,8 +57,8 @@ class Arena {
   char* runnable_ = nullptr;
 };
 
-// Where a system forbids running what can be written elsewhere: pages of its own, written first,
-// then switched to running.
+// For systems that forbid such a double mapping: separate pages, which are written first and then
+// made executable.
 std::shared_ptr<const void> in_own_pages(std::span<const uint8_t> code) {
   const size_t bytes = round_up(code.size(), static_cast<size_t>(sysconf(_SC_PAGESIZE)));
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -7,12 +7,12 @@
 
 namespace keratin::cpu {
 
-// Machine code in memory that can run but not be written. Copies share it; it is given back with
-// the last one. Small pieces share pages: a page is mapped twice, once to write, once to run.
+// Machine code in executable, read-only memory. Copies share it; the last one frees it. Small
+// pieces share pages: a page is mapped twice, once to write and once to execute.
 class CodeMemory {
  public:
   CodeMemory() = default;
-  // An empty CodeMemory when the system allows no such memory.
+  // Returns an empty CodeMemory if the system does not allow such memory.
   static CodeMemory copy_of(std::span<const uint8_t> code);
 
   const void* start() const { return start_.get(); }

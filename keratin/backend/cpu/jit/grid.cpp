@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t block_elements = 8192;  // a few microseconds of work at most
 constexpr int64_t max_blocks = 64;
-constexpr int64_t longest_sum = 1024;  // terms added one after the other, for accuracy
+constexpr int64_t longest_sum = 1024;  // terms that are added sequentially, for accuracy
 constexpr int64_t column_unit = 1024;  // blocks keep the alignment of an array
 
 // Blocks of a multiple of this many rows share no accumulator: the rows of one step of the dims
@@ -50,7 +50,7 @@ Grid make_grid(const LoopNest& nest) {
   if (rows / group >= wanted) {
     grid.row_block = group * ceil_div(rows / group, wanted);
   } else {
-    // Partials may take a quarter of the work at most.
+    // Combining partials may cost a quarter of the work at most.
     const int64_t affordable = std::max(rows / group, std::max<int64_t>(total / (4 * kept), 1));
     grid.row_block = ceil_div(rows, std::min({wanted, rows, affordable}));
     if (grid.row_block > group / 2 && rows > group)

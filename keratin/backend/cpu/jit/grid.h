@@ -6,9 +6,9 @@
 
 namespace keratin::cpu {
 
-// How a nest is cut into blocks that threads may run in any order. It depends on the nest alone,
-// so a reduction gives the same bits with any number of threads: blocks that would fold into the
-// same accumulator have one each ("partials"), combined in order of the blocks at the end.
+// How a nest is divided into blocks that threads may run in any order. It depends on the nest
+// alone, so a reduction gives the same bits with any number of threads: blocks that would fold into
+// the same accumulator have one each ("partials"), which are combined in the order of the blocks.
 struct Grid {
   int64_t row_block = 1, column_block = 1;    // rows (of all dims but the last) and columns of one
   int64_t row_blocks = 1, column_blocks = 1;  // how many

@@ -7,8 +7,8 @@
 
 namespace keratin::cpu {
 
-// Runs a nest one operation at a time over tiles of 256 elements: works for every operation and
-// dtype on every machine, and is what generated code is tested against.
+// Runs a nest one operation at a time over tiles of 256 elements. It works for every operation and
+// dtype on every machine; generated code is tested against it.
 class Interpreter {
  public:
   explicit Interpreter(const LoopNest& nest);

@@ -4,7 +4,7 @@ namespace keratin::cpu::loop_testing {
 
 namespace {
 
-// What has no formula here is checked against its own functor in double precision.
+// Ops without a formula here are checked against their own functor in double precision.
 template <class... T>
 double by_functor(ScalarOp op, T... x) {
   double result = NAN;
@@ -216,7 +216,7 @@ int64_t whole(ScalarOp op, DType dtype, int64_t a, int64_t b) {
   }
 }
 
-// Cuts to the width of the dtype.
+// Truncates to the width of the dtype.
 int64_t wrapped(DType dtype, int64_t x) {
   return dispatch(dtype, [x]<class Tag>(Tag) -> int64_t {
     return convert<int64_t>(convert<typename Tag::type>(x));
@@ -285,7 +285,7 @@ Element evaluate(const LoopInst& inst, DType operand, const Element* a) {
   return {real_binary(inst.op, a[0].real, b.real), 0};
 }
 
-// Half a unit where one rounding is all there is.
+// Half a unit if there is one rounding.
 double allowed_ulps(ScalarOp op, DType dtype) {
   if (dtype == DType::f64) return 4;
   switch (op) {

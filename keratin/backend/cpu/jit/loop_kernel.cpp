@@ -19,7 +19,7 @@ namespace {
 // Elements that one call of a block function folds into a set of accumulators: few enough to keep
 // the sum accurate, many enough to amortise the call.
 constexpr int64_t fold_elements = 8192;
-constexpr double serial_ns = 3000;  // a thread is not worth waking for less
+constexpr double serial_ns = 3000;  // less work than this does not pay for waking a thread
 
 int64_t last_level_cache() {
   static const int64_t bytes = [] {
@@ -278,7 +278,7 @@ void LoopKernel::Impl::finish_reduction(const Reduction& r, char* output, char* 
   if (r.direct || output == nullptr) return;
   char* first = partials + r.scratch;
   const int64_t count = grid.partials[r.output].count;
-  for (int64_t step = 1; step < count; step *= 2)  // as a tree, which loses fewer digits
+  for (int64_t step = 1; step < count; step *= 2)  // as a tree, which is more accurate
     for (int64_t i = 0; i + step < count; i += 2 * step)
       r.tile.combine(first + i * r.bytes, first + (i + step) * r.bytes, r.elements);
   r.tile.finish(output, first, r.elements);

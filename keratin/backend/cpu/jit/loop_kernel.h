@@ -7,7 +7,7 @@
 
 namespace keratin::cpu {
 
-// What runs a loop: the tile interpreter, or code generated for one of two instruction sets.
+// How a loop runs: by the tile interpreter, or as code generated for one of two instruction sets.
 enum class LoopIsa : uint8_t { interpreter, avx2, avx512 };
 
 std::string_view name(LoopIsa isa);
@@ -16,10 +16,11 @@ LoopIsa best_loop_isa();  // of this machine
 struct LoopOptions {
   int threads = 1;
   LoopIsa isa = best_loop_isa();
-  // Outputs larger than this many bytes in all bypass the cache; half the last-level cache unless
-  // set.
+  // A loop that touches more than this many bytes bypasses the cache; half the last-level cache by
+  // default.
   int64_t stream_bytes = -1;
-  bool contract = true;  // products and sums into fused multiply-adds, where the machine has them
+  bool contract =
+      true;  // contract products and sums to fused multiply-adds, if the machine has them
 };
 
 // A compiled loop: immutable, callable from many threads at once.
@@ -31,7 +32,7 @@ class LoopKernel {
   size_t scratch_bytes() const;
   // Allocates nothing and takes no lock. Arrays follow the order of the program's inputs, outputs.
   void run(void* const* inputs, void* const* outputs, void* scratch) const;
-  // The instruction set that was chosen; the interpreter when code generation gave up.
+  // The instruction set in use; the interpreter if there is no generated code.
   LoopIsa isa() const;
   size_t code_bytes() const;
   std::string describe() const;

@@ -43,7 +43,7 @@ std::vector<std::vector<Element>> naive_values(const LoopProgram& p,
   return all;
 }
 
-// The outputs a program should have.
+// The expected outputs of a program.
 std::vector<std::vector<Element>> naive_outputs(const LoopProgram& p,
                                                 const std::vector<Array>& inputs) {
   const auto values = naive_values(p, inputs);
@@ -201,7 +201,7 @@ TEST_P(LoopKernels, MaximumOverNanIsNan) {
   expect_close(p, execute(p, {.isa = GetParam()}, inputs), naive_outputs(p, inputs), 0);
 }
 
-TEST_P(LoopKernels, ReducesNothingToTheNeutralElement) {
+TEST_P(LoopKernels, ReducesNoElementsToTheNeutralElement) {
   LoopProgram p{.rank = 2, .dims = {3, 0}};
   p.add_input(DType::f32);
   p.reduce(Reduce::sum, 0, axis(1));
@@ -296,8 +296,8 @@ TEST_P(LoopKernels, SameBitsWithAnyNumberOfThreads) {
   }
 }
 
-// One accumulator would be off by 1e-2 here: every addition rounds the same way.
-TEST_P(LoopKernels, LongSumsKeepTheirDigits) {
+// A single accumulator would be off by 1e-2, since every addition rounds in the same direction.
+TEST_P(LoopKernels, KeepsTheAccuracyOfLongSums) {
   LoopProgram p{.rank = 1, .dims = {3000001}};
   p.add_input(DType::f32);
   p.reduce(Reduce::sum, 0, 1);
@@ -339,7 +339,7 @@ TEST_P(LoopKernels, HandlesMoreLiveValuesThanRegisters) {
   check(p, 1e-4);
 }
 
-TEST_P(LoopKernels, ComputesWhatDependsOnNoColumnOncePerRow) {
+TEST_P(LoopKernels, ComputesRowValuesOncePerRow) {
   LoopProgram p{.rank = 2, .dims = {4, 33}};
   p.add_input(DType::f32);
   p.add_input(DType::f32, {1, 0}), p.add_scalar_input(DType::i64),
@@ -354,7 +354,7 @@ TEST_P(LoopKernels, ComputesWhatDependsOnNoColumnOncePerRow) {
   check(p);
 }
 
-TEST_P(LoopKernels, SkipsOutputsNobodyWants) {
+TEST_P(LoopKernels, SkipsUnusedOutputs) {
   LoopProgram p{.rank = 2, .dims = {20, 100}};
   p.add_input(DType::f32);
   p.store(p.add(ScalarOp::exp, 0)), p.store(p.add(ScalarOp::neg, 0));
@@ -381,7 +381,7 @@ TEST_P(LoopKernels, RefusesAMalformedProgram) {
   EXPECT_THROW(LoopKernel::compile(p, {.isa = GetParam()}), InternalError);
 }
 
-TEST_P(LoopKernels, CodeIsSharedInPagesAndGivenBack) {
+TEST_P(LoopKernels, SharesPagesOfCodeAndFreesThem) {
   std::vector<LoopKernel> kernels;
   std::mt19937 random(2);
   for (int i = 0; i < 3000; ++i) {

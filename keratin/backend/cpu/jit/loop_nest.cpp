@@ -42,7 +42,7 @@ void contract_products(LoopProgram& p) {
   }
 }
 
-// Stores write what they are given, so a conversion becomes an instruction.
+// Stores do not convert, so a conversion becomes an instruction.
 void convert_stores(LoopProgram& p) {
   for (LoopOutput& out : p.outputs)
     if (out.reduce == Reduce::none && out.dtype != p.dtype_of(out.value))
@@ -137,7 +137,7 @@ class DimMerger {
     return from_.pointers[pointer].strides[static_cast<size_t>(d)];
   }
 
-  // Strides say nothing of a nest without elements, which never runs.
+  // A nest without elements never runs, so its strides do not matter.
   bool mergeable(int d, int64_t size) const {
     if (from_.program.element_count() == 0) return false;
     const auto last = static_cast<size_t>(rank_ - 1);

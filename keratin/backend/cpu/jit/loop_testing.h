@@ -124,14 +124,14 @@ inline std::vector<LoopIsa> isas() {
   return all;
 }
 
-// What one instruction should give, in double precision and in 64-bit integers: written apart from
-// the code under test. The result is exact, not yet rounded to the dtype.
+// The expected result of an instruction, in double precision or 64-bit integers, computed apart
+// from the code under test and not rounded to the dtype.
 Element evaluate(const LoopInst& inst, DType operand, const Element* args);
 
-// How far a float result may be from the exact one, in units of the last place.
+// The largest error allowed for a float result, in units of the last place.
 double allowed_ulps(ScalarOp op, DType dtype);
 
-// Ordinary numbers, and those that go wrong easily.
+// Ordinary numbers and edge cases.
 Array awkward_array(DType dtype, int64_t count, std::mt19937& random);
 
 // The distance of a result from the exact value, in units of the last place of the dtype, with

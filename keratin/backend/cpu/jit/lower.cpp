@@ -23,7 +23,7 @@ Reduce loop_reduction(const OpDef& op) {
 
 bool is_loop_body(const OpDef& op) { return op.scalar.has_value() || &op == &ops::broadcast_to_op; }
 
-// The strides of a row-major array of `shape` when it is walked along `space`: 0 where broadcast.
+// The strides of a row-major array of `shape` in the iteration space; 0 where it is broadcast.
 LoopDims broadcast_strides(const Shape& shape, const Shape& space) {
   LoopDims strides{};
   int64_t step = 1;
@@ -53,7 +53,7 @@ class Lowering {
 
   std::optional<LoopProgram> region(const Node& node) {
     const Block& block = node.region();
-    if (node.attr<ops::FusedAttrs>().kind != "loop") return refuse("the region is no loop");
+    if (node.attr<ops::FusedAttrs>().kind != "loop") return refuse("the region is not a loop");
     for (const auto& inner : block.nodes()) include(*inner);
     for (const auto& parameter : block.parameters()) add_input(parameter->out());
     for (const auto& inner : block.nodes())
@@ -78,7 +78,7 @@ class Lowering {
     return std::nullopt;
   }
 
-  // Widens the iteration space to what a node walks.
+  // Widens the iteration space to that of a node.
   void include(const Node& node) {
     if (loop_reduction(node.op()) == Reduce::none) {
       if (node.output_count() == 1) space_ = broadcast(space_, node.type().shape, "loop");
@@ -141,7 +141,7 @@ class Lowering {
   bool add_result(Value result) {
     const Node& node = result.node();
     const Reduce kind = loop_reduction(node.op());
-    // A parameter may well be what a reduction made elsewhere.
+    // A parameter may be the result of a reduction outside.
     const bool reduced = kind != Reduce::none && !ids_.contains(result);
     const Value walked = reduced ? node.in() : result;
     if (!same_space(walked.shape(), space_)) {
@@ -171,7 +171,7 @@ std::optional<LoopProgram> lower_to_loop(const Node& node, std::string& reason) 
   Lowering lowering(reason);
   if (&node.op() == &ops::fused_op) return lowering.region(node);
   if (!is_loop_body(node.op()) && loop_reduction(node.op()) == Reduce::none) {
-    reason = text("'", node.name(), "' is no loop");
+    reason = text("'", node.name(), "' is not a loop");
     return std::nullopt;
   }
   return lowering.single(node);

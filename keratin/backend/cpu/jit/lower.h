@@ -9,7 +9,7 @@
 namespace keratin::cpu {
 
 // The loop that computes a node: a fused region, or one op alone. Inputs and outputs of the program
-// are the node's. Nothing, and the reason, when it cannot be one loop.
+// are the node's. Returns nothing, and the reason, if the node cannot be one loop.
 std::optional<LoopProgram> lower_to_loop(const Node& node, std::string& reason);
 
 }  // namespace keratin::cpu

@@ -41,7 +41,7 @@ void ternary(void* dst, const void* a, const void* b, const void* c, int64_t n) 
   for (int64_t i = 0; i < n; ++i) w[i] = F{}(x[i], y[i], z[i]);
 }
 
-// A cast to a half type rounds to what it can hold, though the tile holds floats.
+// A cast to a half type rounds to that type, though the tile holds floats.
 template <class R>
 struct Cast {
   template <class T>

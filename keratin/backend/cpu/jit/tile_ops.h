@@ -9,10 +9,10 @@ namespace keratin::cpu {
 using TileFunction = void (*)(void* dst, const void* a, const void* b, const void* c, int64_t n);
 
 // The function for an operation on `operand`s that gives `result`s; never null, throws
-// InternalError when the operation makes no sense for the dtype.
+// InternalError if the operation does not take the dtype.
 TileFunction tile_function(ScalarOp op, DType operand, DType result);
 
-// Whether tile_function would find one.
+// True if tile_function would find one.
 bool has_tile_function(ScalarOp op, DType operand, DType result);
 
 constexpr size_t tile_element_size(DType dtype) {

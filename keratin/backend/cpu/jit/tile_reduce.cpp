@@ -19,7 +19,7 @@ Accumulator<T> widen(T x) {
     return x;
 }
 
-// T is the type of the values, A that of the accumulators; only booleans need to be told apart.
+// T is the type of the values, A that of the accumulators; only booleans are treated differently.
 template <Reduce kind, class T, class A = Accumulator<T>>
 struct Fold {
   static constexpr bool boolean = std::is_same_v<T, bool>;
@@ -50,7 +50,7 @@ struct Fold {
     for (int64_t i = 0; i < n; ++i) a[i] = neutral();
   }
 
-  // In lanes, which vectorises, and keeps the error of a long sum small.
+  // In several lanes, which can be vectorised and keeps the error of a long sum small.
   static void fold(char* accumulator, const void* tile, int64_t n) {
     constexpr int64_t lanes = 16;
     const auto* x = static_cast<const T*>(tile);
