@@ -96,7 +96,7 @@ class KERATIN_API Attrs {
 
   template <HasFields T>
   const T& get() const {
-    detail::ensure(type_ == attrs_type<T>(), "Attrs: asked for another struct than was stored");
+    detail::ensure(type_ == attrs_type<T>(), "Attrs: expected another struct than the stored one");
     return *static_cast<const T*>(object_.get());
   }
   const AttrsType* type() const { return type_; }
