@@ -23,7 +23,10 @@ struct Direct {
 
   int64_t taps() const { return window * g.channels; }
   int64_t elements() const { return taps() * g.outputs; }  // of the filter
-  std::string index() const { return text("using Index = ", index_type(job.node), ";\n"); }
+  std::string windows() const {
+    return text(define_windows(g.axes, {.channels = g.channels, .outputs = g.outputs}),
+                "using Index = ", index_type(job.node), ";\n");
+  }
   // The input of channel d under element k of the window, from what `find_input` found.
   std::string input() const {
     return text("load(p", job.x, "[(n * Index(", inputs_of(g.axes), ") + x) * Index(", g.channels,
@@ -46,7 +49,7 @@ Source write_forward(const Direct& c) {
   Source source;
   source.name = c.job.node.name();
   source.code =
-      c.index() +
+      c.windows() +
       function(
           c.job.node, source, "kernel",
           text("  __shared__ ", c.compute, " filter[", c.elements(),
@@ -59,7 +62,7 @@ Source write_forward(const Direct& c) {
                "), place = i / Index(", groups, "), o = place % Index(", c.places,
                "), n = place / Index(", c.places, "), at = i * Index(", width, ");\n    ",
                c.compute, " total[", width, "] = {};\n#pragma unroll\n    for (Index k = 0; k < ",
-               c.window, "; ++k) {\n", find_input(c.g.axes),
+               c.window, "; ++k) {\n", find_input,
                "      if (!inside) continue;\n#pragma unroll\n      for (int d = 0; d < ",
                c.g.channels, "; ++d) {\n        const ", c.compute, " under = ", c.input(),
                ";\n#pragma unroll\n        for (int e = 0; e < ", width,
@@ -87,7 +90,7 @@ Source write_grad_filter(const Direct& c) {
   source.name = c.job.node.name();
   source.scratch_bytes = static_cast<size_t>(blocks * c.elements()) * 8;
   source.code =
-      c.index() +
+      c.windows() +
       function(
           c.job.node, source, "kernel",
           text("  const Index m = blockIdx.y * Index(", lane_outputs, ") + threadIdx.x;\n",
@@ -99,7 +102,7 @@ Source write_grad_filter(const Direct& c) {
                ") {\n    const Index o = at % Index(", c.places, "), n = at / Index(", c.places,
                ");\n    const ", c.compute, " dy = load(p", c.job.y, "[at * Index(", c.g.outputs,
                ") + m]);\n#pragma unroll\n    for (Index k = 0; k < ", c.window, "; ++k) {\n",
-               find_input(c.g.axes),
+               find_input,
                "      if (!inside) continue;\n#pragma unroll\n      for (int d = 0; d < ",
                c.g.channels, "; ++d) total[k * ", c.g.channels, " + d] = fma(", c.input(),
                ", dy, total[k * ", c.g.channels, " + d]);\n    }\n  }\n  }\n",

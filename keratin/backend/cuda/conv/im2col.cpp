@@ -25,6 +25,9 @@ struct Windows {
         width(window_of(g.axes) * g.channels) {}
 
   int64_t count() const { return positions * width; }
+  std::string define() const {
+    return define_windows(g.axes, {.channels = g.channels, .outputs = g.outputs});
+  }
 };
 
 std::string matrix(const ConvJob& job, const char* qualifier) {
@@ -38,29 +41,33 @@ Source gather_windows(const ConvJob& job, const Windows& w) {
   const bool fits = w.g.channels % together == 0 && alignment_of(job.type_of(job.x)) >= 16;
   const int64_t width = fits ? together : 1, channels = w.g.channels / width;
   const std::string pack = text("Pack<", storage_type(job.dtype()), ", ", width, ">");
-  return element_kernel(
+  Source source = element_kernel(
       job.node, w.count() / width,
       text("    const Index c = i % Index(", channels, "), k = i / Index(", channels, ") % Index(",
            window_of(w.g.axes), "), place = i / Index(", w.width / width, "), o = place % Index(",
-           outputs_of(w.g.axes), "), n = place / Index(", outputs_of(w.g.axes), ");\n",
-           find_input(w.g.axes), "    ", pack, " under = {};\n    if (inside) under = ",
-           "*reinterpret_cast<const ", pack, "*>(p", job.x, " + ((n * Index(", inputs_of(w.g.axes),
-           ") + x) * Index(", channels, ") + c) * Index(", width, "));\n    *reinterpret_cast<",
-           pack, "*>(", matrix(job, ""), " + i * Index(", width, ")) = under;\n"));
+           outputs_of(w.g.axes), "), n = place / Index(", outputs_of(w.g.axes), ");\n", find_input,
+           "    ", pack, " under = {};\n    if (inside) under = ", "*reinterpret_cast<const ", pack,
+           "*>(p", job.x, " + ((n * Index(", inputs_of(w.g.axes), ") + x) * Index(", channels,
+           ") + c) * Index(", width, "));\n    *reinterpret_cast<", pack, "*>(", matrix(job, ""),
+           " + i * Index(", width, ")) = under;\n"));
+  source.code = w.define() + source.code;
+  return source;
 }
 
 // The gradient of the input: each element adds up its elements of the matrix's gradient.
 Source scatter_windows(const ConvJob& job, const Windows& w) {
   const DType dtype = job.dtype();
-  return element_kernel(
+  Source source = element_kernel(
       job.node, text("    const Index c = i % Index(", w.g.channels, "), x = i / Index(",
                      w.g.channels, ") % Index(", inputs_of(w.g.axes), "), n = i / Index(",
                      w.g.channels * inputs_of(w.g.axes), ");\n    ", compute_type(dtype),
                      " total = 0;\n    for (Index k = 0; k < ", window_of(w.g.axes), "; ++k) {\n",
-                     find_output(w.g.axes), "      if (inside) total += load(",
-                     matrix(job, "const "), "[((n * Index(", outputs_of(w.g.axes),
-                     ") + o) * Index(", window_of(w.g.axes), ") + k) * Index(", w.g.channels,
-                     ") + c]);\n    }\n    p", job.x, "[i] = ", storage_type(dtype), "(total);\n"));
+                     find_output, "      if (inside) total += load(", matrix(job, "const "),
+                     "[((n * Index(", outputs_of(w.g.axes), ") + o) * Index(", window_of(w.g.axes),
+                     ") + k) * Index(", w.g.channels, ") + c]);\n    }\n    p", job.x,
+                     "[i] = ", storage_type(dtype), "(total);\n"));
+  source.code = w.define() + source.code;
+  return source;
 }
 
 class WindowsStep final : public Kernel {

@@ -13,15 +13,23 @@ inline int64_t outputs_of(const WindowAxes& a) { return a[0].output * a[1].outpu
 inline int64_t window_of(const WindowAxes& a) { return a[0].window * a[1].window * a[2].window; }
 
 inline Dims inputs(const WindowAxes& a) { return {a[0].input, a[1].input, a[2].input}; }
-inline Dims outputs(const WindowAxes& a) { return {a[0].output, a[1].output, a[2].output}; }
 inline Dims window(const WindowAxes& a) { return {a[0].window, a[1].window, a[2].window}; }
+
+// Includes kernels/windows.cu and defines its `layout`. `channels` are those of the input,
+// `outputs` those of the output.
+struct WindowChannels {
+  int64_t channels = 1, outputs = channels, groups = 1;
+};
+std::string define_windows(const WindowAxes& axes, const WindowChannels& channels);
 
 // From the spatial output `o` and the element `k` of its window: `x`, the spatial input, and
 // whether it is `inside`.
-std::string find_input(const WindowAxes& a);
+inline constexpr std::string_view find_input =
+    "      const auto [inside, x] = windows::find_input<layout>(o, k);\n";
 
 // From the spatial input `x` and `k`: `o`, the output that has x under element k of its window, and
 // whether it is `inside`.
-std::string find_output(const WindowAxes& a);
+inline constexpr std::string_view find_output =
+    "      const auto [inside, o] = windows::find_output<layout>(x, k);\n";
 
 }  // namespace keratin::cuda
