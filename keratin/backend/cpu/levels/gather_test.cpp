@@ -23,7 +23,7 @@ std::vector<I> random_index(int64_t count, int64_t axis) {
 }
 
 template <class I>
-int64_t place(I index, int64_t axis) {
+int64_t wrapped_index(I index, int64_t axis) {
   return index < 0 ? index + axis : index;
 }
 
@@ -36,7 +36,7 @@ void check_gather(const GatherSizes& s) {
     std::vector<T> want(n);
     for (int64_t at = 0; at < static_cast<int64_t>(n); ++at) {
       const int64_t i = at % s.inner, j = at / s.inner % s.count, o = at / s.inner / s.count;
-      const int64_t k = place(index[static_cast<size_t>(along ? at : j)], s.axis);
+      const int64_t k = wrapped_index(index[static_cast<size_t>(along ? at : j)], s.axis);
       want[static_cast<size_t>(at)] = x[static_cast<size_t>((o * s.axis + k) * s.inner + i)];
     }
     on_every_level(
@@ -72,7 +72,7 @@ void check_scatter(const GatherSizes& s) {
     std::vector<T> want = start;
     for (int64_t at = 0; at < s.outer * s.count * s.inner; ++at) {
       const int64_t i = at % s.inner, j = at / s.inner % s.count, o = at / s.inner / s.count;
-      const int64_t k = place(index[static_cast<size_t>(along ? at : j)], s.axis);
+      const int64_t k = wrapped_index(index[static_cast<size_t>(along ? at : j)], s.axis);
       T& to = want[static_cast<size_t>((o * s.axis + k) * s.inner + i)];
       using C = compute_t<T>;
       to = static_cast<T>(

@@ -48,11 +48,11 @@ struct Gru {
   [[gnu::always_inline]] void finish(int64_t row, int64_t t, int64_t unit, Vec<C> z, Vec<C> r,
                                      Vec<C> g, Vec<C> sum, const C* before, C* after,
                                      Extent extent) const {
-    const int64_t place = row * s.hidden + unit, at = (row * s.time + t) * s.hidden + unit;
-    const Vec<C> old = load(before + place, extent);
+    const int64_t state_at = row * s.hidden + unit, at = (row * s.time + t) * s.hidden + unit;
+    const Vec<C> old = load(before + state_at, extent);
     const bool take = taken(a.mask, s, row, t);
     const Vec<C> h = take ? g + z * (old - g) : old;
-    store(after + place, h, extent);
+    store(after + state_at, h, extent);
     if (a.y && take) store(static_cast<C*>(a.y) + at, h, extent);
     if (a.states) store(static_cast<C*>(a.states) + at, old, extent);
     if (!a.gates) return;
@@ -96,9 +96,9 @@ struct Gru {
       multiply<rows, 2>(before + row * s.hidden, s.hidden, panels + unit * s.hidden * 2, s.hidden,
                         sum);
       for (int r = 0; r < rows; ++r) {
-        const int64_t place = (row + r) * s.hidden + unit;
-        store(update + place, sigmoid(sum[r][0]), extent);
-        store(reset + place, sigmoid(sum[r][1]) * load(before + place, extent), extent);
+        const int64_t state_at = (row + r) * s.hidden + unit;
+        store(update + state_at, sigmoid(sum[r][0]), extent);
+        store(reset + state_at, sigmoid(sum[r][1]) * load(before + state_at, extent), extent);
         if (!a.gates) continue;
         C* const gates = static_cast<C*>(a.gates) + ((row + r) * s.time + t) * 4 * s.hidden + unit;
         store(gates + s.hidden, sigmoid(sum[r][1]), extent);

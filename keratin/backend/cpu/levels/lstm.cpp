@@ -40,18 +40,18 @@ struct Lstm {
     }
     multiply<rows, 4>(before + row * s.hidden, s.hidden, panels + unit * s.hidden * 4, s.hidden, z);
     for (int r = 0; r < rows; ++r) {
-      const int64_t place = (row + r) * s.hidden + unit;
+      const int64_t state_at = (row + r) * s.hidden + unit;
       const int64_t at = ((row + r) * s.time + t) * s.hidden + unit;
       const bool take = taken(a.mask, s, row + r, t);
       const Vec<C> i = sigmoid(z[r][0]), f = sigmoid(z[r][1]), g = tanh(z[r][2]);
-      const Vec<C> o = sigmoid(z[r][3]), old = load(cell + place, extent);
+      const Vec<C> o = sigmoid(z[r][3]), old = load(cell + state_at, extent);
       const Vec<C> c = take ? f * old + i * g : old;
-      const Vec<C> h = take ? o * tanh(c) : load(before + place, extent);
-      store(cell + place, c, extent);
-      store(after + place, h, extent);
+      const Vec<C> h = take ? o * tanh(c) : load(before + state_at, extent);
+      store(cell + state_at, c, extent);
+      store(after + state_at, h, extent);
       if (a.y && take) store(static_cast<C*>(a.y) + at, h, extent);
       if (a.cells) store(static_cast<C*>(a.cells) + at, c, extent);
-      if (a.states) store(static_cast<C*>(a.states) + at, load(before + place, extent), extent);
+      if (a.states) store(static_cast<C*>(a.states) + at, load(before + state_at, extent), extent);
       if (!a.gates) continue;
       C* const gates = static_cast<C*>(a.gates) + ((row + r) * s.time + t) * 4 * s.hidden + unit;
       store(gates, i, extent);

@@ -17,7 +17,7 @@ struct PackArgs {
   int64_t filled;                 // columns of the copy; zeros follow those of the matrix
 };
 
-// The way back, without transposition or zeros: `width` elements from row to row of the source.
+// The inverse, without transposition or zeros: `width` elements from row to row of the source.
 struct UnpackArgs {
   const void* from;
   void* to;

@@ -15,7 +15,7 @@ struct Range {
   int64_t size() const { return std::max<int64_t>(end - begin, 0); }
 };
 
-// The places of a window that lie inside the input, along one axis.
+// The positions of a window that lie inside the input, along one axis.
 [[gnu::always_inline]] inline Range inside(const PoolShape& s, int axis, int64_t out) {
   const int64_t first = out * s.stride[axis] - s.pad[axis];
   return {std::max<int64_t>(-first, 0), std::min(s.window[axis], s.in[axis] - first)};
@@ -81,16 +81,17 @@ template <class C>
   return tail.n;
 }
 
-// Calls body(offset from the first place, place) for the places of a window that lie inside.
+// Calls body(offset from the first position, position) for the positions of a window that lie
+// inside.
 template <class F>
-[[gnu::always_inline]] inline void each_place(const PoolShape& s, const Range (&r)[3],
-                                              const F& body) {
+[[gnu::always_inline]] inline void each_position(const PoolShape& s, const Range (&r)[3],
+                                                 const F& body) {
   for (int64_t k0 = r[0].begin; k0 < r[0].end; ++k0) {
     for (int64_t k1 = r[1].begin; k1 < r[1].end; ++k1) {
       const int64_t offset = ((k0 * s.in[1] + k1) * s.in[2]) * s.channels;
-      const int64_t place = (k0 * s.window[1] + k1) * s.window[2];
+      const int64_t position = (k0 * s.window[1] + k1) * s.window[2];
       for (int64_t k2 = r[2].begin; k2 < r[2].end; ++k2) {
-        body(offset + k2 * s.channels, place + k2);
+        body(offset + k2 * s.channels, position + k2);
       }
     }
   }
@@ -101,16 +102,16 @@ template <class T, class Index, bool keep>
                                              const Range (&r)[3]) {
   using C = compute_t<T>;
   using I = Lane<C>;
-  const int64_t start_place = (r[0].begin * s.window[1] + r[1].begin) * s.window[2] + r[2].begin;
+  const int64_t start_position = (r[0].begin * s.window[1] + r[1].begin) * s.window[2] + r[2].begin;
   each_vector<T>(s.channels, [&](int64_t c, auto extent) {
     Vec<C> best = splat(-std::numeric_limits<C>::infinity());
-    Vec<I> where = splat(static_cast<I>(start_place));
-    each_place(s, r, [&](int64_t offset, int64_t place) {
+    Vec<I> where = splat(static_cast<I>(start_position));
+    each_position(s, r, [&](int64_t offset, int64_t position) {
       const Vec<C> v = load(x + offset + c, extent);
       // Larger or NaN, unless a NaN was found before.
       const auto wins = ~(v <= best) & (best == best);
       best = wins ? v : best;
-      if constexpr (keep) where = wins ? splat(static_cast<I>(place)) : where;
+      if constexpr (keep) where = wins ? splat(static_cast<I>(position)) : where;
     });
     if (y) store(y + c, best, extent);
     if constexpr (keep) store_index<C>(index + c, where, count_of<C>(extent));
@@ -134,11 +135,11 @@ template <class T, class Index, bool keep>
       const T* const from = x + c;
       Vec<C> best = load(from, extent);
       Vec<I> where{};
-      const auto next = [&](const T* place, I number) [[gnu::always_inline]] {
-        const Vec<C> v = load(place, extent);
+      const auto next = [&](const T* element, I position) [[gnu::always_inline]] {
+        const Vec<C> v = load(element, extent);
         const auto wins = ~(v <= best) & (best == best);
         best = wins ? v : best;
-        if constexpr (keep) where = wins ? splat(number) : where;
+        if constexpr (keep) where = wins ? splat(position) : where;
       };
       next(from + s.channels, 1);
       next(from + down, 2);
@@ -161,7 +162,7 @@ template <class T, class Index, bool keep>
 [[gnu::noinline]] void max_row(const MaxPoolArgs& a, int64_t n, int64_t p0, int64_t p1) {
   const PoolShape& s = a.shape;
   Range r[3] = {inside(s, 0, p0), inside(s, 1, p1), {}};
-  // The first place of a window may lie outside: only places in range are read.
+  // The first position of a window may lie outside: only positions in range are read.
   const int64_t from = pixel(s.in, n, p0 * s.stride[0] - s.pad[0], p1 * s.stride[1] - s.pad[1], 0);
   const int64_t to = pixel(s.out, n, p0, p1, 0) * s.channels;
   for (int64_t p2 = 0; p2 < s.out[2]; ++p2) {
@@ -193,7 +194,7 @@ void max_pool_any(const MaxPoolArgs& a) {
 }
 
 // Each input element gathers from the windows that hold it: written once, in one order.
-// term(offset of a window's output, p - first place of the window, extent) gives what it adds.
+// term(offset of a window's output, p - first position of the window, extent) gives what it adds.
 template <class T, class F>
 [[gnu::always_inline]] inline void gather_row(const PoolShape& s, T* dx, int64_t n, int64_t p0,
                                               int64_t p1, const F& term) {
@@ -209,11 +210,11 @@ template <class T, class F>
       for (int64_t o0 = h[0].range.begin; o0 < h[0].range.end; ++o0) {
         for (int64_t o1 = h[1].range.begin; o1 < h[1].range.end; ++o1) {
           for (int64_t o2 = h[2].range.begin; o2 < h[2].range.end; ++o2) {
-            const int64_t place[3] = {p0 + s.pad[0] - o0 * s.stride[0],
-                                      p1 + s.pad[1] - o1 * s.stride[1],
-                                      p2 + s.pad[2] - o2 * s.stride[2]};
+            const int64_t position[3] = {p0 + s.pad[0] - o0 * s.stride[0],
+                                         p1 + s.pad[1] - o1 * s.stride[1],
+                                         p2 + s.pad[2] - o2 * s.stride[2]};
             const int64_t o[3] = {o0, o1, o2};
-            total += term(pixel(s.out, n, o0, o1, o2) * s.channels + c, o, place, extent);
+            total += term(pixel(s.out, n, o0, o1, o2) * s.channels + c, o, position, extent);
           }
         }
       }
@@ -229,9 +230,9 @@ template <class T, class Index>
   const T* const dy = static_cast<const T*>(a.dy);
   const Index* const index = static_cast<const Index*>(a.index);
   gather_row(s, static_cast<T*>(a.dx), n, p0, p1,
-             [&](int64_t at, const int64_t(&)[3], const int64_t(&place)[3], auto extent) {
+             [&](int64_t at, const int64_t(&)[3], const int64_t(&position)[3], auto extent) {
                const auto here = static_cast<Lane<C>>(
-                   (place[0] * s.window[1] + place[1]) * s.window[2] + place[2]);
+                   (position[0] * s.window[1] + position[1]) * s.window[2] + position[2]);
                const auto hit = load_index<C>(index + at, count_of<C>(extent)) == here;
                return hit ? load(dy + at, extent) : Vec<C>{};
              });
@@ -254,7 +255,7 @@ template <class T, class Index>
   if (h[0].range.size() == 0 || h[1].range.size() == 0) return zero(0, s.in[2]);
   const int64_t o0 = h[0].range.begin, o1 = h[1].range.begin;
   const int64_t k0 = p0 + s.pad[0] - o0 * s.stride[0], k1 = p1 + s.pad[1] - o1 * s.stride[1];
-  const int64_t place = (k0 * s.window[1] + k1) * s.window[2];
+  const int64_t position = (k0 * s.window[1] + k1) * s.window[2];
   int64_t done = 0;
   for (int64_t o2 = 0; o2 < s.out[2]; ++o2) {
     const int64_t first = o2 * s.stride[2] - s.pad[2];
@@ -268,7 +269,7 @@ template <class T, class Index>
       const Vec<C> value = load(dy + c, extent);
       const Vec<Lane<C>> found = load_index<C>(index + c, count_of<C>(extent));
       for (int64_t k2 = r.begin; k2 < r.end; ++k2) {
-        const auto hit = found == static_cast<Lane<C>>(place + k2);
+        const auto hit = found == static_cast<Lane<C>>(position + k2);
         store(to + (first + k2) * channels + c, hit ? value : Vec<C>{}, extent);
       }
     });
@@ -308,7 +309,7 @@ template <class T>
     const C scale = C(1) / static_cast<C>(count);
     each_vector<T>(s.channels, [&](int64_t c, auto extent) {
       Vec<C> total{};
-      each_place(s, r, [&](int64_t offset, int64_t) { total += load(x + offset + c, extent); });
+      each_position(s, r, [&](int64_t offset, int64_t) { total += load(x + offset + c, extent); });
       store(y + c, total * scale, extent);
     });
   }

@@ -17,7 +17,7 @@ struct PoolShape {
 };
 
 // y = max over the window (NaN wins) and index, the position in the window of the first
-// largest, as u8, or as i32 when the window has more than 256 places. Either may be null.
+// largest, as u8, or as i32 when the window has more than 256 positions. Either may be null.
 struct MaxPoolArgs {
   const void* x;
   void* y;
