@@ -33,37 +33,6 @@ LayerPtr copy_of(const LayerPtr& layer) {
   return copy;
 }
 
-namespace config {
-
-bool as_bool(const Json& json) {
-  if (json.is_null()) return false;
-  return json.is_number() ? json.as_double() != 0 : json.as_bool();
-}
-
-Json as_number(const Json& json) { return json.is_bool() ? Json(json.as_bool() ? 1 : 0) : json; }
-
-std::string quoted_name(const Json& config) {
-  const Json* name = config.find("name");
-  return name != nullptr && name->is_string() ? text(" '", name->as_string(), "'") : std::string();
-}
-
-}  // namespace config
-
-Dims Sizes::expand(size_t count, std::string_view who) const {
-  if (dims_.size() == 1) return Dims(count, dims_[0]);
-  require(dims_.size() == count, who, ": expected one integer or ", count, ", got ", dims_.size());
-  return dims_;
-}
-
-Json Sizes::to_json() const { return single_ ? Json(dims_[0]) : config::write(dims_); }
-
-Sizes Sizes::from_json(const Json& json) {
-  if (json.is_number()) return json.as_int();
-  Dims dims;
-  for (const Json& item : json.as_array()) dims.push_back(item.as_int());
-  return dims;
-}
-
 Json shape_json(const Shape& shape) {
   Json json = Json::array();
   for (const int64_t size : shape) json.push_back(size == unknown ? Json() : Json(size));

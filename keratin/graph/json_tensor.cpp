@@ -6,7 +6,7 @@
 namespace keratin {
 namespace {
 
-struct Numbers {
+struct NestedNumbers {
   Dims shape;
   std::vector<double> values;
   std::vector<int64_t> whole_values;  // the same, exact, where all are whole
@@ -24,7 +24,7 @@ struct Numbers {
 };
 
 // Reads what is left of the nesting; `axis` is where in the shape we are.
-void collect(const Json& json, size_t axis, Numbers& out) {
+void collect(const Json& json, size_t axis, NestedNumbers& out) {
   if (!json.is_array()) {
     require(axis == out.shape.size(), "array: the lists are not of equal depth");
     out.logical = out.logical && json.is_bool();
@@ -38,8 +38,8 @@ void collect(const Json& json, size_t axis, Numbers& out) {
   for (const Json& item : json.as_array()) collect(item, axis + 1, out);
 }
 
-Numbers numbers_of(const Json& json) {
-  Numbers out;
+NestedNumbers numbers_of(const Json& json) {
+  NestedNumbers out;
   for (const Json* inner = &json; inner->is_array(); inner = &(*inner)[0]) {
     out.shape.push_back(static_cast<int64_t>(inner->size()));
     require(out.shape.size() <= max_rank, "array: expected at most ", max_rank, " dimensions");
@@ -69,7 +69,7 @@ Tensor tensor_from_json(const Json& json) {
   if (is_array_envelope(json))
     return tensor_from_json(json,
                             dtype_from_keras(json.at("config").at("dtype").as_string(), "array"));
-  const Numbers numbers = numbers_of(json);
+  const NestedNumbers numbers = numbers_of(json);
   return numbers.as(numbers.dtype());
 }
 

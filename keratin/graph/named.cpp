@@ -22,8 +22,14 @@ std::string snake_case(std::string_view name) {
     const bool starts = upper(i) && i > 0 && name[i - 1] != '_' &&
                         (lower(i + 1) || (lower(i - 1)) || (digit(i - 1) && lower(i + 1)));
     if (starts) out += '_';
-    out += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+    out += lower_case(name.substr(i, 1));
   }
+  return out;
+}
+
+std::string lower_case(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 

@@ -12,6 +12,8 @@ namespace keratin {
 
 // "GlorotUniform" to "glorot_uniform", "LSTMCell" to "lstm_cell", "Conv2D" to "conv2d".
 KERATIN_API std::string snake_case(std::string_view class_name);
+// "GlorotUniform" to "glorotuniform".
+std::string lower_case(std::string_view name);
 
 // Keras's envelope of a function that must be bound when the file is opened.
 KERATIN_API Json function_json(const std::string& name);

@@ -31,15 +31,12 @@ template <HasFields T>
 void print_attrs(std::ostream& out, const void* object) {
   const T defaults{};
   bool first = true;
-  T::fields([&](const auto&... f) {
-    [[maybe_unused]] const auto print_one = [&](const auto& one) {
-      const auto& value = static_cast<const T*>(object)->*(one.member);
-      if (detail::same_member(value, defaults.*(one.member))) return;
-      out << (first ? " {" : ", ") << one.name << " = ";
-      print_value(out, value);
-      first = false;
-    };
-    (print_one(f), ...);
+  for_each_listed<T>([&](const auto& field) {
+    const auto& value = static_cast<const T*>(object)->*(field.member);
+    if (same_member(value, defaults.*(field.member))) return;
+    out << (first ? " {" : ", ") << field.name << " = ";
+    print_value(out, value);
+    first = false;
   });
   if (!first) out << '}';
 }

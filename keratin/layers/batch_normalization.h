@@ -1,7 +1,7 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
+#include "keratin/layers/shared_fields.h"
 
 namespace keratin {
 
@@ -28,10 +28,7 @@ struct KERATIN_API BatchNormalizationConfig {
   static constexpr auto call_arguments = arguments_of_call("inputs", "training", "mask");
   static constexpr auto fields = field_list(
       field("axis", &BatchNormalizationConfig::axis),
-      field("momentum", &BatchNormalizationConfig::momentum),
-      field("epsilon", &BatchNormalizationConfig::epsilon),
-      field("center", &BatchNormalizationConfig::center),
-      field("scale", &BatchNormalizationConfig::scale),
+      field("momentum", &BatchNormalizationConfig::momentum), fields_of<ScaleAndCenterFields>(),
       field("beta_initializer", &BatchNormalizationConfig::beta_initializer),
       field("gamma_initializer", &BatchNormalizationConfig::gamma_initializer),
       field("moving_mean_initializer", &BatchNormalizationConfig::moving_mean_initializer),

@@ -14,13 +14,13 @@ using testing::expect_close;
 using testing::expect_user_error;
 using testing::fill;
 using testing::from_states;
+using testing::in_f64;
 using testing::noise;
 using testing::on;
 using testing::outputs_of;
+using testing::sequences;
 using testing::steps_of;
 using testing::with_mask;
-
-const Shape sequences{2, 5, 3};
 
 TEST(Bidirectional, BehavesAsInKeras) {
   check_layer("Bidirectional", {.states = testing::states_of});
@@ -99,7 +99,6 @@ TEST(Bidirectional, KeepsStates) {
 }
 
 TEST(Bidirectional, HasAGradient) {
-  const LayerOptions in_f64{.dtype = DType::f64};
   const Bidirectional one_op({.layer = GRU({.units = 4, .return_sequences = true}, in_f64)},
                              in_f64);
   const Bidirectional loop(

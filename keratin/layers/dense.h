@@ -1,7 +1,7 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
+#include "keratin/layers/shared_fields.h"
 
 namespace keratin {
 
@@ -20,14 +20,8 @@ struct KERATIN_API DenseConfig {
   static constexpr std::string_view keras_name = "Dense";
   static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr auto fields =
-      field_list(field("units", &DenseConfig::units), field("activation", &DenseConfig::activation),
-                 field("use_bias", &DenseConfig::use_bias),
-                 field("kernel_initializer", &DenseConfig::kernel_initializer),
-                 field("bias_initializer", &DenseConfig::bias_initializer),
-                 field("kernel_regularizer", &DenseConfig::kernel_regularizer),
-                 field("bias_regularizer", &DenseConfig::bias_regularizer),
-                 field("kernel_constraint", &DenseConfig::kernel_constraint),
-                 field("bias_constraint", &DenseConfig::bias_constraint),
+      field_list(field("units", &DenseConfig::units), fields_of<ActivationAndBiasFields>(),
+                 fields_of<KernelAndBiasFields>(),
                  field("quantization_config", &DenseConfig::quantization_config));
 };
 

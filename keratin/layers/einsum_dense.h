@@ -1,8 +1,8 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
 #include "keratin/layers/open_dims.h"
+#include "keratin/layers/shared_fields.h"
 
 namespace keratin {
 
@@ -23,18 +23,12 @@ struct KERATIN_API EinsumDenseConfig {
   static constexpr std::string_view keras_name = "EinsumDense";
   static constexpr auto call_arguments = arguments_of_call("inputs", "training");
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields =
-      field_list(field("output_shape", &EinsumDenseConfig::output_shape),
-                 field("equation", &EinsumDenseConfig::equation),
-                 field("activation", &EinsumDenseConfig::activation),
-                 field("bias_axes", &EinsumDenseConfig::bias_axes),
-                 field("kernel_initializer", &EinsumDenseConfig::kernel_initializer),
-                 field("bias_initializer", &EinsumDenseConfig::bias_initializer),
-                 field("kernel_regularizer", &EinsumDenseConfig::kernel_regularizer),
-                 field("bias_regularizer", &EinsumDenseConfig::bias_regularizer),
-                 field("kernel_constraint", &EinsumDenseConfig::kernel_constraint),
-                 field("bias_constraint", &EinsumDenseConfig::bias_constraint),
-                 field("quantization_config", &EinsumDenseConfig::quantization_config));
+  static constexpr auto fields = field_list(
+      field("output_shape", &EinsumDenseConfig::output_shape),
+      field("equation", &EinsumDenseConfig::equation),
+      field("activation", &EinsumDenseConfig::activation),
+      field("bias_axes", &EinsumDenseConfig::bias_axes), fields_of<KernelAndBiasFields>(),
+      field("quantization_config", &EinsumDenseConfig::quantization_config));
 };
 
 // y = activation(einsum(equation, x, kernel) + bias). The equation is X,Y->Z, ...X,Y->...Z or

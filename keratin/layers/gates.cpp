@@ -15,13 +15,13 @@ namespace keratin {
 namespace {
 
 Value draw_mask(const Call& c, const Variable& seed, double rate, Value ones) {
-  // Where the batch is unknown nothing runs, and the key moves by any number.
+  // A program of unknown sizes never runs, so any count of words will do.
   const int64_t words =
       ones.shape().known() ? ops::random_words(ones.dtype(), ones.shape()) : int64_t{1};
   return ops::dropout(ones, c.random_key(seed, words), rate);
 }
 
-Tree<Traced> draw_some(const Call& c, const Variable& seed, double rate, size_t count, Value like,
+Tree<Traced> draw_list(const Call& c, const Variable& seed, double rate, size_t count, Value like,
                        const Shape& shape, DType dtype) {
   Tree<Traced>::List masks;
   if (rate > 0) {
@@ -42,8 +42,8 @@ CellDropout gate_dropout(double dropout, double recurrent_dropout, int64_t imple
   return {applied(dropout), applied(recurrent_dropout), per_gate ? gates : 1};
 }
 
-bool usual_gates(const Activation& activation, const Activation& recurrent_activation,
-                 const CellDropout& dropout, bool training) {
+bool lowers_to_op(const Activation& activation, const Activation& recurrent_activation,
+                  const CellDropout& dropout, bool training) {
   if (!activation.is("tanh") || !recurrent_activation.is("sigmoid")) return false;
   return !training || (dropout.states == 0 && (dropout.inputs == 0 || dropout.masks == 1));
 }
@@ -52,8 +52,8 @@ Tree<Traced> draw_masks(const Call& c, const Variable& seed, const CellDropout& 
                         const Shape& features, const Shape& state, DType dtype) {
   if (!c.training()) return {};
   return Tree<Traced>::List{
-      draw_some(c, seed, dropout.inputs, dropout.masks, like, features, dtype),
-      draw_some(c, seed, dropout.states, dropout.masks, like, state, dtype)};
+      draw_list(c, seed, dropout.inputs, dropout.masks, like, features, dtype),
+      draw_list(c, seed, dropout.states, dropout.masks, like, state, dtype)};
 }
 
 DrawnMasks step_masks(const Call& c, const RnnCell& cell, Value x) {
@@ -75,14 +75,14 @@ Value dropped_sequence(const Call& c, const RnnCell& cell, Value x) {
   return x * ops::expand_dims(drawn[0][0].leaf().value, 1);
 }
 
-RecurrentOutputs one_op_outputs(Value ys, Values states, Value mask, RecurrentFlags flags) {
+RecurrentOutputs outputs_of_op(Value ys, Values states, Value mask, RecurrentFlags flags) {
   RecurrentOutputs out;
   if (flags.return_sequences) {
     out.all = flags.go_backwards ? ops::flip(ys, {1}) : ys;
   } else if (!mask.defined()) {
     out.last = states[0];
   } else {
-    // Not the state: where every step is masked the output is zero, whatever the state was.
+    // Not the state: the output is zero where every step is masked, whatever the state was.
     const Value where = ops::constant(
         ys.block(), Tensor::of<int64_t>(DType::i64, {}, {flags.go_backwards ? 0 : -1}));
     const int64_t time = ys.shape()[1], at = flags.go_backwards ? 0 : time - 1;
@@ -105,17 +105,17 @@ int64_t step_features(const Shape& step, const RnnCell& cell) {
   return step.back();
 }
 
-Values gate_products(Value x, const Values& masks, Value kernel, int64_t gates) {
+Values gate_matmuls(Value x, const Values& masks, Value kernel, int64_t gates) {
   if (masks.size() <= 1) {
     if (!masks.empty()) x = x * masks[0];
     const Value all = ops::matmul(x, kernel);
     return gates == 1 ? Values{all} : ops::split(all, gates, -1);
   }
   const Values kernels = ops::split(kernel, gates, -1);
-  Values products;
+  Values matmuls;
   for (size_t i = 0; i < kernels.size(); ++i)
-    products.push_back(ops::matmul(x * masks[i], kernels[i]));
-  return products;
+    matmuls.push_back(ops::matmul(x * masks[i], kernels[i]));
+  return matmuls;
 }
 
 }  // namespace keratin

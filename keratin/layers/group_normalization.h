@@ -1,7 +1,7 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
+#include "keratin/layers/shared_fields.h"
 
 namespace keratin {
 
@@ -22,16 +22,8 @@ struct KERATIN_API GroupNormalizationConfig {
   static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
       field_list(field("groups", &GroupNormalizationConfig::groups),
-                 field("axis", &GroupNormalizationConfig::axis),
-                 field("epsilon", &GroupNormalizationConfig::epsilon),
-                 field("center", &GroupNormalizationConfig::center),
-                 field("scale", &GroupNormalizationConfig::scale),
-                 field("beta_initializer", &GroupNormalizationConfig::beta_initializer),
-                 field("gamma_initializer", &GroupNormalizationConfig::gamma_initializer),
-                 field("beta_regularizer", &GroupNormalizationConfig::beta_regularizer),
-                 field("gamma_regularizer", &GroupNormalizationConfig::gamma_regularizer),
-                 field("beta_constraint", &GroupNormalizationConfig::beta_constraint),
-                 field("gamma_constraint", &GroupNormalizationConfig::gamma_constraint));
+                 field("axis", &GroupNormalizationConfig::axis), fields_of<ScaleAndCenterFields>(),
+                 fields_of<BetaAndGammaFields>());
 };
 
 // Each sample's groups of channels normalised by themselves, then scaled channel by channel.

@@ -5,6 +5,16 @@
 
 namespace keratin {
 
+// The fields of the cell, and of the layer over it.
+template <class C>
+struct GRUFields {
+  static constexpr auto fields = field_list(
+      field("units", &C::units), field("activation", &C::activation),
+      field("recurrent_activation", &C::recurrent_activation), fields_of<CellKernelFields>(),
+      fields_of<CellTrainingFields>(), field("reset_after", &C::reset_after),
+      field("seed", &C::seed), field<Written::never>("implementation", &C::implementation));
+};
+
 struct KERATIN_API GRUCellConfig {
   int64_t units = 0;
   Activation activation = "tanh";
@@ -23,36 +33,18 @@ struct KERATIN_API GRUCellConfig {
   double recurrent_dropout = 0;  // of the state
   bool reset_after = true;  // r after the product of the state, with a bias of its own; or before
   std::optional<int64_t> seed = {};
-  int64_t implementation =
-      2;  // 1: a dropout mask for each gate. Keras reads it, and does not write it.
+  int64_t implementation = 2;  // 1: a dropout mask for each gate
 
   static constexpr std::string_view keras_name = "GRUCell";
   static constexpr auto call_arguments = arguments_of_call("inputs", "states", "training", "drawn");
-  static constexpr std::string_view unwritten = "implementation";
-  static constexpr auto fields = field_list(
-      field("units", &GRUCellConfig::units), field("activation", &GRUCellConfig::activation),
-      field("recurrent_activation", &GRUCellConfig::recurrent_activation),
-      field("use_bias", &GRUCellConfig::use_bias),
-      field("kernel_initializer", &GRUCellConfig::kernel_initializer),
-      field("recurrent_initializer", &GRUCellConfig::recurrent_initializer),
-      field("bias_initializer", &GRUCellConfig::bias_initializer),
-      field("kernel_regularizer", &GRUCellConfig::kernel_regularizer),
-      field("recurrent_regularizer", &GRUCellConfig::recurrent_regularizer),
-      field("bias_regularizer", &GRUCellConfig::bias_regularizer),
-      field("kernel_constraint", &GRUCellConfig::kernel_constraint),
-      field("recurrent_constraint", &GRUCellConfig::recurrent_constraint),
-      field("bias_constraint", &GRUCellConfig::bias_constraint),
-      field("dropout", &GRUCellConfig::dropout),
-      field("recurrent_dropout", &GRUCellConfig::recurrent_dropout),
-      field("reset_after", &GRUCellConfig::reset_after), field("seed", &GRUCellConfig::seed),
-      field("implementation", &GRUCellConfig::implementation));
+  static constexpr auto fields = field_list(fields_of<GRUFields>());
 };
 
 // With σ the recurrent activation, a = x·kernel + bias[0] and s = h·recurrent_kernel + bias[1]:
 //   z = σ(a_z + s_z), r = σ(a_r + s_r), g = activation(a_g + r·s_g),  h ← z·h + (1 - z)·g,  y = h
 // Without reset_after there is one bias, in a, and r·h is multiplied by the recurrent kernel. The
 // gates are in the order z, r, g.
-class KERATIN_API GRUCellLayer final : public LayerOf<GRUCellLayer, GRUCellConfig, RnnCell> {
+class KERATIN_API GRUCellLayer final : public LayerOf<GRUCellLayer, GRUCellConfig, KerasCell> {
  public:
   GRUCellLayer(GRUCellConfig config, LayerOptions options);
 
@@ -60,9 +52,6 @@ class KERATIN_API GRUCellLayer final : public LayerOf<GRUCellLayer, GRUCellConfi
   Tree<Traced> draw(const Call& c, Value like, const Shape& features) const override;
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
-
- private:
-  Variable kernel_, recurrent_, bias_, seed_;
 };
 
 using GRUCell = Shared<GRUCellLayer>;
@@ -93,33 +82,12 @@ struct KERATIN_API GRUConfig {
   bool zero_output_for_mask = false;
   int64_t implementation = 2;
   static constexpr std::string_view keras_name = "GRU";
-  static constexpr bool part_has_activations = true;  // the cell
-  static constexpr std::string_view unwritten = "implementation";
+  static constexpr bool cell_has_activations = true;
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = field_list(
-      field("return_sequences", &GRUConfig::return_sequences),
-      field("return_state", &GRUConfig::return_state),
-      field("go_backwards", &GRUConfig::go_backwards), field("stateful", &GRUConfig::stateful),
-      field("unroll", &GRUConfig::unroll),
-      field("zero_output_for_mask", &GRUConfig::zero_output_for_mask),
-      field("units", &GRUConfig::units), field("activation", &GRUConfig::activation),
-      field("recurrent_activation", &GRUConfig::recurrent_activation),
-      field("use_bias", &GRUConfig::use_bias),
-      field("kernel_initializer", &GRUConfig::kernel_initializer),
-      field("recurrent_initializer", &GRUConfig::recurrent_initializer),
-      field("bias_initializer", &GRUConfig::bias_initializer),
-      field("kernel_regularizer", &GRUConfig::kernel_regularizer),
-      field("recurrent_regularizer", &GRUConfig::recurrent_regularizer),
-      field("bias_regularizer", &GRUConfig::bias_regularizer),
-      field("kernel_constraint", &GRUConfig::kernel_constraint),
-      field("recurrent_constraint", &GRUConfig::recurrent_constraint),
-      field("bias_constraint", &GRUConfig::bias_constraint), field("dropout", &GRUConfig::dropout),
-      field("recurrent_dropout", &GRUConfig::recurrent_dropout),
-      field("reset_after", &GRUConfig::reset_after), field("seed", &GRUConfig::seed),
-      field("implementation", &GRUConfig::implementation));
+  static constexpr auto fields = field_list(fields_of<RecurrentFields>(), fields_of<GRUFields>());
 };
 
-// The cell over a sequence [batch, time, features]: as one op where it computes the usual things.
+// The cell over a sequence [batch, time, features]: one op, see ops::gru, where that computes it.
 class KERATIN_API GRULayer final : public RecurrentOf<GRULayer, GRUConfig> {
  public:
   GRULayer(GRUConfig config, LayerOptions options);

@@ -10,33 +10,14 @@ namespace {
 using testing::check_layer;
 using testing::fill;
 using testing::from_states;
+using testing::in_f64;
 using testing::noise;
 using testing::on;
+using testing::sequences;
 
-const Shape sequences{2, 5, 3};
-const LayerOptions in_f64{.dtype = DType::f64};
-
-void expect_one_op_equals_loop(GRUConfig config, const testing::LayerInputs& inputs,
-                               bool training = false) {
-  config.units = 4;
-  config.seed = 9;
-  const GRU layer(config, in_f64);
-  const RNN loop({.cell = GRUCell({.units = 4,
-                                   .use_bias = config.use_bias,
-                                   .dropout = config.dropout,
-                                   .recurrent_dropout = config.recurrent_dropout,
-                                   .reset_after = config.reset_after,
-                                   .seed = 9,
-                                   .implementation = config.implementation},
-                                  in_f64),
-                  .return_sequences = config.return_sequences,
-                  .return_state = config.return_state,
-                  .go_backwards = config.go_backwards,
-                  .zero_output_for_mask = config.zero_output_for_mask},
-                 in_f64);
-  fill(*layer, sequences);
-  fill(*loop, sequences);
-  testing::expect_same_behaviour(*layer, *loop, inputs, training);
+void expect_gru_same_as_loop(GRUConfig config, const testing::LayerInputs& inputs,
+                             bool training = false) {
+  testing::expect_same_as_loop<GRU, GRUCell, GRUFields>(std::move(config), inputs, training);
 }
 
 TEST(GRU, BehavesAsInKeras) { check_layer("GRU", {.states = testing::states_of}); }
@@ -50,13 +31,13 @@ TEST(GRU, IsTheSameAsOneOpAndAsALoop) {
         for (const bool zeros : {false, true})
           for (const bool back : {false, true}) {
             SCOPED_TRACE(text(after, bias, bits, zeros, back));
-            expect_one_op_equals_loop({.use_bias = bias,
-                                       .reset_after = after,
-                                       .return_sequences = zeros,
-                                       .return_state = true,
-                                       .go_backwards = back,
-                                       .zero_output_for_mask = zeros},
-                                      on(x, bits));
+            expect_gru_same_as_loop({.use_bias = bias,
+                                     .reset_after = after,
+                                     .return_sequences = zeros,
+                                     .return_state = true,
+                                     .go_backwards = back,
+                                     .zero_output_for_mask = zeros},
+                                    on(x, bits));
           }
 }
 
@@ -64,11 +45,11 @@ TEST(GRU, DropsTheSameAsOneOpAndAsALoop) {
   const auto x = on(noise(sequences, 1, DType::f64), "11100 11111");
   for (const bool after : {false, true})
     for (const double recurrent : {0.0, 0.3})
-      expect_one_op_equals_loop({.dropout = 0.4,
-                                 .recurrent_dropout = recurrent,
-                                 .reset_after = after,
-                                 .return_sequences = true},
-                                x, true);
+      expect_gru_same_as_loop({.dropout = 0.4,
+                               .recurrent_dropout = recurrent,
+                               .reset_after = after,
+                               .return_sequences = true},
+                              x, true);
 }
 
 TEST(GRU, HasASecondBiasOnlyWithResetAfter) {

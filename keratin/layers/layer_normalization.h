@@ -1,7 +1,7 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
+#include "keratin/layers/shared_fields.h"
 
 namespace keratin {
 
@@ -21,17 +21,9 @@ struct KERATIN_API LayerNormalizationConfig {
   static constexpr std::string_view keras_name = "LayerNormalization";
   static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr auto fields =
-      field_list(field("axis", &LayerNormalizationConfig::axis),
-                 field("epsilon", &LayerNormalizationConfig::epsilon),
-                 field("center", &LayerNormalizationConfig::center),
-                 field("scale", &LayerNormalizationConfig::scale),
+      field_list(field("axis", &LayerNormalizationConfig::axis), fields_of<ScaleAndCenterFields>(),
                  field("rms_scaling", &LayerNormalizationConfig::rms_scaling),
-                 field("beta_initializer", &LayerNormalizationConfig::beta_initializer),
-                 field("gamma_initializer", &LayerNormalizationConfig::gamma_initializer),
-                 field("beta_regularizer", &LayerNormalizationConfig::beta_regularizer),
-                 field("gamma_regularizer", &LayerNormalizationConfig::gamma_regularizer),
-                 field("beta_constraint", &LayerNormalizationConfig::beta_constraint),
-                 field("gamma_constraint", &LayerNormalizationConfig::gamma_constraint));
+                 fields_of<BetaAndGammaFields>());
 };
 
 // (x - mean) / √(variance + epsilon) · gamma + beta, with the statistics of each sample over the

@@ -8,12 +8,7 @@
 namespace keratin {
 namespace {
 
-template <class Config>
-CellDropout dropout_of(const Config& c) {
-  return gate_dropout(c.dropout, c.recurrent_dropout, c.implementation, 4);
-}
-
-// The gates' parts of the bias are initialised apart, that of the forget gate as ones.
+// Initializes the bias of each gate separately: ones for the forget gate.
 Initializer forget_ones(const Initializer& initializer, int64_t units) {
   return Initializer([=](const Shape& shape, DType dtype, uint64_t seed) {
     const Tensor first = initializer({units}, dtype, seed);
@@ -29,10 +24,7 @@ Initializer forget_ones(const Initializer& initializer, int64_t units) {
 
 LSTMCellLayer::LSTMCellLayer(LSTMCellConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
-  require_units(cfg.units);
-  cfg.dropout = clamp_rate(cfg.dropout);
-  cfg.recurrent_dropout = clamp_rate(cfg.recurrent_dropout);
-  seed_ = add_seed(cfg.seed);
+  check_config(cfg);
 }
 
 Tree<Shape> LSTMCellLayer::state_shapes() const {
@@ -40,34 +32,27 @@ Tree<Shape> LSTMCellLayer::state_shapes() const {
 }
 
 Tree<Traced> LSTMCellLayer::draw(const Call& c, Value like, const Shape& features) const {
-  return draw_masks(c, seed_, dropout_of(cfg), like, features, Shape{cfg.units}, compute_dtype());
+  return draw_masks(c, seed(), gate_dropout(cfg, 4), like, features, Shape{cfg.units},
+                    compute_dtype());
 }
 
 void LSTMCellLayer::build(const Shapes& inputs) {
-  const int64_t features = step_features(inputs[0], *this), gates = Shape({4, cfg.units}).count();
-  kernel_ =
-      add_weight("kernel", {features, gates}, cfg.kernel_initializer,
-                 {.regularizer = cfg.kernel_regularizer, .constraint = cfg.kernel_constraint});
-  recurrent_ = add_weight(
-      "recurrent_kernel", {cfg.units, gates}, cfg.recurrent_initializer,
-      {.regularizer = cfg.recurrent_regularizer, .constraint = cfg.recurrent_constraint});
-  if (cfg.use_bias)
-    bias_ = add_weight(
-        "bias", {gates},
-        cfg.unit_forget_bias ? forget_ones(cfg.bias_initializer, cfg.units) : cfg.bias_initializer,
-        {.regularizer = cfg.bias_regularizer, .constraint = cfg.bias_constraint});
+  build_kernels(cfg, inputs[0], 4);
+  build_bias(
+      cfg, {kernel().shape().back()},
+      cfg.unit_forget_bias ? forget_ones(cfg.bias_initializer, cfg.units) : cfg.bias_initializer);
 }
 
 Results LSTMCellLayer::call(const Call& c) const {
   const Value x = c.float_input();
   const Values before = states(c);
   const DrawnMasks masks = step_masks(c, *this, x);
-  Values z = gate_products(x, masks.inputs, c.read(kernel_), 4);
-  const Values recurrent = gate_products(before[0], masks.states, c.read(recurrent_), 4);
-  for (size_t g = 0; g < 4; ++g) z[g] = z[g] + recurrent[g];
+  Values z = gate_matmuls(x, masks.inputs, c.read(kernel()), 4);
+  const Values from_state = gate_matmuls(before[0], masks.states, c.read(recurrent()), 4);
+  for (size_t g = 0; g < 4; ++g) z[g] = z[g] + from_state[g];
   if (cfg.use_bias) {
-    const Values bias = ops::split(c.read(bias_), 4, 0);
-    for (size_t g = 0; g < 4; ++g) z[g] = z[g] + bias[g];
+    const Values biases = ops::split(c.read(bias()), 4, 0);
+    for (size_t g = 0; g < 4; ++g) z[g] = z[g] + biases[g];
   }
   const Value i = cfg.recurrent_activation(c, z[0]), f = cfg.recurrent_activation(c, z[1]);
   const Value o = cfg.recurrent_activation(c, z[3]);
@@ -80,24 +65,24 @@ LSTMLayer::LSTMLayer(LSTMConfig config, LayerOptions options)
     : RecurrentOf(std::move(config), std::move(options)) {
   cfg.dropout = clamp_rate(cfg.dropout);
   cfg.recurrent_dropout = clamp_rate(cfg.recurrent_dropout);
-  make_cell<LSTMCellLayer>("lstm_cell");
+  make_cell<LSTMCellLayer, LSTMFields>("lstm_cell");
   set_input_spec({{.ndim = 3}});
 }
 
 RecurrentOutputs LSTMLayer::loop(const Call& c, const RecurrentInputs& in) const {
-  if (!usual_gates(cfg.activation, cfg.recurrent_activation, dropout_of(cfg), c.training()))
+  if (!lowers_to_op(cfg.activation, cfg.recurrent_activation, gate_dropout(cfg, 4), c.training()))
     return RecurrentLayer::loop(c, in);
-  const auto weights = cell()->own_weights();
+  const auto& weights = static_cast<const KerasCell&>(*cell());
   const Values states = in.states.flat();
   const ops::LstmOutputs out = ops::lstm({.x = dropped_sequence(c, *cell(), in.x),
                                           .h = states[0],
                                           .c = states[1],
-                                          .kernel = c.read(weights[0]),
-                                          .recurrent = c.read(weights[1]),
-                                          .bias = cfg.use_bias ? c.read(weights[2]) : Value(),
+                                          .kernel = c.read(weights.kernel()),
+                                          .recurrent = c.read(weights.recurrent()),
+                                          .bias = cfg.use_bias ? c.read(weights.bias()) : Value(),
                                           .mask = in.mask},
                                          {cfg.go_backwards, cfg.zero_output_for_mask});
-  return one_op_outputs(out.ys, {out.h, out.c}, in.mask, flags());
+  return outputs_of_op(out.ys, {out.h, out.c}, in.mask, flags());
 }
 
 }  // namespace keratin

@@ -5,6 +5,16 @@
 
 namespace keratin {
 
+// The fields of the cell, and of the layer over it.
+template <class C>
+struct LSTMFields {
+  static constexpr auto fields = field_list(
+      field("units", &C::units), field("activation", &C::activation),
+      field("recurrent_activation", &C::recurrent_activation), fields_of<CellKernelFields>(),
+      field("unit_forget_bias", &C::unit_forget_bias), fields_of<CellTrainingFields>(),
+      field("seed", &C::seed), field<Written::never>("implementation", &C::implementation));
+};
+
 struct KERATIN_API LSTMCellConfig {
   int64_t units = 0;
   Activation activation = "tanh";
@@ -23,36 +33,17 @@ struct KERATIN_API LSTMCellConfig {
   double dropout = 0;            // of the inputs; masks are drawn once for a sequence
   double recurrent_dropout = 0;  // of the state
   std::optional<int64_t> seed = {};
-  int64_t implementation =
-      2;  // 1: a dropout mask for each gate. Keras reads it, and does not write it.
+  int64_t implementation = 2;  // 1: a dropout mask for each gate
 
   static constexpr std::string_view keras_name = "LSTMCell";
   static constexpr auto call_arguments = arguments_of_call("inputs", "states", "training", "drawn");
-  static constexpr std::string_view unwritten = "implementation";
-  static constexpr auto fields = field_list(
-      field("units", &LSTMCellConfig::units), field("activation", &LSTMCellConfig::activation),
-      field("recurrent_activation", &LSTMCellConfig::recurrent_activation),
-      field("use_bias", &LSTMCellConfig::use_bias),
-      field("kernel_initializer", &LSTMCellConfig::kernel_initializer),
-      field("recurrent_initializer", &LSTMCellConfig::recurrent_initializer),
-      field("bias_initializer", &LSTMCellConfig::bias_initializer),
-      field("unit_forget_bias", &LSTMCellConfig::unit_forget_bias),
-      field("kernel_regularizer", &LSTMCellConfig::kernel_regularizer),
-      field("recurrent_regularizer", &LSTMCellConfig::recurrent_regularizer),
-      field("bias_regularizer", &LSTMCellConfig::bias_regularizer),
-      field("kernel_constraint", &LSTMCellConfig::kernel_constraint),
-      field("recurrent_constraint", &LSTMCellConfig::recurrent_constraint),
-      field("bias_constraint", &LSTMCellConfig::bias_constraint),
-      field("dropout", &LSTMCellConfig::dropout),
-      field("recurrent_dropout", &LSTMCellConfig::recurrent_dropout),
-      field("seed", &LSTMCellConfig::seed),
-      field("implementation", &LSTMCellConfig::implementation));
+  static constexpr auto fields = field_list(fields_of<LSTMFields>());
 };
 
 // With σ the recurrent activation, for each gate its part of x·kernel + h·recurrent_kernel + bias:
 //   i, f, o = σ(…), g = activation(…),  c ← f·c + i·g,  h ← o·activation(c),  y = h
 // The gates are in the order i, f, g, o; the states are h, c.
-class KERATIN_API LSTMCellLayer final : public LayerOf<LSTMCellLayer, LSTMCellConfig, RnnCell> {
+class KERATIN_API LSTMCellLayer final : public LayerOf<LSTMCellLayer, LSTMCellConfig, KerasCell> {
  public:
   LSTMCellLayer(LSTMCellConfig config, LayerOptions options);
 
@@ -60,9 +51,6 @@ class KERATIN_API LSTMCellLayer final : public LayerOf<LSTMCellLayer, LSTMCellCo
   Tree<Traced> draw(const Call& c, Value like, const Shape& features) const override;
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
-
- private:
-  Variable kernel_, recurrent_, bias_, seed_;
 };
 
 using LSTMCell = Shared<LSTMCellLayer>;
@@ -93,34 +81,12 @@ struct KERATIN_API LSTMConfig {
   bool zero_output_for_mask = false;
   int64_t implementation = 2;
   static constexpr std::string_view keras_name = "LSTM";
-  static constexpr bool part_has_activations = true;  // the cell
-  static constexpr std::string_view unwritten = "implementation";
+  static constexpr bool cell_has_activations = true;
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields = field_list(
-      field("return_sequences", &LSTMConfig::return_sequences),
-      field("return_state", &LSTMConfig::return_state),
-      field("go_backwards", &LSTMConfig::go_backwards), field("stateful", &LSTMConfig::stateful),
-      field("unroll", &LSTMConfig::unroll),
-      field("zero_output_for_mask", &LSTMConfig::zero_output_for_mask),
-      field("units", &LSTMConfig::units), field("activation", &LSTMConfig::activation),
-      field("recurrent_activation", &LSTMConfig::recurrent_activation),
-      field("use_bias", &LSTMConfig::use_bias),
-      field("kernel_initializer", &LSTMConfig::kernel_initializer),
-      field("recurrent_initializer", &LSTMConfig::recurrent_initializer),
-      field("bias_initializer", &LSTMConfig::bias_initializer),
-      field("unit_forget_bias", &LSTMConfig::unit_forget_bias),
-      field("kernel_regularizer", &LSTMConfig::kernel_regularizer),
-      field("recurrent_regularizer", &LSTMConfig::recurrent_regularizer),
-      field("bias_regularizer", &LSTMConfig::bias_regularizer),
-      field("kernel_constraint", &LSTMConfig::kernel_constraint),
-      field("recurrent_constraint", &LSTMConfig::recurrent_constraint),
-      field("bias_constraint", &LSTMConfig::bias_constraint),
-      field("dropout", &LSTMConfig::dropout),
-      field("recurrent_dropout", &LSTMConfig::recurrent_dropout), field("seed", &LSTMConfig::seed),
-      field("implementation", &LSTMConfig::implementation));
+  static constexpr auto fields = field_list(fields_of<RecurrentFields>(), fields_of<LSTMFields>());
 };
 
-// The cell over a sequence [batch, time, features]: as one op where it computes the usual things.
+// The cell over a sequence [batch, time, features]: one op, see ops::lstm, where that computes it.
 class KERATIN_API LSTMLayer final : public RecurrentOf<LSTMLayer, LSTMConfig> {
  public:
   LSTMLayer(LSTMConfig config, LayerOptions options);

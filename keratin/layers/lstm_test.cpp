@@ -12,35 +12,16 @@ using testing::check_layer;
 using testing::expect_user_error;
 using testing::fill;
 using testing::from_states;
+using testing::in_f64;
 using testing::noise;
 using testing::on;
 using testing::outputs_of;
+using testing::sequences;
 using testing::with_mask;
 
-const Shape sequences{2, 5, 3};
-const LayerOptions in_f64{.dtype = DType::f64};
-
-// The layer, and the same loop over its cell.
-void expect_one_op_equals_loop(LSTMConfig config, const testing::LayerInputs& inputs,
-                               bool training = false) {
-  config.units = 4;
-  config.seed = 9;
-  const LSTM layer(config, in_f64);
-  const RNN loop({.cell = LSTMCell({.units = 4,
-                                    .use_bias = config.use_bias,
-                                    .dropout = config.dropout,
-                                    .recurrent_dropout = config.recurrent_dropout,
-                                    .seed = 9,
-                                    .implementation = config.implementation},
-                                   in_f64),
-                  .return_sequences = config.return_sequences,
-                  .return_state = config.return_state,
-                  .go_backwards = config.go_backwards,
-                  .zero_output_for_mask = config.zero_output_for_mask},
-                 in_f64);
-  fill(*layer, sequences);
-  fill(*loop, sequences);
-  testing::expect_same_behaviour(*layer, *loop, inputs, training);
+void expect_lstm_same_as_loop(LSTMConfig config, const testing::LayerInputs& inputs,
+                              bool training = false) {
+  testing::expect_same_as_loop<LSTM, LSTMCell, LSTMFields>(std::move(config), inputs, training);
 }
 
 TEST(LSTM, BehavesAsInKeras) { check_layer("LSTM", {.states = testing::states_of}); }
@@ -53,29 +34,29 @@ TEST(LSTM, IsTheSameAsOneOpAndAsALoop) {
       for (const bool back : {false, true})
         for (const bool all : {false, true}) {
           SCOPED_TRACE(text(bits, zeros, back, all));
-          expect_one_op_equals_loop({.return_sequences = all,
-                                     .return_state = true,
-                                     .go_backwards = back,
-                                     .zero_output_for_mask = zeros},
-                                    on(x, bits));
+          expect_lstm_same_as_loop({.return_sequences = all,
+                                    .return_state = true,
+                                    .go_backwards = back,
+                                    .zero_output_for_mask = zeros},
+                                   on(x, bits));
         }
-  expect_one_op_equals_loop({.use_bias = false, .return_sequences = true}, on(x));
+  expect_lstm_same_as_loop({.use_bias = false, .return_sequences = true}, on(x));
 }
 
 TEST(LSTM, StartsFromStatesUnderAMask) {
   const auto inputs = from_states(with_mask(on(noise(sequences, 1, DType::f64)), "00111 00000"),
                                   {noise({2, 4}, 2, DType::f64), noise({2, 4}, 3, DType::f64)});
   for (const bool all : {false, true})
-    expect_one_op_equals_loop({.return_sequences = all, .return_state = true}, inputs);
+    expect_lstm_same_as_loop({.return_sequences = all, .return_state = true}, inputs);
 }
 
 TEST(LSTM, DropsInputsTheSameAsOneOpAndAsALoop) {
   const auto x = on(noise(sequences, 1, DType::f64), "11100 11111");
-  expect_one_op_equals_loop({.dropout = 0.4, .return_sequences = true}, x, true);
-  expect_one_op_equals_loop({.dropout = 0.4, .recurrent_dropout = 0.3, .return_sequences = true}, x,
-                            true);
-  expect_one_op_equals_loop({.dropout = 0.4, .return_sequences = true, .implementation = 1}, x,
-                            true);
+  expect_lstm_same_as_loop({.dropout = 0.4, .return_sequences = true}, x, true);
+  expect_lstm_same_as_loop({.dropout = 0.4, .recurrent_dropout = 0.3, .return_sequences = true}, x,
+                           true);
+  expect_lstm_same_as_loop({.dropout = 0.4, .return_sequences = true, .implementation = 1}, x,
+                           true);
 }
 
 TEST(LSTM, DrawsMasksPerGateWhereKerasDoes) {
@@ -129,7 +110,7 @@ TEST(LSTM, ReadsConfigsOfKeras2) {
   config["time_major"] = false;
   std::string unknown_keys;
   ConfigContext context;
-  context.unknown_key = [&](const std::string&, const std::string& key) { unknown_keys += key; };
+  context.unknown_key = [&](std::string_view, std::string_view key) { unknown_keys += key; };
   const LayerPtr read = LSTMLayer::from_config(config, context);
   EXPECT_EQ(unknown_keys, "");
   EXPECT_EQ(read->get_config(), layer->get_config());

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
+#include "keratin/layers/shared_fields.h"
 
 namespace keratin {
 
@@ -72,13 +72,7 @@ struct KERATIN_API GroupQueryAttentionConfig {
                  field("use_gate", &GroupQueryAttentionConfig::use_gate),
                  field("sliding_window", &GroupQueryAttentionConfig::sliding_window),
                  field("dropout", &GroupQueryAttentionConfig::dropout),
-                 field("kernel_initializer", &GroupQueryAttentionConfig::kernel_initializer),
-                 field("bias_initializer", &GroupQueryAttentionConfig::bias_initializer),
-                 field("kernel_regularizer", &GroupQueryAttentionConfig::kernel_regularizer),
-                 field("bias_regularizer", &GroupQueryAttentionConfig::bias_regularizer),
-                 field("kernel_constraint", &GroupQueryAttentionConfig::kernel_constraint),
-                 field("bias_constraint", &GroupQueryAttentionConfig::bias_constraint),
-                 field("seed", &GroupQueryAttentionConfig::seed));
+                 fields_of<KernelAndBiasFields>(), field("seed", &GroupQueryAttentionConfig::seed));
 };
 
 // Attention of several heads, each with projections of its own: called as (query, value) or

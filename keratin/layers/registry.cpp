@@ -213,8 +213,9 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
     reading = outer;
     return made;
   };
-  context.unknown_key = [&](const std::string& class_name, const std::string& key) {
-    warn_of_unknown_key(reading.empty() ? class_name : text(class_name, " '", reading, "'"), key);
+  context.unknown_key = [&](std::string_view class_name, std::string_view key) {
+    warn_of_unknown_key(
+        reading.empty() ? std::string(class_name) : text(class_name, " '", reading, "'"), key);
   };
   const WarningScope warnings;
   return context.make_layer(envelope);

@@ -5,10 +5,21 @@
 
 namespace keratin {
 
-// What every recurrent layer can be told, see RNNConfig.
+// The options of every recurrent layer, see RNNConfig.
 struct RecurrentFlags {
-  bool return_sequences = false, return_state = false, go_backwards = false, stateful = false,
-       unroll = false, zero_output_for_mask = false;
+  bool return_sequences = false;
+  bool return_state = false;
+  bool go_backwards = false;
+  bool stateful = false;
+  bool unroll = false;
+  bool zero_output_for_mask = false;
+};
+template <class C>
+struct RecurrentFields {
+  static constexpr auto fields = field_list(
+      field("return_sequences", &C::return_sequences), field("return_state", &C::return_state),
+      field("go_backwards", &C::go_backwards), field("stateful", &C::stateful),
+      field("unroll", &C::unroll), field("zero_output_for_mask", &C::zero_output_for_mask));
 };
 
 // What a loop over time takes and gives.
@@ -72,9 +83,9 @@ class KERATIN_API RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> 
 
  public:
   RecurrentFlags flags() const override {
-    const Config& c = this->cfg;
-    return {c.return_sequences, c.return_state, c.go_backwards,
-            c.stateful,         c.unroll,       c.zero_output_for_mask};
+    RecurrentFlags flags;
+    config::copy_fields<RecurrentFields>(this->cfg, flags);
+    return flags;
   }
   std::shared_ptr<RecurrentLayer> variant(std::string name, bool go_backwards) const override {
     Config config = this->fresh_config();
@@ -92,17 +103,13 @@ class KERATIN_API RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> 
  protected:
   using Parent::Parent;
 
-  // A cell of the layer's own: what their configs share is the same.
-  template <class Cell>
+  // Makes the layer's cell, with the fields of the list that both configs have. (SimpleRNN's config
+  // has a seed that is not in its list.)
+  template <class Cell, template <class> class Fields>
   void make_cell(std::string name) {
     typename Cell::ConfigType config;
-    detail::for_each_field(config, [&](std::string_view key, auto& out) {
-      detail::for_each_field(this->cfg, [&](std::string_view theirs, const auto& value) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(out)>, std::decay_t<decltype(value)>>)
-          if (key == theirs) out = value;
-      });
-    });
-    config.seed = this->cfg.seed;  // SimpleRNN does not list it
+    config::copy_fields<Fields>(this->cfg, config);
+    config.seed = this->cfg.seed;
     auto cell = std::make_shared<Cell>(
         std::move(config), LayerOptions{std::move(name), this->trainable(), this->dtype_policy()});
     this->set_cell(std::move(cell));
@@ -122,12 +129,7 @@ struct KERATIN_API RNNConfig {
 
   static constexpr std::string_view keras_name = "RNN";
   static constexpr auto fields =
-      field_list(field("return_sequences", &RNNConfig::return_sequences),
-                 field("return_state", &RNNConfig::return_state),
-                 field("go_backwards", &RNNConfig::go_backwards),
-                 field("stateful", &RNNConfig::stateful), field("unroll", &RNNConfig::unroll),
-                 field("zero_output_for_mask", &RNNConfig::zero_output_for_mask),
-                 field("cell", &RNNConfig::cell));
+      field_list(fields_of<RecurrentFields>(), field("cell", &RNNConfig::cell));
 };
 
 // Any cell, see RnnCell; several are one as StackedRNNCells.

@@ -31,6 +31,50 @@ class KERATIN_API RnnCell : public Layer {
   static Results stepped(const Call& c, Value output, const Values& states);
 };
 
+// The fields of Keras's cells, and of the layers over them.
+template <class C>
+struct CellKernelFields {
+  static constexpr auto fields = field_list(
+      field("use_bias", &C::use_bias), field("kernel_initializer", &C::kernel_initializer),
+      field("recurrent_initializer", &C::recurrent_initializer),
+      field("bias_initializer", &C::bias_initializer));
+};
+template <class C>
+struct CellTrainingFields {
+  static constexpr auto fields =
+      field_list(field("kernel_regularizer", &C::kernel_regularizer),
+                 field("recurrent_regularizer", &C::recurrent_regularizer),
+                 field("bias_regularizer", &C::bias_regularizer),
+                 field("kernel_constraint", &C::kernel_constraint),
+                 field("recurrent_constraint", &C::recurrent_constraint),
+                 field("bias_constraint", &C::bias_constraint), field("dropout", &C::dropout),
+                 field("recurrent_dropout", &C::recurrent_dropout));
+};
+
+// What Keras's cells share: a kernel for the input, one for the state, a bias, and dropout.
+// `Config` is the config of one cell.
+class KERATIN_API KerasCell : public RnnCell {
+ public:
+  const Variable& kernel() const { return kernel_; }        // [features, gates · units]
+  const Variable& recurrent() const { return recurrent_; }  // [units, gates · units]
+  const Variable& bias() const { return bias_; }
+
+ protected:
+  using RnnCell::RnnCell;
+
+  // Refuses bad units, moves the rates of dropout into [0, 1], and adds the seed of dropout.
+  template <class Config>
+  void check_config(Config& config);
+  template <class Config>
+  void build_kernels(const Config& config, const Shape& step, int64_t gates);
+  template <class Config>
+  void build_bias(const Config& config, const Shape& shape, const Initializer& initializer);
+  const Variable& seed() const { return seed_; }
+
+ private:
+  Variable kernel_, recurrent_, bias_, seed_;
+};
+
 using CellPtr = std::shared_ptr<RnnCell>;
 // The cell that a config holds; an error if it is some other layer.
 KERATIN_API CellPtr as_cell(const LayerPtr& layer, std::string_view who);

@@ -21,11 +21,10 @@ using testing::from_states;
 using testing::noise;
 using testing::on;
 using testing::outputs_of;
+using testing::sequences;
 using testing::step_of;
 using testing::steps_of;
 using testing::with_mask;
-
-const Shape sequences{2, 5, 3};
 
 TEST(RNN, BehavesAsInKeras) { check_layer("RNN", {.states = testing::states_of}); }
 TEST(StackedRNNCells, BehavesAsInKeras) { check_layer("StackedRNNCells"); }

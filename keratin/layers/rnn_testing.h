@@ -14,7 +14,10 @@
 // What the tests of recurrent layers share.
 namespace keratin::testing {
 
-// What a stateful layer keeps from call to call.
+inline const Shape sequences{2, 5, 3};
+inline const LayerOptions in_f64{.dtype = DType::f64};
+
+// The state that a stateful layer keeps from call to call.
 inline std::vector<Variable> states_of(const Layer& layer) {
   if (const auto* both = dynamic_cast<const BidirectionalLayer*>(&layer)) return both->states();
   return dynamic_cast<const RecurrentLayer&>(layer).states();
@@ -136,6 +139,23 @@ inline void expect_same_behaviour(Layer& a, Layer& b, const LayerInputs& inputs,
   ASSERT_EQ(ours.size(), theirs.size());
   for (size_t i = 0; i < ours.size(); ++i)
     expect_close(ours[i], theirs[i], 1e-10, text("value or gradient ", i));
+}
+
+// A layer that lowers to an op computes what an RNN layer computes with the same cell.
+template <class Recurrent, class Cell, template <class> class Fields>
+void expect_same_as_loop(typename Recurrent::Config config, const LayerInputs& inputs,
+                         bool training) {
+  config.units = 4;
+  config.seed = 9;
+  typename Cell::Config cell;
+  config::copy_fields<Fields>(config, cell);
+  RNNConfig loop{.cell = Cell(cell, in_f64)};
+  config::copy_fields<RecurrentFields>(config, loop);
+  const Recurrent one_op(std::move(config), in_f64);
+  const RNN stepped(std::move(loop), in_f64);
+  fill(*one_op, sequences);
+  fill(*stepped, sequences);
+  expect_same_behaviour(*one_op, *stepped, inputs, training);
 }
 
 }  // namespace keratin::testing

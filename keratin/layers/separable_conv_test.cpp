@@ -1,4 +1,4 @@
-#include "keratin/layers/separable_conv.h"
+#include "keratin/layers/conv.h"
 
 #include "keratin/graph/input.h"
 #include "keratin/testing/check_layer.h"

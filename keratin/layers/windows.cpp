@@ -1,19 +1,14 @@
 #include "keratin/layers/windows.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/named.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 
 namespace keratin::windows {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 int64_t largest(const Sizes& sizes) {
   return *std::max_element(sizes.dims().begin(), sizes.dims().end());
@@ -40,7 +35,7 @@ Sizes sizes(const Sizes& given, int rank, std::string_view argument, int64_t lea
 }
 
 std::string padding(std::string given, bool causal) {
-  given = lower(std::move(given));
+  given = lower_case(given);
   require(given == "valid" || given == "same" || (causal && given == "causal"),
           "The `padding` argument must be one of {'valid', 'same'", causal ? ", 'causal'" : "",
           "}. Received: ", given);
@@ -48,7 +43,7 @@ std::string padding(std::string given, bool causal) {
 }
 
 std::string data_format(std::string given) {
-  given = lower(std::move(given));
+  given = lower_case(given);
   require(given == "channels_first" || given == "channels_last",
           "The `data_format` argument must be one of {'channels_first', 'channels_last'}. "
           "Received: data_format=",

@@ -18,8 +18,6 @@ Value log_sum(Value pairs, Value scores) {
   return ops::logsumexp(ops::where(pairs, scores, ops::scalar_like(scores, nothing)), {1});
 }
 
-Value not_negative(Value x) { return ops::maximum(x, ops::scalar_like(x, 0)); }
-
 }  // namespace
 
 // With d the cosine distance of a pair, softplus(log Σ exp(gamma · a₊ · (d - margin)) over pairs of

@@ -6,8 +6,6 @@
 namespace keratin::losses {
 namespace {
 
-Value not_negative(Value x) { return ops::maximum(x, ops::scalar_like(x, 0)); }
-
 // How far each prediction is inside the margin.
 Value violation(Value y_true, Value y_pred) {
   const Value t = cast_like(y_true, y_pred);

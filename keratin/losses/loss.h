@@ -8,7 +8,7 @@
 
 #include "keratin/base/export.h"
 #include "keratin/engine/evaluate.h"
-#include "keratin/losses/fields_json.h"
+#include "keratin/graph/config_fields.h"
 #include "keratin/losses/weighting.h"
 
 namespace keratin {
@@ -58,7 +58,7 @@ class KERATIN_API Loss {
   template <LossConfig C>
   Loss(C config, LossOptions options = {})  // NOLINT(google-explicit-constructor)
       : Loss(
-            C::keras_name, write_fields(config),
+            C::keras_name, config::write_fields(config),
             [config](Value t, Value p) -> LossTerms { return config.call(t, p); },
             named(std::move(options), config)) {}
   template <class F>

@@ -94,8 +94,7 @@ struct KERATIN_API SparseCategoricalCrossentropy {
   static constexpr auto fields =
       field_list(field("from_logits", &SparseCategoricalCrossentropy::from_logits),
                  field("ignore_class", &SparseCategoricalCrossentropy::ignore_class),
-                 field("axis", &SparseCategoricalCrossentropy::axis));
-  bool writes(std::string_view key) const { return key != "axis" || axis != -1; }
+                 field<Written::if_changed>("axis", &SparseCategoricalCrossentropy::axis));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 

@@ -1,10 +1,8 @@
 #include "keratin/losses/registry.h"
 
-#include <cctype>
 #include <map>
 
 #include "keratin/base/text.h"
-#include "keratin/base/warning.h"
 #include "keratin/losses/losses.h"
 
 namespace keratin {
@@ -32,9 +30,10 @@ template <LossConfig C>
 Loss make(const Json& config) {
   C loss;
   LossOptions options;
-  for (const auto& [key, value] : config.as_object())
-    if (!read_option(options, key, value) && !read_field(loss, key, value, C::keras_name))
-      warn_of_unknown_key(C::keras_name, key);
+  const auto read_other = [&](const std::string& key, const Json& value) {
+    return read_option(options, key, value);
+  };
+  config::read_fields(config, C::keras_name, {}, read_other, loss);
   return {loss, options};
 }
 
@@ -73,8 +72,7 @@ const std::map<std::string_view, std::string_view> aliases = {
 };
 
 bool chooses_by_shape(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = lower_case(name);
   return lower == "crossentropy" || lower == "ce";
 }
 

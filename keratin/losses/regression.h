@@ -35,8 +35,8 @@ struct KERATIN_API CosineSimilarity {
   int64_t axis = -1;
 
   static constexpr std::string_view keras_name = "CosineSimilarity";
-  static constexpr auto fields = field_list(field("axis", &CosineSimilarity::axis));
-  bool writes(std::string_view) const { return axis != -1; }
+  static constexpr auto fields =
+      field_list(field<Written::if_changed>("axis", &CosineSimilarity::axis));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
@@ -46,8 +46,7 @@ struct KERATIN_API Huber {
 
   static constexpr std::string_view keras_name = "Huber";
   static constexpr std::string_view default_name = "huber_loss";
-  static constexpr auto fields = field_list(field("delta", &Huber::delta));
-  bool writes(std::string_view) const { return delta != 1; }
+  static constexpr auto fields = field_list(field<Written::if_changed>("delta", &Huber::delta));
   LossTerms call(Value y_true, Value y_pred) const;
 };
 

@@ -55,8 +55,8 @@ struct KERATIN_API SparseTopKCategoricalAccuracyConfig {
   static constexpr Direction direction = Direction::up;
   static constexpr auto fields =
       field_list(field("k", &SparseTopKCategoricalAccuracyConfig::k),
-                 field("from_sorted_ids", &SparseTopKCategoricalAccuracyConfig::from_sorted_ids));
-  bool writes(std::string_view key) const { return key == "k" || from_sorted_ids; }
+                 field<Written::if_changed>("from_sorted_ids",
+                                            &SparseTopKCategoricalAccuracyConfig::from_sorted_ids));
   Value call(Value y_true, Value y_pred) const;
 };
 

@@ -16,17 +16,16 @@ namespace {
 // Keras takes "roc" and "ROC", "interpolation" and "Interpolation".
 AUCConfig standardized(AUCConfig config) {
   std::string& curve = config.curve;
-  std::string upper = curve, lower = curve;
+  const std::string lower = lower_case(curve);
+  std::string upper = curve;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   require(
       (curve == upper || curve == lower) && (upper == "PR" || upper == "ROC" || upper == "PRGAIN"),
       "Invalid AUC curve value: \"", curve,
       "\". Expected values are [\"PR\", \"ROC\", \"PRGAIN\"]");
   curve = upper;
   std::string method = config.summation_method;
-  if (!method.empty())
-    method[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(method[0])));
+  if (!method.empty()) method = lower_case(method.substr(0, 1)) + method.substr(1);
   require(method == "interpolation" || method == "majoring" || method == "minoring",
           "Invalid AUC summation method value: \"", config.summation_method,
           "\". Expected values are [\"interpolation\", \"majoring\", \"minoring\"]");

@@ -20,11 +20,10 @@ struct KERATIN_API AUCConfig {
   static constexpr auto fields = field_list(
       field("num_thresholds", &AUCConfig::num_thresholds), field("curve", &AUCConfig::curve),
       field("summation_method", &AUCConfig::summation_method),
-      field("thresholds", &AUCConfig::thresholds), field("multi_label", &AUCConfig::multi_label),
-      field("num_labels", &AUCConfig::num_labels),
+      field<Written::if_changed>("thresholds", &AUCConfig::thresholds),
+      field("multi_label", &AUCConfig::multi_label), field("num_labels", &AUCConfig::num_labels),
       field("label_weights", &AUCConfig::label_weights),
       field("from_logits", &AUCConfig::from_logits));
-  bool writes(std::string_view key) const { return key != "thresholds" || thresholds; }
 };
 
 // The area under a curve of rates, as a sum over thresholds.

@@ -119,7 +119,7 @@ class KERATIN_API MetricOf : public Base {
 
   std::string_view class_name() const override { return Config::keras_name; }
   const Config& config() const { return cfg; }
-  Json own_config() const override { return write_fields(cfg); }
+  Json own_config() const override { return config::write_fields(cfg); }
   std::shared_ptr<MetricState> fresh_copy() const override {
     return std::make_shared<Derived>(cfg, this->options());
   }

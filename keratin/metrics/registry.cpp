@@ -1,10 +1,8 @@
 #include "keratin/metrics/registry.h"
 
-#include <cctype>
 #include <map>
 
 #include "keratin/base/text.h"
-#include "keratin/base/warning.h"
 #include "keratin/losses/registry.h"
 #include "keratin/metrics/metrics.h"
 
@@ -30,9 +28,10 @@ template <class M>
 Metric make(const Json& config) {
   typename M::Config own;
   MetricOptions options;
-  for (const auto& [key, value] : config.as_object())
-    if (!read_option(options, key, value) && !read_field(own, key, value, M::Config::keras_name))
-      warn_of_unknown_key(M::Config::keras_name, key);
+  const auto read_other = [&](const std::string& key, const Json& value) {
+    return read_option(options, key, value);
+  };
+  config::read_fields(config, M::Config::keras_name, {}, read_other, own);
   return M(own, options);
 }
 
@@ -76,9 +75,8 @@ using MakeFunction = Metric::Function (*)(const Json& arguments);
 template <class Config>
 Metric::Function make_function(const Json& arguments) {
   Config config;
-  for (const auto& [key, value] : arguments.as_object())
-    if (!read_field(config, key, value, Config::keras_name))
-      warn_of_unknown_key(Config::keras_name, key);
+  const auto no_other = [](const std::string&, const Json&) { return false; };
+  config::read_fields(arguments, Config::keras_name, {}, no_other, config);
   return [config](Value y_true, Value y_pred) { return config.call(y_true, y_pred); };
 }
 
@@ -90,14 +88,6 @@ std::map<std::string, MakeFunction, std::less<>> function_table() {
 Metric mean_of(const Loss& loss, MetricOptions options, Json config) {
   return metrics::MeanMetricWrapper([loss](Value t, Value p) { return loss.each(t, p); },
                                     std::move(options), std::move(config), Direction::down);
-}
-
-// The function of a metric or loss, as Keras 3 writes it.
-Json function_json(const std::string& name) {
-  return Json::Object{{"module", "builtins"},
-                      {"class_name", "function"},
-                      {"config", name},
-                      {"registered_name", "function"}};
 }
 
 // A wrapper says in its config which function it wraps, beside that function's arguments; Keras 2
@@ -151,8 +141,7 @@ Metric metric_by_name(const Named& named) {
 }
 
 Metric metric_asked_for(const std::string& name) {
-  std::string lower = name;
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = lower_case(name);
   if (lower == "accuracy" || lower == "acc")
     return metrics::MeanMetricWrapper(any_accuracy, {}, {}, Direction::up);
   // The function of a loss serves as a metric, too: "huber".

@@ -22,8 +22,8 @@ struct KERATIN_API CosineSimilarityConfig {
 
   static constexpr std::string_view keras_name = "CosineSimilarity";
   static constexpr Direction direction = Direction::up;
-  static constexpr auto fields = field_list(field("axis", &CosineSimilarityConfig::axis));
-  bool writes(std::string_view) const { return false; }
+  static constexpr auto fields =
+      field_list(field<Written::never>("axis", &CosineSimilarityConfig::axis));
   Value call(Value y_true, Value y_pred) const {
     return losses::cosine_of_angle(y_true, y_pred, axis);
   }

@@ -9,15 +9,14 @@ struct KERATIN_API LossScaleConfig {
   Optimizer inner_optimizer = Optimizer(nullptr);
   double initial_scale = 32768;
   int64_t dynamic_growth_steps = 2000;
-  bool dynamic = true;  // older files say so
+  bool dynamic = true;  // in older files
 
   static constexpr std::string_view keras_name = "LossScaleOptimizer";
-  static constexpr std::string_view unwritten = "dynamic";
   static constexpr auto fields =
       field_list(field("inner_optimizer", &LossScaleConfig::inner_optimizer),
                  field("initial_scale", &LossScaleConfig::initial_scale),
                  field("dynamic_growth_steps", &LossScaleConfig::dynamic_growth_steps),
-                 field("dynamic", &LossScaleConfig::dynamic));
+                 field<Written::never>("dynamic", &LossScaleConfig::dynamic));
 };
 
 // Scales the loss, so that gradients of 16 bits do not vanish, and unscales gradients for another

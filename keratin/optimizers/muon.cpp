@@ -14,11 +14,6 @@
 namespace keratin {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 Value transposed(Value x) { return ops::transpose(x, {1, 0}); }
 
 }  // namespace
@@ -28,7 +23,8 @@ MuonOptimizer::MuonOptimizer(MuonConfig config, OptimizerOptions options)
 
 bool MuonOptimizer::follows_adam(const Variable& v) const {
   if (v.shape().rank() != 2) return true;
-  if (cfg.exclude_embeddings && lower(v.path()).find("embedding") != std::string::npos) return true;
+  if (cfg.exclude_embeddings && lower_case(v.path()).find("embedding") != std::string::npos)
+    return true;
   return std::any_of(cfg.exclude_layers.begin(), cfg.exclude_layers.end(),
                      [&](const std::string& pattern) { return found_in(v.path(), pattern); });
 }

@@ -329,12 +329,10 @@ void OptimizerState::only_if(Tracer& tracer, Value condition, const std::functio
 void OptimizerState::refuse_options(std::initializer_list<std::string_view> but,
                                     std::string_view hint) const {
   const OptimizerOptions defaults;
-  OptimizerOptions::fields([&](const auto&... f) {
-    const auto check = [&](std::string_view key, bool given) {
-      require(!given || std::find(but.begin(), but.end(), key) != but.end(), class_name(),
-              " does not support `", key, "`. ", hint);
-    };
-    (check(f.name, options_.*(f.member) != defaults.*(f.member)), ...);
+  detail::for_each_listed<OptimizerOptions>([&](const auto& field) {
+    const bool given = options_.*(field.member) != defaults.*(field.member);
+    require(!given || std::find(but.begin(), but.end(), field.name) != but.end(), class_name(),
+            " does not support `", field.name, "`. ", hint);
   });
 }
 
@@ -384,9 +382,7 @@ Json OptimizerState::get_config() const {
   config["name"] = name();
   config["learning_rate"] =
       rate_.is_number() ? Json(learning_rate_.value().at(0)) : rate_.to_json();
-  detail::for_each_field(options_, [&](std::string_view key, const auto& value) {
-    config[key] = config::write(value);
-  });
+  for (const auto& [key, value] : config::write_fields(options_).as_object()) config[key] = value;
   for (const auto& [key, value] : own_config().as_object())
     if (key != "learning_rate") config[key] = value;
   return config;

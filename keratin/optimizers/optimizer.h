@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
+#include "keratin/graph/config_fields.h"
 #include "keratin/optimizers/schedule.h"
 
 namespace keratin {
@@ -165,26 +165,16 @@ class KERATIN_API OptimizerState {
 };
 
 // An optimizer whose own config is a struct with a field list and Keras's name. Where Keras gives
-// it a default weight decay, the config has that field; the option of that name goes before it. A
-// key that is read but not written is named by `static constexpr std::string_view unwritten`.
+// it a default weight decay, the config has that field; the option of that name goes before it.
 template <class Derived, class Config, class Base = OptimizerState>
 class KERATIN_API OptimizerOf : public Base {
  public:
   using ConfigType = Config;
   std::string_view class_name() const override { return Config::keras_name; }
   const Config& config() const { return cfg; }
-  Json own_config() const override {
-    Json json = Json::object();
-    detail::for_each_field(cfg, [&](std::string_view key, const auto& value) {
-      if (!unwritten(key)) json[key] = config::write(value);
-    });
-    return json;
-  }
+  Json own_config() const override { return config::write_fields(cfg); }
   std::shared_ptr<OptimizerState> fresh_copy() const override {
-    Config copy = cfg;
-    detail::for_each_field(copy, [](std::string_view, auto& value) {
-      if constexpr (requires { value.fresh_copy(); }) value = value.fresh_copy();
-    });
+    Config copy = config::fresh_fields(cfg);
     if constexpr (requires { copy.learning_rate.is_number(); })
       if (copy.learning_rate.is_number()) copy.learning_rate = this->learning_rate();
     return std::make_shared<Derived>(std::move(copy), this->options());
@@ -207,10 +197,6 @@ class KERATIN_API OptimizerOf : public Base {
       config.weight_decay = options.weight_decay;
     }
     return options;
-  }
-  static constexpr bool unwritten(std::string_view key) {
-    if constexpr (requires { Config::unwritten; }) return key == Config::unwritten;
-    return false;
   }
 };
 

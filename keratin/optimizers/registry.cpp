@@ -3,26 +3,12 @@
 #include <map>
 
 #include "keratin/base/text.h"
-#include "keratin/base/warning.h"
 #include "keratin/optimizers/optimizers.h"
 
 namespace keratin {
 namespace {
 
-// Reads a value into the field of that name of each struct; says whether there was one.
-template <class... Structs>
-bool take(const std::string& key, const Json& value, Structs&... structs) {
-  bool known = false;
-  const auto read = [&](std::string_view name, auto& out) {
-    if (name != key) return;
-    known = true;
-    config::read(value, out, {});
-  };
-  (detail::for_each_field(structs, read), ...);
-  return known;
-}
-
-// What Keras 2 wrote beside; none of it changes a step.
+// Keys that Keras 2 wrote in addition; none of them changes a step.
 bool only_in_keras2(const std::string& key, const Json& value) {
   return (key == "decay" && value == Json(0)) || key == "jit_compile" ||
          key == "is_legacy_optimizer";
@@ -32,33 +18,33 @@ template <class O>
 Optimizer make(const Json& config) {
   typename O::Config own;
   OptimizerOptions options;
-  for (const auto& [key, value] : config.as_object())
-    if (!take(key, value, own, options) && !only_in_keras2(key, value))
-      warn_of_unknown_key(O::Config::keras_name, key);
+  config::read_fields(config, O::Config::keras_name, {}, only_in_keras2, own, options);
   return O(std::move(own), std::move(options));
+}
+
+// Keras writes null for the name of a schedule that was given none.
+Json without_null_name(const Json& config) {
+  Json rest = Json::object();
+  for (const auto& [key, value] : config.as_object())
+    if (key != "name" || !value.is_null()) rest[key] = value;
+  return rest;
 }
 
 template <ScheduleConfig C>
 LearningRate make_schedule(const Json& config) {
   C schedule;
-  for (const auto& [key, value] : config.as_object())
-    if (!(key == "name" && value.is_null()) && !take(key, value, schedule))
-      warn_of_unknown_key(C::keras_name, key);
+  const auto no_other = [](const std::string&, const Json&) { return false; };
+  config::read_fields(without_null_name(config), C::keras_name, {}, no_other, schedule);
   return schedule;
-}
-
-// Keras looks for names without regard to case.
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 using Makers = std::map<std::string, Optimizer (*)(const Json& config), std::less<>>;
 using ScheduleMakers = std::map<std::string, LearningRate (*)(const Json& config), std::less<>>;
 
+// By the class in lower case: Keras finds optimizers whatever the case.
 template <class... O>
 Makers table() {
-  return {{lower(std::string(O::Config::keras_name)), &make<O>}...};
+  return {{lower_case(std::string(O::Config::keras_name)), &make<O>}...};
 }
 
 template <class... C>
@@ -74,7 +60,7 @@ Optimizer optimizer_by_name(const Named& named) {
             MultiOptimizer, Muon, Nadam, RMSprop, ScheduleFreeAdamW, SGD>();
   std::string name = named.class_name;
   if (name.starts_with("Custom>")) name.erase(0, 7);  // as Keras 2 has it in .h5 files
-  const auto found = classes.find(lower(name));
+  const auto found = classes.find(lower_case(name));
   require(found != classes.end(), "Could not interpret optimizer identifier: ", named.class_name);
   return found->second(named.config);
 }

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "keratin/base/export.h"
-#include "keratin/graph/config.h"
+#include "keratin/graph/config_fields.h"
 
 namespace keratin {
 
@@ -26,11 +26,10 @@ class KERATIN_API LearningRate {
   LearningRate(double rate) : rate_(rate) {}  // NOLINT(google-explicit-constructor)
   template <ScheduleConfig C>
   LearningRate(C config)  // NOLINT(google-explicit-constructor)
-      : class_name_(C::keras_name), function_([config](Value step) { return config.call(step); }) {
+      : class_name_(C::keras_name),
+        config_(config::write_fields(config)),
+        function_([config](Value step) { return config.call(step); }) {
     if constexpr (requires { config.check(); }) config.check();
-    detail::for_each_field(config, [&](std::string_view key, const auto& value) {
-      config_[key] = config::write(value);
-    });
   }
   template <class F>
   requires std::is_invocable_r_v<Value, F, Value> LearningRate(F function)

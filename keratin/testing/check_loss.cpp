@@ -45,7 +45,7 @@ Json with(Json envelope, const Json& values) {
   return envelope;
 }
 
-void check_entry(const Json& entry, double tolerance) {
+void check_loss_case(const Json& entry, double tolerance) {
   const Json& config = entry.at("config");
   const Json whole = with(config, entry.at("lost"));
   const Loss loss = Loss::from_json(whole);
@@ -68,7 +68,7 @@ void check_loss(const std::string& class_name, double tolerance) {
   for (const auto& [key, entry] : golden.as_object()) {
     if (!entry.contains("calls") || entry.at("name").as_string() != class_name) continue;
     SCOPED_TRACE(key);
-    check_entry(entry, tolerance);
+    check_loss_case(entry, tolerance);
     ++found;
   }
   EXPECT_GE(found, 3U) << class_name << " has too few golden cases";

@@ -83,7 +83,7 @@ void check_run(const Json& entry, const Json& config, const std::string& backend
   check_result("0");
 }
 
-void check_entry(const Json& entry, double tolerance) {
+void check_metric_case(const Json& entry, double tolerance) {
   const Json written = with_lists(entry.at("config"));
   Json whole = entry.at("config");
   for (const auto& [key, value] : entry.at("lost").as_object()) whole["config"][key] = value;
@@ -104,7 +104,7 @@ void check_metric(const std::string& class_name, double tolerance) {
   for (const auto& [key, entry] : golden().as_object()) {
     if (!entry.contains("results") || entry.at("name").as_string() != class_name) continue;
     SCOPED_TRACE(key);
-    check_entry(entry, tolerance);
+    check_metric_case(entry, tolerance);
     ++found;
   }
   EXPECT_GE(found, 2U) << class_name << " has too few golden cases";

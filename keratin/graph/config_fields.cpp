@@ -1,0 +1,51 @@
+#include "keratin/graph/config_fields.h"
+
+#include "keratin/base/text.h"
+
+namespace keratin {
+
+namespace config {
+
+bool as_bool(const Json& json) {
+  if (json.is_null()) return false;
+  return json.is_number() ? json.as_double() != 0 : json.as_bool();
+}
+
+Json as_number(const Json& json) { return json.is_bool() ? Json(json.as_bool() ? 1 : 0) : json; }
+
+void fail_at_key(std::string_view who, const Json& config, bool is_part, const std::string& key,
+                 const UserError& error) {
+  const Json* name = is_part ? config.find("name") : nullptr;
+  const bool named = name != nullptr && name->is_string();
+  fail(who, named ? text(" '", name->as_string(), "'") : "", ": config key '", key,
+       "': ", error.what());
+}
+
+}  // namespace config
+
+Dims Sizes::expand(size_t count, std::string_view who) const {
+  if (dims_.size() == 1) return Dims(count, dims_[0]);
+  require(dims_.size() == count, who, ": expected one integer or ", count, ", got ", dims_.size());
+  return dims_;
+}
+
+Json Sizes::to_json() const { return single_ ? Json(dims_[0]) : config::write(dims_); }
+
+Sizes Sizes::from_json(const Json& json) {
+  if (json.is_number()) return json.as_int();
+  Dims dims;
+  for (const Json& item : json.as_array()) dims.push_back(item.as_int());
+  return dims;
+}
+
+Json Numbers::to_json() const { return single_ ? Json(values_.at(0)) : config::write(values_); }
+
+Numbers Numbers::from_json(const Json& json) {
+  if (json.is_object()) return from_json(json.at("config").at("value"));
+  if (!json.is_array()) return json.as_double();
+  std::vector<double> values;
+  config::read(json, values, {});
+  return values;
+}
+
+}  // namespace keratin
