@@ -50,7 +50,4 @@ class TfOperationLayer final : public Layer, public HasSavedForm {
   mutable std::shared_ptr<const Layer> form_;
 };
 
-// The functions there are, without "tf.".
-std::vector<std::string_view> tf_function_names();
-
 }  // namespace keratin

@@ -6,6 +6,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/layers/registry.h"
+#include "keratin/layers/tf_functions.h"
 #include "keratin/model/clone.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
