@@ -9,8 +9,8 @@
 namespace keratin::io {
 namespace {
 
-// A file of a newer Keras trains on, and says what of it was left out.
-TEST(CompileConfig, UnknownKeysAreAListOfWarnings) {
+// Unknown keys of a newer Keras do not prevent training; they are listed in warnings.
+TEST(CompileConfig, WarnsOfUnknownKeys) {
   const testing::Warnings warnings;
   const CompileOptions options = training_options(Json::parse(R"({
       "optimizer": {"class_name": "Adam", "config": {
@@ -23,15 +23,16 @@ TEST(CompileConfig, UnknownKeysAreAListOfWarnings) {
   const Json again = compile_config(options);
   EXPECT_EQ(again.at("loss").at("config").at("delta"), Json(0.25));
   EXPECT_EQ(again.at("metrics")[0].at("config").at("top_k"), Json(3));
-  EXPECT_EQ(warnings.said, (std::vector<std::string>{
-                               "Adam: the config key 'colour' is not known and was ignored",
-                               "CosineDecay: the config key 'speed' is not known and was ignored",
-                               "Huber: the config key 'depth' is not known and was ignored",
-                               "Precision: the config key 'recall' is not known and was ignored"}));
+  EXPECT_EQ(warnings.messages,
+            (std::vector<std::string>{
+                "Adam: the config key 'colour' is not known and was ignored",
+                "CosineDecay: the config key 'speed' is not known and was ignored",
+                "Huber: the config key 'depth' is not known and was ignored",
+                "Precision: the config key 'recall' is not known and was ignored"}));
 }
 
 // Keras pairs losses and metrics with outputs however deep the lists are.
-TEST(CompileConfig, ListsMayBeNested) {
+TEST(CompileConfig, ReadsNestedLists) {
   const CompileOptions lists = training_options(
       Json::parse(R"({"loss": [["mse"], ["mae"]], "metrics": [["mae"], [["mse"], "mae"]]})"));
   const auto losses = lists.loss.resolve({"a", "b"}, "loss");
@@ -46,7 +47,7 @@ TEST(CompileConfig, ListsMayBeNested) {
   EXPECT_EQ((*named.loss_weights.by_name()).at("a"), 2.0);
 }
 
-// An optimizer of the program's own is made from its config.
+// The user's optimizer is made from its config.
 TEST(CompileConfig, BindsOptimizers) {
   const CustomTraining custom{
       .optimizers = {{"mine>Slow", [](const Json& config) -> Optimizer {
@@ -78,7 +79,7 @@ const std::string metric_remedy =
     R"( = {{"shine", Metric([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred);)"
     R"( })}}}}); load_model(path, {.compile = false}) leaves training out)";
 
-// However a file says it: a name, a function, or Keras 2's wrapper around one.
+// The file may have a name, a function, or Keras 2's wrapper around one.
 constexpr const char* shines[] = {
     R"({"metrics": ["shine"]})",
     R"({"metrics": [{"module": "builtins", "class_name": "function", "config": "shine",
@@ -87,12 +88,12 @@ constexpr const char* shines[] = {
         "config": {"name": "shine", "dtype": "float32", "fn": "shine"}}]})",
 };
 
-TEST(CompileConfig, AMetricIsCalledAMetric) {
+TEST(CompileConfig, NamesAMetricInErrors) {
   for (const char* json : shines)
     EXPECT_EQ(error_of(json), "Could not interpret metric identifier: shine" + metric_remedy);
 }
 
-TEST(CompileConfig, AMetricOfTheProgramsOwnIsFoundByItsFunction) {
+TEST(CompileConfig, FindsACustomMetricByItsFunction) {
   const LoadOptions options = {
       .training = {.metrics = {{"shine", Metric([](Value y_true, Value y_pred) {
                                   return ops::square(y_true - y_pred);
@@ -101,7 +102,7 @@ TEST(CompileConfig, AMetricOfTheProgramsOwnIsFoundByItsFunction) {
     EXPECT_EQ(training_of(json, options.training).metrics.flat().size(), 1U);
 }
 
-TEST(CompileConfig, ALossIsCalledALoss) {
+TEST(CompileConfig, NamesALossInErrors) {
   const std::string said = error_of(R"({"loss": "shine"})");
   EXPECT_TRUE(
       said.starts_with("Could not interpret loss identifier: shine. If it is yours, say in "

@@ -48,8 +48,9 @@ TEST(Keras2Config, IgnoresDecayBesideAScheduleAndWarns) {
   const Optimizer sgd = optimizer_of(R"({"class_name": "SGD", "config": {"decay": 0.1,
       "learning_rate": {"class_name": "ExponentialDecay", "config": {
           "initial_learning_rate": 0.5, "decay_steps": 1, "decay_rate": 0.5}}}})");
-  ASSERT_EQ(warnings.said.size(), 1U);
-  EXPECT_NE(warnings.said[0].find("its `decay` of 0.1"), std::string::npos) << warnings.said[0];
+  ASSERT_EQ(warnings.messages.size(), 1U);
+  EXPECT_NE(warnings.messages[0].find("its `decay` of 0.1"), std::string::npos)
+      << warnings.messages[0];
   EXPECT_NEAR(rate_at(sgd, 2), 0.125, 1e-7);
 }
 
@@ -58,7 +59,7 @@ TEST(Keras2Config, IgnoresDecayInConfigsOfKeras3) {
   const Optimizer sgd = Optimizer::from_json(
       Json::parse(R"({"class_name": "SGD", "config": {"learning_rate": 1, "decay": 0.1}})"));
   EXPECT_EQ(sgd->get_config().at("learning_rate"), Json(1));
-  EXPECT_EQ(warnings.said,
+  EXPECT_EQ(warnings.messages,
             std::vector<std::string>{"SGD: the config key 'decay' is not known and was ignored"});
 }
 

@@ -7,8 +7,6 @@
 namespace keratin {
 namespace {
 
-TEST(ActivityRegularization, BehavesAsInKeras) { testing::check_layer("ActivityRegularization"); }
-
 TEST(ActivityRegularization, AddsALossPerSample) {
   const Tensor x = Tensor::of<double>(DType::f32, {2, 2}, {1, -2, 3, -4});
   const auto result =

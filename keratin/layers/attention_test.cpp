@@ -16,7 +16,7 @@ using testing::random_tensor;
 const testing::LayerChecks checks{.no_gradient = {"all values masked"}};
 
 TEST(Attention, BehavesAsInKeras) { check_layer("Attention", checks); }
-TEST(Attention, AdditiveBehavesAsInKeras) { check_layer("AdditiveAttention", checks); }
+TEST(AdditiveAttention, BehavesAsInKeras) { check_layer("AdditiveAttention", checks); }
 
 TEST(Attention, TakesUnknownLengths) {
   const auto [y, scores] =

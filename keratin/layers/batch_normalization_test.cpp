@@ -17,7 +17,7 @@ TEST(BatchNormalization, BehavesAsInKeras) {
 
 Tensor batch() { return Tensor::of<float>(DType::f32, {4, 1}, {1, 2, 3, 6}); }
 
-TEST(BatchNormalization, MovesItsAveragesOnlyWhileTraining) {
+TEST(BatchNormalization, UpdatesAveragesOnlyInTraining) {
   const auto norm = BatchNormalization({.momentum = 0.5});
   run_layer(*norm, {{MaskedTensor{batch()}}, {}});
   EXPECT_EQ(norm->weights()[2].value().at(0), 0);
@@ -26,7 +26,7 @@ TEST(BatchNormalization, MovesItsAveragesOnlyWhileTraining) {
   EXPECT_FLOAT_EQ(norm->weights()[3].value().at(0), 2.25);  // 0.5 · 1 + 0.5 · 3.5
 }
 
-TEST(BatchNormalization, IsAtRestWhenFrozen) {
+TEST(BatchNormalization, UsesAveragesWhenFrozen) {
   const auto norm = BatchNormalization({.epsilon = 0});
   norm->ensure_built({Shape{4, 1}});
   norm->set_trainable(false);

@@ -26,7 +26,7 @@ TEST(Bidirectional, BehavesAsInKeras) {
   check_layer("Bidirectional", {.states = testing::states_of});
 }
 
-TEST(Bidirectional, IsTwoLayers) {
+TEST(Bidirectional, EqualsTwoLayersAndAMerge) {
   const Bidirectional both({.layer = GRU({.units = 4}), .merge_mode = nullptr});
   const GRU forward({.units = 4}), backward({.units = 4, .go_backwards = true});
   fill(*both, sequences);
@@ -58,7 +58,7 @@ TEST(Bidirectional, CopiesTheLayerItIsGiven) {
   EXPECT_FALSE(layer->flags().zero_output_for_mask);
 }
 
-TEST(Bidirectional, NamesItsParts) {
+TEST(Bidirectional, NamesItsLayersAsKeras) {
   const Bidirectional both({.layer = LSTM({.units = 4}),
                             .backward_layer = GRU({.units = 2, .go_backwards = true}, "back")});
   const auto parts = both->sublayers();
@@ -71,7 +71,7 @@ TEST(Bidirectional, NamesItsParts) {
   EXPECT_TRUE(both->trainable_weights().empty());
 }
 
-TEST(Bidirectional, PassesAGivenMaskOnBesideStates) {
+TEST(Bidirectional, PassesOnAMaskArgumentBesideStates) {
   const Bidirectional both({.layer = GRU({.units = 4, .return_sequences = true})});
   fill(*both, sequences);
   const Tensor x = noise(sequences);
@@ -85,7 +85,7 @@ TEST(Bidirectional, PassesAGivenMaskOnBesideStates) {
   EXPECT_EQ(outputs_of(*both, attached, {.dialect = Dialect::keras2})[0], masked);
 }
 
-TEST(Bidirectional, KeepsStates) {
+TEST(Bidirectional, KeepsStatesOfBothDirections) {
   const Bidirectional both({.layer = LSTM({.units = 4, .stateful = true})});
   fill(*both, {2, 3, 3});
   const Tensor x = noise({2, 3, 3});

@@ -17,7 +17,7 @@ using testing::expect_user_error;
 SymbolicTensor sequence() { return Input({.shape = {4, 3}, .name = "x"}); }
 SymbolicTensor steps() { return Input({.shape = {4}, .dtype = DType::boolean, .name = "mask"}); }
 
-TEST(CallArguments, ThatNobodyTakesAreErrors) {
+TEST(CallArguments, RefusesUnknownArguments) {
   const auto x = sequence(), mask = steps();
   expect_user_error([&] { Dense({.units = 2}, "d")(x, Symbols(), Symbols(3)); },
                     "Dense 'd': its call takes (inputs, training), got 3 positional arguments");
@@ -44,7 +44,7 @@ TEST(CallArguments, ThatNobodyTakesAreErrors) {
 
 // Each layer lists what Keras's `call` takes, in the same order.
 // Dense(x, y) takes the second one for `training`.
-TEST(CallArguments, ATensorIsNoFlag) {
+TEST(CallArguments, RefusesATensorAsAFlag) {
   const Dense dense({.units = 2}, "d");
   expect_user_error([&] { dense(sequence(), sequence()); },
                     "Dense 'd': the argument 'training' of its call must be true or false, got a "
@@ -56,7 +56,7 @@ TEST(CallArguments, ATensorIsNoFlag) {
       "must be true or false, got \"yes\"");
 }
 
-TEST(CallArguments, AreThoseOfKeras) {
+TEST(CallArguments, HaveKerasNames) {
   const Json keras = testing::read_golden("call_arguments.json");
   for (const auto& [name, arguments] : keras.as_object()) {
     if (name == "Lambda") continue;  // its function may take any
@@ -72,7 +72,7 @@ TEST(CallArguments, AreThoseOfKeras) {
 }
 
 // The first tensors too can be passed by name.
-TEST(CallArguments, OfTensorsGoByEitherWay) {
+TEST(CallArguments, TakeTensorsByPositionOrByName) {
   const auto x = sequence();
   const auto named = Dense({.units = 2}).ptr()->call_symbolic({{}, {{"inputs", x}}});
   EXPECT_EQ(SymbolicTensor(named).shape(), Shape({unknown, 4, 2}));
@@ -85,7 +85,7 @@ TEST(CallArguments, OfTensorsGoByEitherWay) {
 
 // What `call` sees of a node is settled anew in each run; the node, and so files, keep what was
 // passed.
-TEST(CallArguments, AreSavedAsTheyWerePassed) {
+TEST(CallArguments, AreSavedByPositionOrByNameAsPassed) {
   const auto x = sequence(), mask = steps();
   const auto h = Input({.shape = {2}, .name = "h"});
   const LSTM by_position({.units = 2}, "by_position"), by_name({.units = 2}, "by_name");
@@ -130,14 +130,14 @@ class OpenLayer final : public LayerOf<OpenLayer, OpenConfig> {
   mutable bool trained = false;
 };
 
-TEST(CallArguments, OfLayersOfYourOwnArriveAsPassed) {
+TEST(CallArguments, ReachCustomLayersAsPassed) {
   const auto layer = std::make_shared<OpenLayer>(OpenConfig{}, LayerOptions{});
   layer->call_symbolic({{sequence(), 2.0}, {{"by", 3.0}, {"training", true}}});
   EXPECT_TRUE(layer->trained);
 }
 
 // `training` as a constant arrives by position.
-TEST(CallArguments, TrainingArrivesByPosition) {
+TEST(CallArguments, TakeTrainingByPosition) {
   const auto seeds_moved = [](const Symbols& training) {
     const Dropout dropout({.rate = 0.5, .seed = 1});
     Module module;
@@ -153,7 +153,7 @@ TEST(CallArguments, TrainingArrivesByPosition) {
 }
 
 // Python's numbers for booleans, its booleans for numbers, and whole floats for integers.
-TEST(Configs, TakeNumbersAsPythonDoes) {
+TEST(Configs, ConvertNumbersAndBoolsAsPython) {
   const auto dense = [](const std::string& more) {
     const auto layer = layer_from_json(
         Json::parse(R"({"class_name": "Dense", "config": {"units": 3.0, )" + more + "}}"));
@@ -173,7 +173,7 @@ TEST(Configs, TakeNumbersAsPythonDoes) {
 
 // In Keras 2 the name of an activation layer is an activation; objects have been written in several
 // ways.
-TEST(Activations, OfFilesAreFunctionsOrLayers) {
+TEST(Activations, AreReadAsFunctionsOrLayers) {
   const auto activation_of = [](const std::string& json) {
     const auto layer = layer_from_json(Json::parse(
         R"({"class_name": "Dense", "config": {"units": 3, "activation": )" + json + "}}"));
@@ -194,7 +194,7 @@ TEST(Activations, OfFilesAreFunctionsOrLayers) {
                      "}}}})"});
 }
 
-TEST(Activations, HoldTheWeightsOfTheirLayers) {
+TEST(Activations, OwnTheWeightsOfTheirLayers) {
   const PReLU bend({.alpha_initializer = "ones"}, "bend");
   const Dense dense({.units = 2, .activation = bend}, "dense");
   dense(sequence());

@@ -7,12 +7,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(ConvTranspose, BehavesAsInKeras1D) { check_layer("Conv1DTranspose"); }
-TEST(ConvTranspose, BehavesAsInKeras2D) { check_layer("Conv2DTranspose"); }
-TEST(ConvTranspose, BehavesAsInKeras3D) { check_layer("Conv3DTranspose"); }
 
 TEST(ConvTranspose, LeavesUnknownSizesUnknown) {
   const auto conv = Conv2DTranspose({.filters = 4, .kernel_size = 3, .strides = 2});

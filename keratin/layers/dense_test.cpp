@@ -7,10 +7,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(Dense, BehavesAsInKeras) { check_layer("Dense"); }
 
 TEST(Dense, RefusesBadUnits) {
   expect_user_error([] { Dense({.units = 0}); }, {"units", "0"});

@@ -7,11 +7,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(DepthwiseConv, BehavesAsInKeras1D) { check_layer("DepthwiseConv1D"); }
-TEST(DepthwiseConv, BehavesAsInKeras2D) { check_layer("DepthwiseConv2D"); }
 
 TEST(DepthwiseConv, TakesStridesAndDilationTogether) {
   const auto conv = DepthwiseConv1D({.kernel_size = 2, .strides = 2, .dilation_rate = 3});

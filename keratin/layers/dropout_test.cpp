@@ -9,16 +9,9 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
 
 using enum DType;
-
-TEST(Noise, BehavesAsInKeras) {
-  for (const char* name : {"AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
-                           "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"})
-    check_layer(name);
-}
 
 Tensor train(Layer& layer, const Tensor& x) {
   return run_layer(layer, {{MaskedTensor{x}}, {}}, {.training = true}).outputs.leaf();
@@ -58,12 +51,12 @@ TEST(Noise, FollowsTheSeed) {
   }
 }
 
-TEST(Noise, WithoutASeedLayersDiffer) {
+TEST(Noise, DiffersBetweenLayersWithoutASeed) {
   const Tensor x = Tensor::full(f32, {100}, 1);
   EXPECT_FALSE(train(*Dropout({.rate = 0.5}), x) == train(*Dropout({.rate = 0.5}), x));
 }
 
-TEST(Dropout, DropsAShareAndKeepsTheMean) {
+TEST(Dropout, DropsTheRateAndKeepsTheMean) {
   const Tensor y = train(*Dropout({.rate = 0.3, .seed = 1}), Tensor::full(f32, {100, 200}, 1));
   int64_t dropped = 0;
   for (const double v : y.to_vector()) {
@@ -73,14 +66,14 @@ TEST(Dropout, DropsAShareAndKeepsTheMean) {
   EXPECT_NEAR(static_cast<double>(dropped) / 20000, 0.3, 0.015);
 }
 
-TEST(Dropout, AtRateOneGivesZeros) {
+TEST(Dropout, IsZeroAtRateOne) {
   const Tensor x = Tensor::full(f32, {2, 3}, 1);
   EXPECT_EQ(train(*Dropout({.rate = 1}), x), Tensor::zeros(f32, {2, 3}));
   EXPECT_EQ(train(*SpatialDropout1D({.rate = 1}), x.reshape({1, 2, 3})),
             Tensor::zeros(f32, {1, 2, 3}));
 }
 
-TEST(Dropout, NoiseShapeTiesElements) {
+TEST(Dropout, DropsElementsTogetherAlongNoiseShape) {
   const NoiseShape noise = {{std::nullopt, 1, 3}};
   const Tensor y = train(*Dropout({.rate = 0.5, .seed = 1, .noise_shape = noise}),
                          Tensor::full(f32, {20, 4, 3}, 1));
@@ -129,7 +122,7 @@ TEST(AlphaDropout, KeepsMeanAndVariance) {
   EXPECT_NEAR(variance, 1, 0.03);
 }
 
-TEST(GaussianNoise, HasItsMoments) {
+TEST(GaussianNoise, HasMeanZeroAndItsDeviation) {
   const Tensor x = Tensor::full(f32, {200, 200}, 2);
   const auto noise = moments(train(*GaussianNoise({.stddev = 0.5, .seed = 3}), x));
   EXPECT_NEAR(noise.mean, 2, 0.01);
@@ -139,7 +132,7 @@ TEST(GaussianNoise, HasItsMoments) {
   EXPECT_NEAR(product.variance, 4 * 0.25, 0.03);
 }
 
-TEST(Noise, IsTracedWithAnUnknownBatch) {
+TEST(Noise, InfersShapesOfUnknownBatches) {
   const auto x = Input({4, 3});
   const Keywords training = {{"training", true}};
   EXPECT_EQ(Dropout({.rate = 0.5})(x, training).leaf().shape(), Shape({unknown, 4, 3}));

@@ -9,10 +9,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(EinsumDense, BehavesAsInKeras) { check_layer("EinsumDense"); }
 
 TEST(EinsumDense, ScalesByTheAxesOfTheEquation) {
   // One input axis of 4 and output axes of 2 · 8: the limit is √(6 / 20).

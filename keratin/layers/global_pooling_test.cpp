@@ -10,14 +10,9 @@ namespace {
 using testing::check_layer;
 using testing::expect_user_error;
 
-TEST(GlobalPooling, MaxBehavesAsInKeras1D) { check_layer("GlobalMaxPooling1D"); }
-TEST(GlobalPooling, MaxBehavesAsInKeras2D) { check_layer("GlobalMaxPooling2D"); }
-TEST(GlobalPooling, MaxBehavesAsInKeras3D) { check_layer("GlobalMaxPooling3D"); }
-TEST(GlobalPooling, AverageBehavesAsInKeras1D) {
+TEST(GlobalAveragePooling1D, BehavesAsInKeras) {
   check_layer("GlobalAveragePooling1D", {.no_gradient = {"a row all masked"}});  // NaN
 }
-TEST(GlobalPooling, AverageBehavesAsInKeras2D) { check_layer("GlobalAveragePooling2D"); }
-TEST(GlobalPooling, AverageBehavesAsInKeras3D) { check_layer("GlobalAveragePooling3D"); }
 
 Arguments<MaskedTensor> masked_steps(float masked = 2) {
   return {{MaskedTensor{Tensor::of<float>(DType::f32, {1, 4, 1}, {1, masked, 6, 99}),
@@ -33,12 +28,12 @@ TEST(GlobalPooling, LeavesMaskedStepsOutInBothDialects) {
   }
 }
 
-TEST(GlobalPooling, MaskedNaNsDoNotCount) {
+TEST(GlobalPooling, IgnoresMaskedNaNs) {
   const auto arguments = masked_steps(std::numeric_limits<float>::quiet_NaN());
   EXPECT_EQ(Tensor(run_layer(*GlobalAveragePooling1D(), arguments).outputs).at(0), 3.5);
 }
 
-TEST(GlobalPooling, OfTheLargestKnowsNoMasks) {
+TEST(GlobalPooling, MaxIgnoresMasks) {
   const auto pool = GlobalMaxPooling1D({}, "p");
   for (const Dialect dialect : {Dialect::keras3, Dialect::keras2})
     EXPECT_EQ(Tensor(run_layer(*pool, masked_steps(), {.dialect = dialect}).outputs).at(0), 99);
@@ -49,7 +44,7 @@ TEST(GlobalPooling, TakesUnknownSizes) {
   EXPECT_EQ(y.shape(), Shape({unknown, 1, 1, 3}));
 }
 
-TEST(GlobalPooling, OfManyHalvesIsFinite) {
+TEST(GlobalPooling, MeansOfManyHalvesAreFinite) {
   const auto pool =
       GlobalAveragePooling2D({.keepdims = false}, {.dtype = DTypePolicy("mixed_float16")});
   const Tensor x = Tensor::full(DType::f32, {1, 128, 128, 3}, 6);

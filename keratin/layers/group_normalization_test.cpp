@@ -7,10 +7,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(GroupNormalization, BehavesAsInKeras) { check_layer("GroupNormalization"); }
 
 TEST(GroupNormalization, MakesAGroupOfEachChannel) {
   const auto norm = GroupNormalization({.groups = -1});

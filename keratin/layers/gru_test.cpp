@@ -21,9 +21,8 @@ void expect_gru_same_as_loop(GRUConfig config, const testing::LayerInputs& input
 }
 
 TEST(GRU, BehavesAsInKeras) { check_layer("GRU", {.states = testing::states_of}); }
-TEST(GRUCell, BehavesAsInKeras) { check_layer("GRUCell"); }
 
-TEST(GRU, IsTheSameAsOneOpAndAsALoop) {
+TEST(GRU, OpEqualsLoop) {
   const Tensor x = noise(sequences, 1, DType::f64);
   for (const bool after : {false, true})
     for (const bool bias : {false, true})
@@ -41,7 +40,7 @@ TEST(GRU, IsTheSameAsOneOpAndAsALoop) {
           }
 }
 
-TEST(GRU, DropsTheSameAsOneOpAndAsALoop) {
+TEST(GRU, OpEqualsLoopWithDropout) {
   const auto x = on(noise(sequences, 1, DType::f64), "11100 11111");
   for (const bool after : {false, true})
     for (const double recurrent : {0.0, 0.3})

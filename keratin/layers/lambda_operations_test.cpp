@@ -43,7 +43,7 @@ void expect_opens_alike(const Model& model, const Tree<Tensor>& x) {
   }
 }
 
-TEST(LambdaOperations, AreThoseOfTheFunction) {
+TEST(LambdaOperations, MatchTheFunction) {
   const auto x = Input({3, 4});
   const Lambda lambda([](Value v) { return ops::tanh(v * 2.0 + 1.0) * v; }, "bend");
   const Model model({.inputs = x, .outputs = Dense({.units = 2})(lambda(x))});
@@ -123,7 +123,7 @@ std::vector<FunctionCase> function_cases() {
   };
 }
 
-TEST(LambdaOperations, ComputeTheSame) {
+TEST(LambdaOperations, ComputeTheSameValues) {
   for (const FunctionCase& test : function_cases()) {
     SCOPED_TRACE(test.name);
     const auto x = Input({3, 4});
@@ -179,7 +179,7 @@ TEST(LambdaOperations, HaveNoDevices) {
 }
 
 // What operations cannot do is saved by name, and the warning says why.
-TEST(LambdaOperations, SayWhatTheyCannot) {
+TEST(LambdaOperations, NameTheUnsupportedOp) {
   std::string warning;
   const auto before = set_warning_handler([&](const std::string& w) { warning += w; });
   const auto expect_opaque = [&](const LambdaFunction& function, const std::string& why,

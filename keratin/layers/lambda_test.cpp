@@ -93,7 +93,7 @@ void bind(const Json& test, Layer& layer) {
 
 TEST(Lambda, BehavesAsInKeras) { check_layer("Lambda", {.prepare = bind}); }
 
-TEST(Lambda, FromAFileIsBoundByHand) {
+TEST(Lambda, FromAFileNeedsAFunction) {
   const LayerPtr layer = layer_from_json(Json::parse(
       R"({"class_name": "Lambda", "config": {"name": "lam", "trainable": true,
           "function": {"class_name": "__lambda__", "config": {"code": "AAAA"}}}})"));
@@ -110,7 +110,7 @@ TEST(Lambda, NeedsOneMaskPerOutput) {
   expect_user_error([&] { lambda(Input({3})); }, {"Lambda 'two'", "one mask per output (2)", "1"});
 }
 
-TEST(Lambda, ACallSaysMoreThanWhatIsBound) {
+TEST(Lambda, CallArgumentsOverrideBoundOnes) {
   const auto x = Input({1});
   const auto scale = [](const Call& c) {
     return c.input() * c.argument("by").constant().as_double();

@@ -9,10 +9,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(LayerNormalization, BehavesAsInKeras) { check_layer("LayerNormalization"); }
 
 TEST(LayerNormalization, WritesAListOfAxesOnceBuilt) {
   const auto norm = LayerNormalization();

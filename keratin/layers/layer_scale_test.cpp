@@ -7,8 +7,6 @@
 namespace keratin {
 namespace {
 
-TEST(LayerScale, BehavesAsInKeras) { testing::check_layer("LayerScale"); }
-
 TEST(LayerScale, RefusesOtherFeatures) {
   testing::expect_user_error(
       [] {

@@ -25,9 +25,8 @@ void expect_lstm_same_as_loop(LSTMConfig config, const testing::LayerInputs& inp
 }
 
 TEST(LSTM, BehavesAsInKeras) { check_layer("LSTM", {.states = testing::states_of}); }
-TEST(LSTMCell, BehavesAsInKeras) { check_layer("LSTMCell"); }
 
-TEST(LSTM, IsTheSameAsOneOpAndAsALoop) {
+TEST(LSTM, OpEqualsLoop) {
   const Tensor x = noise(sequences, 1, DType::f64);
   for (const char* bits : {"", "11100 11111", "00111 00001", "10101 01010", "00000 11000"})
     for (const bool zeros : {false, true})
@@ -50,7 +49,7 @@ TEST(LSTM, StartsFromStatesUnderAMask) {
     expect_lstm_same_as_loop({.return_sequences = all, .return_state = true}, inputs);
 }
 
-TEST(LSTM, DropsInputsTheSameAsOneOpAndAsALoop) {
+TEST(LSTM, OpEqualsLoopWithDropout) {
   const auto x = on(noise(sequences, 1, DType::f64), "11100 11111");
   expect_lstm_same_as_loop({.dropout = 0.4, .return_sequences = true}, x, true);
   expect_lstm_same_as_loop({.dropout = 0.4, .recurrent_dropout = 0.3, .return_sequences = true}, x,
@@ -92,7 +91,7 @@ TEST(LSTM, DropsOnlyInTraining) {
   }
 }
 
-TEST(LSTM, StartsWithAnOpenForgetGate) {
+TEST(LSTM, InitializesTheForgetBiasWithOnes) {
   const LSTM open({.units = 2, .bias_initializer = initializers::Constant(0.5)});
   open->ensure_built({sequences});
   EXPECT_EQ(open->get_weights()[2].to_vector(),
@@ -121,7 +120,7 @@ TEST(LSTM, ReadsConfigsOfKeras2) {
 }
 
 // As Keras writes them in initial_state_masked; it cannot read several states in one list with x.
-TEST(LSTM, WritesTheShapesOfItsStatesApart) {
+TEST(LSTM, WritesInputAndStateShapesSeparately) {
   const LSTM layer({.units = 4});
   layer(Input({5, 3}), {{"initial_state", {Input({4}), Input({4})}}});
   EXPECT_EQ(serialize_layer(*layer).at("build_config"), Json::parse(R"({"shapes_dict": {
@@ -136,7 +135,7 @@ TEST(LSTM, WritesTheShapeOfACellsInput) {
             Json::parse(R"({"input_shape": [null, 3]})"));
 }
 
-TEST(LSTM, TakesHalves) {
+TEST(LSTM, ComputesInHalves) {
   for (const char* policy : {"mixed_float16", "mixed_bfloat16", "float16"}) {
     const LSTM layer({.units = 4, .return_sequences = true}, {.dtype = DTypePolicy(policy)});
     const LSTM exact({.units = 4, .return_sequences = true});

@@ -12,17 +12,10 @@ using testing::expect_user_error;
 
 using enum DType;
 
-TEST(Add, BehavesAsInKeras) { check_layer("Add"); }
-TEST(Subtract, BehavesAsInKeras) { check_layer("Subtract"); }
-TEST(Multiply, BehavesAsInKeras) { check_layer("Multiply"); }
 TEST(Average, BehavesAsInKeras) {
   // TensorFlow divides integers in float64; JAX, and so Keratin, in float32.
   check_layer("Average", {.skip = {"int"}});
 }
-TEST(Maximum, BehavesAsInKeras) { check_layer("Maximum"); }
-TEST(Minimum, BehavesAsInKeras) { check_layer("Minimum"); }
-TEST(Concatenate, BehavesAsInKeras) { check_layer("Concatenate"); }
-TEST(Dot, BehavesAsInKeras) { check_layer("Dot"); }
 
 MaskedTensor steps(const std::vector<double>& values, const std::vector<int>& mask = {}) {
   const auto count = static_cast<int64_t>(values.size());
@@ -51,7 +44,7 @@ TEST(Merge, MasksByDialect) {
   }
 }
 
-TEST(Merge, Keras2MergesWhatIsMaskedToo) {
+TEST(Merge, Keras2MergesMaskedElements) {
   const MaskedTensor a = steps({1, 2, 3, 4}, {1, 1, 0, 0}), b = steps({5, 6, 7, 8}, {1, 0, 1, 0});
   const auto values = [&](const LayerPtr& layer, Dialect dialect) {
     return run(*layer, {a, b}, dialect).outputs.leaf().to_vector();
@@ -121,7 +114,7 @@ TEST(Dot, RefusesWhatDoesNotFit) {
   expect_user_error([&] { Dot()({a, a, a}); }, "2 inputs");
 }
 
-TEST(Merge, FunctionsMakeLayers) {
+TEST(Merge, FunctionsCallNewLayers) {
   const auto a = Input({4, 3}), b = Input({4, 3});
   EXPECT_EQ(layers::add({a, b}, {.name = "sum"}).layer()->name(), "sum");
   EXPECT_EQ(layers::subtract({a, b}).layer()->class_name(), "Subtract");
@@ -134,7 +127,7 @@ TEST(Merge, FunctionsMakeLayers) {
 }
 
 // What a later call is given was not looked at when the layer was built.
-TEST(Merge, ALaterCallIsCheckedToo) {
+TEST(Merge, ChecksLaterCalls) {
   const auto a = Input({3}), b = Input({3});
   const Subtract minus;
   minus({a, b});

@@ -5,9 +5,9 @@
 
 namespace keratin {
 
-// Is it a layer of Keras, of any version, that Keratin does not have?
+// True for a layer of any version of Keras that Keratin does not have, see registry.cpp.
 bool is_missing_layer(std::string_view class_name);
-// What to say where a file names one, and what to do about it.
+// The error where a file names one, with what the user can do.
 std::string missing_layer_message(std::string_view class_name, const std::string& layer);
 
 }  // namespace keratin

@@ -23,7 +23,7 @@ void expect_message(const Json& json, const std::string& whole) {
   }
 }
 
-TEST(MissingLayers, AreNotCalledTheUsers) {
+TEST(MissingLayers, AreNotTakenForCustomLayers) {
   for (const std::string name : {"ConvLSTM2D", "TextVectorization", "StringLookup", "Resizing"})
     for (const Json& module : {Json("keras.layers"), Json("keras.src.layers.core"), Json()})
       expect_message(envelope(name, module),
@@ -33,7 +33,7 @@ TEST(MissingLayers, AreNotCalledTheUsers) {
                          name + "\", YourLayer::from_config}}}).");
 }
 
-TEST(MissingLayers, OfOtherPackagesAreTheUsers) {
+TEST(MissingLayers, OfOtherPackagesAreTakenForCustomLayers) {
   expect_message(
       envelope("Resizing", "mine.layers"),
       "Could not find the class 'Resizing' of module 'mine.layers' for layer 'it'. If it "
@@ -41,12 +41,15 @@ TEST(MissingLayers, OfOtherPackagesAreTheUsers) {
       "YourLayer::from_config}}}).");
 }
 
-// A layer that is there now does not stay in the list.
 TEST(MissingLayers, AreMissing) {
-  for (const std::string_view name : layer_names()) EXPECT_FALSE(is_missing_layer(name)) << name;
+  EXPECT_TRUE(is_missing_layer("ConvLSTM2D"));
+  EXPECT_TRUE(is_missing_layer("AdaptiveAveragePooling1D"));
+  EXPECT_TRUE(is_missing_layer("TorchModuleWrapper"));
+  EXPECT_FALSE(is_missing_layer("Dense"));
+  EXPECT_FALSE(is_missing_layer("NoSuchLayer"));
 }
 
-TEST(MissingLayers, CanBeReplaced) {
+TEST(MissingLayers, CanBeReplacedByCustomLayers) {
   const CustomLayers mine = {
       {"ConvLSTM2D", [](const Json& config, const ConfigContext& context) {
          return context.make_layer(Json::Object{{"class_name", "Identity"}, {"config", config}});

@@ -9,12 +9,8 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
 using testing::random_tensor;
-
-TEST(MultiHeadAttention, BehavesAsInKeras) { check_layer("MultiHeadAttention"); }
-TEST(GroupQueryAttention, BehavesAsInKeras) { check_layer("GroupQueryAttention"); }
 
 std::string attributes(const Layer& layer) {
   std::string all;
@@ -24,7 +20,7 @@ std::string attributes(const Layer& layer) {
 }
 
 // Files find weights by these names.
-TEST(MultiHeadAttention, NamesItsPartsAsKeras) {
+TEST(MultiHeadAttention, NamesItsLayersAsKeras) {
   clear_session();
   const auto heads = MultiHeadAttention({.num_heads = 2, .key_dim = 3, .use_gate = true});
   heads(Input({3, 4}), Input({5, 4}));
@@ -67,13 +63,13 @@ void expect_same_with_scores(const Heads& heads) {
   testing::expect_close(alone, both[0], 1e-5, "the result");
 }
 
-TEST(MultiHeadAttention, IsTheSameWithScores) {
+TEST(MultiHeadAttention, GivesTheSameResultWithScores) {
   expect_same_with_scores(MultiHeadAttention({.num_heads = 4, .key_dim = 6}));
   expect_same_with_scores(
       GroupQueryAttention({.head_dim = 6, .num_query_heads = 4, .num_key_value_heads = 2}));
 }
 
-TEST(MultiHeadAttention, DropsOnlyWhileTraining) {
+TEST(MultiHeadAttention, DropsOnlyInTraining) {
   const MultiHeadAttentionConfig config{.num_heads = 2, .key_dim = 4, .dropout = 0.5, .seed = 7};
   const auto heads = MultiHeadAttention(config), twin = MultiHeadAttention(config);
   const auto run = [](const MultiHeadAttention& layer, bool training) {
@@ -89,7 +85,7 @@ TEST(MultiHeadAttention, DropsOnlyWhileTraining) {
   EXPECT_NE(dropped, run(heads, true)) << "the next call draws other numbers";
 }
 
-TEST(MultiHeadAttention, PenalisesItsProjectionsOnly) {
+TEST(MultiHeadAttention, PenalizesItsProjectionsOnly) {
   const LayerOptions options{.activity_regularizer = Regularizer::from_json("l2")};
   const auto heads = MultiHeadAttention({.num_heads = 2, .key_dim = 3}, options);
   EXPECT_EQ(run_layer(*heads, query_and_value(false)).losses.size(), 4u);

@@ -9,11 +9,8 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
 using testing::golden_tensor;
-
-TEST(Normalization, BehavesAsInKeras) { check_layer("Normalization"); }
 
 TEST(Normalization, AdaptsAsInKeras) {
   const Json cases = testing::read_golden("layers/Normalization.json");

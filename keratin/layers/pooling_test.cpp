@@ -7,24 +7,16 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
 
-TEST(Pooling, MaxBehavesAsInKeras1D) { check_layer("MaxPooling1D"); }
-TEST(Pooling, MaxBehavesAsInKeras2D) { check_layer("MaxPooling2D"); }
-TEST(Pooling, MaxBehavesAsInKeras3D) { check_layer("MaxPooling3D"); }
-TEST(Pooling, AverageBehavesAsInKeras1D) { check_layer("AveragePooling1D"); }
-TEST(Pooling, AverageBehavesAsInKeras2D) { check_layer("AveragePooling2D"); }
-TEST(Pooling, AverageBehavesAsInKeras3D) { check_layer("AveragePooling3D"); }
-
-TEST(Pooling, StridesByItsSizeUnlessTold) {
+TEST(Pooling, StridesByItsSizeByDefault) {
   const Json config = MaxPooling2D({.pool_size = {3, 2}})->get_config();
   EXPECT_EQ(config.at("strides"), Json::parse("[3, 2]"));
   const SymbolicTensor y = MaxPooling2D({.pool_size = {3, 2}})(Input({unknown, 7, 2}));
   EXPECT_EQ(y.shape(), Shape({unknown, unknown, 3, 2}));
 }
 
-TEST(Pooling, KeepsIntegersWhereItCan) {
+TEST(Pooling, KeepsIntegersInMaxPooling) {
   const auto pool = MaxPooling1D();
   const auto result = run_layer(
       *pool, {{MaskedTensor{Tensor::of<int32_t>(DType::i32, {1, 4, 1}, {1, 7, -4, -5})}}, {}});
@@ -49,7 +41,7 @@ TEST(Pooling, RefusesBadArgumentsAndInputs) {
       {"zero or negative", "(None, 2, 4)", "(3,)"});
 }
 
-TEST(Pooling, LosesMasks) {
+TEST(Pooling, DropsMasks) {
   const auto pool = AveragePooling1D({}, "p");
   const Arguments<MaskedTensor> arguments{
       {MaskedTensor{Tensor::zeros(DType::f32, {1, 4, 2}), Tensor::zeros(DType::boolean, {1, 4})}},

@@ -20,7 +20,7 @@ struct Known {
   MakeLayer make;
 };
 
-// Before Keras 2.1.3 there was one way to reset, and configs do not say which.
+// Configs from before Keras 2.1.3 have no key reset_after; it was false.
 LayerPtr gru_from_config(const Json& config, const ConfigContext& context) {
   if (context.dialect == Dialect::keras3 || config.contains("reset_after"))
     return GRULayer::from_config(config, context);
@@ -29,41 +29,72 @@ LayerPtr gru_from_config(const Json& config, const ConfigContext& context) {
   return GRULayer::from_config(with_reset, context);
 }
 
-// Every class a file may name, and the other names Keras has had for some.
+constexpr MakeLayer missing = nullptr;  // a layer of some version of Keras that Keratin lacks
+
+// All classes of Keras that a file may name, with older names of some, sorted.
 constexpr Known known_layers[] = {
     {"Activation", ActivationLayer::from_config},
     {"ActivityRegularization", ActivityRegularizationLayer::from_config},
+    {"AdaptiveAveragePooling1D", missing},
+    {"AdaptiveAveragePooling2D", missing},
+    {"AdaptiveAveragePooling3D", missing},
+    {"AdaptiveMaxPooling1D", missing},
+    {"AdaptiveMaxPooling2D", missing},
+    {"AdaptiveMaxPooling3D", missing},
     {"Add", MergeLayer<AddRule>::from_config},
+    {"AddLoss", missing},
+    {"AddMetric", missing},
     {"AdditiveAttention", AdditiveAttentionLayer::from_config},
     {"AlphaDropout", AlphaDropoutLayer::from_config},
+    {"AtrousConvolution1D", missing},
+    {"AtrousConvolution2D", missing},
     {"Attention", AttentionLayer::from_config},
+    {"AugMix", missing},
+    {"AutoContrast", missing},
     {"Average", MergeLayer<AverageRule>::from_config},
     {"AveragePooling1D", PoolingLayer<1, Pool::average>::from_config},
     {"AveragePooling2D", PoolingLayer<2, Pool::average>::from_config},
     {"AveragePooling3D", PoolingLayer<3, Pool::average>::from_config},
     {"BatchNormalization", BatchNormalizationLayer::from_config},
     {"Bidirectional", BidirectionalLayer::from_config},
+    {"CategoryEncoding", missing},
+    {"CenterCrop", missing},
+    {"ClassMethod", missing},
     {"Concatenate", ConcatenateLayer::from_config},
+    {"ContrastLimitedAdaptiveHistogramEqualization", missing},
     {"Conv1D", ConvLayer<1>::from_config},
     {"Conv1DTranspose", ConvTransposeLayer<1>::from_config},
     {"Conv2D", ConvLayer<2>::from_config},
     {"Conv2DTranspose", ConvTransposeLayer<2>::from_config},
     {"Conv3D", ConvLayer<3>::from_config},
     {"Conv3DTranspose", ConvTransposeLayer<3>::from_config},
+    {"ConvLSTM1D", missing},
+    {"ConvLSTM1DCell", missing},
+    {"ConvLSTM2D", missing},
+    {"ConvLSTM2DCell", missing},
+    {"ConvLSTM3D", missing},
+    {"ConvLSTM3DCell", missing},
+    {"ConvLSTMCell", missing},
+    {"ConvRecurrent2D", missing},
     {"Cropping1D", CroppingLayer<1>::from_config},
     {"Cropping2D", CroppingLayer<2>::from_config},
     {"Cropping3D", CroppingLayer<3>::from_config},
-    {"CuDNNGRU", GRULayer::from_config},  // Keras 2: what GRU and LSTM are on a GPU
+    {"CuDNNGRU", GRULayer::from_config},  // Keras 2's GRU and LSTM for GPUs
     {"CuDNNLSTM", LSTMLayer::from_config},
+    {"CutMix", missing},
     {"Dense", DenseLayer::from_config},
+    {"DenseFeatures", missing},
     {"DepthwiseConv1D", DepthwiseConvLayer<1>::from_config},
     {"DepthwiseConv2D", DepthwiseConvLayer<2>::from_config},
+    {"Discretization", missing},
     {"Dot", DotLayer::from_config},
     {"Dropout", DropoutLayer::from_config},
     {"ELU", ELULayer::from_config},
     {"EinsumDense", EinsumDenseLayer::from_config},
     {"Embedding", EmbeddingLayer::from_config},
+    {"Equalization", missing},
     {"Flatten", FlattenLayer::from_config},
+    {"FlaxLayer", missing},
     {"Functional", FunctionalLayer::from_config},
     {"GRU", gru_from_config},
     {"GRUCell", GRUCellLayer::from_config},
@@ -78,46 +109,96 @@ constexpr Known known_layers[] = {
     {"GroupNormalization", GroupNormalizationLayer::from_config},
     {"GroupQueryAttention", GroupQueryAttentionLayer::from_config},
     {"GroupedQueryAttention", GroupQueryAttentionLayer::from_config},
+    {"HashedCrossing", missing},
+    {"Hashing", missing},
+    {"Highway", missing},
     {"Identity", IdentityLayer::from_config},
     {"InputLayer", InputLayer::from_config},
+    {"InstanceMethod", missing},
+    {"InstanceProperty", missing},
+    {"IntegerLookup", missing},
+    {"JaxLayer", missing},
     {"LSTM", LSTMLayer::from_config},
     {"LSTMCell", LSTMCellLayer::from_config},
     {"Lambda", LambdaLayer::from_config},
     {"LayerNormalization", LayerNormalizationLayer::from_config},
     {"LayerScale", LayerScaleLayer::from_config},
     {"LeakyReLU", LeakyReLULayer::from_config},
+    {"LocallyConnected1D", missing},
+    {"LocallyConnected2D", missing},
     {"Masking", MaskingLayer::from_config},
+    {"MaxNumBoundingBoxes", missing},
     {"MaxPooling1D", PoolingLayer<1, Pool::max>::from_config},
     {"MaxPooling2D", PoolingLayer<2, Pool::max>::from_config},
     {"MaxPooling3D", PoolingLayer<3, Pool::max>::from_config},
     {"Maximum", MergeLayer<MaximumRule>::from_config},
+    {"MaxoutDense", missing},
+    {"MelSpectrogram", missing},
     {"Minimum", MergeLayer<MinimumRule>::from_config},
+    {"MixUp", missing},
     {"Model", FunctionalLayer::from_config},
     {"MultiHeadAttention", MultiHeadAttentionLayer::from_config},
     {"Multiply", MergeLayer<MultiplyRule>::from_config},
     {"Normalization", NormalizationLayer::from_config},
     {"PReLU", PReLULayer::from_config},
+    {"PeepholeLSTMCell", missing},
     {"Permute", PermuteLayer::from_config},
+    {"Pipeline", missing},
     {"RMSNormalization", RMSNormalizationLayer::from_config},
     {"RNN", RNNLayer::from_config},
+    {"RandAugment", missing},
+    {"RandomBrightness", missing},
+    {"RandomColorDegeneration", missing},
+    {"RandomColorJitter", missing},
+    {"RandomContrast", missing},
+    {"RandomCrop", missing},
+    {"RandomElasticTransform", missing},
+    {"RandomErasing", missing},
+    {"RandomFlip", missing},
+    {"RandomGaussianBlur", missing},
+    {"RandomGrayscale", missing},
+    {"RandomHeight", missing},
+    {"RandomHue", missing},
+    {"RandomInvert", missing},
+    {"RandomPerspective", missing},
+    {"RandomPosterization", missing},
+    {"RandomRotation", missing},
+    {"RandomSaturation", missing},
+    {"RandomSharpness", missing},
+    {"RandomShear", missing},
+    {"RandomTranslation", missing},
+    {"RandomWidth", missing},
+    {"RandomZoom", missing},
     {"ReLU", ReLULayer::from_config},
     {"RepeatVector", RepeatVectorLayer::from_config},
     {"Rescaling", RescalingLayer::from_config},
     {"Reshape", ReshapeLayer::from_config},
+    {"Resizing", missing},
+    {"ReversibleEmbedding", missing},
+    {"STFTSpectrogram", missing},
     {"SeparableConv1D", SeparableConvLayer<1>::from_config},
     {"SeparableConv2D", SeparableConvLayer<2>::from_config},
+    {"SequenceFeatures", missing},
     {"Sequential", SequentialLayer::from_config},
     {"SimpleRNN", SimpleRNNLayer::from_config},
     {"SimpleRNNCell", SimpleRNNCellLayer::from_config},
     {"SlicingOpLambda", TfOperationLayer::slicing_from_config},
     {"Softmax", SoftmaxLayer::from_config},
+    {"Solarization", missing},
     {"SpatialDropout1D", SpatialDropoutLayer<1>::from_config},
     {"SpatialDropout2D", SpatialDropoutLayer<2>::from_config},
     {"SpatialDropout3D", SpatialDropoutLayer<3>::from_config},
+    {"SpectralNormalization", missing},
     {"StackedRNNCells", StackedRNNCellsLayer::from_config},
+    {"StringLookup", missing},
     {"Subtract", MergeLayer<SubtractRule>::from_config},
     {"TFOpLambda", TfOperationLayer::op_from_config},
+    {"TFSMLayer", missing},
+    {"TensorFlowOpLayer", missing},
+    {"TextVectorization", missing},
+    {"ThresholdedReLU", missing},
     {"TimeDistributed", TimeDistributedLayer::from_config},
+    {"TorchModuleWrapper", missing},
     {"UnitNormalization", UnitNormalizationLayer::from_config},
     {"UpSampling1D", UpSampling1DLayer::from_config},
     {"UpSampling2D", UpSampling2DLayer::from_config},
@@ -128,10 +209,21 @@ constexpr Known known_layers[] = {
     {"ZeroPadding3D", ZeroPaddingLayer<3>::from_config},
 };
 
+static_assert(std::is_sorted(std::begin(known_layers), std::end(known_layers),
+                             [](const Known& a, const Known& b) {
+                               return a.class_name < b.class_name;
+                             }));
+
+const Known* find_row(std::string_view name) {
+  const auto found =
+      std::lower_bound(std::begin(known_layers), std::end(known_layers), name,
+                       [](const Known& k, std::string_view n) { return k.class_name < n; });
+  return found == std::end(known_layers) || found->class_name != name ? nullptr : found;
+}
+
 MakeLayer find_known(std::string_view name) {
-  const auto found = std::find_if(std::begin(known_layers), std::end(known_layers),
-                                  [&](const Known& k) { return k.class_name == name; });
-  return found == std::end(known_layers) ? nullptr : found->make;
+  const Known* row = find_row(name);
+  return row == nullptr ? nullptr : row->make;
 }
 
 bool is_operation_class(std::string_view name) {
@@ -140,8 +232,8 @@ bool is_operation_class(std::string_view name) {
                      [&](const OperationDef& def) { return def.class_name == name; });
 }
 
-// An operation says so by its module. Keras 3's .h5 has no modules: there, the configs of layers
-// say whether they are trainable, and those of operations do not.
+// True for the envelope of an operation, which its module shows. .h5 files of Keras 3 have no
+// modules; there, configs of layers have the key `trainable`, and those of operations do not.
 bool names_operation(const Json& json) {
   if (const Json* module = json.find("module"); module != nullptr && !module->is_null())
     return module->is_string() && is_operation_module(module->as_string());
@@ -156,7 +248,8 @@ std::string text_under(const Json& envelope, std::string_view key) {
   return found != nullptr && found->is_string() ? found->as_string() : std::string();
 }
 
-// Keras's own class, or one of another package that has the same name? Old files do not say.
+// True for a class of Keras, false for one of another package with that name. Old files have
+// neither module nor package.
 bool is_of_keras(const Json& envelope) {
   const std::string module = text_under(envelope, "module");
   const std::string package = module.substr(0, module.find('.'));
@@ -165,8 +258,8 @@ bool is_of_keras(const Json& envelope) {
   return (keras || module.empty()) && registered.find('>') == registered.npos;
 }
 
-// The class of the program's own that an envelope names; null if there is none. A .h5 file has the
-// registered name, "package>Class", for the class.
+// The user's class that an envelope names; null if there is none. In .h5 files the class name is
+// the registered name, "package>Class".
 const CustomLayers::mapped_type* find_custom(const Json& envelope, const CustomLayers& custom) {
   const std::string& name = envelope.at("class_name").as_string();
   for (const std::string& theirs :
@@ -223,8 +316,14 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
 
 std::vector<std::string_view> layer_names() {
   std::vector<std::string_view> names;
-  for (const Known& known : known_layers) names.push_back(known.class_name);
+  for (const Known& known : known_layers)
+    if (known.make != missing) names.push_back(known.class_name);
   return names;
+}
+
+bool is_missing_layer(std::string_view class_name) {
+  const Known* row = find_row(class_name);
+  return row != nullptr && row->make == missing;
 }
 
 }  // namespace keratin

@@ -23,7 +23,7 @@ TEST(Registry, FindsClassesOfPackages) {
 }
 
 // No package brings a name of Keras: the closed table is asked for the whole name.
-TEST(Registry, RefusesClassesThatNobodyRegistered) {
+TEST(Registry, RefusesUnregisteredClasses) {
   testing::expect_user_error(
       [] {
         layer_from_json(

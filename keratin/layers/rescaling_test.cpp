@@ -6,9 +6,7 @@
 namespace keratin {
 namespace {
 
-TEST(Rescaling, BehavesAsInKeras) { testing::check_layer("Rescaling"); }
-
-TEST(Rescaling, RefusesWhatAreNoNumbers) {
+TEST(Rescaling, RefusesScalesThatAreNotNumbers) {
   testing::expect_user_error([] { Rescaling({.scale = "half"}); }, "number");
 }
 

@@ -11,23 +11,15 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
 
-TEST(Reshaping, BehavesAsInKeras) {
-  for (const char* name : {"Cropping1D", "Cropping2D", "Cropping3D", "Flatten", "Permute",
-                           "RepeatVector", "Reshape", "UpSampling1D", "UpSampling2D",
-                           "UpSampling3D", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"})
-    check_layer(name);
-}
-
-TEST(Flatten, LeavesOpenWhatIsUnknown) {
+TEST(Flatten, KeepsUnknownSizesUnknown) {
   EXPECT_EQ(Flatten()(Input({unknown, 3})).leaf().shape(), Shape({unknown, unknown}));
   EXPECT_EQ(Flatten()(Input({4, 3})).leaf().shape(), Shape({unknown, 12}));
   expect_user_error([] { Flatten({.data_format = "sideways"}); }, {"data_format", "sideways"});
 }
 
-TEST(Reshape, FindsTheOpenSize) {
+TEST(Reshape, InfersTheOpenSize) {
   EXPECT_EQ(Reshape({.target_shape = {-1, 2}})(Input({4, 3})).leaf().shape(),
             Shape({unknown, 6, 2}));
   EXPECT_EQ(Reshape({.target_shape = {-1, 3}})(Input({unknown, 3})).leaf().shape(),
@@ -44,13 +36,13 @@ TEST(Reshape, RefusesWhatDoesNotFit) {
       {"Reshape 'r'", "input_shape=(4, 3)", "target_shape=(5,)"});
 }
 
-TEST(Permute, RefusesWhatIsNoPermutation) {
+TEST(Permute, RefusesDimsThatAreNoPermutation) {
   expect_user_error([] { Permute({.dims = {0, 1}}); }, {"Permute", "start from 1", "(0, 1)"});
   expect_user_error([] { Permute({.dims = {1, 3}}); }, "(1, 3)");
   expect_user_error([] { Permute({.dims = {2, 1}})(Input({3})); }, {"expected ndim=3", "ndim=2"});
 }
 
-TEST(RepeatVector, RefusesNothing) {
+TEST(RepeatVector, RefusesZeroRepeats) {
   expect_user_error([] { RepeatVector({.n = 0}); }, {"`n`", "0"});
 }
 

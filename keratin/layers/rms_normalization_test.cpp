@@ -9,10 +9,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(RMSNormalization, BehavesAsInKeras) { check_layer("RMSNormalization"); }
 
 TEST(RMSNormalization, ScalesAlongItsAxis) {
   const auto norm = RMSNormalization({.axis = 1, .epsilon = 0});

@@ -27,7 +27,6 @@ using testing::steps_of;
 using testing::with_mask;
 
 TEST(RNN, BehavesAsInKeras) { check_layer("RNN", {.states = testing::states_of}); }
-TEST(StackedRNNCells, BehavesAsInKeras) { check_layer("StackedRNNCells"); }
 
 struct OwnConfig {
   int64_t units = 2;
@@ -57,7 +56,7 @@ class OwnCell final : public LayerOf<OwnCell, OwnConfig, RnnCell> {
   Variable kernel_;
 };
 
-TEST(RNN, RunsACellOfYourOwn) {
+TEST(RNN, RunsACustomCell) {
   const RNN layer({.cell = std::make_shared<OwnCell>(OwnConfig{}, LayerOptions{"own"}),
                    .return_sequences = true,
                    .return_state = true},
@@ -79,7 +78,7 @@ TEST(RNN, RunsACellOfYourOwn) {
   EXPECT_EQ(layer->get_config().at("cell").at("class_name"), Json("OwnCell"));
 }
 
-TEST(RNN, CountsTheStepsThatAMaskLetsThrough) {
+TEST(RNN, SkipsMaskedSteps) {
   const RNN layer(
       {.cell = std::make_shared<OwnCell>(OwnConfig{}, LayerOptions{}), .return_state = true});
   const auto out = outputs_of(*layer, on(noise({2, 4, 3}), "1101 0000"));
@@ -87,7 +86,7 @@ TEST(RNN, CountsTheStepsThatAMaskLetsThrough) {
   for (int64_t i = 4; i < 8; ++i) EXPECT_EQ(out[0].at(i), 0) << "no step, no output";
 }
 
-TEST(RNN, StacksACellOfYourOwn) {
+TEST(RNN, StacksACustomCell) {
   const RNN layer(
       {.cell = StackedRNNCells({.cells = {std::make_shared<OwnCell>(OwnConfig{}, LayerOptions{}),
                                           GRUCell({.units = 3})}}),
@@ -127,7 +126,7 @@ class CountingCell final : public LayerOf<CountingCell, CountingConfig, RnnCell>
   Variable seed_, steps_;
 };
 
-TEST(RNN, CarriesWhatACellChanges) {
+TEST(RNN, CarriesVariablesThatACellUpdates) {
   const RNN layer({.cell = std::make_shared<CountingCell>(CountingConfig{}, LayerOptions{}),
                    .return_sequences = true});
   const auto first = outputs_of(*layer, on(noise({1, 6, 2})))[0].to_vector();
@@ -139,13 +138,13 @@ TEST(RNN, CarriesWhatACellChanges) {
   EXPECT_NO_THROW(layer(Input({unknown, 2})));
 }
 
-TEST(RNN, RefusesALossInsideTheLoop) {
+TEST(RNN, RefusesALossOfItsCell) {
   const RNN layer(
       {.cell = std::make_shared<CountingCell>(CountingConfig{.adds_loss = true}, LayerOptions{})});
   expect_user_error([&] { outputs_of(*layer, on(noise({1, 6, 2}))); }, "loss");
 }
 
-TEST(RNN, LooksAtNothingUnderAMask) {
+TEST(RNN, IgnoresMaskedInputs) {
   for (const bool fused : {false, true}) {
     const LSTM layer({.units = 4,
                       .recurrent_activation = fused ? "sigmoid" : "hard_sigmoid",
@@ -170,7 +169,7 @@ TEST(RNN, LooksAtNothingUnderAMask) {
   }
 }
 
-TEST(RNN, IsAShorterSequenceWherePadded) {
+TEST(RNN, TreatsPaddingAsAShorterSequence) {
   const GRU layer({.units = 4});
   fill(*layer, {1, 5, 3});
   const Tensor x = noise({1, 5, 3});
@@ -180,7 +179,7 @@ TEST(RNN, IsAShorterSequenceWherePadded) {
   expect_close(outputs_of(*layer, on(x, "00111"))[0], end, 1e-6, "padded left");
 }
 
-TEST(RNN, TakesMasksOfOtherKinds) {
+TEST(RNN, TakesMasksOfOtherDtypes) {
   const SimpleRNN layer({.units = 4});
   fill(*layer, sequences);
   const Tensor x = noise(sequences);
@@ -197,7 +196,7 @@ TEST(RNN, TakesMasksOfOtherKinds) {
 }
 
 // Keras 3 drops an attached mask once states are passed; Keras 2 does not.
-TEST(RNN, SeesTheMaskBesideStatesByDialect) {
+TEST(RNN, AppliesTheMaskBesideStatesByDialect) {
   const LSTM layer({.units = 4, .return_sequences = true});
   fill(*layer, sequences);
   const Tensor x = noise(sequences);
@@ -228,7 +227,7 @@ TEST(RNN, TakesStatesInAListWithTheInput) {
   EXPECT_EQ(y.leaf().shape(), Shape({unknown, 4}));
 }
 
-TEST(RNN, GoesOnWhereTheLastBatchEnded) {
+TEST(RNN, ContinuesFromTheLastBatchWhenStateful) {
   const Tensor x = noise({2, 6, 3});
   const std::vector<LayerPtr> layers{
       LSTM({.units = 4, .stateful = true}), GRU({.units = 4, .stateful = true}),
@@ -252,7 +251,7 @@ TEST(RNN, GoesOnWhereTheLastBatchEnded) {
   }
 }
 
-TEST(RNN, KnowsShapesOfUnknownTimes) {
+TEST(RNN, InfersShapesOfUnknownLengths) {
   const auto x = Input({unknown, 3});
   for (const LayerPtr& layer : std::vector<LayerPtr>{
            LSTM({.units = 4, .return_sequences = true, .return_state = true}),
@@ -265,7 +264,7 @@ TEST(RNN, KnowsShapesOfUnknownTimes) {
   }
 }
 
-TEST(RNN, NamesItsParts) {
+TEST(RNN, NamesItsCellAsKeras) {
   const RNN layer(
       {.cell = StackedRNNCells({.cells = {LSTMCell({.units = 2}), GRUCell({.units = 4})}})});
   ASSERT_EQ(layer->sublayers().size(), 1u);

@@ -7,11 +7,7 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
-
-TEST(SeparableConv, BehavesAsInKeras1D) { check_layer("SeparableConv1D"); }
-TEST(SeparableConv, BehavesAsInKeras2D) { check_layer("SeparableConv2D"); }
 
 TEST(SeparableConv, RefusesBadArgumentsAndInputs) {
   expect_user_error([] { SeparableConv1D({.filters = 0, .kernel_size = 1}); }, {"filters", "0"});

@@ -11,10 +11,9 @@ using testing::expect_user_error;
 using testing::outputs_of;
 
 TEST(SimpleRNN, BehavesAsInKeras) { check_layer("SimpleRNN", {.states = testing::states_of}); }
-TEST(SimpleRNNCell, BehavesAsInKeras) { check_layer("SimpleRNNCell"); }
 
 // y_t = mask · x_t: the mask is seen in the outputs.
-TEST(SimpleRNN, DropsTheSameInputsInEveryStep) {
+TEST(SimpleRNN, DropsTheSameInputsInAllSteps) {
   const SimpleRNN layer({.units = 1,
                          .activation = "linear",
                          .use_bias = false,
@@ -40,7 +39,7 @@ TEST(SimpleRNN, DropsTheSameInputsInEveryStep) {
 }
 
 // h ← 1 + mask · h: a dropped state stays 1, another one grows by the same factor.
-TEST(SimpleRNN, DropsTheSameStatesInEveryStep) {
+TEST(SimpleRNN, DropsTheSameStatesInAllSteps) {
   const SimpleRNN layer({.units = 1,
                          .activation = "linear",
                          .use_bias = false,

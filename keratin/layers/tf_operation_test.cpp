@@ -33,8 +33,8 @@ TEST(TfOperation, AreSavedAsOperations) {
     const Json saved = serialize_layer(*keras2_model(test.at("config")).layer());
     if (saved.dump().find("OpLambda") != std::string::npos) {
       ++as_it_is;
-      ASSERT_EQ(warnings.said.size(), 1u);
-      EXPECT_NE(warnings.said[0].find("which Keras 3 cannot open"), std::string::npos);
+      ASSERT_EQ(warnings.messages.size(), 1u);
+      EXPECT_NE(warnings.messages[0].find("which Keras 3 cannot open"), std::string::npos);
       continue;
     }
     const auto inputs = golden_structure(test.at("inputs"));
@@ -100,7 +100,7 @@ Json layer_named(const char* symbol) {
                       {"config", Json::Object{{"name", "op"}, {"function", symbol}}}};
 }
 
-TEST(TfOperation, RefusesWhatItDoesNotKnow) {
+TEST(TfOperation, RefusesUnknownFunctionsAndArguments) {
   expect_user_error([] { layer_from_json(layer_named("signal.fft")); },
                     {"TFOpLambda 'op'", "tf.signal.fft", "not supported"});
   const Json cases = testing::read_golden("operations.keras2.json");

@@ -11,7 +11,6 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_close;
 using testing::expect_user_error;
 using testing::fill;
@@ -20,8 +19,6 @@ using testing::on;
 using testing::outputs_of;
 using testing::step_of;
 using testing::with_mask;
-
-TEST(TimeDistributed, BehavesAsInKeras) { check_layer("TimeDistributed"); }
 
 // What a layer gives for each step is what the wrapper gives at that step.
 void expect_step_by_step(const LayerPtr& layer, const Tensor& x) {
@@ -32,7 +29,7 @@ void expect_step_by_step(const LayerPtr& layer, const Tensor& x) {
     expect_close(step_of(y, t), outputs_of(*layer, on(step_of(x, t)))[0], 1e-6, text("step ", t));
 }
 
-TEST(TimeDistributed, IsTheLayerAtEveryStep) {
+TEST(TimeDistributed, AppliesTheLayerToEveryStep) {
   const Tensor x = noise({2, 4, 3});
   expect_step_by_step(Dense({.units = 2}), x);
   // These samples matter to each other: the steps cannot be one batch.
@@ -58,7 +55,7 @@ TEST(TimeDistributed, TakesModels) {
   EXPECT_EQ(out[1].shape(), Shape({2, 4, 2}));
 }
 
-TEST(TimeDistributed, GoesOnWithTheStateOfAStatefulLayer) {
+TEST(TimeDistributed, CarriesTheStateOfAStatefulLayer) {
   const LSTM inner({.units = 4, .stateful = true}), whole({.units = 4});
   const TimeDistributed wrapped({.layer = inner});
   wrapped->ensure_built({{2, 3, 2, 5}});
@@ -70,7 +67,7 @@ TEST(TimeDistributed, GoesOnWithTheStateOfAStatefulLayer) {
   expect_close(step_of(y, 2), outputs_of(*whole, on(x))[0], 1e-6, "three calls of two steps");
 }
 
-TEST(TimeDistributed, KnowsShapesOfUnknownTimes) {
+TEST(TimeDistributed, InfersShapesOfUnknownLengths) {
   const Symbols y = TimeDistributed({.layer = Dense({.units = 2})})(Input({unknown, 3}));
   EXPECT_EQ(y.leaf().shape(), Shape({unknown, unknown, 2}));
   const Symbols z = TimeDistributed({.layer = LSTM({.units = 2, .return_sequences = true})})(
@@ -98,7 +95,7 @@ TEST(TimeDistributed, PassesMasksOnByDialect) {
   }
 }
 
-TEST(TimeDistributed, NamesItsPart) {
+TEST(TimeDistributed, NamesItsLayerAsKeras) {
   const TimeDistributed layer({.layer = Dense({.units = 2}, "d")}, "td");
   layer(Input({4, 3}));
   ASSERT_EQ(layer->sublayers().size(), 1u);

@@ -12,11 +12,8 @@
 namespace keratin {
 namespace {
 
-using testing::check_layer;
 using testing::expect_user_error;
 using testing::golden_tensor;
-
-TEST(Wrapper, BehavesAsInKeras) { check_layer("Wrapper"); }
 
 TEST(Wrapper, NamesItsWeightsAsKeras) {
   const Json cases = testing::read_golden("layers/Wrapper.json");

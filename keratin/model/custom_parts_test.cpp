@@ -144,8 +144,8 @@ TEST_F(CustomParts, WithoutANameAreSavedWithAWarning) {
        .outputs = Dense(
            {.units = 2, .kernel_initializer = Initializer(Initializer::Function(own_halves))})(in)})
       .save(folder_ / "model.keras");
-  ASSERT_FALSE(warnings.said.empty());
-  EXPECT_NE(warnings.said[0].find("custom_initializer"), std::string::npos);
+  ASSERT_FALSE(warnings.messages.empty());
+  EXPECT_NE(warnings.messages[0].find("custom_initializer"), std::string::npos);
   const Model again =
       load_model(folder_ / "model.keras", {.initializers = {{"custom_initializer", own_halves}}});
   EXPECT_EQ(again.get_weights()[0].at(0), 0.5);

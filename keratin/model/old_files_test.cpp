@@ -100,7 +100,7 @@ TEST_F(OldFiles, LoadWithoutWarningsAndRoundTrip) {
       model.save(at(name));
       expect_old_outputs(load_model(at(name)), entry);
     }
-    for (const std::string& said : warnings.said)  // one file has the metric as a mean
+    for (const std::string& said : warnings.messages)  // one file has the metric as a mean
       EXPECT_NE(said.find("the metric cosine_proximity"), said.npos) << said;
   }
 }
@@ -224,7 +224,7 @@ TEST_F(OldFiles, WarnOfTheBilinearSamplingOfTensorFlow1) {
     model_from_json(R"({"class_name": "Sequential", "keras_version": ")" + version + R"(",
         "config": [{"class_name": "UpSampling2D", "config": {"name": "up", "size": [2, 2],
         "interpolation": "bilinear", "batch_input_shape": [null, 3, 3, 1]}}]})");
-    EXPECT_EQ(warnings.said.size(), version == "2.2.4" ? 1u : 0u);
+    EXPECT_EQ(warnings.messages.size(), version == "2.2.4" ? 1u : 0u);
   }
 }
 

@@ -1,7 +1,9 @@
 #include "keratin/testing/golden.h"
 
+#include <cctype>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "keratin/base/text.h"
@@ -37,6 +39,21 @@ bool is_tensor(const Json& json) {
 
 std::filesystem::path golden_path(const std::string& path) {
   return std::string(KERATIN_SOURCE_DIR) + "/tests/golden/" + path;
+}
+
+std::vector<std::string> golden_classes(const std::string& folder) {
+  std::set<std::string> classes;
+  for (const auto& file : std::filesystem::directory_iterator(golden_path(folder)))
+    if (const std::string name = file.path().stem(); std::isupper(name[0]) != 0)
+      classes.insert(name);
+  return {classes.begin(), classes.end()};
+}
+
+std::vector<std::string> golden_classes(const Json& golden, std::string_view key) {
+  std::set<std::string> classes;
+  for (const auto& [name, entry] : golden.as_object())
+    if (entry.is_object() && entry.contains(key)) classes.insert(entry.at("name").as_string());
+  return {classes.begin(), classes.end()};
 }
 
 Json read_golden(const std::string& path) {

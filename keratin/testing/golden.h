@@ -7,9 +7,14 @@
 
 namespace keratin::testing {
 
-// What real Keras answered: tests/golden, whose README.md explains the format.
+// Golden files, the results of real Keras: tests/golden/README.md explains the format.
 Json read_golden(const std::string& path);
 std::filesystem::path golden_path(const std::string& path);
+
+// The classes with golden files in a folder, sorted: those files are named after a class.
+std::vector<std::string> golden_classes(const std::string& folder);
+// The classes with cases in a golden file, sorted: entries that have this key.
+std::vector<std::string> golden_classes(const Json& golden, std::string_view key);
 
 Tensor golden_tensor(const Json& json);
 // Tensors, lists and dicts of tensors, constants.

@@ -7,11 +7,11 @@
 
 namespace keratin::testing {
 
-// All that is warned of while it lives; nobody else hears it.
+// Collects all warnings while it lives; the handler before it does not see them.
 struct Warnings {
-  std::vector<std::string> said;
+  std::vector<std::string> messages;
   const WarningHandler before =
-      set_warning_handler([this](const std::string& message) { said.push_back(message); });
+      set_warning_handler([this](const std::string& message) { messages.push_back(message); });
   Warnings() = default;
   Warnings(const Warnings&) = delete;
   Warnings& operator=(const Warnings&) = delete;

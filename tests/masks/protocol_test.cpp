@@ -75,8 +75,8 @@ TEST(MaskProtocol, WarnsOfAMaskThatTheCallDoesNotSee) {
   const auto x = Masking()(Input({2, 1}));
   const testing::Warnings warnings;
   sees(false)->call_symbolic({{x}, {{"other", Input({2, 1})}}});
-  ASSERT_EQ(warnings.said.size(), 1u);
-  EXPECT_NE(warnings.said[0].find("does not support masking"), std::string::npos);
+  ASSERT_EQ(warnings.messages.size(), 1u);
+  EXPECT_NE(warnings.messages[0].find("does not support masking"), std::string::npos);
 }
 
 TEST(MaskProtocol, LayersWithoutMaskingDropMasksInEveryDialect) {
