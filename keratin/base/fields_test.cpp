@@ -30,7 +30,7 @@ struct Path {
 
 static_assert(HasFields<Point> && !HasFields<int>);
 
-TEST(Fields, AreVisitedInOrderAndMayBeChanged) {
+TEST(Fields, AreVisitedInOrderAndCanBeChanged) {
   Point point;
   std::string names;
   detail::for_each_field(point, [&](std::string_view name, auto& value) {
@@ -49,7 +49,7 @@ TEST(Fields, EveryFieldCountsForEquality) {
   EXPECT_FALSE(detail::equal_fields(Point{}, Point{.name = "q"}));
 }
 
-TEST(Fields, NumbersAreEqualWhenTheirBitsAre) {
+TEST(Fields, ComparesNumbersBitForBit) {
   EXPECT_TRUE(detail::equal_fields(Point{.y = NAN}, Point{.y = NAN}));
   EXPECT_FALSE(detail::equal_fields(Point{.y = 0.0}, Point{.y = -0.0}));
 }
@@ -102,13 +102,13 @@ struct OneStrideForgotten {
   static constexpr auto fields = field_list(field("strides", &OneStrideForgotten::strides));
 };
 
-TEST(Fields, SeesAMemberThatTheListForgets) {
+TEST(Fields, FindsAMemberThatTheListForgets) {
   EXPECT_TRUE(detail::lists_every_member<Point>());
   EXPECT_TRUE(detail::lists_every_member<Path>());
   EXPECT_FALSE(detail::lists_every_member<Forgetful>());
 }
 
-TEST(Fields, MembersOfAnyTypeAreCounted) {
+TEST(Fields, CountsMembersOfAnyType) {
   EXPECT_TRUE(detail::lists_every_member<Window<1>>());
   EXPECT_TRUE(detail::lists_every_member<Window<3>>());
   EXPECT_FALSE(detail::lists_every_member<OneStrideForgotten>());
@@ -151,7 +151,7 @@ TEST(Fields, SharedListsNestAndKeepTheirOrder) {
   EXPECT_FALSE(detail::equal_fields(Scaled{}, Scaled{.initializer = "ones"}));
 }
 
-TEST(Fields, UnlistedMembersAreNamedAndNotVisited) {
+TEST(Fields, SkipsUnlistedMembers) {
   EXPECT_TRUE(detail::lists_every_member<Scaled>());
   EXPECT_TRUE(detail::equal_fields(Scaled{}, Scaled{.calls = 1}));
 }

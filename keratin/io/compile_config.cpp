@@ -5,14 +5,14 @@ namespace keratin::io {
 namespace {
 
 Json written(double number) { return number; }
-// A loss or a metric; a function of the program has no config and goes by its name.
+// A loss or a metric. A C++ function has no config and is written by its name.
 template <class T>
 requires requires(const T& t) { t.to_json(), t.name(); }
-Json written(const T& said) {
+Json written(const T& object) {
   try {
-    return said.to_json();
+    return object.to_json();
   } catch (const UserError&) {
-    return function_json(said.name());
+    return function_json(object.name());
   }
 }
 template <class T>
@@ -22,20 +22,20 @@ Json written(const std::vector<T>& list) {
   return json;
 }
 template <class T>
-Json written(const PerOutput<T>& said) {
-  if (said.one()) return written(*said.one());
-  if (said.each()) return written(*said.each());
-  if (!said.by_name()) return {};
+Json written(const PerOutput<T>& given) {
+  if (given.one()) return written(*given.one());
+  if (given.each()) return written(*given.each());
+  if (!given.by_name()) return {};
   Json json = Json::object();
-  for (const auto& [name, value] : *said.by_name()) json[name] = written(value);
+  for (const auto& [name, value] : *given.by_name()) json[name] = written(value);
   return json;
 }
 Json written(const Metrics& metrics) {
   return metrics.flat().empty() ? written(metrics.lists()) : written(metrics.flat());
 }
 
-// What the file calls it: "my_loss", or the function or class in an envelope. A wrapper of Keras's
-// around a function is called as the function is.
+// The name in the file: "my_loss", or the function or class in an envelope; for Keras's wrappers,
+// the wrapped function.
 std::string name_in(const Json& json) {
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
@@ -48,7 +48,7 @@ std::string name_in(const Json& json) {
                                                                     : named.class_name;
 }
 
-// How a loss or a metric of the program's own is given for one that a file names.
+// Tells the user how to pass a loss or metric for one that a file names.
 std::string remedy(std::string_view list, std::string_view kind, const std::string& name) {
   return text(
       ". If it is yours, say in C++ what it computes, such as load_model(path, {.training = {.",
@@ -81,12 +81,12 @@ void flatten(const Json& json, Json::Array& out) {
   for (const Json& item : json.as_array()) flatten(item, out);
 }
 
-// The only one of a list, however deep it lies.
+// The only item of a list, however deep it is nested.
 Json unwrapped(const Json& json) {
   return json.is_array() && json.size() == 1 ? unwrapped(json[0]) : json;
 }
 
-// One for all outputs, a list, or by name; `read` makes one.
+// One object for all outputs, a list, or objects by name; `read` makes one.
 template <class T, class Read>
 PerOutput<T> per_output(const Json& json, const Read& read) {
   if (json.is_null()) return {};
@@ -103,7 +103,7 @@ PerOutput<T> per_output(const Json& json, const Read& read) {
   return by_name;
 }
 
-// One that the program makes, or one of Keras's.
+// The user's optimizer of that name, or Keras's.
 Optimizer optimizer_from(const Json& json, const CustomTraining& custom) {
   const std::string name = name_in(json);
   const Json* registered = json.is_object() ? json.find("registered_name") : nullptr;

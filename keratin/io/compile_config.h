@@ -5,8 +5,8 @@
 
 namespace keratin {
 
-// Losses, metrics and optimizers of the program's own, by the names that files know them by. An
-// optimizer is made from its config.
+// The user's losses, metrics and optimizers, by their names in files. An optimizer is made from its
+// config.
 struct CustomTraining {
   std::map<std::string, Loss, std::less<>> losses = {};
   std::map<std::string, Metric, std::less<>> metrics = {};
@@ -15,8 +15,8 @@ struct CustomTraining {
 
 namespace io {
 
-// How a model is trained, as Keras's `compile_config` says it. A loss or metric that is a function
-// of the program is written by its name.
+// Keras's `compile_config`: how a model is trained. A loss or metric that is a C++ function is
+// written by its name.
 KERATIN_API Json compile_config(const CompileOptions& options);
 KERATIN_API CompileOptions training_options(const Json& config, const CustomTraining& custom = {});
 

@@ -122,7 +122,7 @@ StoredState numbered(const hdf5::Group& group) {
 // The optimizer whose state Keras 2 writes: for a LossScaleOptimizer it is the inner one's, and the
 // scale is not stored.
 const OptimizerState& kept_by_keras2(const OptimizerState& optimizer) {
-  const auto inner = optimizer.parts();
+  const auto inner = optimizer.inner_optimizers();
   return inner.empty() ? optimizer : *inner[0].optimizer;
 }
 

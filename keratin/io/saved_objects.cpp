@@ -107,8 +107,8 @@ class Walk {
 void add_optimizer(const OptimizerState& optimizer, const std::string& path,
                    std::vector<SavedObject>& out) {
   out.push_back({path, optimizer.name(), optimizer.variables(), true});
-  for (const OptimizerState::Part& part : optimizer.parts())
-    add_optimizer(*part.optimizer, joined(path, part.attribute), out);
+  for (const OptimizerState::Inner& inner : optimizer.inner_optimizers())
+    add_optimizer(*inner.optimizer, joined(path, inner.attribute), out);
 }
 
 }  // namespace

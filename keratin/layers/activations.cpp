@@ -32,7 +32,7 @@ Json with_key_renamed(const Json& config, std::string_view from, std::string_vie
   return out;
 }
 
-// Over several axes in a form that allows unknown sizes.
+// Softmax over several axes, written so that sizes may be unknown.
 Value softmax(Value x, const Dims& axes) {
   if (axes.size() == 1) return ops::softmax(x, axes[0]);
   return ops::exp(x - ops::logsumexp(x, axes, /*keepdims=*/true));
@@ -61,7 +61,7 @@ ReLULayer::ReLULayer(ReLUConfig config, LayerOptions options)
 
 Results ReLULayer::call(const Call& c) const {
   if (!cfg.max_value && cfg.negative_slope == 0 && cfg.threshold == 0) return ops::relu(c.input());
-  // Integers stay what they are under a limit that is one.
+  // Integers stay integers if the limit is one.
   const bool whole = cfg.max_value && *cfg.max_value == std::floor(*cfg.max_value);
   if (const Value x = c.input(); !is_float(x.dtype()) && x.dtype() != DType::boolean && whole &&
                                  cfg.negative_slope == 0 && cfg.threshold == 0)
@@ -130,8 +130,8 @@ Results SoftmaxLayer::call(const Call& c) const {
   const double low = x.dtype() == DType::f16 ? -3e4 : -1e9;
   x = ops::where(keep, x, ops::scalar_like(x, low));
   x = softmax(x, axes);
-  // Where everything is masked, the shares would be equal. In Keras 2 they are, and so they were up
-  // to Keras 3.9.
+  // If all elements are masked the softmax would be uniform. It is in Keras 2, and was up to Keras
+  // 3.9.
   if (c.dialect() == Dialect::keras2) return x;
   return ops::where(keep, x, ops::scalar_like(x, 0));
 }

@@ -3,10 +3,11 @@
 #include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 
-// Activation functions as layers. Each works element by element or along some axes, so masks pass.
+// Activation functions as layers. Each computes element by element or along some axes, so masks
+// pass through.
 namespace keratin {
 
-// What they share: nothing to build, masks pass through.
+// What they share: they have nothing to build, and masks pass through.
 template <class Derived, class Config>
 class KERATIN_API ActivationLayerOf : public LayerOf<Derived, Config> {
  public:
@@ -91,7 +92,7 @@ struct KERATIN_API PReLUConfig {
   Initializer alpha_initializer = "zeros";
   Regularizer alpha_regularizer = {};
   Constraint alpha_constraint = {};
-  std::optional<Dims> shared_axes = {};  // axes along which there is one slope, counted with batch
+  std::optional<Dims> shared_axes = {};  // axes that share a slope; the batch is axis 0
 
   static constexpr std::string_view keras_name = "PReLU";
   static constexpr auto call_arguments = arguments_of_call("inputs");
@@ -122,7 +123,7 @@ struct KERATIN_API SoftmaxConfig {
   static constexpr auto fields = field_list(field("axis", &SoftmaxConfig::axis));
 };
 
-// softmax(x) along one or several axes. What the mask excludes counts as nothing and becomes 0; the
+// softmax(x) along one or several axes. Masked elements are left out of the sum and become 0; the
 // mask has the shape of x or broadcasts to it.
 class KERATIN_API SoftmaxLayer final : public ActivationLayerOf<SoftmaxLayer, SoftmaxConfig> {
  public:
@@ -137,7 +138,7 @@ using ELU = Shared<ELULayer>;
 using PReLU = Shared<PReLULayer>;
 using Softmax = Shared<SoftmaxLayer>;
 
-// The name Activation alone is that of the function; this is Keras's layers.Activation.
+// Keras's layers.Activation. keratin::Activation is the function.
 namespace layers {
 using Activation = Shared<ActivationLayer>;
 }

@@ -15,7 +15,7 @@ struct KERATIN_API ActivityRegularizationConfig {
                                             field("l2", &ActivityRegularizationConfig::l2));
 };
 
-// Gives what it is given, and adds l1 · Σ|x| + l2 · Σx², per sample, to the losses.
+// Returns its input, and adds l1 · Σ|x| + l2 · Σx², per sample, to the losses.
 class KERATIN_API ActivityRegularizationLayer final
     : public LayerOf<ActivityRegularizationLayer, ActivityRegularizationConfig> {
  public:
@@ -26,7 +26,7 @@ class KERATIN_API ActivityRegularizationLayer final
 
   Results call(const Call& c) const override { return c.input(); }
   bool supports_masking() const override { return true; }
-  // The penalty is in l1 and l2 already.
+  // Not the activity regularizer: l1 and l2 already say it.
   Json get_config() const override {
     Json config = own_config();
     config["name"] = name();

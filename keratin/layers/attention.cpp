@@ -12,7 +12,7 @@
 namespace keratin {
 namespace {
 
-// tanh of every query with every key: [batch, queries, keys, features].
+// tanh(query + key) of all pairs: [batch, queries, keys, features].
 Value pairs(Value query, Value key) {
   return ops::expand_dims(query, -2) + ops::expand_dims(key, -3);
 }
@@ -68,8 +68,8 @@ Results AttentionOf<Derived, Config>::call(const Call& c) const {
   return Results::List{y, kept};
 }
 
-// Masked scores are lowered by so much that they vanish beside others; among themselves they keep
-// their order, which shows where all are masked.
+// Lowers masked scores so much that they vanish in the softmax. They keep their order, which
+// decides where all scores are masked.
 template <class Derived, class Config>
 Value AttentionOf<Derived, Config>::weights_of(const Call&, Value scores, Value mask) const {
   if (mask.defined())

@@ -34,7 +34,7 @@ struct KERATIN_API AdditiveAttentionConfig {
 };
 
 // softmax(scores(query, key)) · value, called on a list [query, value] or [query, value, key], each
-// [batch, time, features]. Masked values are not looked at; what masked queries find is 0. Call
+// [batch, time, features]. Masked values are ignored; the results of masked queries are 0. Call
 // arguments: use_causal_mask, return_attention_scores.
 template <class Derived, class Config>
 class KERATIN_API AttentionOf : public LayerOf<Derived, Config> {

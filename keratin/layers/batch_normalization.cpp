@@ -13,7 +13,7 @@
 namespace keratin {
 namespace {
 
-constexpr double tiny = 1e-7;  // Keras's, so that no position at all is not a division by zero
+constexpr double tiny = 1e-7;  // as in Keras: avoids a division by zero if all is masked
 
 Initializer root_of(const Initializer& initializer) {
   return Initializer([initializer](const Shape& shape, DType dtype, uint64_t seed) {
@@ -86,12 +86,12 @@ void BatchNormalizationLayer::build_renorm(const Shape& shape) {
 
 Results BatchNormalizationLayer::call(const Call& c) const {
   const Value given = c.float_input();
-  // Keras 2 pays no attention to the mask.
+  // Keras 2 ignores the mask.
   const auto mask = c.dialect() == Dialect::keras2 ? std::nullopt : c.mask();
   require(!mask || mask->rank() == given.rank() - 1,
           "The mask provided should be one dimension less than the inputs. Received: mask.shape=",
           mask ? keras_shape(mask->shape()) : "", ", inputs.shape=", keras_shape(given.shape()));
-  // Halves overflow here.
+  // Sums of halves could overflow.
   const Value x = ops::cast(given, ops::statistics_dtype(given.dtype()));
   const Value y =
       c.training() && trainable()
@@ -127,7 +127,7 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::moments(
   if (mask) return masked_moments(c, x, *mask);
   const Dims others = axes_but(x.rank(), axis_);
   if (!together(c)) return {ops::mean(x, others), ops::var(x, others)};
-  // Of all replicas: each one's mean counts by its share of the samples.
+  // The moments of all replicas: each replica's mean is weighted by its number of samples.
   const double share = c.batch_share();
   const int64_t channels = x.shape()[axis_];
   const Value mean = c.sum_over_replicas(ops::mean(x, others, true) * share);
@@ -146,7 +146,7 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(const C
   const int64_t last = x.rank() - 1, channels = x.shape()[axis_];
   const Dims others = axes_but(x.rank(), axis_);
   const Value counts = ops::expand_dims(ops::cast(mask, DType::boolean), -1);
-  // The mask has no last axis: each of its positions counts for all of it.
+  // The mask has no last axis: each of its positions stands for all elements there.
   const int64_t each = axis_ == last ? 1 : x.shape()[last];
   require(each != unknown, "BatchNormalization '", name(),
           "': with a mask, the last dimension must be known, got shape ", keras_shape(x.shape()));
@@ -158,8 +158,8 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(const C
   return {ops::reshape(mean, {channels}), ops::reshape(variance, {channels})};
 }
 
-// Batch renormalisation: (normalised · r + d) · gamma + beta, where r and d lead from the batch's
-// statistics to the long-term ones and are constants to the gradient.
+// Batch renormalization: (normalized · r + d) · gamma + beta, where r and d correct the batch's
+// statistics to the moving averages; gradients treat them as constants.
 Value BatchNormalizationLayer::renormalize(const Call& c, Value x, const Moments& batch) const {
   const Value stddev = ops::sqrt(batch.variance + cfg.epsilon);
   const Value least = ops::scalar_like(x, std::sqrt(cfg.epsilon));
@@ -190,12 +190,12 @@ Value BatchNormalizationLayer::renormalize(const Call& c, Value x, const Moments
                                    cfg.epsilon);
 }
 
-// Weights keep their precision here: the arithmetic is x's, not that of the layer's dtype.
+// Weights keep their precision here: x has the dtype of the arithmetic, not the layer's.
 Value BatchNormalizationLayer::read(const Call& c, const Variable& variable, Value like) const {
   return variable.defined() ? ops::cast(c.tracer().read(variable), like.dtype()) : Value();
 }
 
-// Statistics of all replicas together move the averages once.
+// Statistics of all replicas update the averages once.
 void BatchNormalizationLayer::move(const Call& c, const Variable& average, Value value,
                                    double momentum) const {
   if (together(c) && !c.is_first_replica()) return;

@@ -19,8 +19,8 @@ struct KERATIN_API BatchNormalizationConfig {
   Regularizer gamma_regularizer = {};
   Constraint beta_constraint = {};
   Constraint gamma_constraint = {};
-  bool synchronized = false;  // statistics of all replicas together; one replica is alone
-  bool renorm = false;        // corrects a batch's statistics by long-term ones while training
+  bool synchronized = false;  // uses the statistics of all replicas together
+  bool renorm = false;        // in training, corrects the batch's statistics by the moving averages
   Json renorm_clipping = {};  // {"rmin", "rmax", "dmax"}, each optional
   double renorm_momentum = 0.99;
 
@@ -43,9 +43,9 @@ struct KERATIN_API BatchNormalizationConfig {
       field("renorm_momentum", &BatchNormalizationConfig::renorm_momentum));
 };
 
-// (x - mean) / √(variance + epsilon) · gamma + beta, channel by channel: with the statistics of the
-// batch while training, which move the averages that are used otherwise. A layer that is not
-// trainable always uses the averages. Positions that a mask excludes do not count.
+// (x - mean) / √(variance + epsilon) · gamma + beta, channel by channel. In training, mean and
+// variance are the batch's, and update moving averages, which inference uses. A layer that is not
+// trainable always uses the averages. Masked positions do not count.
 class KERATIN_API BatchNormalizationLayer final
     : public LayerOf<BatchNormalizationLayer, BatchNormalizationConfig> {
  public:
@@ -60,7 +60,7 @@ class KERATIN_API BatchNormalizationLayer final
   struct Moments {
     Value mean, variance;
   };
-  // Are the statistics those of all replicas?
+  // True if the statistics are those of all replicas.
   bool together(const Call& c) const;
   Moments moments(const Call& c, Value x, const std::optional<Value>& mask) const;
   Moments masked_moments(const Call& c, Value x, Value mask) const;

@@ -19,7 +19,7 @@ std::shared_ptr<RecurrentLayer> as_recurrent(const LayerPtr& layer, std::string_
   return recurrent;
 }
 
-// The name with the prefix, once.
+// The name with the prefix, unless it has it already.
 std::string prefixed(const std::string& prefix, const std::string& name) {
   return name.starts_with(prefix) ? name : prefix + name;
 }
@@ -31,7 +31,7 @@ Value merged(const std::string& mode, Value a, Value b) {
   return a * b;
 }
 
-// What one direction gave: its output and its states.
+// The output and the states of one direction.
 struct Way {
   Value output;
   Results::List states;

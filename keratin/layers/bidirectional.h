@@ -7,9 +7,9 @@ namespace keratin {
 
 struct KERATIN_API BidirectionalConfig {
   LayerPtr layer = {};
-  // How the two outputs become one: "concat", "sum", "mul", "ave"; null: they are two outputs.
+  // How the outputs of the two directions are merged: "concat", "sum", "mul", "ave"; null: not.
   Json merge_mode = "concat";
-  LayerPtr backward_layer = {};  // the same layer the other way round, unless given
+  LayerPtr backward_layer = {};  // default: a copy of the layer that goes backwards
 
   static constexpr std::string_view keras_name = "Bidirectional";
   static constexpr auto call_arguments =
@@ -20,8 +20,8 @@ struct KERATIN_API BidirectionalConfig {
                  field("backward_layer", &BidirectionalConfig::backward_layer));
 };
 
-// A recurrent layer from both ends of a sequence. The layer given is copied: it keeps its own
-// weights. Outputs of masked steps are zeros where sequences are returned, as Keras has it.
+// A recurrent layer applied to a sequence forwards and backwards. It is copied, and keeps its own
+// weights. If sequences are returned, outputs of masked steps are zeros, as in Keras.
 class KERATIN_API BidirectionalLayer final
     : public LayerOf<BidirectionalLayer, BidirectionalConfig>,
       public TakesStates {

@@ -25,7 +25,7 @@ Results CroppingLayer<n>::call(const Call& c) const {
   for (size_t i = 0; i < n; ++i) {
     const Side& side = cfg.cropping[i];
     const int64_t size = x.shape()[static_cast<int64_t>(first + i)];
-    // Not their sum: it may be more than there are numbers.
+    // Not their sum, which could overflow.
     require(size == unknown || (side.before < size && side.after < size - side.before),
             n == 1 ? "`cropping` parameter of `Cropping1D` layer must be smaller than the input "
                      "length."

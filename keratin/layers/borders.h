@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/layers/spatial.h"
 
-// Layers that take elements away at the borders of the spatial axes, or add zeros there.
+// Layers that remove elements at the borders of the spatial axes, or add zeros there.
 namespace keratin {
 
 template <size_t n>

@@ -34,7 +34,7 @@ Results Convolution::with_bias(const Config& config, const Call& c, Value y) con
 
 namespace {
 
-// The shape of a kernel: the window, and the channels in and out.
+// The shape of a kernel: the window, then the channels in and out.
 template <class Config>
 Dims kernel_shape(const Config& config, int64_t in, int64_t out) {
   Dims shape = config.kernel_size.dims();
@@ -42,7 +42,7 @@ Dims kernel_shape(const Config& config, int64_t in, int64_t out) {
   return shape;
 }
 
-// The input, in which at least one window must fit.
+// The input; an error if no window fits in it.
 template <class Config>
 Value fitting_input(const Config& config, const Call& c) {
   const Value x = c.float_input();
@@ -51,7 +51,7 @@ Value fitting_input(const Config& config, const Call& c) {
   return x;
 }
 
-// The options of ops::depthwise_conv and ops::separable_conv, too, which have no groups.
+// The attributes of the op; only ConvConfig has groups.
 template <class Config>
 ops::ConvAttrs options_of(const Config& config) {
   ops::ConvAttrs options{.strides = config.strides.dims(),

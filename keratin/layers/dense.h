@@ -32,7 +32,7 @@ class KERATIN_API DenseLayer final : public LayerOf<DenseLayer, DenseConfig> {
 
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
-  // A mask marks timesteps; only features are mixed, so it passes through.
+  // A mask marks timesteps, and Dense mixes features only, so masks pass through.
   bool supports_masking() const override { return true; }
 
  private:

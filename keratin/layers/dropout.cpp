@@ -28,7 +28,7 @@ NoiseShape checked_noise_shape(const NoiseShape& shape) {
   return shape;
 }
 
-// The shape of the noise for an input: sizes not given are the input's.
+// The shape of the noise for an input: sizes that are not given are the input's.
 Shape noise_shape_for(const NoiseShape& given, Value x, const Layer& layer) {
   if (!given) return x.shape();
   require(static_cast<int64_t>(given->size()) == x.rank(), layer.class_name(), " '", layer.name(),
@@ -39,7 +39,7 @@ Shape noise_shape_for(const NoiseShape& given, Value x, const Layer& layer) {
   return Shape(dims);
 }
 
-// Sizes are open only while types are found; how far the stream moves does not matter then.
+// Sizes are unknown only while shapes are inferred; then the number of words does not matter.
 int64_t words(DType dtype, const Shape& shape) {
   return shape.known() ? ops::random_words(dtype, shape) : 0;
 }
@@ -104,7 +104,7 @@ AlphaDropoutLayer::AlphaDropoutLayer(AlphaDropoutConfig config, LayerOptions opt
   checked_noise_shape(cfg.noise_shape);
 }
 
-// y = a · (kept ? x : lowest) + b with a and b such that unit normal numbers stay so.
+// y = a · (kept ? x : lowest) + b, where a and b keep mean 0 and variance 1.
 Results AlphaDropoutLayer::call(const Call& c) const {
   if (!active(c)) return c.input();
   constexpr double lowest = -1.6732632423543772 * 1.0507009873554805;

@@ -4,13 +4,13 @@
 #include "keratin/graph/config.h"
 #include "keratin/layers/open_dims.h"
 
-// Layers that disturb their input while training and leave it alone otherwise. Each has a stream of
-// random numbers of its own, which starts at its seed and moves on with every call.
+// Layers that add noise to their input in training, and return it unchanged in inference. Each has
+// a stream of random numbers of its own, which starts at its seed and advances with every call.
 namespace keratin {
 
 using NoiseShape = std::optional<OpenDims>;
 
-// What they share: masks pass, and there is a seed when there is something to draw.
+// What they share: masks pass through, and there is a seed if the rate is not 0.
 template <class Derived, class Config>
 class KERATIN_API NoiseLayerOf : public LayerOf<Derived, Config> {
  public:
@@ -33,7 +33,8 @@ class KERATIN_API NoiseLayerOf : public LayerOf<Derived, Config> {
 struct KERATIN_API DropoutConfig {
   double rate = 0;
   std::optional<int64_t> seed = {};
-  NoiseShape noise_shape = {};  // 1 where an axis is dropped as a whole; none: as the input
+  NoiseShape noise_shape =
+      {};  // 1 where elements along an axis share their fate; default: the input's shape
 
   static constexpr std::string_view keras_name = "Dropout";
   static constexpr auto call_arguments = arguments_of_call("inputs", "training");
@@ -73,14 +74,14 @@ struct KERATIN_API SpatialDropoutConfig<1> {
                                             field("seed", &SpatialDropoutConfig::seed));
 };
 
-// Drops whole channels.
+// Dropout of whole channels.
 template <int n>
 class KERATIN_API SpatialDropoutLayer final
     : public NoiseLayerOf<SpatialDropoutLayer<n>, SpatialDropoutConfig<n>> {
  public:
   SpatialDropoutLayer(SpatialDropoutConfig<n> config, LayerOptions options);
   Results call(const Call& c) const override;
-  // Keras writes the dtype as a plain name here, and not whether it trains.
+  // Keras writes the dtype as a plain name here, and leaves out `trainable`.
   Json get_config() const override;
 };
 
@@ -96,7 +97,7 @@ struct KERATIN_API AlphaDropoutConfig {
                  field("noise_shape", &AlphaDropoutConfig::noise_shape));
 };
 
-// Drops to the lowest value of selu and rescales, so that mean and variance stay as they were.
+// Sets elements to the lowest value of selu and rescales, which keeps mean and variance.
 class KERATIN_API AlphaDropoutLayer final
     : public NoiseLayerOf<AlphaDropoutLayer, AlphaDropoutConfig> {
  public:
@@ -114,7 +115,7 @@ struct KERATIN_API GaussianDropoutConfig {
                                             field("seed", &GaussianDropoutConfig::seed));
 };
 
-// x times a normal number of mean 1 and variance rate / (1 - rate).
+// x times normal noise of mean 1 and variance rate / (1 - rate).
 class KERATIN_API GaussianDropoutLayer final
     : public NoiseLayerOf<GaussianDropoutLayer, GaussianDropoutConfig> {
  public:
@@ -132,7 +133,7 @@ struct KERATIN_API GaussianNoiseConfig {
                                             field("seed", &GaussianNoiseConfig::seed));
 };
 
-// x plus a normal number of mean 0.
+// x plus normal noise of mean 0.
 class KERATIN_API GaussianNoiseLayer final
     : public NoiseLayerOf<GaussianNoiseLayer, GaussianNoiseConfig> {
  public:

@@ -26,9 +26,9 @@ bool all_letters(const std::string& term) {
 // The three terms of the equation without their dots.
 struct EinsumDenseLayer::Terms {
   std::string input, kernel, output;
-  bool left = false, right = false;  // where the dots stand
-  size_t elided = 0;                 // how many axes they are
-  std::string equation;              // with letters for the dots
+  bool left = false, right = false;  // which side has dots
+  size_t elided = 0;                 // how many axes the dots stand for
+  std::string equation;              // with letters instead of dots
 };
 
 EinsumDenseLayer::EinsumDenseLayer(EinsumDenseConfig config, LayerOptions options)
@@ -65,9 +65,9 @@ EinsumDenseLayer::Terms EinsumDenseLayer::terms(const Shape& input) const {
   return t;
 }
 
-// The size of a letter of the output term; nothing where the config leaves it open.
+// The size of a letter of the output term; null if the config leaves it open.
 std::optional<int64_t> EinsumDenseLayer::output_size(const Terms& t, size_t letter) const {
-  // output_shape starts behind the batch, which is the first letter or one of the dots.
+  // output_shape starts after the batch, which is the first letter or the first of the dots.
   const bool batch_in_dots = t.left && t.elided > 0;
   if (!batch_in_dots && letter == 0) return std::nullopt;
   const size_t at = batch_in_dots ? letter : letter - 1;
@@ -115,7 +115,7 @@ Dims EinsumDenseLayer::kernel_shape(const Terms& t, const Shape& input, Dims& fr
   return shape;
 }
 
-// From the first of the bias's letters on, 1 where a letter is not the bias's.
+// The shape of the bias, from its first letter on; 1 for letters that it does not have.
 Dims EinsumDenseLayer::bias_shape(const Terms& t) const {
   const std::string& axes = *cfg.bias_axes;
   for (const char letter : axes)
@@ -140,7 +140,7 @@ void EinsumDenseLayer::build(const Shapes& inputs) {
   const Dims shape = kernel_shape(t, inputs[0], from_input, to_output);
   Named scaled = cfg.kernel_initializer.named();
   const Json* given = scaled.config.find("input_axes");
-  // Initializers that scale by the number of inputs count those of the equation.
+  // Initializers that scale by fan-in and fan-out count the axes of the equation.
   const bool settle = given != nullptr && given->is_null();
   if (settle) {
     scaled.config["input_axes"] = config::write(from_input);

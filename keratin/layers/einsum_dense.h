@@ -8,7 +8,7 @@ namespace keratin {
 
 struct KERATIN_API EinsumDenseConfig {
   std::string equation = {};
-  // The sizes behind the batch; nothing where the input tells.
+  // The sizes after the batch; null where they follow from the input.
   OpenDims output_shape = {};
   Activation activation = "linear";
   std::optional<std::string> bias_axes = {};

@@ -36,7 +36,7 @@ class KERATIN_API EmbeddingLayer final : public LayerOf<EmbeddingLayer, Embeddin
   Results call(const Call& c) const override;
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return cfg.mask_zero; }
-  // Indices given as floats must not be rounded to a smaller float first.
+  // Casting float indices to a smaller float would round them.
   bool autocasts() const override { return false; }
 
  private:

@@ -9,7 +9,7 @@
 namespace keratin {
 namespace {
 
-// The mean of the steps that count: Σ x / how many. Where none does, it is NaN, as in Keras.
+// The mean of the steps that are not masked; NaN if all are, as in Keras.
 Value masked_mean(Value x, Value mask, bool channels_first, bool keepdims) {
   const int64_t steps = channels_first ? 2 : 1;
   const Value counts = ops::expand_dims(ops::cast(mask, DType::boolean), channels_first ? 1 : 2);

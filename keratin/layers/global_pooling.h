@@ -8,7 +8,7 @@ namespace keratin {
 template <int rank, Pool pool>
 struct KERATIN_API GlobalPoolingConfig {
   std::string data_format = "channels_last";
-  bool keepdims = false;  // the spatial axes stay, of size 1
+  bool keepdims = false;  // keep the spatial axes, with size 1
 
   static constexpr std::string_view keras_name =
       pool == Pool::max
@@ -19,8 +19,8 @@ struct KERATIN_API GlobalPoolingConfig {
                                             field("keepdims", &GlobalPoolingConfig::keepdims));
 };
 
-// The largest element or the mean of each channel over all of space. The mean over one axis leaves
-// masked steps out, and the mask ends there; the others know no masks.
+// The maximum or mean of each channel over all spatial positions. GlobalAveragePooling1D leaves
+// masked steps out, and gives no mask; the others do not support masks.
 template <int rank, Pool pool>
 class KERATIN_API GlobalPoolingLayer final
     : public LayerOf<GlobalPoolingLayer<rank, pool>, GlobalPoolingConfig<rank, pool>> {

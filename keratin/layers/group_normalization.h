@@ -26,7 +26,7 @@ struct KERATIN_API GroupNormalizationConfig {
                  fields_of<BetaAndGammaFields>());
 };
 
-// Each sample's groups of channels normalised by themselves, then scaled channel by channel.
+// Normalizes each group of channels of each sample separately, then scales channel by channel.
 class KERATIN_API GroupNormalizationLayer final
     : public LayerOf<GroupNormalizationLayer, GroupNormalizationConfig> {
  public:
@@ -35,7 +35,7 @@ class KERATIN_API GroupNormalizationLayer final
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }
-  // The input keeps its precision; only the result is of the layer's dtype.
+  // The input keeps its precision; only the result is cast to the layer's dtype.
   bool autocasts() const override { return false; }
 
  private:

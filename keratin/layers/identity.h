@@ -11,7 +11,7 @@ struct KERATIN_API IdentityConfig {
   static constexpr auto fields = field_list();
 };
 
-// Gives what it is given, whatever its structure.
+// Returns its input, a tensor or a structure of tensors.
 class KERATIN_API IdentityLayer final : public LayerOf<IdentityLayer, IdentityConfig> {
  public:
   IdentityLayer(IdentityConfig config, LayerOptions options) : LayerOf(config, std::move(options)) {

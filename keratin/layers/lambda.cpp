@@ -12,9 +12,9 @@ namespace keratin {
 
 struct LambdaLayer::Calls {
   std::mutex mutex;
-  std::vector<TracedInputs> seen;  // each kind once
-  bool more = false;               // arguments that a model has no place for
-  bool settled = false;            // is `form` that of what was seen?
+  std::vector<TracedInputs> seen;  // without repetitions
+  bool more = false;               // true if a call had arguments that a model cannot hold
+  bool settled = false;            // true if `form` belongs to `seen`
   std::shared_ptr<const Layer> form;
 };
 
@@ -46,7 +46,7 @@ void LambdaLayer::remember(const Call& c) const {
 }
 
 std::shared_ptr<const Layer> LambdaLayer::saved_form() const {
-  if (!cfg_.saved.is_null()) return nullptr;  // it is kept as it came
+  if (!cfg_.saved.is_null()) return nullptr;  // the config from the file is kept
   const std::lock_guard lock(calls_->mutex);
   if (calls_->settled) return calls_->form;
   calls_->settled = true;

@@ -14,14 +14,14 @@ using LambdaMask = std::function<Masks(const Call&)>;
 
 struct LambdaConfig {
   LambdaFunction function = {};
-  LambdaMask mask = {};             // the masks of the outputs; without it, masks stop here
-  Json arguments = Json::object();  // bound arguments: c.argument("scale") sees them
-  Json saved = Json();              // the config a file had, kept as it came
+  LambdaMask mask = {};             // computes the masks of the outputs; default: no masks
+  Json arguments = Json::object();  // bound arguments, which c.argument("scale") returns
+  Json saved = Json();              // the config from a file, unchanged
 };
 
-// Any C++ function of values, traced when it is called: it differentiates, clones and moves to any
-// device like other layers. Files hold what it did in its calls as a model of Keras's operations,
-// or, where there are none for it, its name alone, with a warning.
+// Any C++ function of values. It is traced when it is called, so it has gradients and runs on any
+// device. Files hold what its calls computed as a model of Keras's operations or, if no operations
+// compute it, its name alone, with a warning.
 class KERATIN_API LambdaLayer final : public Layer, public HasSavedForm {
  public:
   using ConfigType = LambdaConfig;
@@ -31,7 +31,7 @@ class KERATIN_API LambdaLayer final : public Layer, public HasSavedForm {
   std::string_view class_name() const override { return "Lambda"; }
   Json get_config() const override;
   Json own_config() const override;
-  // A file has no C++ in it: the function is bound later, by the layer's name.
+  // Files hold no C++, so the function is bound later, by the layer's name.
   static LayerPtr from_config(const Json& config, const ConfigContext& context);
   LayerPtr fresh_copy() const override;
   void bind(LambdaFunction function, LambdaMask mask = {});
@@ -46,11 +46,11 @@ class KERATIN_API LambdaLayer final : public Layer, public HasSavedForm {
   void remember(const Call& c) const;
 
   LambdaConfig cfg_;
-  struct Calls;  // what it was called with while models were made
+  struct Calls;  // the inputs of its calls in models
   std::unique_ptr<Calls> calls_;
 };
 
-// What can be a Lambda: a function of the call, of one value, or of all of them.
+// A Lambda is a function of the call, of one value, or of all values.
 template <class F>
 LambdaFunction lambda_function(F function) {
   if constexpr (requires { function.operator bool(); })

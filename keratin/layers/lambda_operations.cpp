@@ -11,7 +11,7 @@
 namespace keratin {
 namespace {
 
-// A call of the layer, traced into a program.
+// A call of the layer as a program.
 struct Program {
   Program(const Layer& layer, const TracedInputs& inputs, bool training) {
     Tracer tracer(module, training);
@@ -37,7 +37,7 @@ struct Program {
   Tree<Traced> results;
 };
 
-// The nodes that results depend on, by their positions.
+// For each node by position: true if the results depend on it.
 std::vector<bool> needed(const Program& program) {
   const auto& nodes = program.module.block().nodes();
   std::vector<bool> used(nodes.size());
@@ -75,7 +75,7 @@ std::shared_ptr<FunctionalLayer> exported(const Layer& layer, const TracedInputs
   for (size_t i = 0; i < flat.size(); ++i) exporter.bind(program.parameters[i], flat[i]);
   for (const auto& node : program.module.block().nodes()) {
     if (!used[node->position()] || ops::constant_value(node->out()) != nullptr) continue;
-    if (&node->op() == &ops::transfer_op) {  // devices are no part of a file
+    if (&node->op() == &ops::transfer_op) {  // files have no devices
       exporter.bind(node->out(), exporter.tensor(node->in()));
       continue;
     }
@@ -104,7 +104,7 @@ std::shared_ptr<FunctionalLayer> exported(const Layer& layer, const TracedInputs
   return model;
 }
 
-// Sizes that are not the same in both are unknown.
+// The inputs of both calls: sizes that differ are unknown.
 TracedInputs merged(const TracedInputs& a, const TracedInputs& b) {
   const auto others = b.flat();
   size_t next = 0;

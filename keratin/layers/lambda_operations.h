@@ -6,7 +6,7 @@
 
 namespace keratin {
 
-// What a layer was called with: the types of a tensor and of its mask.
+// An input of a layer's call: the types of the tensor and of its mask.
 struct TracedInput {
   Type type;
   std::optional<Type> mask = {};
@@ -14,12 +14,12 @@ struct TracedInput {
 };
 using TracedInputs = Tree<TracedInput>;
 
-// A model of Keras's operations that computes what the layer's function does, named as the layer.
-// Errors say what of it no operation does, or why no model of operations can do the same.
+// A model of Keras's operations, under the layer's name, that computes what the layer computed in
+// these calls. Errors name the op for which Keras has no operation, or why no model can compute it.
 std::shared_ptr<FunctionalLayer> as_operations(const Layer& layer,
                                                const std::vector<TracedInputs>& calls);
 
-// The config of such a model without what differs between inputs of different shapes.
+// The config of such a model without the shapes of its inputs.
 Json without_shapes(const Json& config);
 
 }  // namespace keratin

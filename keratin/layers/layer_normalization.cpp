@@ -13,9 +13,9 @@ namespace keratin {
 void LayerNormalizationLayer::build(const Shapes& inputs) {
   Dims given = cfg.axis.dims();
   std::sort(given.begin(), given.end());
-  cfg.axis = given;  // from now on the config has a list, as Keras's has
-  // Negative axes come first: the weights have the sizes in that order, though their elements
-  // follow the order of the input's axes.
+  cfg.axis = given;  // a list from now on, as in Keras
+  // Negative axes come first: the weights have the sizes in that order, but their elements are in
+  // the order of the input's axes.
   axes_ = norm_axes::checked(*this, inputs[0], cfg.axis);
   const Shape shape = norm_axes::sizes(inputs[0], axes_);
   std::sort(axes_.begin(), axes_.end());

@@ -10,7 +10,7 @@ struct KERATIN_API LayerNormalizationConfig {
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
-  bool rms_scaling = false;  // x / √(variance + epsilon) · gamma, as old models have it
+  bool rms_scaling = false;  // x / √(variance + epsilon) · gamma, in older models
   Initializer beta_initializer = "zeros";
   Initializer gamma_initializer = "ones";
   Regularizer beta_regularizer = {};
@@ -37,7 +37,7 @@ class KERATIN_API LayerNormalizationLayer final
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }
-  // The input keeps its precision; only the result is of the layer's dtype.
+  // The input keeps its precision; only the result is cast to the layer's dtype.
   bool autocasts() const override { return false; }
 
  private:

@@ -16,8 +16,8 @@ struct KERATIN_API LayerScaleConfig {
                  field("projection_dim", &LayerScaleConfig::projection_dim));
 };
 
-// y = x · gamma, a weight for each feature. No layer of keras.layers: ConvNeXt brings its own, and
-// its files name it by where it lives.
+// y = x · gamma, a weight for each feature. It is not in keras.layers: it belongs to ConvNeXt, and
+// files name it by the module of that.
 class KERATIN_API LayerScaleLayer final : public LayerOf<LayerScaleLayer, LayerScaleConfig> {
  public:
   LayerScaleLayer(LayerScaleConfig config, LayerOptions options);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Every layer a model can be made of.
+// All layers.
 #include "keratin/layers/activations.h"
 #include "keratin/layers/activity_regularization.h"
 #include "keratin/layers/attention.h"

@@ -13,7 +13,7 @@ struct KERATIN_API MaskingConfig {
   static constexpr auto fields = field_list(field("mask_value", &MaskingConfig::mask_value));
 };
 
-// Masks the timesteps whose features all equal mask_value, and makes them 0.
+// Masks the timesteps whose features all equal mask_value, and sets them to 0.
 class KERATIN_API MaskingLayer final : public LayerOf<MaskingLayer, MaskingConfig> {
  public:
   MaskingLayer(MaskingConfig config, LayerOptions options);

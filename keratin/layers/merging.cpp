@@ -24,7 +24,7 @@ Shape without_batch(const Shape& shape) {
   return Dims(shape.begin() + std::min<int64_t>(1, shape.rank()), shape.end());
 }
 
-// What two shapes become when broadcast against each other, aligned at the end.
+// The shape to which two shapes broadcast, aligned at the end.
 Shape broadcast(const Shape& a, const Shape& b) {
   if (a.rank() < b.rank()) return broadcast(b, a);
   Dims dims = a.dims();
@@ -49,7 +49,7 @@ void require_list(const Call& c, std::string_view who) {
        keras_shape(c.input().shape()), " (not a list of shapes)");
 }
 
-// Out of two, what is not masked, and of two that are not the one the op picks.
+// The unmasked of two values; if neither is masked, the one that the op picks.
 template <class Op>
 Value pick(const MergeInputs& inputs, Op op) {
   Value out = inputs.values[0];
@@ -77,7 +77,7 @@ Value total(const Values& values) {
   return sum;
 }
 
-// x divided by its length along an axis, or by 1e-7 where it is shorter.
+// x divided by its norm along an axis, or by 1e-7 if the norm is smaller.
 Value unit_length(Value x, int64_t axis) {
   const Value inverse = ops::rsqrt(ops::sum(ops::square(x), {axis}, /*keepdims=*/true));
   return x * ops::minimum(inverse, ops::scalar_like(x, 1e7));
@@ -115,7 +115,7 @@ MergeInputs merge_inputs(const Call& c) {
   for (size_t i = 0; i < inputs.values.size(); ++i) {
     Value& x = inputs.values[i];
     std::optional<Value>& mask = inputs.masks[i];
-    // Keras 2 merges what is masked like anything else; Keras 3 too when it has to add axes.
+    // Keras 2 ignores masks here, and so does Keras 3 if it has to add axes.
     if (c.dialect() == Dialect::keras2 || x.rank() < rank) mask.reset();
     if (mask && mask->rank() < x.rank()) mask = ops::expand_dims(*mask, -1);
     while (x.rank() < rank) x = ops::expand_dims(x, std::min<int64_t>(1, x.rank()));
@@ -226,7 +226,7 @@ DotLayer::DotLayer(DotConfig config, LayerOptions options)
 
 namespace {
 
-// At every call: a later one may have other inputs than the one it was built for.
+// Checked at every call: the inputs of later calls may have other shapes.
 void check_pair(const Shapes& inputs) {
   require(inputs.size() == 2,
           "A `Dot` layer should be called on a list of 2 inputs. Received: ", shapes_text(inputs));
@@ -268,7 +268,7 @@ Results DotLayer::call(const Call& c) const {
   check_pair(shapes_of(inputs));
   const auto [along_a, along_b] = axes_for(inputs[0].shape(), inputs[1].shape());
   if (cfg.normalize) inputs = {unit_length(inputs[0], along_a), unit_length(inputs[1], along_b)};
-  // Letters: 'a' is the batch, 'z' is summed over, the others are the axes that stay.
+  // Letters: 'a' is the batch, 'z' the axis that is summed over, others are the remaining axes.
   std::string terms[2], result = "a";
   char next = 'b';
   for (size_t i = 0; i < 2; ++i) {

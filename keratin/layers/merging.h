@@ -3,16 +3,16 @@
 #include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 
-// Layers that make one tensor of a list of tensors.
+// Layers that merge a list of tensors into one.
 namespace keratin {
 
-// What a merging layer works on: tensors of one rank and dtype, with the masks that apply to them.
+// The inputs of a merge, brought to one rank and dtype, with their masks.
 struct MergeInputs {
   Values values;
   Masks masks;
 };
 
-// The facts of each elementwise merge: its name and its arithmetic.
+// The elementwise merges: the name and the arithmetic of each.
 struct KERATIN_API AddRule {
   static constexpr std::string_view keras_name = "Add";
   static Value merge(const MergeInputs& inputs);
@@ -24,7 +24,7 @@ struct KERATIN_API SubtractRule {
 };
 struct KERATIN_API MultiplyRule {
   static constexpr std::string_view keras_name = "Multiply";
-  static Value merge(const MergeInputs& inputs);  // what is masked counts as 1
+  static Value merge(const MergeInputs& inputs);  // masked elements count as 1
 };
 struct KERATIN_API AverageRule {
   static constexpr std::string_view keras_name = "Average";
@@ -32,7 +32,7 @@ struct KERATIN_API AverageRule {
 };
 struct KERATIN_API MaximumRule {
   static constexpr std::string_view keras_name = "Maximum";
-  static Value merge(const MergeInputs& inputs);  // of what is not masked
+  static Value merge(const MergeInputs& inputs);  // of the elements that are not masked
 };
 struct KERATIN_API MinimumRule {
   static constexpr std::string_view keras_name = "Minimum";
@@ -46,15 +46,15 @@ struct KERATIN_API MergeConfig {
   static constexpr auto fields = field_list();
 };
 
-// The parts that do not depend on the rule.
+// The code that does not depend on the rule.
 KERATIN_API void check_merge(std::string_view who, const Shapes& inputs);
 KERATIN_API void check_count(std::string_view who, const Shapes& inputs, size_t count);
 KERATIN_API MergeInputs merge_inputs(const Call& c);
 // Keras 2: masked where any input is. Keras 3: masked where all are, and only if all have masks.
 KERATIN_API std::optional<Value> merge_masks(const Call& c);
 
-// One tensor of several of the same shape, element by element. Sizes of 1 are broadcast; inputs of
-// lower rank get new axes behind the batch.
+// Merges tensors of one shape, element by element. Sizes of 1 are broadcast; inputs of lower rank
+// get new axes after the batch.
 template <class Rule>
 class KERATIN_API MergeLayer final : public LayerOf<MergeLayer<Rule>, MergeConfig<Rule>> {
  public:
@@ -78,20 +78,20 @@ struct KERATIN_API ConcatenateConfig {
   static constexpr auto fields = field_list(field("axis", &ConcatenateConfig::axis));
 };
 
-// The inputs one after the other along an axis, which is the only one they may differ in.
+// Joins the inputs along an axis; all other sizes must be equal.
 class KERATIN_API ConcatenateLayer final : public LayerOf<ConcatenateLayer, ConcatenateConfig> {
  public:
   ConcatenateLayer(ConcatenateConfig config, LayerOptions options);
 
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
-  // The masks, joined like the inputs; a step stays if any feature (Keras 2: every one) does.
+  // The masks, joined like the inputs; a step counts if any feature (Keras 2: every one) does.
   Masks compute_mask(const Call& c, size_t outputs) const override;
   bool supports_masking() const override { return true; }
 };
 
 struct KERATIN_API DotConfig {
-  Sizes axes = -1;         // one for both inputs, or one each
+  Sizes axes = -1;         // one for both inputs, or one for each
   bool normalize = false;  // divide the inputs by their lengths along the axes: cosine similarity
 
   static constexpr std::string_view keras_name = "Dot";
@@ -112,7 +112,7 @@ class KERATIN_API DotLayer final : public LayerOf<DotLayer, DotConfig> {
   bool supports_masking() const override { return true; }
 
  private:
-  // The axes summed over, counted from the front.
+  // The axes that are summed over, not negative.
   std::pair<int64_t, int64_t> axes_for(const Shape& a, const Shape& b) const;
 };
 
@@ -125,7 +125,7 @@ using Minimum = Shared<MergeLayer<MinimumRule>>;
 using Concatenate = Shared<ConcatenateLayer>;
 using Dot = Shared<DotLayer>;
 
-// Keras's layers.add and its like: make the layer and call it.
+// Keras's layers.add and the like: they make the layer and call it.
 namespace layers {
 
 KERATIN_API SymbolicTensor add(const Symbols& inputs, LayerOptions options = {});

@@ -17,14 +17,14 @@
 namespace keratin {
 namespace {
 
-// The letters first, first + 1, … of einsum equations.
+// `count` letters of an einsum equation, from `first` on.
 std::string letters(int64_t first, int64_t count) {
   std::string out;
   for (int64_t i = 0; i < count; ++i) out += static_cast<char>('a' + first + i);
   return out;
 }
 
-// The input's last `bound` axes become `made` others: "abc,cde->abde".
+// Contracts the last `bound` axes into `made` new ones: "abc,cde->abde".
 struct Mapping {
   std::string equation, made;
   Mapping(int64_t free, int64_t bound, int64_t count) : made(letters(free + bound, count)) {
@@ -61,12 +61,12 @@ Three three_shapes(const Layer& layer, const Shapes& shapes) {
 }
 
 LayerOptions with_default_name(LayerOptions options) {
-  // Keras's class is called so; it is exported without "ed".
+  // The name of Keras's class, which keras.layers exports as GroupQueryAttention.
   if (options.name.empty()) options.name = unique_name("grouped_query_attention");
   return options;
 }
 
-// The penalty belongs to the projections alone.
+// The penalty applies to the projections only.
 MultiHeadAttentionConfig with_penalty(MultiHeadAttentionConfig config,
                                       const LayerOptions& options) {
   if (options.activity_regularizer) config.activity_regularizer = options.activity_regularizer;
@@ -89,7 +89,7 @@ template <class Derived, class Config>
 LayerPtr HeadAttentionOf<Derived, Config>::project(const Projection& projection,
                                                    const Shape& input) {
   const auto count = static_cast<size_t>(projection.equation.size() -
-                                         projection.equation.find('>') - 2);  // but for the batch
+                                         projection.equation.find('>') - 2);  // without the batch
   Json sizes = Json::array();
   for (size_t i = projection.output_shape.size(); i < count; ++i) sizes.push_back(Json());
   for (const int64_t size : projection.output_shape) sizes.push_back(size);
@@ -112,7 +112,7 @@ LayerPtr HeadAttentionOf<Derived, Config>::project(const Projection& projection,
   return layer;
 }
 
-// Files find the parts by these names, in this order.
+// Files name the sublayers so, in this order.
 template <class Derived, class Config>
 void HeadAttentionOf<Derived, Config>::add_parts(std::string_view prefix, int64_t softmax_axes) {
   const LayerOptions options{.dtype = this->dtype_policy()};
@@ -153,7 +153,7 @@ auto HeadAttentionOf<Derived, Config>::attend(const Call& c, Value query, Value 
                                               Value value) const -> Attended {
   const bool scores_too = c.flag("return_attention_scores", false);
   const bool causal = c.flag("use_causal_mask", false);
-  const bool fused = c.dialect() != Dialect::keras2;  // see SoftmaxLayer for what Keras 2 does
+  const bool fused = c.dialect() != Dialect::keras2;  // SoftmaxLayer does what Keras 2 does
   if (fused && cfg.dropout == 0 && !scores_too && query.rank() == 4)
     return {ops::scaled_dot_product_attention(
                 query, key, value, {.mask = mask_of(c, false), .scale = scale_, .causal = causal}),
@@ -169,10 +169,11 @@ auto HeadAttentionOf<Derived, Config>::attend(const Call& c, Value query, Value 
   return {ops::einsum(result_equation_, {kept, value}), scores_too ? shares : Value()};
 }
 
-// All masks together, shaped to broadcast against the scores; undefined if there is none.
+// The conjunction of all masks, in a shape that broadcasts against the scores; undefined if there
+// is none.
 template <class Derived, class Config>
 Value HeadAttentionOf<Derived, Config>::mask_of(const Call& c, bool causal) const {
-  // As an argument of its own, or what the tensor carries.
+  // The mask passed as an argument, or else the tensor's.
   const auto mask_for = [&](size_t i, std::string_view name, bool argument) -> Value {
     const Tree<Traced>&given = c.argument(name), &tensor = c.argument(i);
     if (argument && given.is_leaf()) return ops::cast(given.leaf().value, DType::boolean);
@@ -197,7 +198,7 @@ Value HeadAttentionOf<Derived, Config>::mask_of(const Call& c, bool causal) cons
   return mask;
 }
 
-// The result carries the query's mask; the scores carry the one they were made with.
+// The result has the query's mask; the scores have the mask that they were computed with.
 template <class Derived, class Config>
 Masks HeadAttentionOf<Derived, Config>::compute_mask(const Call& c, size_t outputs) const {
   Masks masks(outputs);
@@ -242,8 +243,8 @@ void MultiHeadAttentionLayer::build(const Shapes& inputs) {
   add_parts("", attention_rank_);
 }
 
-// Projections are [batch…, heads, features], some axes of which attend. Keys have letters of their
-// own for those.
+// Projections are [batch…, heads, features]. Attention axes have other letters in keys than in
+// queries.
 void MultiHeadAttentionLayer::set_equations(int64_t rank) {
   Dims axes;
   if (cfg.attention_axes) {

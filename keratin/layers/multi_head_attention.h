@@ -8,19 +8,19 @@ namespace keratin {
 struct KERATIN_API MultiHeadAttentionConfig {
   int64_t num_heads = 0;
   int64_t key_dim = 0;
-  std::optional<int64_t> value_dim = {};  // key_dim unless given
+  std::optional<int64_t> value_dim = {};  // default: key_dim
   double dropout = 0;
   bool use_bias = true;
   bool use_gate = false;  // each head's result is multiplied by a sigmoid of the query
-  std::optional<Sizes> output_shape =
-      {};  // behind the time axes; the query's features unless given
-  std::optional<Sizes> attention_axes = {};    // all between batch and features unless given
-  std::optional<int64_t> sliding_window = {};  // only keys nearer than this are seen
+  std::optional<Sizes> output_shape = {};    // after the time axes; default: the query's features
+  std::optional<Sizes> attention_axes = {};  // default: all between batch and features
+  std::optional<int64_t> sliding_window =
+      {};  // a query attends to keys less than this many steps away
   Initializer kernel_initializer = "glorot_uniform";
   Initializer bias_initializer = "zeros";
   Regularizer kernel_regularizer = {};
   Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};  // of each projection, not of the layer's own outputs
+  Regularizer activity_regularizer = {};  // of the outputs of each projection, not of the layer
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::optional<int64_t> seed = {};
@@ -49,7 +49,7 @@ struct KERATIN_API MultiHeadAttentionConfig {
 struct KERATIN_API GroupQueryAttentionConfig {
   int64_t head_dim = 0;
   int64_t num_query_heads = 0;
-  int64_t num_key_value_heads = 0;  // divides the query heads, which share them
+  int64_t num_key_value_heads = 0;  // each is shared by a group of query heads
   double dropout = 0;
   bool use_bias = true;
   bool use_gate = false;
@@ -75,10 +75,10 @@ struct KERATIN_API GroupQueryAttentionConfig {
                  fields_of<KernelAndBiasFields>(), field("seed", &GroupQueryAttentionConfig::seed));
 };
 
-// Attention of several heads, each with projections of its own: called as (query, value) or
-// (query, value, key). Masks of the three, `attention_mask` [batch, queries, keys] and
-// `use_causal_mask` say who may look at whom; with `return_attention_scores` the shares that every
-// query gives to every key are a second output.
+// Attention of several heads, each with its own projections: called as (query, value) or (query,
+// value, key). The masks of these, `attention_mask` [batch, queries, keys] and `use_causal_mask`
+// say which keys a query attends to. With `return_attention_scores`, the weights of all keys for
+// all queries are a second output.
 template <class Derived, class Config>
 class KERATIN_API HeadAttentionOf : public LayerOf<Derived, Config> {
  public:
@@ -111,7 +111,7 @@ class KERATIN_API HeadAttentionOf : public LayerOf<Derived, Config> {
   LayerPtr project(const Projection& projection, const Shape& input);
   void add_parts(std::string_view prefix, int64_t softmax_axes);
   virtual Regularizer penalty() const = 0;
-  // Is `query_mask` an argument that counts?
+  // True if `query_mask` is an argument that is used.
   virtual bool takes_query_mask() const = 0;
 
   LayerPtr query_, key_, gate_, value_, output_, softmax_, dropout_;
@@ -141,7 +141,7 @@ class KERATIN_API MultiHeadAttentionLayer final
   void set_equations(int64_t rank);
 };
 
-// Groups of query heads share the key and value heads.
+// Attention in which groups of query heads share key and value heads.
 class KERATIN_API GroupQueryAttentionLayer final
     : public HeadAttentionOf<GroupQueryAttentionLayer, GroupQueryAttentionConfig> {
  public:

@@ -2,10 +2,10 @@
 
 #include "keratin/graph/config.h"
 
-// The axes of normalising layers.
+// The axes of normalization layers.
 namespace keratin::norm_axes {
 
-// The axes, not negative, in the order given. Each must be one of the input's, of known size.
+// The axes, made non-negative, in the given order. The input must have them, with known sizes.
 Dims checked(const Layer& layer, const Shape& input, const Sizes& axes);
 // The sizes of those axes: the shape of their weights.
 Dims sizes(const Shape& input, const Dims& axes);

@@ -11,7 +11,7 @@
 namespace keratin {
 namespace {
 
-// Sums over what is not kept, in double. `slot` is where each element counts.
+// Sums in double over all axes but those kept. `slot` maps elements to sums.
 template <class Add>
 void each_element(const Tensor& data, const Dims& keep, const Add& add) {
   const Shape& shape = data.shape();
@@ -116,7 +116,7 @@ void NormalizationLayer::adapt(const std::vector<Tensor>& batches) {
   variance_.assign(Tensor::of(variance_.dtype(), variance_.shape(), variance));
 }
 
-// The axes of the statistic are the last of those kept.
+// The axes of a given statistic are the last of those kept.
 Tensor NormalizationLayer::aligned(const Json& statistic, DType dtype) const {
   const Tensor tensor = tensor_from_json(statistic, dtype);
   Dims shape(broadcast_.size(), 1);

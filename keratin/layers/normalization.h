@@ -6,8 +6,8 @@
 namespace keratin {
 
 struct KERATIN_API NormalizationConfig {
-  Sizes axis = -1;  // with statistics of their own; Dims{}: one mean for everything
-  Json mean = {};   // given here, or found by adapt()
+  Sizes axis = -1;  // that have their own statistics; Dims{}: one mean for all elements
+  Json mean = {};   // default: computed by adapt()
   Json variance = {};
   bool invert = false;
 
@@ -19,14 +19,14 @@ struct KERATIN_API NormalizationConfig {
                                             field("invert", &NormalizationConfig::invert));
 };
 
-// y = (x - mean) / max(√variance, 1e-7), or back: x · max(√variance, 1e-7) + mean.
+// y = (x - mean) / max(√variance, 1e-7); inverted: x · max(√variance, 1e-7) + mean.
 class KERATIN_API NormalizationLayer final
     : public LayerOf<NormalizationLayer, NormalizationConfig> {
  public:
   NormalizationLayer(NormalizationConfig config, LayerOptions options);
   static LayerPtr from_config(const Json& json, const ConfigContext& context);
 
-  // Finds mean and variance of data: one tensor, or batches of which each counts by its size.
+  // Computes the mean and variance of data: one tensor, or batches, each weighted by its size.
   void adapt(const Tensor& data) { adapt(std::vector<Tensor>{data}); }
   void adapt(const std::vector<Tensor>& batches);
 
@@ -36,10 +36,10 @@ class KERATIN_API NormalizationLayer final
 
  private:
   bool given() const { return !cfg.mean.is_null(); }
-  // A statistic given in the config, ready to be broadcast.
+  // A statistic from the config, in a shape that broadcasts against the input.
   Tensor aligned(const Json& statistic, DType dtype) const;
 
-  Dims keep_;       // the axes with statistics of their own, from the front
+  Dims keep_;       // the axes that have their own statistics, not negative
   Dims broadcast_;  // the shape of the statistics against the input
   Variable mean_, variance_, count_;
 };

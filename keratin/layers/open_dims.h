@@ -8,7 +8,7 @@
 
 namespace keratin {
 
-// Sizes of which some are left open, as in {std::nullopt, 1, 3}; null in configs.
+// Sizes of which some are unknown, as in {std::nullopt, 1, 3}; null in configs.
 class KERATIN_API OpenDims {
  public:
   using Size = std::optional<int64_t>;

@@ -12,7 +12,7 @@ enum class Pool : uint8_t { max, average };
 template <int rank, Pool pool>
 struct KERATIN_API PoolingConfig {
   Sizes pool_size = 2;
-  std::optional<Sizes> strides = {};  // the pool size unless given
+  std::optional<Sizes> strides = {};  // default: the pool size
   std::string padding = "valid";      // or same
   std::string data_format = "channels_last";
 
@@ -26,7 +26,7 @@ struct KERATIN_API PoolingConfig {
       field("strides", &PoolingConfig::strides), field("data_format", &PoolingConfig::data_format));
 };
 
-// The largest element or the mean of each window; padding does not count.
+// The maximum or the mean of each window, without padding.
 template <int rank, Pool pool>
 class KERATIN_API PoolingLayer final
     : public LayerOf<PoolingLayer<rank, pool>, PoolingConfig<rank, pool>> {

@@ -7,8 +7,8 @@ namespace keratin {
 
 using MakeLayer = LayerPtr (*)(const Json& config, const ConfigContext& context);
 
-// Classes a file may name beside Keratin's own, which these go before; nothing else is ever made
-// from a file.
+// The user's classes that a file may name. They take precedence over Keras's classes; nothing else
+// is ever made from a file.
 using CustomLayers =
     std::map<std::string, std::function<LayerPtr(const Json&, const ConfigContext&)>, std::less<>>;
 
@@ -18,7 +18,7 @@ KERATIN_API LayerPtr layer_from_json(const Json& envelope, const CustomLayers& c
                                      Dialect dialect = Dialect::keras3,
                                      const CustomParts& parts = {});
 
-// The names of all layers, sorted.
+// The names of all layers that a file may name, sorted.
 KERATIN_API std::vector<std::string_view> layer_names();
 
 }  // namespace keratin

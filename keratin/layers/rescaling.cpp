@@ -8,7 +8,7 @@ namespace keratin {
 
 RescalingLayer::RescalingLayer(RescalingConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
-  tensor_from_json(cfg.scale, DType::f64);  // refuses what are no numbers
+  tensor_from_json(cfg.scale, DType::f64);  // an error if these are not numbers
   tensor_from_json(cfg.offset, DType::f64);
 }
 

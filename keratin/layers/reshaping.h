@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 
-// Layers that give the elements of each sample another shape. They lose masks.
+// Layers that change the shape of each sample. They drop masks.
 namespace keratin {
 
 struct KERATIN_API FlattenConfig {
@@ -14,7 +14,7 @@ struct KERATIN_API FlattenConfig {
   static constexpr auto fields = field_list(field("data_format", &FlattenConfig::data_format));
 };
 
-// [batch, …] to [batch, features]; with channels_first, channels become the last axis before.
+// [batch, …] to [batch, features]; with channels_first, channels are moved to the end first.
 class KERATIN_API FlattenLayer final : public LayerOf<FlattenLayer, FlattenConfig> {
  public:
   FlattenLayer(FlattenConfig config, LayerOptions options);
@@ -22,7 +22,7 @@ class KERATIN_API FlattenLayer final : public LayerOf<FlattenLayer, FlattenConfi
 };
 
 struct KERATIN_API ReshapeConfig {
-  Dims target_shape = {};  // without the batch; one size may be -1: what is left
+  Dims target_shape = {};  // without the batch; one size may be -1, which is inferred
 
   static constexpr std::string_view keras_name = "Reshape";
   static constexpr auto call_arguments = arguments_of_call("inputs");
@@ -36,7 +36,7 @@ class KERATIN_API ReshapeLayer final : public LayerOf<ReshapeLayer, ReshapeConfi
 };
 
 struct KERATIN_API PermuteConfig {
-  Dims dims = {};  // of the axes behind the batch, counted from 1
+  Dims dims = {};  // of the axes after the batch, counted from 1
 
   static constexpr std::string_view keras_name = "Permute";
   static constexpr auto call_arguments = arguments_of_call("inputs");

@@ -10,7 +10,7 @@ namespace {
 
 Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
 
-// A mask as the loop wants it: bool [batch, time].
+// The mask as bool [batch, time].
 Value step_mask(const std::optional<Value>& given, const RecurrentLayer& layer) {
   if (!given) return {};
   Value mask = cast_to(*given, DType::boolean);
@@ -53,7 +53,7 @@ void RecurrentLayer::build(const Shapes& inputs) {
   cell_->state_shapes().each([&](const Shape& shape) {
     Dims dims = shape.dims();
     dims.insert(dims.begin(), sequences[0]);
-    // Not a weight: it is neither counted nor saved.
+    // Not a weight: states are neither counted nor saved.
     Variable state({.name = "rnn_state",
                     .shape = Shape(dims),
                     .dtype = variable_dtype(),
@@ -72,14 +72,14 @@ void RecurrentLayer::reset_states() const {
 
 void RecurrentLayer::check_batch(const Call& c, const Shape& sequences) const {
   if (states_.empty() || sequences[0] == unknown) return;
-  const int64_t expected = c.read(states_[0]).shape()[0];  // of a replica: its samples
+  const int64_t expected = c.read(states_[0]).shape()[0];  // in a replica: its slice
   require(sequences[0] == expected,
           "If an RNN is stateful, the batch size of the input sequences must be the same as the "
           "batch size of the initial state. \n- Expected batch size: ",
           expected, "\n- Received batch size: ", sequences[0]);
 }
 
-// The states of the first step, in a list: those given, those kept, or the cell's own.
+// The states before the first step: the given ones, those kept from the last batch, or the cell's.
 Results RecurrentLayer::start(const Call& c, Value x) const {
   Results states;
   if (const Tree<Traced>& given = c.argument(1); !given.is_none()) {
@@ -130,7 +130,7 @@ Results RecurrentLayer::call(const Call& c) const {
   return results;
 }
 
-// A mask of steps passes on with the steps; states have none.
+// Outputs of all steps have the input's mask; states have none.
 Masks RecurrentLayer::compute_mask(const Call& c, size_t outputs) const {
   Masks masks(outputs);
   if (flags().return_sequences) masks[0] = c.mask();

@@ -22,30 +22,29 @@ struct RecurrentFields {
       field("unroll", &C::unroll), field("zero_output_for_mask", &C::zero_output_for_mask));
 };
 
-// What a loop over time takes and gives.
+// The inputs and outputs of a loop over time.
 struct RecurrentInputs {
   Value x;         // [batch, time, …]
   Results states;  // a list of [batch, …]
   Value mask;      // bool [batch, time]; undefined: every step counts
 };
 struct RecurrentOutputs {
-  Value all;   // [batch, time, …] in the order in which steps are made, if sequences are returned
-  Value last;  // [batch, …] otherwise
+  Value all;      // [batch, time, …] in the order of the steps, if sequences are returned
+  Value last;     // [batch, …] if they are not
   Values states;  // after the last step
 };
 
-// A cell applied to the steps of a sequence, one after the other.
+// A cell applied to the steps of a sequence in turn.
 class KERATIN_API RecurrentLayer : public Layer, public TakesStates {
  public:
   virtual RecurrentFlags flags() const = 0;
   const CellPtr& cell() const { return cell_; }
 
-  // A layer of the same config, with weights of its own, under another name and maybe the other
-  // way round.
+  // A layer of the same config, with weights of its own, with another name and direction.
   virtual std::shared_ptr<RecurrentLayer> variant(std::string name, bool go_backwards) const = 0;
   virtual void set_zero_output_for_mask(bool zero) = 0;
 
-  // Of a stateful layer: what it has kept from the last batch; and zeros again.
+  // The states that a stateful layer has kept from the last batch; reset_states makes them zeros.
   const std::vector<Variable>& states() const { return states_; }
   void reset_states() const;
 
@@ -62,7 +61,7 @@ class KERATIN_API RecurrentLayer : public Layer, public TakesStates {
   using Layer::Layer;
   void set_cell(CellPtr cell);
 
-  // The loop. Layers that know a faster way than calling their cell step by step override it.
+  // Runs the loop: calls the cell step by step, unless a layer overrides it by something faster.
   virtual RecurrentOutputs loop(const Call& c, const RecurrentInputs& in) const;
 
  private:
@@ -118,13 +117,13 @@ class KERATIN_API RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> 
 
 struct KERATIN_API RNNConfig {
   LayerPtr cell = {};
-  bool return_sequences = false;  // the output of every step, not only of the last one
-  bool return_state = false;      // the states after the last step, behind the output
-  bool go_backwards = false;      // from the last step to the first, outputs in that order
-  bool stateful = false;          // a batch starts from the states that the last one ended with
-  bool unroll = false;            // changes nothing: loops are compiled either way
-  // A masked step keeps the state. Its output is that of the step before (zeros at first), or
-  // zeros.
+  bool return_sequences = false;  // return the outputs of all steps, not of the last one only
+  bool return_state = false;      // return the states after the last step, after the output
+  bool go_backwards = false;      // from the last step to the first, with the outputs in that order
+  bool stateful = false;          // a batch starts from the final states of the last one
+  bool unroll = false;            // has no effect: loops are always compiled
+  // A masked step keeps the state. Its output is that of the step before, zeros for the first; if
+  // set, it is zeros.
   bool zero_output_for_mask = false;
 
   static constexpr std::string_view keras_name = "RNN";
@@ -132,7 +131,7 @@ struct KERATIN_API RNNConfig {
       field_list(fields_of<RecurrentFields>(), field("cell", &RNNConfig::cell));
 };
 
-// Any cell, see RnnCell; several are one as StackedRNNCells.
+// A recurrent layer over any cell, see RnnCell; StackedRNNCells makes one cell of several.
 class KERATIN_API RNNLayer final : public RecurrentOf<RNNLayer, RNNConfig> {
  public:
   RNNLayer(RNNConfig config, LayerOptions options);

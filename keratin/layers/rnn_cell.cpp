@@ -48,7 +48,7 @@ Value filled_for(Value like, const Shape& shape, DType dtype, double value) {
   Dims dims = shape.dims();
   dims.insert(dims.begin(), like.shape()[0]);
   if (dims[0] != unknown) return ops::full(like.block(), dtype, dims, value);
-  // Only the tensor itself knows its batch; nothing of its contents is used.
+  // The batch is known only from `like`, whose elements are not used.
   Dims limits(static_cast<size_t>(like.rank()), 1), ones(dims.size(), 1);
   limits[0] = ops::to_end;
   ones[0] = ops::keep_size;

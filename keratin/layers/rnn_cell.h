@@ -5,29 +5,30 @@
 
 namespace keratin {
 
-// One step of a recurrent layer: called with the inputs of a step and the states, a cell gives
-// [output, new states], the states in the structure in which they came. A cell of your own derives
-// from LayerOf<YourCell, YourConfig, RnnCell> and says what its states are.
+// One step of a recurrent layer. A cell is called with the input of a step and the states, and
+// returns [output, new states], the states in the structure in which it got them. Your own cell
+// derives from LayerOf<YourCell, YourConfig, RnnCell> and overrides state_shapes.
 class KERATIN_API RnnCell : public Layer {
  public:
   // The shape of the state without the batch, or a list of them.
   virtual Tree<Shape> state_shapes() const = 0;
-  // That of the output: the first state's, unless overridden.
+  // The shape of the output: the first state's, unless overridden.
   virtual Shape output_shape() const;
 
-  // What a sequence starts from: zeros, unless overridden. The first axis of `like` is the batch.
+  // The states at the start of a sequence: zeros, unless overridden. The first axis of `like` is
+  // the batch.
   virtual Results initial_states(const Call& c, Value like) const;
-  // What is drawn at random once for all steps of a sequence, given the shape of a step's input
-  // without the batch. Each step gets it as the argument "drawn".
+  // Random values that all steps of a sequence share, given the shape of a step's input without the
+  // batch. Each step gets them as the argument "drawn".
   virtual Tree<Traced> draw(const Call& c, Value like, const Shape& features) const;
 
   std::vector<std::string_view> argument_names() const override { return {"inputs", "states"}; }
 
  protected:
   using Layer::Layer;
-  // The states a call was given, in order; as many as there must be.
+  // The states of a call in order; an error if their number is wrong.
   Values states(const Call& c) const;
-  // What a call gives: the output, and the states as they came.
+  // The results of a call: the output, and the states in the structure in which they came.
   static Results stepped(const Call& c, Value output, const Values& states);
 };
 
@@ -76,7 +77,7 @@ class KERATIN_API KerasCell : public RnnCell {
 };
 
 using CellPtr = std::shared_ptr<RnnCell>;
-// The cell that a config holds; an error if it is some other layer.
+// The cell that a config holds; an error if it is not a cell.
 KERATIN_API CellPtr as_cell(const LayerPtr& layer, std::string_view who);
 
 // [batch of `like`, …shape], filled with a number; the batch may be unknown.

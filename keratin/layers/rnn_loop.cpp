@@ -15,7 +15,7 @@ Value swap_batch_time(Value x) {
   return ops::transpose(x, permutation);
 }
 
-// mask ? a : b for a mask [batch], or a without a mask.
+// mask ? a : b for a mask [batch]; a if there is no mask.
 Value keep(Value mask, Value a, Value b) {
   if (!mask.defined()) return a;
   Dims dims(static_cast<size_t>(a.rank()), 1);

@@ -5,8 +5,8 @@
 
 namespace keratin {
 
-// Calls a cell for every step of a sequence, as a scan. What the cell changes, the seeds of random
-// layers inside it for one, goes from step to step with the states.
+// Calls a cell for every step of a sequence, as a scan. Variables that the cell changes, such as
+// the seeds of random layers inside it, are carried from step to step like the states.
 class CellLoop {
  public:
   CellLoop(const Call& c, const RnnCell& cell, const RecurrentInputs& in, RecurrentFlags flags);
@@ -17,9 +17,10 @@ class CellLoop {
     Value output;
     Values states;
   };
-  // One call of the cell, in the program of a tracer.
+  // One call of the cell, written by this tracer.
   Step call(Tracer& tracer, Value x, const Values& states, const Tree<Traced>& drawn) const;
-  // Calls the cell once in a program of its own, to learn what its output is and what it changes.
+  // Calls the cell once in a program of its own, to find its output's type and the variables that
+  // it changes.
   void probe();
   ops::Scanned body(const Values& carries, const Values& xs) const;
 

@@ -63,7 +63,7 @@ inline Tensor steps_of(const Tensor& sequence, int64_t from, int64_t to) {
 
 using LayerInputs = Arguments<MaskedTensor>;
 
-// One input, with the mask of these bits if there are some.
+// One input, with a mask if there are bits.
 inline LayerInputs on(const Tensor& x, const std::string& bits = "") {
   MaskedTensor input{x};
   if (!bits.empty()) input.mask = mask_of(bits);
@@ -72,7 +72,7 @@ inline LayerInputs on(const Tensor& x, const std::string& bits = "") {
   return inputs;
 }
 
-// The same, and states to start from.
+// The same, with initial states.
 inline LayerInputs from_states(LayerInputs inputs, const std::vector<Tensor>& states) {
   Tree<MaskedTensor>::List list;
   for (const Tensor& state : states) list.emplace_back(MaskedTensor{state});

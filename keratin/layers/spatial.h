@@ -4,7 +4,7 @@
 
 #include "keratin/graph/config.h"
 
-// What layers over one to three spatial axes share.
+// Arguments of layers over one to three spatial axes.
 namespace keratin {
 
 // The first of the spatial axes.
@@ -12,7 +12,7 @@ inline int64_t first_spatial_axis(const std::string& data_format) {
   return data_format == "channels_first" ? 2 : 1;
 }
 
-// Numbers in front of and behind one axis; one number counts for both.
+// How many elements before and after those of one axis; one number counts for both.
 struct Side {
   int64_t before = 0, after = 0;
 

@@ -13,8 +13,8 @@ struct KERATIN_API StackedRNNCellsConfig {
   static constexpr auto fields = field_list(field("cells", &StackedRNNCellsConfig::cells));
 };
 
-// Cells one above the other as one cell: the output of each is the input of the next. The state is
-// the list of their states.
+// Several cells as one cell: the output of each is the input of the next. The state is the list of
+// their states.
 class KERATIN_API StackedRNNCellsLayer final
     : public LayerOf<StackedRNNCellsLayer, StackedRNNCellsConfig, RnnCell> {
  public:

@@ -12,7 +12,7 @@ Results squared_difference(const C& c) {
   const Values in = c.operands(0, 2);
   return ops::square(in[0] - in[1]);
 }
-// Zero wherever the second factor is, even for what is not finite.
+// Zero where the second factor is zero, even if the first one is not finite.
 Results multiply_no_nan(const C& c) {
   const Values in = c.operands(0, 2);
   const Value zero = ops::scalar_like(in[1], 0);
@@ -36,14 +36,15 @@ Results tf_matmul(const C& c) {
                      {.transpose_a = c.flag("transpose_a"), .transpose_b = c.flag("transpose_b")});
 }
 template <Value (*f)(Value, int64_t, bool)>
-Results tf_position(const C& c) {  // i64, along the first axis unless it is said
+Results tf_position(const C& c) {  // i64; the default axis is the first
   return f(c.tensor(0), c.integer("axis").value_or(0), /*keepdims=*/false);
 }
 Results euclidean_norm(const C& c) {
   const rules::Reduction r = rules::reduction(c, ops::square(c.tensor(0)));
   return ops::sqrt(ops::sum(r.x, r.axes, r.keepdims));
 }
-// A matrix without what lies more than so many diagonals below or above the main one.
+// A matrix whose elements more than num_lower diagonals below the main one, or more than num_upper
+// above it, are zeros.
 Results band_part(const C& c) {
   Value x = c.tensor(0);
   const Value zero = ops::scalar_like(x, 0);

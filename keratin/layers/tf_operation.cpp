@@ -99,7 +99,7 @@ bool is_off(const Tree<T>& argument) {
   return value.is_null() || value == Json(false) || value == Json(0);
 }
 
-// The first argument comes by position, all others by name.
+// Translates a call: its first argument is positional, all others are named.
 template <class T>
 Translated<T> translate_call(const TfFunction& function, const Arguments<T>& given) {
   require(!given.positional.empty(), "expected an argument by position");
@@ -131,7 +131,7 @@ Translated<T> translate_call(const TfFunction& function, const Arguments<T>& giv
   return out;
 }
 
-// Lists of numbers beside a tensor are arrays of its dtype, which Keras 3 does not make of them.
+// Writes lists of numbers as arrays of this dtype, which Keras 3 does not make of them.
 void write_arrays(std::vector<Symbols>& positional, DType dtype) {
   for (size_t i = 1; i < positional.size(); ++i) {
     if (positional[i].leaf_count() > 0) continue;
@@ -142,7 +142,7 @@ void write_arrays(std::vector<Symbols>& positional, DType dtype) {
   }
 }
 
-// The layer with all tensors of its arguments in one list.
+// The layer, called with all tensors of its arguments in one list.
 class OfOneList final : public Layer {
  public:
   OfOneList(const TfOperationLayer& layer, Arguments<Type> like)

@@ -11,12 +11,13 @@ namespace keratin {
 
 struct TfFunction;
 
-// Files have it as a model of Keras 3's operations that takes the tensors among its arguments.
+// Files hold it as a model of Keras 3's operations, whose inputs are the tensors among its
+// arguments.
 class TfOperationLayer final : public Layer, public HasSavedForm {
  public:
   TfOperationLayer(std::string_view class_name, const TfFunction& function, std::string symbol,
                    LayerOptions options);
-  // Errors: a function that Keratin does not have.
+  // Errors: a function of TensorFlow that Keratin does not have.
   static LayerPtr op_from_config(const Json& config, const ConfigContext& context);
   static LayerPtr slicing_from_config(const Json& config, const ConfigContext& context);
 
@@ -27,12 +28,12 @@ class TfOperationLayer final : public Layer, public HasSavedForm {
   LayerPtr fresh_copy() const override;
 
   Results call(const Call& c) const override;
-  // As Keras's operations, it drops masks without a word.
+  // Like Keras's operations, it drops masks without a warning.
   bool supports_masking() const override { return true; }
   Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
   bool autocasts() const override { return false; }
 
-  // Nothing where no operations do the same, with a warning.
+  // Null, with a warning, if no operations compute the same.
   std::shared_ptr<const Layer> saved_form() const override;
   Arguments<SymbolicTensor> saved_arguments(const Arguments<SymbolicTensor>& given) const override;
 
@@ -43,10 +44,10 @@ class TfOperationLayer final : public Layer, public HasSavedForm {
 
   std::string_view class_name_;
   const TfFunction& function_;
-  std::string symbol_;  // as it was written: "math.add", "compat.v1.squeeze"
+  std::string symbol_;  // as in the file: "math.add", "compat.v1.squeeze"
   mutable std::mutex lock_;
-  mutable Calls calls_;           // each kind once
-  mutable bool settled_ = false;  // is `form_` that of these calls?
+  mutable Calls calls_;           // without repetitions
+  mutable bool settled_ = false;  // true if `form_` belongs to these calls
   mutable std::shared_ptr<const Layer> form_;
 };
 

@@ -16,7 +16,7 @@
 namespace keratin {
 namespace {
 
-// Layers for which the samples of a batch do not matter to each other: all steps can be one batch.
+// Layers that treat the samples of a batch independently: all steps can be one batch.
 constexpr std::string_view apart[] = {
     "Activation",
     "Add",
@@ -99,7 +99,7 @@ constexpr std::string_view apart[] = {
 
 static_assert(std::is_sorted(std::begin(apart), std::end(apart)));
 
-// An axis that may be that of the batch: some layers have one to work along.
+// True if the layer works along an axis that may be the batch's.
 bool works_along_batch(const Layer& layer) {
   const Json config = layer.own_config();
   const Json* axis = config.find("axis");
@@ -115,7 +115,7 @@ bool keeps_samples_apart(const Layer& layer, bool training) {
   const bool known = std::binary_search(std::begin(apart), std::end(apart), layer.class_name());
   if (!known && (layer.class_name() != "BatchNormalization" || training)) return false;
   if (works_along_batch(layer)) return false;
-  // A stateful layer goes from step to step with its state.
+  // A stateful layer carries its state from step to step.
   if (const auto* recurrent = dynamic_cast<const RecurrentLayer*>(&layer))
     if (recurrent->flags().stateful) return false;
   for (const Layer::Sublayer& sub : layer.sublayers())
@@ -123,7 +123,7 @@ bool keeps_samples_apart(const Layer& layer, bool training) {
   return true;
 }
 
-// [batch, time, …] to [batch · time, …]; all sizes but that of the batch are known.
+// [batch, time, …] to [batch · time, …]; only the batch's size may be unknown.
 Value join_steps(Value x) {
   Dims dims = x.shape().dims();
   dims.erase(dims.begin());
@@ -182,12 +182,12 @@ void TimeDistributedLayer::build(const Shapes& inputs) {
   cfg.layer->ensure_built({step_shape(inputs[0])});
 }
 
-// As Keras does, what belongs to the call of a layer and not to what it computes (activity
-// regularizers, masks of outputs, the dtype it computes in) is left out.
+// Runs `call` alone. As in Keras, activity regularizers, masks of outputs and casts to the compute
+// dtype, which belong to `__call__`, are left out.
 Results TimeDistributedLayer::on(const Call& c, Value x, Value mask) const {
   Traced input{x};
   if (mask.defined()) input.mask = mask;
-  // But a recurrent layer calls its cell, which computes in its own.
+  // A recurrent layer does call its cell, which casts to its own dtype.
   if (dynamic_cast<const RecurrentLayer*>(cfg.layer.get()) != nullptr) {
     if (is_float(x.dtype())) input.value = ops::cast(x, cfg.layer->compute_dtype());
     return cfg.layer->call(Call(c.tracer(), *cfg.layer, {{input}, {}}, c.training()));
@@ -218,7 +218,7 @@ Results TimeDistributedLayer::on_each_step(const Call& c, Value x, Value mask) c
   });
 }
 
-// Where sizes are unknown nothing is run: the first step says what the others are like.
+// For unknown sizes, where programs only serve to infer shapes: one step stands for all.
 Results TimeDistributedLayer::on_unknown_steps(const Call& c, Value x, Value mask) const {
   const Value zero = ops::constant(x.block(), Tensor::of<int64_t>(DType::i64, {}, {0}));
   const auto first = [&](Value v) { return v.defined() ? ops::take(v, zero, 1) : v; };

@@ -13,7 +13,7 @@ struct KERATIN_API TimeDistributedConfig {
   static constexpr auto fields = field_list(field("layer", &TimeDistributedConfig::layer));
 };
 
-// The same layer (or model) on every step of a sequence: y[:, t] = layer(x[:, t]).
+// Applies a layer or model to every step of a sequence: y[:, t] = layer(x[:, t]).
 class KERATIN_API TimeDistributedLayer final
     : public LayerOf<TimeDistributedLayer, TimeDistributedConfig>,
       public CallsLayers {
@@ -22,7 +22,7 @@ class KERATIN_API TimeDistributedLayer final
 
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
-  // Keras 2 asks the layer inside for its mask, Keras 3 passes on the one that came.
+  // In Keras 2, the mask that the inner layer computes; in Keras 3, the one of the input.
   Tree<Traced> call_layers(const Call& call, const Call& for_masks) const override;
   bool places_layers() const override { return false; }
   bool supports_masking() const override { return true; }

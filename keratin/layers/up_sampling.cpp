@@ -13,7 +13,7 @@
 namespace keratin {
 namespace {
 
-// One factor for each axis, all positive.
+// The factors, one for each axis; an error if one is not positive.
 Sizes factors(const Sizes& size, size_t count, std::string_view who) {
   const Dims all = size.expand(count, who);
   for (const int64_t factor : all)
@@ -28,7 +28,7 @@ Value repeat_axes(Value x, const Dims& counts, int64_t first) {
   return x;
 }
 
-// The range of an integer dtype, or of bool, as floats that fit into it.
+// The range of an integer dtype or of bool, as floats that convert to it without overflow.
 std::pair<double, double> range_of(DType dtype) {
   if (dtype == DType::boolean) return {0, 1};
   const bool is_signed = dtype == DType::i8 || dtype == DType::i32 || dtype == DType::i64;
@@ -37,7 +37,7 @@ std::pair<double, double> range_of(DType dtype) {
   return {is_signed ? -end : 0, bits > 24 ? end - std::ldexp(1, bits - 24) : end - 1};
 }
 
-// Of integers, as Keras does it: in floats, rounded, within the range of the dtype.
+// Resizes integers as Keras does: in floats, rounded, clipped to the range of the dtype.
 Value resized(Value x, const ops::ResizeAttrs& attrs, const std::string& data_format) {
   if (is_float(x.dtype())) return ops::resize(x, attrs, data_format);
   const auto [low, high] = range_of(x.dtype());

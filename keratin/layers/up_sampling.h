@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/layers/spatial.h"
 
-// Layers that enlarge the spatial axes by whole factors.
+// Layers that enlarge the spatial axes by integer factors.
 namespace keratin {
 
 struct KERATIN_API UpSampling1DConfig {
@@ -14,7 +14,7 @@ struct KERATIN_API UpSampling1DConfig {
   static constexpr auto fields = field_list(field("size", &UpSampling1DConfig::size));
 };
 
-// Each timestep `size` times.
+// Repeats each timestep `size` times.
 class KERATIN_API UpSampling1DLayer final : public LayerOf<UpSampling1DLayer, UpSampling1DConfig> {
  public:
   UpSampling1DLayer(UpSampling1DConfig config, LayerOptions options);
@@ -34,7 +34,7 @@ struct KERATIN_API UpSampling2DConfig {
                  field("interpolation", &UpSampling2DConfig::interpolation));
 };
 
-// Each pixel several times, or pixels in between found by interpolation.
+// Repeats each pixel, or interpolates between pixels.
 class KERATIN_API UpSampling2DLayer final : public LayerOf<UpSampling2DLayer, UpSampling2DConfig> {
  public:
   UpSampling2DLayer(UpSampling2DConfig config, LayerOptions options);
@@ -51,7 +51,7 @@ struct KERATIN_API UpSampling3DConfig {
                                             field("data_format", &UpSampling3DConfig::data_format));
 };
 
-// Each element several times along each axis.
+// Repeats each element along each axis.
 class KERATIN_API UpSampling3DLayer final : public LayerOf<UpSampling3DLayer, UpSampling3DConfig> {
  public:
   UpSampling3DLayer(UpSampling3DConfig config, LayerOptions options);

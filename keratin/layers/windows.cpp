@@ -22,15 +22,15 @@ std::string tuple(const Dims& dims) {
   return out + (dims.size() == 1 ? ",)" : ")");
 }
 
-Sizes sizes(const Sizes& given, int rank, std::string_view argument, int64_t least) {
+Sizes sizes(const Sizes& given, int rank, std::string_view argument, int64_t min) {
   const auto count = static_cast<size_t>(rank);
   const Dims dims = given.single() ? Dims(count, given.dims()[0]) : given.dims();
   require(dims.size() == count, "The `", argument, "` argument must be a tuple of ", rank,
           " integers. Received ", argument, "=", tuple(dims));
   for (const int64_t size : dims)
-    require(size >= least, "The `", argument, "` argument must be a tuple of ", rank,
+    require(size >= min, "The `", argument, "` argument must be a tuple of ", rank,
             " integers. Received ", argument, "=", tuple(dims), ", including values {", size,
-            "} that do not satisfy `value ", least == 0 ? ">= 0" : "> 0", "`");
+            "} that do not satisfy `value ", min == 0 ? ">= 0" : "> 0", "`");
   return dims;
 }
 

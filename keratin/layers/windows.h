@@ -2,22 +2,22 @@
 
 #include "keratin/graph/config.h"
 
-// What layers over space share: [batch, spatial…, channels], or channels_first. Their arguments
-// are brought to one form when a layer is made, as Keras does, so that configs show that form.
+// What convolutions and pooling share. Inputs are [batch, spatial…, channels], or channels_first.
+// Arguments are brought to one form when a layer is made, as in Keras, so configs have that form.
 namespace keratin::windows {
 
-// One size for each axis; each at least `least`.
-Sizes sizes(const Sizes& given, int rank, std::string_view argument, int64_t least = 1);
+// One size for each axis; each must be at least `min`.
+Sizes sizes(const Sizes& given, int rank, std::string_view argument, int64_t min = 1);
 std::string padding(std::string given, bool causal = false);
 std::string data_format(std::string given);
 
-// Keras cannot convolve with both.
+// Keras refuses strides with dilation.
 void refuse_strides_with_dilation(const Sizes& strides, const Sizes& dilation);
 void check_filters(int64_t filters);
 void check_multiplier(int64_t multiplier);
 
 int64_t channel_axis(const std::string& data_format);
-// How many channels an input has; they must be known.
+// The number of channels of an input; an error if it is unknown.
 int64_t channels_of(const Layer& layer, const Shape& input, const std::string& data_format);
 
 struct Window {
@@ -28,7 +28,7 @@ struct Window {
   const std::string& padding;
   const std::string& data_format;
 };
-// An input in which not even one window fits is refused.
+// Errors: an input in which no window fits.
 void check_fits(const Shape& input, const Window& window);
 
 // bias[c] added to each channel

@@ -5,7 +5,7 @@
 
 namespace keratin {
 
-// The base of layers that hold another one, named `layer` in their configs.
+// The base of layers that wrap another one, `layer` in their configs.
 template <class Derived, class Config>
 class KERATIN_API WrapperOf : public LayerOf<Derived, Config> {
  public:

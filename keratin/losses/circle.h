@@ -5,13 +5,13 @@
 
 namespace keratin::losses {
 
-// Pulls embeddings of one class together and pushes those of others away. Predictions are unit
-// vectors [batch, features], the truth is the number of a class each. A sample without loss does
-// not count: it has no partner, or its partners lie well already.
+// Pulls embeddings of one class together and pushes those of other classes apart. Predictions are
+// unit vectors [batch, features], and y_true is the class of each. Samples without loss do not
+// count: those without others to compare with, or whose distances are good already.
 struct KERATIN_API Circle {
   double gamma = 80;
   double margin = 0.4;
-  bool remove_diagonal = true;  // a sample is no partner of itself
+  bool remove_diagonal = true;  // a sample is not compared with itself
 
   static constexpr std::string_view keras_name = "Circle";
   static constexpr auto fields =

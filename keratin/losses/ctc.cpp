@@ -22,14 +22,14 @@ Value log_add(Value a, Value b) {
   return ops::maximum(a, b) + ops::log1p(ops::exp(-ops::abs(a - b)));
 }
 
-// Paths that end in a blank, one column per label before it: those that just wrote a label join.
+// Paths that end in a blank, by the number of labels before it: paths that ended in a label join.
 Value join(Value blank, Value wrote) {
   return ops::concatenate(
       {ops::slice_axis(blank, 1, 0, 1), log_add(ops::slice_axis(blank, 1, 1, ops::to_end), wrote)},
       1);
 }
 
-// 1 where a label is followed by the same one: a blank must stand between them.
+// 1 where a label is followed by the same label, which needs a blank in between.
 Value repeats(Value labels, DType dtype) {
   const int64_t length = labels.shape()[1];
   const Value same =

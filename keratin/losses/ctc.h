@@ -6,8 +6,8 @@
 namespace keratin::losses {
 
 // -log of the probability that scores [batch, time, classes] spell the labels [batch, length], over
-// all ways to lay these out in time (connectionist temporal classification). Class 0 is the blank;
-// labels end where 0 fills up.
+// all alignments in time (connectionist temporal classification). Class 0 is the blank, and pads
+// labels.
 struct KERATIN_API CTC {
   static constexpr std::string_view keras_name = "CTC";
   static constexpr auto fields = field_list();

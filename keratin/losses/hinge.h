@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/losses/loss.h"
 
-// Losses of a margin. Labels are -1 and 1; where all of them are 0 and 1, 0 stands for -1.
+// Margin losses. Labels are -1 and 1; if all of them are 0 or 1, 0 counts as -1.
 namespace keratin::losses {
 
 struct KERATIN_API Hinge {
@@ -18,7 +18,7 @@ struct KERATIN_API SquaredHinge {
   LossTerms call(Value y_true, Value y_pred) const;  // mean of max(1 - t · p, 0)²
 };
 
-// Between the score of the true class and the best of the others; the truth is one-hot.
+// The margin between the score of the true class and the best other score; y_true is one-hot.
 struct KERATIN_API CategoricalHinge {
   static constexpr std::string_view keras_name = "CategoricalHinge";
   static constexpr auto fields = field_list();

@@ -44,9 +44,9 @@ Loss::Loss(std::string_view class_name, Json config, Function function, LossOpti
 }
 
 Loss::Loss(const std::string& name) : Loss(loss_by_name({name})) {
-  // A function's name is that by which it was asked for.
+  // A loss that is requested by a function's name has that name.
   if (name != class_name_) options_.name = name;
-  asked_for_ = name;
+  requested_name_ = name;
 }
 
 Value Loss::operator()(Value y_true, Value y_pred, const LossWeights& weights) const {
@@ -82,7 +82,7 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
 
 Json Loss::to_json() const {
   if (!*this) return {};
-  if (!asked_for_.empty()) return asked_for_;
+  if (!requested_name_.empty()) return requested_name_;
   require(!class_name_.empty(), "loss '", name(),
           "' is a function of the program: it has no config to be saved");
   Json config = Json::Object{{"name", options_.name}, {"reduction", options_.reduction}};

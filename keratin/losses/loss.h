@@ -13,15 +13,15 @@
 
 namespace keratin {
 
-// What every loss can be given beside its own config.
+// The options of every loss.
 struct LossOptions {
-  std::string name = {};  // "" is Keras's for the class
+  std::string name = {};  // default: Keras's name of the class
   // "sum_over_batch_size" or "mean", "mean_with_sample_weight", "sum", "none".
   std::string reduction = "sum_over_batch_size";
-  DType dtype = DType::f32;  // what it is computed in
+  DType dtype = DType::f32;  // in which the loss is computed
 };
 
-// One loss per sample, and a mask where the loss itself leaves some out.
+// One loss per sample, and a mask if the loss itself leaves samples out.
 struct LossTerms {
   LossTerms(Value each) : values(each) {}  // NOLINT
   LossTerms(Value each, Value valid) : values(each), mask(valid) {}
@@ -31,8 +31,8 @@ struct LossTerms {
 };
 
 // A loss is a struct with Keras's name, a field list and `LossTerms call(Value, Value) const`.
-// Where Keras's name for an instance is not the class in snake case, `default_name` says it; `void
-// check() const` refuses configs that mean nothing.
+// `default_name` is Keras's name of an instance if that is not the class in snake case. `void
+// check() const` refuses invalid configs.
 template <class T>
 concept LossConfig = HasFields<T> && requires(const T& loss, Value v) {
   { T::keras_name } -> std::convertible_to<std::string_view>;
@@ -42,12 +42,12 @@ concept LossConfig = HasFields<T> && requires(const T& loss, Value v) {
 // How a loss is weighted in one call.
 struct LossWeights {
   std::optional<Value> sample_weight = {};
-  std::optional<Value> mask = {};  // that of the prediction
+  std::optional<Value> mask = {};  // the prediction's mask
   Dialect dialect = Dialect::keras3;
 };
 
-// How far predictions are from the truth. By Keras's name ("mse", "BinaryCrossentropy"), from one
-// of the structs in losses.h, or from any callable. A default one is no loss.
+// How far predictions are from the truth: by Keras's name ("mse", "BinaryCrossentropy"), from one
+// of the structs in losses.h, or from any callable. A default-constructed Loss is no loss.
 class KERATIN_API Loss {
  public:
   using Function = std::function<LossTerms(Value y_true, Value y_pred)>;
@@ -74,18 +74,18 @@ class KERATIN_API Loss {
   const LossOptions& options() const { return options_; }
   const std::string& class_name() const { return class_name_; }
 
-  // The loss of each sample, as the function of that name in Keras gives it.
+  // The loss of each sample, as Keras's function of that name computes it.
   LossTerms each(Value y_true, Value y_pred) const { return function_(y_true, y_pred); }
   Tensor each(const Tensor& y_true, const Tensor& y_pred) const;
-  // Weighted and reduced.
+  // The weighted and reduced loss.
   Value operator()(Value y_true, Value y_pred, const LossWeights& weights = {}) const;
-  // The same of data: compiled and run once.
+  // The same for data: compiled and run once.
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const std::optional<Tensor>& sample_weight = {},
                     const std::optional<Tensor>& mask = {}) const;
 
-  // What Keras's `serialize` gives: an envelope, or the name by which the loss was asked for. A
-  // callable has neither, which is an error.
+  // What Keras's `serialize` returns: an envelope, or the name by which the loss was requested. An
+  // error for a callable, which has neither.
   Json to_json() const;
   static Loss from_json(const Json& json);
   bool operator==(const Loss& other) const;
@@ -104,7 +104,7 @@ class KERATIN_API Loss {
   Json config_;
   Function function_;
   LossOptions options_;
-  std::string asked_for_;  // the name, if it was made by one
+  std::string requested_name_;  // "" unless the loss was made by a name
 };
 
 }  // namespace keratin

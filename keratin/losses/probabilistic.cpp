@@ -23,7 +23,7 @@ Value towards(Value labels, double even, double smoothing) {
   return smoothing == 0 ? labels : labels * (1 - smoothing) + smoothing * even;
 }
 
-// The labels of classes in the dtype of the predictions, moved towards an even distribution.
+// The labels in the dtype of the predictions, smoothed towards the uniform distribution.
 Value smoothed_classes(Value y_true, Value y_pred, double smoothing) {
   require(y_true.rank() > 0, "Arguments `target` and `output` must be at least rank 1. Received: ",
           "target.shape=", keras_shape(y_true.shape()),
@@ -44,7 +44,7 @@ Value normalized(Value p, int64_t axis) { return p / ops::sum(p, {axis}, true); 
 
 Value to_power(Value x, double exponent) { return ops::power(x, ops::scalar_like(x, exponent)); }
 
-// Truth and prediction with the labels as numbers.
+// Class indices and predictions.
 Value class_labels(Value y_true, Value y_pred, int64_t axis) {
   if (y_true.rank() == y_pred.rank() && y_true.shape()[axis] == 1)
     y_true = ops::squeeze(y_true, axis);
@@ -57,7 +57,7 @@ Value class_labels(Value y_true, Value y_pred, int64_t axis) {
   return cast_to(y_true, DType::i32);
 }
 
-// What the predictions say of the labels; 0 for a label that is no class.
+// The predictions at the labels; 0 for a label that is no class.
 Value at_labels(Value y_pred, Value labels, int64_t axis) {
   const int64_t classes = y_pred.shape()[axis];
   const Value inside = ops::clip(labels, 0, static_cast<double>(classes - 1));
@@ -132,7 +132,7 @@ LossTerms SparseCategoricalCrossentropy::call(Value y_true, Value y_pred) const 
   if (!ignore_class) return sparse_surprise(y_pred, labels, from_logits, classes);
   const Value valid =
       ops::not_equal(labels, ops::scalar_like(labels, static_cast<double>(*ignore_class)));
-  // What is predicted for samples that do not count must not matter, be it NaN.
+  // Predictions for ignored samples must not matter, even if they are NaN.
   const Value p = ops::where(ops::expand_dims(valid, classes), y_pred, ops::scalar_like(y_pred, 1));
   const Value losses = sparse_surprise(p, labels, from_logits, classes);
   return {ops::where(valid, losses, ops::scalar_like(losses, 0)), valid};

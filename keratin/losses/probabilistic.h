@@ -22,7 +22,7 @@ struct KERATIN_API Poisson {
 struct KERATIN_API BinaryCrossentropy {
   bool from_logits = false;
   double label_smoothing = 0;  // moves labels towards 1/2
-  int64_t axis = -1;           // averaged over
+  int64_t axis = -1;           // the mean is over this axis
 
   static constexpr std::string_view keras_name = "BinaryCrossentropy";
   static constexpr auto fields =
@@ -56,7 +56,7 @@ struct KERATIN_API BinaryFocalCrossentropy {
 struct KERATIN_API CategoricalCrossentropy {
   bool from_logits = false;
   double label_smoothing = 0;  // moves labels towards 1 / classes
-  int64_t axis = -1;           // that of the classes
+  int64_t axis = -1;           // of the classes
 
   static constexpr std::string_view keras_name = "CategoricalCrossentropy";
   static constexpr auto fields =
@@ -84,7 +84,7 @@ struct KERATIN_API CategoricalFocalCrossentropy {
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
-// -log p[t]: the truth is the number of a class. A number that is no class has no loss.
+// -log p[t]: y_true is the index of a class. The loss of an index that is no class is 0.
 struct KERATIN_API SparseCategoricalCrossentropy {
   bool from_logits = false;
   std::optional<int64_t> ignore_class = {};  // samples of this class do not count

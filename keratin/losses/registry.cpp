@@ -11,7 +11,7 @@ namespace {
 using Make = Loss (*)(const Json& config);
 using Table = std::map<std::string, Make, std::less<>>;
 
-// Keys of the base class, and of Keras 2: "auto" is its word for the default reduction.
+// Reads the keys of Keras's base class. In Keras 2, "auto" is the default reduction.
 bool read_option(LossOptions& options, const std::string& key, const Json& value) {
   if (key == "name") {
     if (!value.is_null()) options.name = value.as_string();
@@ -53,7 +53,7 @@ const Table& classes() {
   return all;
 }
 
-// The last two are Keras 2's.
+// The last two are from Keras 2.
 const std::map<std::string_view, std::string_view> aliases = {
     {"bce", "BinaryCrossentropy"},
     {"BCE", "BinaryCrossentropy"},
@@ -76,7 +76,7 @@ bool chooses_by_shape(std::string_view name) {
   return lower == "crossentropy" || lower == "ce";
 }
 
-// Chooses by the shapes it meets, as Keras does for "crossentropy".
+// Chooses by the shapes, as Keras does for "crossentropy".
 Value any_crossentropy(Value y_true, Value y_pred) {
   const int64_t outputs = y_pred.shape().back();
   if (outputs == 1) return losses::BinaryCrossentropy{}.call(y_true, y_pred).values;
@@ -85,7 +85,7 @@ Value any_crossentropy(Value y_true, Value y_pred) {
   return losses::CategoricalCrossentropy{}.call(y_true, y_pred).values;
 }
 
-// A wrapper says in its config which function it wraps, beside that function's arguments.
+// The function that a wrapper wraps. The wrapper's config has the function's arguments, too.
 Named unwrapped(const Named& wrapper) {
   const Json* function = wrapper.config.find("fn");
   require(function != nullptr, wrapper.class_name, ": expected a config with the key 'fn', got ",

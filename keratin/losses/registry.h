@@ -5,12 +5,12 @@
 
 namespace keratin {
 
-// The loss Keras calls so, by its class's or its function's name or an alias of it.
+// The loss of that class or function of Keras, or of an alias.
 Loss loss_by_name(const Named& named);
 bool is_loss_name(std::string_view name);
 
-// For losses and metrics alike, in a table by class: the class of that name, of that alias, or
-// whose name in snake case it is, as Keras names functions; the end where there is none.
+// Finds a class of losses or metrics in a table by class: by its name, by an alias, or by its name
+// in snake case, which is how Keras names functions. The end of the table if there is none.
 template <class Table, class Aliases>
 typename Table::const_iterator find_class(const Table& classes, const Aliases& aliases,
                                           std::string_view name) {

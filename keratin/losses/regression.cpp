@@ -8,14 +8,14 @@
 namespace keratin::losses {
 namespace {
 
-// Truth and prediction in one dtype and rank.
+// y_true and y_pred, brought to one dtype and rank.
 std::pair<Value, Value> paired(Value y_true, Value y_pred) {
   return to_same_rank(cast_like(y_true, y_pred), y_pred);
 }
 
 Value at_least(Value x, double low) { return ops::maximum(x, ops::scalar_like(x, low)); }
 
-// x / |x|, with ε for a length of 0.
+// x / max(|x|, ε)
 Value unit(Value x, int64_t axis) {
   const Value squares = ops::sum(ops::square(x), {axis}, true);
   return x * ops::rsqrt(at_least(squares, keras_epsilon * keras_epsilon));
@@ -62,7 +62,7 @@ LossTerms Huber::call(Value y_true, Value y_pred) const {
       {-1});
 }
 
-// x + softplus(-2x) - log 2: nothing overflows.
+// x + softplus(-2x) - log 2, which does not overflow.
 LossTerms LogCosh::call(Value y_true, Value y_pred) const {
   const auto [t, p] = paired(y_true, y_pred);
   const Value x = p - t;

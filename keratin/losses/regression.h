@@ -30,7 +30,7 @@ struct KERATIN_API MeanSquaredLogarithmicError {
   LossTerms call(Value y_true, Value y_pred) const;  // (log(max(t, ε) + 1) - log(max(p, ε) + 1))²
 };
 
-// -cos of the angle between t and p: -1 where they point the same way.
+// -cos of the angle between t and p: -1 where their directions are equal.
 struct KERATIN_API CosineSimilarity {
   int64_t axis = -1;
 
@@ -56,7 +56,7 @@ struct KERATIN_API LogCosh {
   LossTerms call(Value y_true, Value y_pred) const;  // log cosh(p - t)
 };
 
-// cos of the angle between t and p along an axis; 0 where one of them is 0.
+// cos of the angle between t and p along an axis; 0 if one of them is 0.
 KERATIN_API Value cosine_of_angle(Value y_true, Value y_pred, int64_t axis);
 
 }  // namespace keratin::losses

@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/losses/loss.h"
 
-// Losses of overlap, summed over some axes or, without, over everything at once.
+// Overlap losses, summed over the given axes; default: over all.
 namespace keratin::losses {
 
 struct KERATIN_API Dice {
@@ -15,15 +15,15 @@ struct KERATIN_API Dice {
 };
 
 struct KERATIN_API Tversky {
-  double alpha = 0.5;  // weighs what is missed: Σ t · (1 - p)
-  double beta = 0.5;   // weighs what is too much: Σ (1 - t) · p
+  double alpha = 0.5;  // the weight of misses: Σ t · (1 - p)
+  double beta = 0.5;   // the weight of false alarms: Σ (1 - t) · p
   std::optional<Sizes> axis = {};
 
   static constexpr std::string_view keras_name = "Tversky";
   static constexpr auto fields =
       field_list(field("alpha", &Tversky::alpha), field("beta", &Tversky::beta),
                  field("axis", &Tversky::axis));
-  // 1 - Σ t·p / (Σ t·p + alpha · missed + beta · too much + ε)
+  // 1 - Σ t·p / (Σ t·p + alpha · misses + beta · false alarms + ε)
   LossTerms call(Value y_true, Value y_pred) const;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 Value as_float(Value matches) { return ops::cast(matches, DType::f32); }
 
-// Fewer than k predictions are larger than that of the label; NaN, or a label that is no class,
-// counts as least.
+// True if fewer than k predictions are larger than the label's; NaN, or a label that is no class,
+// counts as the smallest.
 Value in_top_k(Value labels, Value y_pred, int64_t k) {
   constexpr double least = -std::numeric_limits<double>::infinity();
   const Value own = ops::one_hot(labels, y_pred.shape().back(), DType::boolean);

@@ -22,7 +22,8 @@ struct KERATIN_API BinaryAccuracyConfig {
   Value call(Value y_true, Value y_pred) const;
 };
 
-// The largest prediction is that of the true class: of labels that are one-hot, or numbers.
+// How often the largest prediction is at the true class. Labels are one-hot; class indices for the
+// sparse metric.
 struct KERATIN_API CategoricalAccuracyConfig {
   static constexpr std::string_view keras_name = "CategoricalAccuracy";
   static constexpr Direction direction = Direction::up;
@@ -37,7 +38,7 @@ struct KERATIN_API SparseCategoricalAccuracyConfig {
   Value call(Value y_true, Value y_pred) const;
 };
 
-// The true class is among the k that are predicted most; of equals, all are.
+// How often the true class is among the k largest predictions; ties count.
 struct KERATIN_API TopKCategoricalAccuracyConfig {
   int64_t k = 5;
 
@@ -49,7 +50,7 @@ struct KERATIN_API TopKCategoricalAccuracyConfig {
 
 struct KERATIN_API SparseTopKCategoricalAccuracyConfig {
   int64_t k = 5;
-  bool from_sorted_ids = false;  // predictions are classes, the best one first
+  bool from_sorted_ids = false;  // predictions are class indices, best first
 
   static constexpr std::string_view keras_name = "SparseTopKCategoricalAccuracy";
   static constexpr Direction direction = Direction::up;

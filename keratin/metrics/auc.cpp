@@ -13,7 +13,7 @@
 namespace keratin::metrics {
 namespace {
 
-// Keras takes "roc" and "ROC", "interpolation" and "Interpolation".
+// Accepts "roc" and "ROC", "interpolation" and "Interpolation", as Keras does.
 AUCConfig standardized(AUCConfig config) {
   std::string& curve = config.curve;
   const std::string lower = lower_case(curve);
@@ -42,7 +42,7 @@ AUCConfig standardized(AUCConfig config) {
   return config;
 }
 
-// All thresholds but the last, and all but the first.
+// Values at all thresholds but the last, and at all but the first.
 Value upper(Value x) { return ops::slice_axis(x, 0, 0, x.shape()[0] - 1); }
 Value lower(Value x) { return ops::slice_axis(x, 0, 1, ops::to_end); }
 
@@ -91,18 +91,18 @@ void AUCMetric::update(Tracer& tracer, const Sample& sample) {
   add_confusion(tracer, counts_, seen, options_of_counts_);
 }
 
-Value AUCMetric::over_labels(Value parts) const {
-  if (!cfg.multi_label) return ops::sum(parts);
-  const Value areas = ops::sum(parts, {0});
-  if (!cfg.label_weights) return ops::mean(areas);
+Value AUCMetric::over_labels(Value areas) const {
+  if (!cfg.multi_label) return ops::sum(areas);
+  const Value by_label = ops::sum(areas, {0});
+  if (!cfg.label_weights) return ops::mean(by_label);
   const auto& list = cfg.label_weights->values();
   const Value weights = ops::constant(
-      areas.block(), Tensor::of(areas.dtype(), {static_cast<int64_t>(list.size())}, list));
-  return divide_no_nan(ops::sum(areas * weights), ops::sum(weights));
+      by_label.block(), Tensor::of(by_label.dtype(), {static_cast<int64_t>(list.size())}, list));
+  return divide_no_nan(ops::sum(by_label * weights), ops::sum(weights));
 }
 
-// Between thresholds true positives are interpolated, not precision, which is no line there (Davis
-// and Goadrich, 2006): with p = tp + fp, tp = a + slope · p, the area is
+// Between thresholds, true positives are interpolated linearly, not precision (Davis and Goadrich,
+// 2006): with p = tp + fp, tp = a + slope · p, the area is
 // slope · (Δtp + a · log(p₁ / p₀)) / positives.
 Value AUCMetric::under_precision_recall(const Counts& c) const {
   const Value p = c.tp + c.fp;
@@ -127,11 +127,11 @@ Value AUCMetric::under_curve(const Counts& c) const {
     x = recall;
     y = divide_no_nan(c.tp, c.tp + c.fp);
   } else {
-    // Gains over taking everything for positive (Flach and Kull, 2015).
+    // Gains over predicting positive always (Flach and Kull, 2015).
     const Value odds = divide_no_nan(c.tp + c.fn, c.tn + c.fp);
     const Value none = ops::equal(c.tp, zero_like(c.tp));
-    const auto gain = [&](Value wrong, double otherwise) {
-      return ops::where(none, ops::full_like(c.tp, otherwise),
+    const auto gain = [&](Value wrong, double fallback) {
+      return ops::where(none, ops::full_like(c.tp, fallback),
                         1 - odds * divide_no_nan(wrong, c.tp));
     };
     x = gain(c.fn, 0);

@@ -9,8 +9,8 @@ struct KERATIN_API AUCConfig {
   int64_t num_thresholds = 200;
   std::string curve = "ROC";                           // or "PR", "PRGAIN"
   std::string summation_method = "interpolation";      // or "minoring", "majoring"
-  std::optional<std::vector<double>> thresholds = {};  // those between 0 and 1, instead of a number
-  bool multi_label = false;                            // labels have curves of their own
+  std::optional<std::vector<double>> thresholds = {};  // between 0 and 1, instead of num_thresholds
+  bool multi_label = false;                            // one curve for each label
   std::optional<int64_t> num_labels = {};
   std::optional<Numbers> label_weights = {};
   bool from_logits = false;
@@ -41,7 +41,7 @@ class KERATIN_API AUCMetric final : public MetricOf<AUCMetric, AUCConfig> {
   void add_counts(const Shape& shape);
   Value under_precision_recall(const Counts& counts) const;
   Value under_curve(const Counts& counts) const;
-  Value over_labels(Value parts) const;
+  Value over_labels(Value areas) const;
 
   ConfusionOptions options_of_counts_;
   ConfusionCounts counts_;

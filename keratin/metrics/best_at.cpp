@@ -8,9 +8,9 @@
 namespace keratin::metrics {
 namespace {
 
-// A config's first field: the least value, and its name.
+// A config's first field: the lower bound, with its name.
 template <class Config>
-auto least_field() {
+auto bound_field() {
   return Config::fields([](const auto& first, const auto&...) { return first; });
 }
 
@@ -32,10 +32,10 @@ Value rate(Rate which, Tracer& tracer, const ConfusionCounts& counts) {
 template <class Config>
 BestAt<Config>::BestAt(Config config, MetricOptions options)
     : MetricOf<BestAt<Config>, Config>(std::move(config), std::move(options)) {
-  const auto least = least_field<Config>();
-  const double value = this->cfg.*least.member;
-  require(value >= 0 && value <= 1, "Argument `", least.name,
-          "` must be in the range [0, 1]. Received: ", least.name, "=", value);
+  const auto bound = bound_field<Config>();
+  const double value = this->cfg.*bound.member;
+  require(value >= 0 && value <= 1, "Argument `", bound.name,
+          "` must be in the range [0, 1]. Received: ", bound.name, "=", value);
   const int64_t count = this->cfg.num_thresholds;
   require(count > 0,
           "Argument `num_thresholds` must be an integer > 0. Received: num_thresholds=", count);
@@ -57,7 +57,7 @@ template <class Config>
 Value BestAt<Config>::result(Tracer& tracer) {
   const Value best = rate(Config::best, tracer, counts_);
   const Value enough =
-      rate(Config::least, tracer, counts_) >= this->cfg.*least_field<Config>().member;
+      rate(Config::bounded, tracer, counts_) >= this->cfg.*bound_field<Config>().member;
   return ops::max(ops::where(enough, best, ops::scalar_like(best, 0)));
 }
 

@@ -5,12 +5,13 @@
 #include "keratin/base/export.h"
 #include "keratin/metrics/confusion_matrix.h"
 
-// The best of one rate over all thresholds at which another is high enough; 0 if there is none.
+// The maximum of one rate over all thresholds at which another rate is at least some value; 0 if
+// there is no such threshold.
 namespace keratin::metrics {
 
 enum class Rate : uint8_t { sensitivity, specificity, precision };  // sensitivity is recall
 
-// A config names both rates, and has the least value of one of them.
+// The config names both rates, `best` and `bounded`; its first field is the lower bound.
 template <class Config>
 class KERATIN_API BestAt final : public MetricOf<BestAt<Config>, Config> {
  public:
@@ -23,16 +24,16 @@ class KERATIN_API BestAt final : public MetricOf<BestAt<Config>, Config> {
   ConfusionCounts counts_;
 };
 
-inline constexpr double to_be_given = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double required = std::numeric_limits<double>::quiet_NaN();
 
 struct KERATIN_API SensitivityAtSpecificityConfig {
-  double specificity = to_be_given;
+  double specificity = required;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
 
   static constexpr std::string_view keras_name = "SensitivityAtSpecificity";
   static constexpr Direction direction = Direction::up;
-  static constexpr Rate best = Rate::sensitivity, least = Rate::specificity;
+  static constexpr Rate best = Rate::sensitivity, bounded = Rate::specificity;
   static constexpr auto fields =
       field_list(field("specificity", &SensitivityAtSpecificityConfig::specificity),
                  field("num_thresholds", &SensitivityAtSpecificityConfig::num_thresholds),
@@ -40,13 +41,13 @@ struct KERATIN_API SensitivityAtSpecificityConfig {
 };
 
 struct KERATIN_API SpecificityAtSensitivityConfig {
-  double sensitivity = to_be_given;
+  double sensitivity = required;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
 
   static constexpr std::string_view keras_name = "SpecificityAtSensitivity";
   static constexpr Direction direction = Direction::up;
-  static constexpr Rate best = Rate::specificity, least = Rate::sensitivity;
+  static constexpr Rate best = Rate::specificity, bounded = Rate::sensitivity;
   static constexpr auto fields =
       field_list(field("sensitivity", &SpecificityAtSensitivityConfig::sensitivity),
                  field("num_thresholds", &SpecificityAtSensitivityConfig::num_thresholds),
@@ -54,13 +55,13 @@ struct KERATIN_API SpecificityAtSensitivityConfig {
 };
 
 struct KERATIN_API PrecisionAtRecallConfig {
-  double recall = to_be_given;
+  double recall = required;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
 
   static constexpr std::string_view keras_name = "PrecisionAtRecall";
   static constexpr Direction direction = Direction::up;
-  static constexpr Rate best = Rate::precision, least = Rate::sensitivity;
+  static constexpr Rate best = Rate::precision, bounded = Rate::sensitivity;
   static constexpr auto fields =
       field_list(field("recall", &PrecisionAtRecallConfig::recall),
                  field("num_thresholds", &PrecisionAtRecallConfig::num_thresholds),
@@ -68,13 +69,13 @@ struct KERATIN_API PrecisionAtRecallConfig {
 };
 
 struct KERATIN_API RecallAtPrecisionConfig {
-  double precision = to_be_given;
+  double precision = required;
   int64_t num_thresholds = 200;
   std::optional<int64_t> class_id = {};
 
   static constexpr std::string_view keras_name = "RecallAtPrecision";
   static constexpr Direction direction = Direction::up;
-  static constexpr Rate best = Rate::sensitivity, least = Rate::precision;
+  static constexpr Rate best = Rate::sensitivity, bounded = Rate::precision;
   static constexpr auto fields =
       field_list(field("precision", &RecallAtPrecisionConfig::precision),
                  field("num_thresholds", &RecallAtPrecisionConfig::num_thresholds),

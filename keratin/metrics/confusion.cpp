@@ -25,7 +25,7 @@ Shape shape_of(const ConfusionOptions& options) {
   return {static_cast<int64_t>(options.thresholds.size())};
 }
 
-// One threshold gives a number.
+// A number if there is one threshold.
 Value number_or_vector(Value result) {
   return result.shape().count() == 1 ? ops::squeeze(result, 0) : result;
 }

@@ -3,8 +3,8 @@
 #include "keratin/base/export.h"
 #include "keratin/metrics/confusion_matrix.h"
 
-// Metrics of decisions at thresholds. With one threshold the result is a number, with several it is
-// a vector.
+// Metrics of decisions at thresholds. The result is a number for one threshold, a vector for
+// several.
 namespace keratin::metrics {
 
 // One of the four counts.
@@ -21,7 +21,7 @@ class KERATIN_API ConfusionCount final : public MetricOf<ConfusionCount<Config>,
 };
 
 struct KERATIN_API TruePositivesConfig {
-  std::optional<Numbers> thresholds = {};  // 0.5
+  std::optional<Numbers> thresholds = {};  // default: 0.5
   static constexpr std::string_view keras_name = "TruePositives";
   static constexpr auto counted = &ConfusionCounts::true_positives;
   static constexpr auto fields = field_list(field("thresholds", &TruePositivesConfig::thresholds));
@@ -58,9 +58,9 @@ class KERATIN_API RateOf final : public MetricOf<RateOf<Config>, Config> {
   ConfusionCounts counts_;
 };
 
-// Of what was taken for positive, how much is.
+// The share of true positives among predicted positives.
 struct KERATIN_API PrecisionConfig {
-  std::optional<Numbers> thresholds = {};  // 0.5; with top_k, none
+  std::optional<Numbers> thresholds = {};  // default: 0.5; none with top_k
   std::optional<int64_t> top_k = {};
   std::optional<int64_t> class_id = {};
 
@@ -71,7 +71,7 @@ struct KERATIN_API PrecisionConfig {
                                             field("top_k", &PrecisionConfig::top_k),
                                             field("class_id", &PrecisionConfig::class_id));
 };
-// Of what is positive, how much was taken for it.
+// The share of true positives among all positives.
 struct KERATIN_API RecallConfig {
   std::optional<Numbers> thresholds = {};
   std::optional<int64_t> top_k = {};

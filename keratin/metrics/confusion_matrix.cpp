@@ -19,11 +19,11 @@ namespace {
 
 constexpr double never = -1e10;
 
-// A batch as [predictions], or [predictions, labels] where labels count each for itself.
+// A batch as [predictions], or [predictions, labels] if labels are counted separately.
 struct Decisions {
   Value truth;  // bool
   Value scores;
-  Value weights;  // ones where there are none
+  Value weights;  // ones by default
 };
 
 void add_to(Tracer& tracer, const Variable& variable, Value value) {
@@ -36,7 +36,7 @@ Value one_class(Value x, int64_t class_id) {
                    last);
 }
 
-// All but the k largest are never positive.
+// Makes all but the k largest predictions negative.
 Value only_top_k(Value scores, int64_t k) {
   const Value best = ops::top_k(scores, k).indices;
   const Value kept = ops::sum(ops::one_hot(best, scores.shape().back(), scores.dtype()), {-2});
@@ -74,20 +74,20 @@ Decisions decide(const Sample& sample, const ConfusionOptions& options) {
   return {flat(truth), flat(scores), flat(weights)};
 }
 
-// Each prediction is above some thresholds: those up to the interval it lies in. Sums over
-// intervals from above give the counts of all.
+// A prediction is above all thresholds up to its interval. Cumulative sums over the intervals, from
+// the last one on, give the counts of all thresholds.
 void add_evenly(Tracer& tracer, const ConfusionCounts& counts, const Decisions& d,
                 const std::vector<double>& thresholds) {
   const auto count = static_cast<int64_t>(thresholds.size());
   Value interval = ops::ceil(ops::clip(d.scores, 0, 1) * static_cast<double>(count - 1)) - 1;
-  // Outermost thresholds beyond 0 and 1 leave nothing below; otherwise 0 is above no threshold.
+  // If the outer thresholds are beyond 0 and 1, no prediction is below all; otherwise 0 is.
   const bool all_inside = thresholds.front() < 0 || thresholds.back() > 1;
   if (all_inside) interval = ops::relu(interval);
   interval = ops::where(ops::isnan(interval), ops::scalar_like(interval, 0), interval);
   const Value slot = ops::cast(interval + 1, DType::i32);
 
   Dims dims = d.scores.shape().dims();
-  dims[0] = count + 1;  // the first slot is below all thresholds
+  dims[0] = count + 1;  // the first one is below all thresholds
   const Value empty = ops::full(d.scores.block(), DType::f32, dims, 0);
   const auto above = [&](Value weights) {
     const Value per_slot = ops::scatter_add_along_axis(empty, slot, weights, 0);
@@ -103,7 +103,7 @@ void add_evenly(Tracer& tracer, const ConfusionCounts& counts, const Decisions& 
   add_to(tracer, counts.false_negatives, ops::sum(of_true, {0}) - tp);
 }
 
-// Every prediction against every threshold.
+// Compares every prediction with every threshold.
 void add_compared(Tracer& tracer, const ConfusionCounts& counts, const Decisions& d,
                   const std::vector<double>& thresholds) {
   Dims column(static_cast<size_t>(d.scores.rank()) + 1, 1);
@@ -125,8 +125,8 @@ void add_compared(Tracer& tracer, const ConfusionCounts& counts, const Decisions
 
 }  // namespace
 
-std::vector<double> parse_thresholds(const std::optional<Numbers>& given, double otherwise) {
-  if (!given) return {otherwise};
+std::vector<double> parse_thresholds(const std::optional<Numbers>& given, double fallback) {
+  if (!given) return {fallback};
   std::string wrong;
   for (const double t : given->values())
     if (!(t >= 0 && t <= 1)) wrong += text(wrong.empty() ? "" : ", ", t);
@@ -135,8 +135,8 @@ std::vector<double> parse_thresholds(const std::optional<Numbers>& given, double
 }
 
 std::vector<double> even_thresholds(int64_t count) {
-  constexpr int64_t most = 1 << 20;  // a config could ask for more than there is memory
-  require(count <= most, "Argument `num_thresholds` must be at most ", most,
+  constexpr int64_t max_count = 1 << 20;  // a config could request more than there is memory
+  require(count <= max_count, "Argument `num_thresholds` must be at most ", max_count,
           ". Received: num_thresholds=", count);
   std::vector<double> thresholds;
   for (int64_t i = 0; i < count; ++i)

@@ -7,10 +7,10 @@
 namespace keratin::metrics {
 
 struct KERATIN_API FBetaScoreConfig {
-  // "micro", "macro", "weighted", or nothing: one score per class.
+  // "micro", "macro", "weighted"; null: one score per class.
   std::optional<std::string> average = {};
-  double beta = 1;                       // recall weighs so much more
-  std::optional<double> threshold = {};  // nothing: the largest of a row is positive
+  double beta = 1;                       // recall weighs beta times as much as precision
+  std::optional<double> threshold = {};  // default: the largest of a row is positive
 
   static constexpr std::string_view keras_name = "FBetaScore";
   static constexpr std::string_view default_name = "fbeta_score";

@@ -20,7 +20,7 @@ std::vector<int64_t> all_classes(int64_t count) {
   return ids;
 }
 
-// One class per position, in a row.
+// The classes of all positions, as a vector.
 Value class_row(Value x, bool sparse, int64_t axis) {
   if (!sparse) x = ops::argmax(x, axis);
   return ops::reshape(cast_to(x, DType::i64), {ops::infer_size});
@@ -76,7 +76,7 @@ void IoUState::update(Tracer& tracer, const Sample& sample) {
     if (weight.rank() > 1) weight = ops::reshape(weight, {ops::infer_size});
     weight = ops::broadcast_to(weight, t.shape().dims());
   }
-  // What does not count adds 0 to the first pair.
+  // Ignored positions add 0 to the first pair.
   weight = ops::where(counts, weight, ops::scalar_like(weight, 0));
   const Value pair = ops::where(counts, t * classes + p, ops::scalar_like(t, 0));
   const int64_t pairs = settings_.num_classes * settings_.num_classes;

@@ -4,20 +4,20 @@
 #include "keratin/metrics/metric.h"
 
 // Intersection over union of classes: tp / (tp + fp + fn), averaged over those that occur. The
-// state counts pairs of classes, in integers unless asked for another dtype.
+// state counts pairs of classes, in integers by default.
 namespace keratin::metrics {
 
 inline constexpr DType iou_dtype = DType::i32;
 
-// What the metrics of this family differ in.
+// The settings in which the metrics of this family differ.
 struct IoUSettings {
   int64_t num_classes = 0;
   std::vector<int64_t> target_class_ids = {};
   std::optional<int64_t> ignore_class = {};
-  bool sparse_y_true = true;  // numbers of classes; else scores along the axis
+  bool sparse_y_true = true;  // class indices; else scores along the axis
   bool sparse_y_pred = true;
   int64_t axis = -1;
-  std::optional<double> threshold = {};  // predictions are chances of class 1
+  std::optional<double> threshold = {};  // predictions are probabilities of class 1
 };
 
 class KERATIN_API IoUState : public MetricState {
@@ -63,7 +63,7 @@ struct KERATIN_API IoUConfig {
   IoUSettings settings() const;
 };
 
-// Of two classes, told apart by a threshold.
+// For two classes, which a threshold separates.
 struct KERATIN_API BinaryIoUConfig {
   std::vector<int64_t> target_class_ids = {0, 1};
   double threshold = 0.5;
@@ -76,7 +76,7 @@ struct KERATIN_API BinaryIoUConfig {
   IoUSettings settings() const;
 };
 
-// Of all classes.
+// For all classes.
 struct KERATIN_API MeanIoUConfig {
   int64_t num_classes = 0;
   std::optional<int64_t> ignore_class = {};

@@ -30,7 +30,7 @@ void MetricState::build(const Shape& y_true, const Shape& y_pred) {
 }
 
 void MetricState::require_built() const {
-  require(built_, "metric '", name(), "': its result follows from data, and it was given none yet");
+  require(built_, "metric '", name(), "': it has no result before the first update");
 }
 
 Variable MetricState::add_variable(const std::string& name, const Shape& shape, DType dtype) {
@@ -159,9 +159,9 @@ Value MeanState::result(Tracer& tracer) {
   return divide_no_nan(tracer.read(total_), tracer.read(count_));
 }
 
-Metric::Metric(const std::string& name) : Metric(metric_asked_for(name)) {
+Metric::Metric(const std::string& name) : Metric(metric_from_user_name(name)) {
   state_->set_name(name);
-  asked_for_ = name;
+  requested_name_ = name;
 }
 
 Metric Metric::of_function(Function function, MetricOptions options) {
@@ -169,7 +169,7 @@ Metric Metric::of_function(Function function, MetricOptions options) {
 }
 
 Json Metric::to_json() const {
-  if (!asked_for_.empty()) return asked_for_;
+  if (!requested_name_.empty()) return requested_name_;
   require(!state_->class_name().empty(), "metric '", name(),
           "' is a function of the program: it has no config to be saved");
   Json config = Json::Object{{"name", name()}, {"dtype", keras_name(state_->dtype())}};

@@ -14,20 +14,20 @@
 namespace keratin {
 
 struct MetricOptions {
-  std::string name = {};            // "" is Keras's for the class
-  std::optional<DType> dtype = {};  // nothing is Keras's for the class: f32 but for IoU
+  std::string name = {};            // default: Keras's name of the class
+  std::optional<DType> dtype = {};  // default: Keras's for the class, f32 except for IoU
 };
 
-// What a metric sees of one batch. Plain means look at `y_pred` alone.
+// A batch, as values of a program. Mean and Sum use `y_pred` only.
 struct Sample {
   Value y_true;
   Value y_pred;
   std::optional<Value> weight = {};
-  std::optional<Value> mask = {};  // that of the prediction
+  std::optional<Value> mask = {};  // the prediction's mask
   Dialect dialect = Dialect::keras3;
 };
 
-// The same as data.
+// A batch, as data.
 struct SampleData {
   std::optional<Tensor> y_true;
   Tensor y_pred;
@@ -35,11 +35,11 @@ struct SampleData {
   std::optional<Tensor> mask = {};
 };
 
-// Which way a metric gets better, where that is known. Callbacks ask.
+// Whether a metric gets better upwards or downwards, if that is known; for callbacks.
 enum class Direction : uint8_t { none, up, down };
 
-// A number about a model, or several, gathered over batches in variables of its own. Two methods
-// write programs: `update` adds a batch, `result` says what all of them give.
+// One number or several about a model, accumulated over batches in variables. Two methods write
+// programs: `update` adds a batch, `result` computes the result of all batches so far.
 class KERATIN_API MetricState {
  public:
   virtual ~MetricState() = default;
@@ -55,17 +55,17 @@ class KERATIN_API MetricState {
   DType dtype() const { return *options_.dtype; }
   const MetricOptions& options() const { return options_; }
 
-  // Before the first update: where the variables follow from the data, it makes them, once.
+  // Called before the first update: makes the variables whose shapes depend on the data, once.
   void build(const Shape& y_true, const Shape& y_pred);
   virtual void update(Tracer& tracer, const Sample& sample) = 0;
   virtual Value result(Tracer& tracer) = 0;
   virtual Direction direction() const { return Direction::none; }
-  virtual bool falls() const { return direction() == Direction::down; }
+  virtual bool lower_is_better() const { return direction() == Direction::down; }
 
   const std::vector<Variable>& variables() const { return variables_; }
-  virtual void reset();  // every variable to where it began
+  virtual void reset();  // sets all variables to their first values
 
-  // On data: programs of these two methods, compiled once for each set of shapes.
+  // `update` and `result` on data: their programs are compiled once for each set of shapes.
   void update_with(const SampleData& data, const EngineOptions& options = {});
   Tensor current(const EngineOptions& options = {});
 
@@ -79,7 +79,7 @@ class KERATIN_API MetricState {
   }
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype);
   void add(Tracer& tracer, const Variable& variable, Value value) const;
-  // Complains in `result` when there was no update yet.
+  // An error if there was no update yet.
   void require_built() const;
 
   MetricOptions options_;
@@ -90,7 +90,7 @@ class KERATIN_API MetricState {
     std::optional<Executable> executable;
   };
   struct ProgramKey {
-    std::string data = {};  // what it is given
+    std::string data = {};  // dtypes and shapes of the inputs
     EngineOptions options = {};
     static constexpr auto fields =
         field_list(field("data", &ProgramKey::data), field("options", &ProgramKey::options));
@@ -109,9 +109,9 @@ class KERATIN_API MetricState {
   detail::LruCache<ProgramKey, Program, Memory> programs_;
 };
 
-// A metric whose own config is a struct with a field list and Keras's name. The struct may say
-// `default_name`, `default_dtype` and `direction` where these are not the class in snake case, f32
-// and none; `void check() const` refuses what means nothing.
+// A metric whose own config is a struct with a field list and Keras's name. The struct may have
+// `default_name`, `default_dtype` and `direction` if these are not the class in snake case, f32 and
+// none. `void check() const` refuses invalid configs.
 template <class Derived, class Config, class Base = MetricState>
 class KERATIN_API MetricOf : public Base {
  public:
@@ -152,19 +152,19 @@ class KERATIN_API MeanState : public MetricState {
 
  protected:
   MeanState(std::string_view class_name, MetricOptions options);
-  // Values of samples; a mask of these counts only beside weights, as in Keras.
+  // Adds the values of samples; as in Keras, a mask has an effect only beside weights.
   void add_values(Tracer& tracer, Value values, std::optional<Value> weight,
                   const std::optional<Value>& mask = {});
-  // What a function gave for a batch, with the mask of the prediction. In Keras 2 the number of a
-  // batch is a mean like that of a loss, and batches count by how many samples they have.
+  // Adds the values that a function computed for a batch. In Keras 2 the value of a batch is a mean
+  // as in losses, and batches are weighted by their numbers of samples.
   void add_terms(Tracer& tracer, const LossTerms& terms, const Sample& sample);
 
  private:
   Variable total_, count_;
 };
 
-// The values of samples, weighted, down to one per sample, and the weights likewise. `reduce` is a
-// mean or a sum over some axes.
+// Weighted values, reduced to one per sample, and the weights, reduced likewise. `reduce` is a mean
+// or a sum over axes.
 using Reduce = Value (*)(Value, const Dims&, bool);
 struct Samplewise {
   Value values;
@@ -174,7 +174,7 @@ KERATIN_API Samplewise samplewise(Value values, std::optional<Value> weight,
                                   const std::optional<Value>& mask, DType dtype, Reduce reduce);
 
 // The mean of a function of each sample. A config has `Value call(Value y_true, Value y_pred)
-// const`, or it is a loss: those fall, and they compute in floats.
+// const`, or it is a loss: for these, lower is better, and predictions are cast to floats.
 template <class Config>
 class KERATIN_API MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanState> {
  public:
@@ -196,7 +196,7 @@ class KERATIN_API MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanSta
 };
 
 // A metric as users name it: by Keras's name ("accuracy", "AUC"), from one of the types in
-// metrics.h, or from a callable whose mean is wanted. Copies share the state.
+// metrics.h, or from a callable, for its mean. Copies share the state.
 class KERATIN_API Metric {
  public:
   using Function = std::function<Value(Value y_true, Value y_pred)>;
@@ -215,7 +215,7 @@ class KERATIN_API Metric {
   const std::shared_ptr<MetricState>& ptr() const { return state_; }
   const std::vector<Variable>& variables() const { return state_->variables(); }
 
-  // On data: adds a batch, says what all of them give, forgets them.
+  // On data: add a batch; the result of all batches; forget them.
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const std::optional<Tensor>& sample_weight = {},
                     const std::optional<Tensor>& mask = {}) const {
@@ -223,7 +223,7 @@ class KERATIN_API Metric {
   }
   Tensor result() const { return state_->current(); }
   void reset_state() const { state_->reset(); }
-  // Adds a batch and gives the result of all so far.
+  // Adds a batch and returns the result of all so far.
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const std::optional<Tensor>& sample_weight = {}) const {
     update_state(y_true, y_pred, sample_weight);
@@ -237,8 +237,8 @@ class KERATIN_API Metric {
     return copy;
   }
 
-  // What Keras's `serialize` gives: an envelope, or the name by which the metric was asked for. A
-  // callable has neither, which is an error.
+  // What Keras's `serialize` returns: an envelope, or the name by which the metric was requested.
+  // An error for a callable, which has neither.
   Json to_json() const;
   static Metric from_json(const Json& json);
 
@@ -246,7 +246,7 @@ class KERATIN_API Metric {
   static Metric of_function(Function function, MetricOptions options);
 
   std::shared_ptr<MetricState> state_;
-  std::string asked_for_ = {};
+  std::string requested_name_ = {};
 };
 
 // The metric a user holds: AUC({.num_thresholds = 100}).

@@ -3,7 +3,7 @@
 #include "keratin/base/export.h"
 #include "keratin/metrics/metric.h"
 
-// Totals and means of what they are given.
+// Sums and means of values.
 namespace keratin::metrics {
 
 struct KERATIN_API MeanConfig {
@@ -53,7 +53,7 @@ class KERATIN_API OfValues : public SharedMetric<M> {
 using Mean = OfValues<MeanMetric>;
 using Sum = OfValues<SumMetric>;
 
-// The mean of any function. `config` is what Keras writes of one that it knows by name.
+// The mean of any function. `config` is Keras's config of a function that it knows by name.
 class KERATIN_API MeanOfFunction final : public MeanState {
  public:
   using Function = std::function<LossTerms(Value y_true, Value y_pred)>;

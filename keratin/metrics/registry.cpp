@@ -16,7 +16,7 @@ bool read_option(MetricOptions& options, const std::string& key, const Json& val
   if (key == "name") {
     if (!value.is_null()) options.name = value.as_string();
   } else if (key == "dtype") {
-    // A policy is written as an object; what it computes in is the metric's dtype.
+    // A policy is written as an object; its compute dtype is the metric's dtype.
     if (!value.is_null()) options.dtype = DTypePolicy::from_json(value).compute();
   } else {
     return false;
@@ -69,7 +69,7 @@ const std::map<std::string_view, std::string_view> aliases = {
     {"MSLE", "MeanSquaredLogarithmicError"},
 };
 
-// Functions of a sample that are no losses, made of their arguments.
+// Makes a function of metrics, which is no loss, from its arguments.
 using MakeFunction = Metric::Function (*)(const Json& arguments);
 
 template <class Config>
@@ -90,8 +90,8 @@ Metric mean_of(const Loss& loss, MetricOptions options, Json config) {
                                     std::move(options), std::move(config), Direction::down);
 }
 
-// A wrapper says in its config which function it wraps, beside that function's arguments; Keras 2
-// by its name alone.
+// A metric from the config of a wrapper, which has the wrapped function beside that function's
+// arguments; in Keras 2, the name of the function.
 Metric make_wrapper(const Json& config) {
   using namespace metrics;
   static const auto functions =
@@ -123,7 +123,7 @@ Metric make_wrapper(const Json& config) {
   return mean_of(loss, options, own);
 }
 
-// Chooses by the shapes it meets, as Keras does for "accuracy".
+// Chooses by the shapes, as Keras does for "accuracy".
 Value any_accuracy(Value y_true, Value y_pred) {
   if (y_pred.shape().back() == 1) return metrics::BinaryAccuracyConfig{}.call(y_true, y_pred);
   const bool numbers = y_true.rank() < y_pred.rank() || y_true.shape().back() == 1;
@@ -140,11 +140,11 @@ Metric metric_by_name(const Named& named) {
   return found->second(named.config);
 }
 
-Metric metric_asked_for(const std::string& name) {
+Metric metric_from_user_name(const std::string& name) {
   const std::string lower = lower_case(name);
   if (lower == "accuracy" || lower == "acc")
     return metrics::MeanMetricWrapper(any_accuracy, {}, {}, Direction::up);
-  // The function of a loss serves as a metric, too: "huber".
+  // Functions of losses are metrics, too: "huber".
   if (find_class(classes(), aliases, name) == classes().end() && is_loss_name(name))
     return mean_of(loss_by_name({name}), {}, {});
   return metric_by_name({name});

@@ -5,9 +5,9 @@
 
 namespace keratin {
 
-// The metric of that class, or of that name in Keras, with its config.
+// The metric of that class or name of Keras, with its config.
 Metric metric_by_name(const Named& named);
-// What a user gets who asks by a name alone: "accuracy" and "acc" depend on the shapes they meet.
-Metric metric_asked_for(const std::string& name);
+// The metric that a user requests by name: "accuracy" and "acc" choose by the shapes.
+Metric metric_from_user_name(const std::string& name);
 
 }  // namespace keratin

@@ -11,7 +11,7 @@ namespace {
 
 Value centred(Value x, int64_t axis) { return x - ops::mean(x, {axis}, true); }
 
-// Truth and prediction of [batch, outputs], in the metric's dtype.
+// y_true and y_pred as [batch, outputs], in the metric's dtype.
 std::pair<Value, Value> paired(const Sample& sample, DType dtype) {
   return to_same_rank(cast_to(sample.y_true, dtype), cast_to(sample.y_pred, dtype));
 }
@@ -61,7 +61,7 @@ R2ScoreMetric::R2ScoreMetric(R2ScoreConfig config, MetricOptions options)
       samples_(add_variable("num_samples", {}, DType::f32)) {}
 
 void R2ScoreMetric::make_variables(const Shape& y_true, const Shape& y_pred) {
-  // [batch] against [batch, 1] is [batch, 1].
+  // [batch] is broadcast against [batch, 1].
   const bool columns = y_true.rank() + y_pred.rank() == 3;
   require((y_true.rank() == 2 && y_pred.rank() == 2) ||
               (columns && (y_true.rank() == 2 ? y_true : y_pred).back() == 1),
@@ -99,7 +99,7 @@ Value R2ScoreMetric::result(Tracer& tracer) {
   else if (cfg.class_aggregation == "variance_weighted_average")
     score = ops::sum(total * score) / ops::sum(total);
   if (cfg.num_regressors == 0) return score;
-  // Without enough samples the score stays as it is.
+  // The adjustment needs enough samples.
   const auto regressors = static_cast<double>(cfg.num_regressors);
   const Value samples = tracer.read(samples_);
   const Value adjusted = 1 - (1 - score) * (samples - 1) / (samples - regressors - 1);

@@ -4,7 +4,7 @@
 #include "keratin/losses/regression.h"
 #include "keratin/metrics/metric.h"
 
-// How far numbers are from each other, or how much one tells of the other.
+// Distances and correlations between y_true and y_pred.
 namespace keratin::metrics {
 
 struct KERATIN_API LogCoshErrorConfig {
@@ -16,7 +16,7 @@ struct KERATIN_API LogCoshErrorConfig {
   }
 };
 
-// cos of the angle: 1 where both point the same way. The loss of this name is its negative.
+// cos of the angle between t and p; the loss of this name is its negative.
 struct KERATIN_API CosineSimilarityConfig {
   int64_t axis = -1;
 
@@ -39,7 +39,7 @@ struct KERATIN_API PearsonCorrelationConfig {
   Value call(Value y_true, Value y_pred) const;
 };
 
-// The same, less where means or variances differ. (Keras 3.15 centres t on the mean of p.)
+// The same, but smaller if means or variances differ. (Keras 3.15 centres t on the mean of p.)
 struct KERATIN_API ConcordanceCorrelationConfig {
   int64_t axis = -1;
 
@@ -65,9 +65,9 @@ class KERATIN_API RootMeanSquaredErrorMetric final
 };
 
 struct KERATIN_API R2ScoreConfig {
-  // "uniform_average", "variance_weighted_average", or nothing: one score per output.
+  // "uniform_average", "variance_weighted_average"; null: one score per output.
   std::optional<std::string> class_aggregation = "uniform_average";
-  int64_t num_regressors = 0;  // adjusts the score for so many explaining variables
+  int64_t num_regressors = 0;  // adjusts the score for this number of independent variables
 
   static constexpr std::string_view keras_name = "R2Score";
   static constexpr Direction direction = Direction::up;

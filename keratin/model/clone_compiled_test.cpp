@@ -59,7 +59,7 @@ TEST(CloneCompiled, TakesTheCurrentLearningRate) {
   model.compile({.optimizer = LossScaleOptimizer({.inner_optimizer = inner}), .loss = "mse"});
   const Model clone = clone_model(model);
   EXPECT_EQ(clone.optimizer().learning_rate(), 0.25);
-  EXPECT_NE(clone.optimizer().parts()[0].optimizer, inner.ptr());
+  EXPECT_NE(clone.optimizer().inner_optimizers()[0].optimizer, inner.ptr());
 }
 
 TEST(CloneCompiled, StaysUncompiledIfTheSourceIs) {

@@ -16,7 +16,7 @@ struct KERATIN_API AdadeltaConfig {
                  field("rho", &AdadeltaConfig::rho), field("epsilon", &AdadeltaConfig::epsilon));
 };
 
-// Steps as large as steps were, per gradient as large as gradients were:
+// Steps in proportion to the rms of past steps and, inversely, of past gradients:
 // d = -g·rms(d) / rms(g), averages by ρ; w += rate·d.
 class KERATIN_API AdadeltaOptimizer final : public OptimizerOf<AdadeltaOptimizer, AdadeltaConfig> {
  public:

@@ -23,7 +23,7 @@ AdafactorOptimizer::AdafactorOptimizer(AdafactorConfig config, OptimizerOptions 
     : OptimizerOf(std::move(config), std::move(options)) {}
 
 void AdafactorOptimizer::make_slots(const std::vector<Variable>& variables) {
-  // Keras keeps an integer where there is nothing to factor: files have it too.
+  // If there is nothing to factor, Keras keeps an integer instead, which files have, too.
   const auto placeholder = [&](const Variable& v) {
     const Variable made = add_variable(v.name(), {}, DType::i32);
     made.set_path(v.name());
@@ -55,7 +55,7 @@ Value AdafactorOptimizer::mean_square(const Step& s) const {
 }
 
 void AdafactorOptimizer::update(const Step& s) {
-  // Keras bounds the rate so with relative_step and without.
+  // Keras bounds the rate whether relative_step is set or not.
   const Value rate = ops::minimum(s.rate, 1.0 / ops::sqrt(s.count));
   const Value scale = ops::maximum(s.number(cfg.epsilon_2), rms(s.weight())) * rate;
   const Value step = s.gradient / ops::sqrt(mean_square(s));

@@ -23,8 +23,8 @@ struct KERATIN_API AdafactorConfig {
                  field("relative_step", &AdafactorConfig::relative_step));
 };
 
-// Adam in less memory: for matrices, the means of g² over rows and over columns stand for all of
-// it; steps are in proportion to the weights.
+// Adam with less memory: for matrices, it keeps the means of g² over rows and over columns only.
+// Steps are in proportion to the weights.
 class KERATIN_API AdafactorOptimizer final
     : public OptimizerOf<AdafactorOptimizer, AdafactorConfig> {
  public:

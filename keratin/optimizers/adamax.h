@@ -17,7 +17,7 @@ struct KERATIN_API AdamaxConfig {
       field("beta_2", &AdamaxConfig::beta_2), field("epsilon", &AdamaxConfig::epsilon));
 };
 
-// Adam with the largest recent gradient in place of the root of the mean square:
+// Adam with a decaying maximum of |g| instead of the rms of g:
 // u = max(β₂·u, |g|); w -= rate·m / ((1 - β₁ᵗ)·(u + ε)).
 class KERATIN_API AdamaxOptimizer final : public OptimizerOf<AdamaxOptimizer, AdamaxConfig> {
  public:

@@ -21,7 +21,7 @@ struct KERATIN_API AdamWConfig {
                  field("epsilon", &AdamWConfig::epsilon), field("amsgrad", &AdamWConfig::amsgrad));
 };
 
-// Adam that lets weights decay, see adam.h.
+// Adam with weight decay, see adam.h.
 class KERATIN_API AdamWOptimizer final : public OptimizerOf<AdamWOptimizer, AdamWConfig> {
  public:
   AdamWOptimizer(AdamWConfig config, OptimizerOptions options);

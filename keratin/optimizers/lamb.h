@@ -17,7 +17,7 @@ struct KERATIN_API LambConfig {
       field("beta_2", &LambConfig::beta_2), field("epsilon", &LambConfig::epsilon));
 };
 
-// Adam whose step of each variable is as large, in proportion to it, as the rate says:
+// Adam whose steps are in proportion to the norm of each variable:
 // w -= rate·|w| / |a|·a, where a is Adam's step.
 class KERATIN_API LambOptimizer final : public OptimizerOf<LambOptimizer, LambConfig> {
  public:

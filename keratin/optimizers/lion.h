@@ -16,7 +16,7 @@ struct KERATIN_API LionConfig {
                  field("beta_1", &LionConfig::beta_1), field("beta_2", &LionConfig::beta_2));
 };
 
-// Steps of one size: w -= rate·sign(β₁·m + (1 - β₁)·g); m = β₂·m + (1 - β₂)·g.
+// Steps of constant size: w -= rate·sign(β₁·m + (1 - β₁)·g); m = β₂·m + (1 - β₂)·g.
 class KERATIN_API LionOptimizer final : public OptimizerOf<LionOptimizer, LionConfig> {
  public:
   LionOptimizer(LionConfig config, OptimizerOptions options);

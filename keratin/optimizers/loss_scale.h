@@ -19,16 +19,16 @@ struct KERATIN_API LossScaleConfig {
                  field<Written::never>("dynamic", &LossScaleConfig::dynamic));
 };
 
-// Scales the loss, so that gradients of 16 bits do not vanish, and unscales gradients for another
-// optimizer. Where they are not finite it skips the step and halves the scale; after so many finite
-// ones it doubles it.
+// Scales the loss, so that gradients of 16 bits do not vanish, and unscales gradients for an inner
+// optimizer. If they are not finite, it skips the step and halves the scale; after
+// dynamic_growth_steps finite steps it doubles the scale.
 class KERATIN_API LossScaleState final : public OptimizerOf<LossScaleState, LossScaleConfig> {
  public:
   LossScaleState(LossScaleConfig config, OptimizerOptions options);
 
   Json get_config() const override;
   std::vector<Variable> variables() const override;
-  std::vector<Part> parts() const override {
+  std::vector<Inner> inner_optimizers() const override {
     return {{"inner_optimizer", cfg.inner_optimizer.ptr()}};
   }
   Value scale_loss(Tracer& tracer, Value loss) override;
@@ -47,7 +47,7 @@ class KERATIN_API LossScaleState final : public OptimizerOf<LossScaleState, Loss
 
 using LossScaleOptimizer = SharedOptimizer<LossScaleState>;
 
-// What training in mixed_float16 puts around an optimizer that was not told to scale the loss.
+// The optimizer inside a LossScaleOptimizer, unless it is one: for training in mixed_float16.
 KERATIN_API Optimizer with_scaled_loss(const Optimizer& inner);
 
 }  // namespace keratin

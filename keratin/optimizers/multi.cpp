@@ -87,8 +87,8 @@ std::vector<Variable> MultiOptimizerState::variables() const {
   return all;
 }
 
-std::vector<OptimizerState::Part> MultiOptimizerState::parts() const {
-  std::vector<OptimizerState::Part> all;
+std::vector<OptimizerState::Inner> MultiOptimizerState::inner_optimizers() const {
+  std::vector<Inner> all;
   std::map<std::string, size_t> used;
   for (const Share& share : shares_) {
     const std::string name = snake_case(share.optimizer->class_name());

@@ -5,7 +5,7 @@
 
 namespace keratin {
 
-// Which optimizer takes which variable: the one whose pattern, a regular expression, is the
+// Which optimizer updates which variable: the one whose pattern, a regular expression, matches the
 // variable's whole path, else the default one.
 struct KERATIN_API OptimizerMap {
   Optimizer default_optimizer = Optimizer(nullptr);
@@ -25,7 +25,7 @@ struct KERATIN_API MultiOptimizerConfig {
       field_list(field("optimizer_map", &MultiOptimizerConfig::optimizer_map));
 };
 
-// Gives each variable to one of several optimizers.
+// Updates each variable by one of several optimizers.
 class KERATIN_API MultiOptimizerState final
     : public OptimizerOf<MultiOptimizerState, MultiOptimizerConfig> {
  public:
@@ -33,7 +33,7 @@ class KERATIN_API MultiOptimizerState final
 
   Json get_config() const override;
   std::vector<Variable> variables() const override;
-  std::vector<OptimizerState::Part> parts() const override;
+  std::vector<Inner> inner_optimizers() const override;
   void apply(Tracer& tracer, Values gradients) override;
   double learning_rate() const override;
   void set_learning_rate(double rate) override;
@@ -46,7 +46,7 @@ class KERATIN_API MultiOptimizerState final
 
   struct Share {
     Optimizer optimizer;
-    std::vector<size_t> variables = {};  // their places among all
+    std::vector<size_t> variables = {};  // indices into all variables
   };
   std::vector<Share> shares_;
 };

@@ -38,9 +38,9 @@ struct KERATIN_API MuonConfig {
       field("rms_rate", &MuonConfig::rms_rate));
 };
 
-// Momentum made orthogonal, for matrices: w -= rate·orthogonal(g + μ·m), by Newton and Schulz's
+// Orthogonalized momentum, for matrices: w -= rate·orthogonal(g + μ·m), by Newton and Schulz's
 // iteration x = a·x + (b·A + c·A²)·x with A = x·xᵀ. Vectors, tensors of more axes and embeddings
-// follow AdamW.
+// are updated by AdamW.
 class KERATIN_API MuonOptimizer final : public OptimizerOf<MuonOptimizer, MuonConfig> {
  public:
   MuonOptimizer(MuonConfig config, OptimizerOptions options);

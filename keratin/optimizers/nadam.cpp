@@ -6,7 +6,7 @@
 namespace keratin {
 namespace {
 
-// β₁ as it warms up.
+// β₁ during its warm-up.
 Value warm(Value beta_1, Value count) {
   return beta_1 * (1.0 - ops::power(ops::scalar_like(count, 0.96), count) * 0.5);
 }
@@ -18,7 +18,7 @@ NadamOptimizer::NadamOptimizer(NadamConfig config, OptimizerOptions options)
 
 void NadamOptimizer::make_slots(const std::vector<Variable>& variables) {
   std::tie(momentums_, velocities_) = add_slot_pairs(variables, "momentum", "velocity");
-  // Keras gives it no name, so it has that of any variable.
+  // Keras gives it no name, so it has the default name of variables.
   product_ =
       add_variable("variable", {}, variables.empty() ? DType::f32 : variables[0].dtype(), "ones");
   product_.set_path("variable");

@@ -27,7 +27,7 @@ class KERATIN_API NadamOptimizer final : public OptimizerOf<NadamOptimizer, Nada
   void begin(Tracer& tracer, Value count) override;
   void update(const Step& step) override;
   std::vector<Variable> momentums_, velocities_;
-  Variable product_;  // of all u so far
+  Variable product_;  // the product of all u so far
 };
 
 using Nadam = SharedOptimizer<NadamOptimizer>;

@@ -52,7 +52,7 @@ Value clipped_by_norm(Value gradient, double limit) {
   return gradient * limit / ops::maximum(norm, ops::scalar_like(norm, limit));
 }
 
-// A factor for all gradients; NaN when their norm is not finite.
+// The factor that clips all gradients together; NaN if their norm is not finite.
 Value global_factor(const Values& gradients, double limit) {
   Value squares;
   for (const Value g : gradients) {
@@ -77,14 +77,14 @@ void warn_of_missing(const Values& gradients, const std::vector<Variable>& varia
             "`loss` argument?"));
 }
 
-// Whether the next step is one of every so many.
+// True if the next step is a multiple of `every`.
 Value is_due(Value made, int64_t every) {
   const Value next = made + 1.0;
   return ops::equal(ops::mod(next, ops::scalar_like(next, static_cast<double>(every))),
                     ops::scalar_like(next, 0));
 }
 
-// The device that makes a variable's step; none for a mirrored one, of which each copy has its own.
+// The device of a variable's step; null for mirrored variables, which are updated on each device.
 std::optional<Device> step_device(const Variable& v) {
   const VariableShards* sharded = shards_of(v);
   return sharded != nullptr && sharded->mirrored() ? std::nullopt : std::optional(v.device());
@@ -141,10 +141,10 @@ Variable OptimizerState::add_slot(const Variable& like, const std::string& name,
                                   const Initializer& initializer) {
   std::string of = like.path();
   std::replace(of.begin(), of.end(), '/', '_');
-  const bool is_sharded = shards_of(like) != nullptr;
-  const DeviceScope beside(is_sharded ? Device{} : like.device());
+  const bool on_several_devices = shards_of(like) != nullptr;
+  const DeviceScope beside(on_several_devices ? Device{} : like.device());
   const Variable slot = add_variable(of + '_' + name, like.shape(), like.dtype(), initializer);
-  if (is_sharded) to_store_.emplace_back(slot, like);
+  if (on_several_devices) unplaced_slots_.emplace_back(slot, like);
   return slot;
 }
 
@@ -168,13 +168,13 @@ std::pair<OptimizerState::Slots, OptimizerState::Slots> OptimizerState::add_slot
 
 void OptimizerState::build(const std::vector<Variable>& variables) {
   make(variables);
-  store_slots();
+  place_slots();
 }
 
-void OptimizerState::store_slots() {
-  for (; !to_store_.empty(); to_store_.pop_back())
-    store_like(to_store_.back().first, to_store_.back().second);
-  for (const Part& part : parts()) part.optimizer->store_slots();
+void OptimizerState::place_slots() {
+  for (; !unplaced_slots_.empty(); unplaced_slots_.pop_back())
+    store_like(unplaced_slots_.back().first, unplaced_slots_.back().second);
+  for (const Inner& inner : inner_optimizers()) inner.optimizer->place_slots();
 }
 
 void OptimizerState::make(const std::vector<Variable>& variables) {
@@ -235,8 +235,9 @@ Values OptimizerState::clipped(Values gradients) const {
 
 bool OptimizerState::decays(const Variable& variable) const {
   return std::find(undecayed_.begin(), undecayed_.end(), variable) == undecayed_.end() &&
-         std::none_of(undecayed_names_.begin(), undecayed_names_.end(),
-                      [&](const std::string& part) { return found_in(variable.name(), part); });
+         std::none_of(
+             undecayed_names_.begin(), undecayed_names_.end(),
+             [&](const std::string& pattern) { return found_in(variable.name(), pattern); });
 }
 
 void OptimizerState::step_all(Tracer& tracer, const Values& gradients) {

@@ -12,14 +12,14 @@
 
 namespace keratin {
 
-// What every optimizer can be given beside its own config.
+// The options of every optimizer.
 struct KERATIN_API OptimizerOptions {
   std::string name = {};
   std::optional<double> weight_decay = {};
   std::optional<double> clipnorm = {};         // of each gradient
   std::optional<double> clipvalue = {};        // of each element
   std::optional<double> global_clipnorm = {};  // of all gradients together
-  bool use_ema = false;                        // keeps moving averages of the weights
+  bool use_ema = false;                        // keep moving averages of the weights
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};
   std::optional<double> loss_scale_factor = {};
@@ -38,18 +38,18 @@ struct KERATIN_API OptimizerOptions {
       field("gradient_accumulation_steps", &OptimizerOptions::gradient_accumulation_steps));
 };
 
-// What one step of one variable sees.
+// The inputs of one step of one variable.
 struct KERATIN_API OptimizerStep {
   Tracer& tracer;
-  size_t index;  // of the variable: its slots are at the same place
+  size_t index;  // of the variable, and of its slots
   const Variable& variable;
-  Value gradient;  // these in the variable's dtype
+  Value gradient;  // this and the next two in the variable's dtype
   Value rate;
   Value count;  // this step's number, from 1
 
   Value read(const Variable& v) const;
   Value weight() const;
-  // Assigns, and gives what was assigned.
+  // Assigns a value and returns it.
   Value assign(const Variable& v, Value value) const;
   // variable -= change
   void descend(Value change) const;
@@ -60,8 +60,8 @@ struct KERATIN_API OptimizerStep {
   Value power(double base) const;
 };
 
-// How weights follow their gradients. Its own state are variables, so one program can read and
-// update everything.
+// An optimizer: how gradients update weights. Its state is in variables, so one program can read
+// and update all.
 class KERATIN_API OptimizerState {
  public:
   virtual ~OptimizerState() = default;
@@ -71,37 +71,38 @@ class KERATIN_API OptimizerState {
   virtual std::string_view class_name() const = 0;
   virtual Json own_config() const = 0;
   virtual Json get_config() const;
-  // Another one with the same config, that has made no step; nothing where that cannot be made.
+  // A new optimizer of the same config, before its first step; null if the class cannot make one.
   virtual std::shared_ptr<OptimizerState> fresh_copy() const { return nullptr; }
   const OptimizerOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
 
-  // Makes the state for these variables; once. Where memory ran out, the next call goes on.
+  // Makes the state for these variables, once. After a call that ran out of memory, the next one
+  // continues.
   void build(const std::vector<Variable>& variables);
   bool built() const { return built_; }
   // Iteration, learning rate, then the slots: the order in which files keep them.
   virtual std::vector<Variable> variables() const { return variables_; }
   const std::vector<Variable>& trained() const { return trained_; }
-  // Optimizers within this one, by Keras's names of the members that hold them.
-  struct Part {
+  // Optimizers inside this one, by Keras's names of the members that hold them.
+  struct Inner {
     std::string attribute;
     std::shared_ptr<OptimizerState> optimizer;
   };
-  virtual std::vector<Part> parts() const { return {}; }
+  virtual std::vector<Inner> inner_optimizers() const { return {}; }
 
-  // The loss that gradients are taken of.
+  // The loss whose gradients are computed.
   virtual Value scale_loss(Tracer& tracer, Value loss);
-  // Writes one step of all variables the optimizer was built with. An undefined gradient is none.
+  // Writes one step of all variables of `build`. A variable with an undefined gradient stays.
   virtual void apply(Tracer& tracer, Values gradients);
 
   virtual double learning_rate() const;         // now
-  virtual void set_learning_rate(double rate);  // an error when it follows a schedule
+  virtual void set_learning_rate(double rate);  // an error if there is a schedule
   virtual int64_t iterations() const;
-  // Gives the weights their averages, where these are kept; fit ends with it.
+  // Sets the weights to their averages if these are kept; called at the end of fit.
   virtual void finalize();
   virtual const std::vector<Variable>& averages() const { return averages_; }
   virtual void set_loss_scale_factor(std::optional<double> factor);
-  // By regular expressions found in their names, or one by one; before the state is made.
+  // By regular expressions that match in their names, or one by one; before `build`.
   void exclude_from_weight_decay(std::vector<std::string> names);
   void exclude_from_weight_decay(std::vector<Variable> variables,
                                  std::vector<std::string> names = {});
@@ -110,9 +111,9 @@ class KERATIN_API OptimizerState {
   using Step = OptimizerStep;
   OptimizerState(std::string_view class_name, LearningRate rate, OptimizerOptions options);
 
-  // Makes slots with add_slots.
+  // Makes the slots, with add_slots.
   virtual void make_slots(const std::vector<Variable>& variables) { (void)variables; }
-  // Once per step, before the variables' own; the count is an integer.
+  // Called once per step, before the updates of variables; the count is an integer.
   virtual void begin(Tracer& tracer, Value count) { (void)tracer, (void)count; }
   virtual void update(const Step& step) = 0;
   virtual std::optional<double> weight_decay_of(const Variable&) const {
@@ -125,27 +126,27 @@ class KERATIN_API OptimizerState {
                     const Initializer& initializer = "zeros");
   std::vector<Variable> add_slots(const std::vector<Variable>& variables, const std::string& name,
                                   const Initializer& initializer = "zeros");
-  // The two slots of a variable stand side by side.
+  // The two slots of each variable are neighbours in `variables`.
   using Slots = std::vector<Variable>;
   std::pair<Slots, Slots> add_slot_pairs(const std::vector<Variable>& variables,
                                          const std::string& first, const std::string& second);
-  // The state of an optimizer within this one.
+  // Makes the state of an optimizer inside this one.
   static void make_inner(OptimizerState& inner, const std::vector<Variable>& variables) {
     inner.make(variables);
   }
   const Variable& iteration() const { return iteration_; }
-  // What `write` does to variables happens only where the condition, a bool scalar, holds.
+  // The updates that `write` makes happen only if the condition, a bool scalar, is true.
   void only_if(Tracer& tracer, Value condition, const std::function<void()>& write);
 
-  // For those that wrap others: an error when an option beside these was given.
+  // For optimizers that wrap others: an error if an option other than these is set.
   void refuse_options(std::initializer_list<std::string_view> but, std::string_view hint) const;
 
   LearningRate rate_;
   OptimizerOptions options_;
 
  private:
-  void make(const std::vector<Variable>& variables);  // takes no memory
-  void store_slots();
+  void make(const std::vector<Variable>& variables);  // allocates no memory
+  void place_slots();
   std::optional<int64_t> accumulation() const;
   bool decays(const Variable& variable) const;
   Value current_rate(Tracer& tracer) const;
@@ -158,8 +159,8 @@ class KERATIN_API OptimizerState {
   bool built_ = false;
   Variable iteration_, learning_rate_;
   std::vector<Variable> variables_, trained_, averages_, accumulators_;
-  // Slots of variables in parts, with these, beside which they do not lie yet.
-  std::vector<std::pair<Variable, Variable>> to_store_;
+  // Slots of sharded or mirrored variables, with these, until they are placed like them.
+  std::vector<std::pair<Variable, Variable>> unplaced_slots_;
   std::vector<Variable> undecayed_;
   std::vector<std::string> undecayed_names_;
 };
@@ -216,7 +217,7 @@ class KERATIN_API Optimizer {
   OptimizerState* operator->() const { return state_.get(); }
   OptimizerState& operator*() const { return *state_; }
   const std::shared_ptr<OptimizerState>& ptr() const { return state_; }
-  // With the same config and state of its own; an error for a class that does not say how.
+  // A new optimizer of the same config; an error if the class cannot make one.
   Optimizer fresh_copy() const;
 
   Json to_json() const;

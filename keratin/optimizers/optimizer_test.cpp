@@ -19,7 +19,7 @@ std::vector<Tensor> weights(const OptimizerRun& run) {
   return values;
 }
 
-TEST(OptimizerState, TakesAnotherRateWithoutAnotherProgram) {
+TEST(OptimizerState, TakesANewRateWithoutCompilingAgain) {
   const SGD optimizer({.learning_rate = 0.5});
   OptimizerRun run(optimizer);
   optimizer->set_learning_rate(0);
@@ -34,7 +34,7 @@ TEST(OptimizerState, TakesAnotherRateWithoutAnotherProgram) {
   EXPECT_NE(weights(run), before);
 }
 
-TEST(OptimizerState, KeepsToItsSchedule) {
+TEST(OptimizerState, RefusesToSetTheRateOfASchedule) {
   const SGD optimizer({.learning_rate = schedules::ExponentialDecay{
                            .initial_learning_rate = 0.5, .decay_steps = 1, .decay_rate = 0.5}});
   EXPECT_EQ(optimizer->variables().size(), 1u);
@@ -92,8 +92,8 @@ TEST(OptimizerState, LeavesWeightsWithoutAGradient) {
     EXPECT_EQ(weights(run)[i] == before[i], i == 2) << run.variables()[i].path();
 }
 
-// Without gradients to speak of, only decay moves a weight.
-TEST(OptimizerState, SparesSingleVariablesFromDecay) {
+// With gradients of almost 0, only weight decay changes a weight.
+TEST(OptimizerState, ExcludesVariablesFromWeightDecay) {
   const std::vector<Variable> variables = OptimizerRun(SGD()).variables();
   const SGD decaying({}, {.weight_decay = 0.5});
   decaying->exclude_from_weight_decay({variables[2]});
@@ -112,9 +112,9 @@ TEST(OptimizerState, SparesSingleVariablesFromDecay) {
     EXPECT_EQ(variables[i].value() == before[i], i == 2) << variables[i].path();
 }
 
-// What is not finite is skipped to the bit, the moments of the inner optimizer included.
-// As tf_keras writes them into .h5 files.
-TEST(OptimizerState, ComesFromAConfigOfKeras2) {
+// Steps with gradients that are not finite change no bit, in the inner optimizer's moments neither.
+// A config as tf_keras writes it into .h5 files.
+TEST(OptimizerState, ReadsConfigsOfKeras2) {
   const Optimizer adam = Optimizer::from_json(Json::parse(R"({
     "class_name": "Custom>Adam",
     "config": {"name": "Adam", "learning_rate": 0.02, "decay": 0.0, "beta_1": 0.8,
@@ -144,7 +144,7 @@ TEST(LossScale, SkipsStepsThatAreNotFinite) {
   EXPECT_NE(state(), before);
 }
 
-TEST(OptimizerState, StepsTheSameBitsAgain) {
+TEST(OptimizerState, RepeatsStepsBitForBit) {
   const auto result = [] {
     OptimizerRun run(Adam({.learning_rate = 0.1}, {.global_clipnorm = 1}));
     run.steps(20);

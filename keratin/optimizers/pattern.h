@@ -4,7 +4,7 @@
 
 namespace keratin {
 
-// Whether a regular expression is found in the text, or is all of it.
+// True if a regular expression matches somewhere in the text, or the whole text.
 bool found_in(const std::string& text, const std::string& pattern);
 bool is_whole(const std::string& text, const std::string& pattern);
 

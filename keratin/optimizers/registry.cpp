@@ -59,7 +59,7 @@ Optimizer optimizer_by_name(const Named& named) {
       table<Adadelta, Adafactor, Adagrad, Adam, Adamax, AdamW, Ftrl, Lamb, Lion, LossScaleOptimizer,
             MultiOptimizer, Muon, Nadam, RMSprop, ScheduleFreeAdamW, SGD>();
   std::string name = named.class_name;
-  if (name.starts_with("Custom>")) name.erase(0, 7);  // as Keras 2 has it in .h5 files
+  if (name.starts_with("Custom>")) name.erase(0, 7);  // in .h5 files of Keras 2
   const auto found = classes.find(lower_case(name));
   require(found != classes.end(), "Could not interpret optimizer identifier: ", named.class_name);
   return found->second(named.config);

@@ -5,7 +5,7 @@
 
 namespace keratin {
 
-// The optimizer Keras calls so: "Adam", "adam".
+// The optimizer of this name in Keras: "Adam", "adam".
 Optimizer optimizer_by_name(const Named& named);
 LearningRate schedule_by_name(const Named& named);
 

@@ -19,8 +19,8 @@ struct KERATIN_API RMSpropConfig {
       field("centered", &RMSpropConfig::centered));
 };
 
-// v = ρ·v + (1 - ρ)·g²; w -= rate·g / sqrt(v + ε). Centered, the square of the average gradient is
-// taken from v; with momentum, steps add up.
+// v = ρ·v + (1 - ρ)·g²; w -= rate·g / sqrt(v + ε). If centered, the square of the average gradient
+// is subtracted from v; with momentum, steps accumulate.
 class KERATIN_API RMSpropOptimizer final : public OptimizerOf<RMSpropOptimizer, RMSpropConfig> {
  public:
   RMSpropOptimizer(RMSpropConfig config, OptimizerOptions options);

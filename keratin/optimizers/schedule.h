@@ -9,9 +9,9 @@
 
 namespace keratin {
 
-// A learning rate that follows from how many steps were made. A config struct has Keras's name, a
-// field list and `Value call(Value step) const`, where the step and the rate are floats; `check`,
-// where it has one, refuses bad numbers.
+// A learning rate that depends on the number of steps. A config struct has Keras's name, a field
+// list and `Value call(Value step) const`, where the step and the rate are floats. `void check()
+// const` refuses invalid numbers.
 template <class T>
 concept ScheduleConfig = HasFields<T> && requires(const T& schedule, Value v) {
   { T::keras_name } -> std::convertible_to<std::string_view>;

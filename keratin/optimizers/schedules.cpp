@@ -23,7 +23,7 @@ Value periods(Value step, double steps, bool staircase) {
 // From 1 down to 0.
 Value half_cosine(Value done) { return 0.5 * (1.0 + ops::cos(done * std::numbers::pi)); }
 
-// [1, 2], [0.5]: as Python writes a list.
+// [1, 2], [0.5]: as Python prints a list.
 std::string list(const std::vector<double>& numbers) {
   std::string out;
   for (const double x : numbers) out += text(out.empty() ? "" : ", ", x);
@@ -54,7 +54,7 @@ void PiecewiseConstantDecay::check() const {
           " of length ", values.size(), '.');
 }
 
-// Steps are whole, and Keras compares them with whole boundaries.
+// Steps are integers, and Keras compares them with integer boundaries.
 Value PiecewiseConstantDecay::call(Value step) const {
   Value rate = number(step, values.back());
   for (size_t i = boundaries.size(); i-- > 0;)

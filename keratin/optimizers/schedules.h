@@ -6,7 +6,7 @@
 // Keras's learning rate schedules: Adam({.learning_rate = schedules::CosineDecay{…}}).
 namespace keratin::schedules {
 
-// initial·rate^(step / decay_steps); by stairs, the exponent is whole.
+// initial·rate^(step / decay_steps); with `staircase`, the exponent is rounded down.
 struct KERATIN_API ExponentialDecay {
   double initial_learning_rate = 0;
   double decay_steps = 0;
@@ -42,7 +42,7 @@ struct KERATIN_API InverseTimeDecay {
       field("staircase", &InverseTimeDecay::staircase), field("name", &InverseTimeDecay::name));
 };
 
-// values[i] up to and including boundaries[i], then the next.
+// values[i] up to and including boundaries[i], then values[i + 1].
 struct KERATIN_API PiecewiseConstantDecay {
   std::vector<double> boundaries = {};
   std::vector<double> values = {};
@@ -57,8 +57,8 @@ struct KERATIN_API PiecewiseConstantDecay {
                  field("name", &PiecewiseConstantDecay::name));
 };
 
-// (initial - end)·(1 - step / decay_steps)^power + end. In cycles, decay_steps grow by themselves
-// whenever they are over; else the rate stays at its end.
+// (initial - end)·(1 - step / decay_steps)^power + end. With `cycle`, decay_steps is multiplied
+// whenever that many steps are over; without it, the rate stays at its end.
 struct KERATIN_API PolynomialDecay {
   double initial_learning_rate = 0;
   double decay_steps = 0;
@@ -78,8 +78,8 @@ struct KERATIN_API PolynomialDecay {
                  field("name", &PolynomialDecay::name));
 };
 
-// Half a cosine from the initial rate down to alpha times it; with a target, straight up to that
-// one first.
+// Half a cosine from the initial rate down to alpha times it; with a warmup target, a linear rise
+// to the target comes first.
 struct KERATIN_API CosineDecay {
   double initial_learning_rate = 0;
   double decay_steps = 0;
@@ -98,7 +98,7 @@ struct KERATIN_API CosineDecay {
       field("warmup_steps", &CosineDecay::warmup_steps));
 };
 
-// Half cosines one after the other, each t_mul times as long and m_mul times as high as the last.
+// A sequence of half cosines, each t_mul times as long and m_mul times as high as the last.
 struct KERATIN_API CosineDecayRestarts {
   double initial_learning_rate = 0;
   double first_decay_steps = 0;

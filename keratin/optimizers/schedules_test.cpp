@@ -36,7 +36,7 @@ TEST(Schedules, AreKeywordArguments) {
   EXPECT_EQ(config["name"], Json("PolynomialDecay"));
 }
 
-TEST(Schedules, RefuseBadNumbersWhenTheyAreTaken) {
+TEST(Schedules, RefuseBadNumbersWhenMade) {
   expect_user_error([] { LearningRate(schedules::CosineDecay{.initial_learning_rate = 0.1}); },
                     "Argument `decay_steps` must be > 0. Received: decay_steps=0");
 }

@@ -52,7 +52,7 @@ Arguments<MaskedTensor> arguments_of(const Json& test) {
   return arguments;
 }
 
-// Every float dtype of a config, policies and all, made "float64".
+// The config with every float dtype, also of policies, replaced by "float64".
 Json in_double(const Json& json) {
   static const std::vector<std::string> floats = {"float32", "float16", "bfloat16", "mixed_float16",
                                                   "mixed_bfloat16"};
@@ -111,7 +111,7 @@ class LayerCase {
     check_gradients_on_backends();
   }
 
-  // The layer of the file with the weights of the file.
+  // The golden layer, with its golden weights.
   LayerPtr made() const { return made(test_.at("config")); }
   LayerPtr made(const Json& config) const {
     LayerPtr layer = layer_from_json(config, checks_.custom);
@@ -143,7 +143,7 @@ class LayerCase {
     for (const auto& tree : bind_arguments(layer, arguments_).positional)
       tree.each([&](const MaskedTensor& t) { shapes.push_back(t.value.shape()); });
     layer.ensure_built(shapes);
-    // A layer that is an activation is built by its first call, as in Keras.
+    // As in Keras, a layer that is an activation is built by its first call.
     for (const Layer::Sublayer& sub : layer.sublayers())
       if (sub.attribute.ends_with("activation") && !sub.layer->built())
         run_layer(layer, arguments_);
@@ -174,7 +174,7 @@ class LayerCase {
     if (losses == nullptr || losses->is_null()) return;
     std::vector<Tensor> all = result.losses;
     ASSERT_LE(all.size(), losses->size()) << "losses";
-    // Those of weights come last and are not part of a call; they are compared where models train.
+    // Losses of weights come last and do not belong to calls; tests of training compare them.
     for (size_t i = 0; i < all.size(); ++i)
       expect_close(all[i], golden_tensor((*losses)[i]), checks_.tolerance, text("loss ", i));
   }
@@ -208,13 +208,13 @@ class LayerCase {
     }
     for (const auto& [key, value] : ours.as_object())
       EXPECT_TRUE(theirs.contains(key)) << "config key '" << key << "' is not Keras's";
-    // Wrappers write how their layers were built.
+    // Wrappers write the build configs of their layers.
     const LayerPtr copy = layer_from_json(serialize_layer(layer), checks_.custom);
     build(*copy);
     EXPECT_EQ(copy->get_config(), ours) << "a config read back writes another";
   }
 
-  // Inputs for the arguments, their batch unknown where `open`.
+  // Inputs for the arguments, with an unknown batch if `open`.
   Arguments<SymbolicTensor> symbols(bool open) const {
     return arguments_.map<SymbolicTensor>([&](const MaskedTensor& t) {
       Dims dims = t.value.shape().dims();
@@ -249,7 +249,7 @@ class LayerCase {
     EXPECT_EQ(layer->weights().size(), test_.at("weights").size());
   }
 
-  // Is the layer, or one inside it, stateful? Its batch must be known.
+  // True if the layer or a sublayer is stateful: then the batch must be known.
   static bool stateful(const Json& config) {
     if (config.is_array())
       return std::any_of(config.as_array().begin(), config.as_array().end(), stateful);
@@ -279,7 +279,7 @@ class LayerCase {
       EXPECT_EQ(got[i], wanted[i]) << "output " << i << " of a fresh copy";
   }
 
-  // `results_on(backend)` is the same for every backend.
+  // `results_on(backend)` must be the same for all backends.
   template <class Results>
   void compare_backends(const Results& results_on, double least, const std::string& what) const {
     const std::vector<Tensor> expected = results_on("reference");
@@ -293,7 +293,7 @@ class LayerCase {
     }
   }
 
-  // Outputs, losses, and weights and states as they are after a call.
+  // Outputs and losses of a call, and the weights and states after it.
   void check_backends() const {
     const auto called_on = [&](const std::string& backend) {
       const LayerPtr layer = made();
@@ -310,8 +310,8 @@ class LayerCase {
     compare_backends(called_on, 0, "result");
   }
 
-  // d(Σ w · outputs)/d(inputs and weights): a program that gives the sum and its gradients, what it
-  // is given, and which of that the gradients are by.
+  // d(Σ w · outputs)/d(inputs and weights): a program that returns the sum and its gradients, the
+  // program's inputs, and which of them the gradients are of.
   struct Gradients {
     Module module;
     std::vector<Tensor> data;
@@ -358,7 +358,7 @@ class LayerCase {
     return found;
   }
 
-  // Some elements of each, by differences.
+  // Compares some elements of each with finite differences.
   void check_gradients() const {
     const LayerPtr layer = made(in_double(test_.at("config")));
     const auto found = gradients_of(*layer, in_double(arguments_));
@@ -367,7 +367,7 @@ class LayerCase {
                         found->where);
   }
 
-  // In the layer's own dtype, whatever that of its weights. Gradients are longer sums than outputs.
+  // In the layer's own dtype. Gradients are longer sums than outputs, so they differ more.
   void check_gradients_on_backends() const {
     const LayerPtr layer = made();
     const auto found = gradients_of(*layer, arguments_);

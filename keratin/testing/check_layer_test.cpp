@@ -1,4 +1,4 @@
-// A check must be able to fail: layers with one fault each, and what check_layer says of them.
+// check_layer must find faults: layers with one fault each, and the failures that it reports.
 #include "keratin/testing/check_layer.h"
 
 #include <gtest/gtest-spi.h>
@@ -29,7 +29,7 @@ enum class Fault {
   trainable
 };
 
-// Dense, but for its fault.
+// Dense with one fault.
 class FaultyDense final : public LayerOf<FaultyDense, DenseConfig> {
  public:
   static inline Fault fault = Fault::none;
@@ -81,7 +81,7 @@ class FaultyDense final : public LayerOf<FaultyDense, DenseConfig> {
       options.activity_regularizer = regularizers::OrthogonalRegularizer();
     return options;
   }
-  // What is said of an output whose batch is not known yet.
+  // The type of an output whose batch is unknown.
   static Value symbolic(Value y) {
     if (fault == Fault::shape) return ops::expand_dims(y, -1);
     if (fault == Fault::open_shape && y.rank() == 2) return ops::transpose(y, {1, 0});
@@ -92,7 +92,7 @@ class FaultyDense final : public LayerOf<FaultyDense, DenseConfig> {
   Variable kernel_, bias_;
 };
 
-// All that check_layer complains of.
+// The failures that check_layer reports.
 std::string complaints(const std::string& class_name, const LayerChecks& checks) {
   ::testing::TestPartResultArray results;
   {
@@ -114,7 +114,7 @@ void expect_words(const std::string& said, const char* words) {
   EXPECT_NE(said.find(words), std::string::npos) << "expected: " << words << "\nsaid: " << said;
 }
 
-TEST(CheckLayer, SeesEveryFault) {
+TEST(CheckLayer, FindsEveryFault) {
   const std::pair<Fault, const char*> expected[] = {
       {Fault::output, "output 0"},
       {Fault::unsteady, "output 0 of a fresh copy"},
@@ -137,7 +137,7 @@ TEST(CheckLayer, SeesEveryFault) {
   for (const auto& [fault, words] : expected) expect_words(complaints(fault), words);
 }
 
-TEST(CheckLayer, SeesWhatACallLeavesBehind) {
+TEST(CheckLayer, FindsStateThatACallLeavesBehind) {
   const auto freeze = [](const Json&, Layer& layer) { layer.set_trainable(false); };
   expect_words(complaints("BatchNormalization", {.prepare = freeze}), "weight after");
   const auto weights = [](const Layer& layer) {
@@ -147,7 +147,7 @@ TEST(CheckLayer, SeesWhatACallLeavesBehind) {
   expect_words(complaints("SimpleRNN", {.states = weights}), "state after 0");
 }
 
-TEST(CheckLayer, HasNothingToSayOfAGoodLayer) { EXPECT_EQ(complaints(Fault::none), ""); }
+TEST(CheckLayer, PassesAGoodLayer) { EXPECT_EQ(complaints(Fault::none), ""); }
 
 }  // namespace
 }  // namespace keratin::testing

@@ -49,7 +49,7 @@ void check_loss_case(const Json& entry, double tolerance) {
   const Json& config = entry.at("config");
   const Json whole = with(config, entry.at("lost"));
   const Loss loss = Loss::from_json(whole);
-  EXPECT_EQ(loss.to_json(), whole);  // Keras's, and what Keras loses
+  EXPECT_EQ(loss.to_json(), whole);  // Keras's config, with the keys that Keras loses
   EXPECT_EQ(loss.name(), config.at("config").at("name").as_string());
   EXPECT_EQ(Loss::from_json(loss.to_json()).to_json(), whole);
   size_t number = 0;

@@ -21,7 +21,7 @@ const Json& golden() {
 }
 
 // The first rows of one batch of a tensor of batches.
-Tensor part(const Tensor& all, int64_t batch, std::optional<int64_t> rows) {
+Tensor batch_rows(const Tensor& all, int64_t batch, std::optional<int64_t> rows) {
   Dims dims = all.shape().dims();
   dims.erase(dims.begin());
   const size_t bytes = all.bytes() / static_cast<size_t>(batches);
@@ -35,7 +35,9 @@ Tensor part(const Tensor& all, int64_t batch, std::optional<int64_t> rows) {
 // Every third batch has weights, every fourth a mask; the last one is short.
 SampleData batch_of(const Json& data, int64_t i, bool of_values) {
   const auto rows = i == batches - 1 ? std::optional<int64_t>(2) : std::nullopt;
-  const auto get = [&](const char* key) { return part(golden_tensor(data.at(key)), i, rows); };
+  const auto get = [&](const char* key) {
+    return batch_rows(golden_tensor(data.at(key)), i, rows);
+  };
   SampleData sample{{}, get("y_pred")};
   if (!of_values) sample.y_true = get("y_true");
   if (i % 3 == 1) sample.weight = get("sample_weight");
@@ -43,7 +45,7 @@ SampleData batch_of(const Json& data, int64_t i, bool of_values) {
   return sample;
 }
 
-// Keras writes an array where it was given a list.
+// Keras writes an array for a list.
 Json with_lists(Json envelope) {
   const Json* weights = envelope.at("config").find("label_weights");
   if (weights != nullptr && weights->is_object()) {

@@ -25,7 +25,7 @@ Module build_module(const Types& inputs, const Build& build) {
 }
 
 // Σ over the float outputs of Σ output · weight, with fixed random weights: one number to
-// differentiate, in which no output's gradient can hide.
+// differentiate, to which every output's gradient contributes.
 Value weighted_sum(const Values& outputs) {
   Value total;
   uint64_t seed = 1000;
@@ -135,7 +135,7 @@ void check_backends(const OpCase& test, const Build& build, const std::string& w
   const auto compare = [&](const EngineOptions& options, const std::string& variant) {
     const Executable program = compile(build_module(test.inputs, build), options);
     const auto actual = program(data);
-    // On a GPU the second run is recorded, and replayed from then on.
+    // A GPU records the second run, and replays it from then on.
     for (int again = 2; options.backend == "cuda" && again <= 4; ++again)
       EXPECT_TRUE(program(data) == actual) << what << ", " << variant << ", run " << again;
     ASSERT_EQ(actual.size(), expected.size());

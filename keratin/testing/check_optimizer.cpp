@@ -18,9 +18,9 @@
 namespace keratin::testing {
 namespace {
 
-constexpr size_t constrained = 2, made_infinite = 1;  // places of variables, as in the maker
+constexpr size_t constrained = 2, made_infinite = 1;  // indices of variables, as in the maker
 
-// The values of one step out of those of all steps.
+// The values of one step, from those of all steps.
 Tensor at_step(const Tensor& all, int64_t step, const Variable& v) {
   Tensor one(all.dtype(), v.shape());
   std::memcpy(one.raw(),
@@ -45,8 +45,8 @@ std::vector<Variable> golden_variables(const Json& steps, const OptimizerRunOpti
   return variables;
 }
 
-// Fused loops keep digits that Keras rounds away after each op of 16 bits; in f64 it is Keras that
-// rounds, 1 - 0.999 first of all.
+// In 16 bits, Keras rounds after each op, and fused loops do not; in f64, Keras rounds constants
+// such as 1 - 0.999 to f32.
 double tolerance_of(DType dtype) {
   if (dtype == DType::bf16) return 3e-2;
   if (dtype == DType::f16) return 4e-3;
@@ -118,7 +118,8 @@ class CaseRun {
 
   const Json& golden_;
   double tolerance_;
-  double scale_;  // that weights start with: what 16 bits lose there stays when they go through 0
+  double
+      scale_;  // of the first weights: rounding errors of 16 bits stay when weights pass through 0
   Optimizer optimizer_;
   std::optional<OptimizerRun> run_;
 };

@@ -3,7 +3,7 @@
 #include "keratin/layers/lambda.h"
 #include "keratin/layers/registry.h"
 
-// The C++ twins of what the golden models hold beside Keras's own layers: the functions of
+// The layers and functions of golden models that are not Keras's own, in C++: the functions of
 // tests/golden/maker/spec.py and the layers of maker/custom.py.
 namespace keratin::testing {
 

@@ -7,7 +7,7 @@
 
 namespace keratin::testing {
 
-// Numbers between -1 and 1 for tests that need some: sin(from), sin(from + step), …
+// Test data between -1 and 1: sin(from), sin(from + step), …
 inline Tensor waves(const Shape& shape, double from = 0, double step = 0.7) {
   std::vector<double> values(static_cast<size_t>(shape.count()));
   for (size_t i = 0; i < values.size(); ++i)

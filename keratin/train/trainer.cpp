@@ -26,7 +26,7 @@ class LossTracker final : public MeanState {
   std::shared_ptr<MetricState> fresh_copy() const override {
     return std::make_shared<LossTracker>(name());
   }
-  bool falls() const override { return true; }
+  bool lower_is_better() const override { return true; }
   void update(Tracer& tracer, const Sample& sample) override {
     add_values(tracer, sample.y_pred, sample.weight);
   }
@@ -397,7 +397,7 @@ std::optional<bool> Trainer::lower_is_better(const std::string& name) const {
   for (const OutputLoss& l : losses_)
     if (l.tracker && l.tracker->name() == name) return true;
   for (const OutputMetric& m : metrics_)
-    if (m.name == name) return m.state->falls();
+    if (m.name == name) return m.state->lower_is_better();
   return std::nullopt;
 }
 
