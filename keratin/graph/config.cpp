@@ -66,8 +66,8 @@ bool built_by_arguments(const Layer& layer) {
          (names[0] == "query" || names[0] == "sequences");
 }
 
-// The shapes a layer was built for: those of its input, or of each of several arguments by name.
-// What is left over belongs to the last one, which is a list then.
+// The shapes for which a layer was built: those of its input, or of several arguments by name. All
+// shapes that are left belong to the last argument, which is a list then.
 Json build_config(const Layer& layer) {
   const std::span<const Shape> shapes = layer.built_with();
   const auto names = layer.argument_names();
@@ -84,7 +84,7 @@ Json build_config(const Layer& layer) {
   return Json::Object{{"shapes_dict", by_name}};
 }
 
-// A layer's config, in words that Keras 3 knows.
+// A layer's config with names that Keras 3 has.
 Json portable_config(const Layer& layer) {
   Json config = layer.get_config();
   for (const char* key : {"activation", "recurrent_activation"})
@@ -122,7 +122,7 @@ LayerOptions read_options(const Json& config, const ConfigContext& context) {
 }
 
 bool is_option(std::string_view key) {
-  // batch_input_shape is how Keras 2 tells the first layer of a Sequential its input.
+  // batch_input_shape is the input's shape in Keras 2, in the first layer of a Sequential.
   return key == "name" || key == "trainable" || key == "dtype" || key == "batch_input_shape" ||
          key == "batch_shape" || key == "activity_regularizer";
 }

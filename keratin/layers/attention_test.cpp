@@ -12,7 +12,7 @@ using testing::check_layer;
 using testing::expect_user_error;
 using testing::random_tensor;
 
-// Scores lowered by 1e9 swallow the small steps of differences.
+// Scores lowered by 1e9 lose the small steps of finite differences.
 const testing::LayerChecks checks{.no_gradient = {"all values masked"}};
 
 TEST(Attention, BehavesAsInKeras) { check_layer("Attention", checks); }

@@ -10,7 +10,7 @@ namespace {
 using testing::check_layer;
 using testing::expect_user_error;
 
-// To the gradient, the corrections of renorm are constants.
+// Gradients treat the corrections of renorm as constants.
 TEST(BatchNormalization, BehavesAsInKeras) {
   check_layer("BatchNormalization", {.no_gradient = {"renorm"}});
 }
@@ -35,7 +35,7 @@ TEST(BatchNormalization, UsesAveragesWhenFrozen) {
   EXPECT_EQ(norm->weights()[2].value().at(0), 0);
 }
 
-// Keras 2 passes the mask on without looking at it.
+// Keras 2 passes the mask on, but ignores it.
 TEST(BatchNormalization, CountsMaskedPositionsInKeras2) {
   const Tensor mask = Tensor::of<bool>(DType::boolean, {1, 4}, {true, true, true, false});
   const Tensor x = Tensor::of<float>(DType::f32, {1, 4, 1}, {1, 2, 3, 6});

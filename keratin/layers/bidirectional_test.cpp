@@ -52,7 +52,7 @@ TEST(Bidirectional, CopiesTheLayerItIsGiven) {
   EXPECT_TRUE(both->backward_layer()->flags().go_backwards);
   for (const Variable& theirs : both->weights())
     for (const Variable& v : layer->weights()) EXPECT_FALSE(v == theirs);
-  // Outputs of masked steps are zeros on both sides, so that merging them leaves zeros.
+  // Outputs of masked steps are zeros in both directions, so merged outputs are zeros, too.
   EXPECT_TRUE(both->forward_layer()->flags().zero_output_for_mask);
   EXPECT_TRUE(both->backward_layer()->flags().zero_output_for_mask);
   EXPECT_FALSE(layer->flags().zero_output_for_mask);

@@ -1,4 +1,4 @@
-// How the arguments of a call arrive: by position or by name, from C++ and from files.
+// Arguments of calls, by position or by name, from C++ and from files.
 #include <gtest/gtest.h>
 
 #include "keratin/graph/functional.h"
@@ -83,8 +83,7 @@ TEST(CallArguments, TakeTensorsByPositionOrByName) {
       "got multiple values for 'inputs'");
 }
 
-// What `call` sees of a node is settled anew in each run; the node, and so files, keep what was
-// passed.
+// Arguments are bound anew in each run; the node, and so the file, keeps them as they were passed.
 TEST(CallArguments, AreSavedByPositionOrByNameAsPassed) {
   const auto x = sequence(), mask = steps();
   const auto h = Input({.shape = {2}, .name = "h"});
@@ -113,7 +112,7 @@ TEST(CallArguments, AreSavedByPositionOrByNameAsPassed) {
   EXPECT_EQ(again->get_config(), config);
 }
 
-// A layer of your own that lists no arguments finds them as they were passed.
+// A custom layer without a list of arguments gets them as they were passed.
 struct OpenConfig {
   static constexpr std::string_view keras_name = "Open";
   static constexpr auto fields = field_list();
@@ -136,7 +135,7 @@ TEST(CallArguments, ReachCustomLayersAsPassed) {
   EXPECT_TRUE(layer->trained);
 }
 
-// `training` as a constant arrives by position.
+// `training` can be passed as a constant by position.
 TEST(CallArguments, TakeTrainingByPosition) {
   const auto seeds_moved = [](const Symbols& training) {
     const Dropout dropout({.rate = 0.5, .seed = 1});
@@ -171,8 +170,7 @@ TEST(Configs, ConvertNumbersAndBoolsAsPython) {
   EXPECT_EQ(dropout->get_config().at("rate"), Json(0.0));
 }
 
-// In Keras 2 the name of an activation layer is an activation; objects have been written in several
-// ways.
+// In Keras 2 the name of an activation layer is an activation; objects have several forms.
 TEST(Activations, AreReadAsFunctionsOrLayers) {
   const auto activation_of = [](const std::string& json) {
     const auto layer = layer_from_json(Json::parse(

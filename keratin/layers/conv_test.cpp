@@ -88,7 +88,7 @@ TEST(Conv, RefusesWrongInputs) {
   expect_user_error([&] { conv(Input({5, 8})); }, {"layer 'c'", "axis 1", "4", "5"});
 }
 
-// A convolution mixes timesteps, so a mask has no meaning behind it.
+// A convolution mixes timesteps, so it drops masks.
 TEST(Conv, DropsMasks) {
   const auto conv = Conv1D({.filters = 2, .kernel_size = 2}, "c");
   const Arguments<MaskedTensor> arguments{

@@ -10,7 +10,7 @@ namespace {
 using testing::check_layer;
 using testing::expect_user_error;
 
-// An index moved by a hair is another index: differences tell nothing there.
+// Finite differences make no sense here: a float index slightly changed may be another index.
 TEST(Embedding, BehavesAsInKeras) { check_layer("Embedding", {.no_gradient = {"float ids"}}); }
 
 TEST(Embedding, RefusesBadSizes) {

@@ -31,7 +31,7 @@ Symbols pointwise(E& e, const Node& n, std::string_view keras) {
   return e.call(keras, std::move(arguments));
 }
 Symbols of_floats(E& e, const Node& n, std::string_view keras) {
-  require(is_float(n.in().dtype()), "it divides integers, which Keras does otherwise");
+  require(is_float(n.in().dtype()), "it divides integers, which Keras does in floats");
   return pointwise(e, n, keras);
 }
 Symbols bits(E& e, const Node& n, std::string_view keras) {

@@ -18,7 +18,7 @@ using testing::expect_user_error;
 
 Tensor random(const Shape& shape) { return testing::random_tensor({DType::f32, shape}, -2, 2, 3); }
 
-// The names of the operations that stand for the function in a file, in order.
+// The operations that a file has for the function, in order.
 std::vector<std::string> operations_of(const LayerPtr& lambda) {
   const auto form = std::dynamic_pointer_cast<const FunctionalLayer>(saved_form(*lambda));
   if (form == nullptr) return {"none"};
@@ -30,7 +30,7 @@ std::vector<std::string> operations_of(const LayerPtr& lambda) {
 
 using Names = std::vector<std::string>;
 
-// The model that a file of `model` holds gives the same numbers; nothing needs to be bound.
+// The model that is read from a file computes the same, without binding a function.
 void expect_opens_alike(const Model& model, const Tree<Tensor>& x) {
   const Model back = model_from_json(model.to_json());
   const auto ours = model.predict(x).flat(), theirs = back.predict(x).flat();
@@ -160,7 +160,7 @@ TEST(LambdaOperations, AreInTheComputeDtype) {
   expect_opens_alike(Model({.inputs = x, .outputs = half(x)}), random({2, 4}));
 }
 
-// A file says nothing of devices, wherever the layer lives and the model is saved.
+// Files name no devices, whatever the devices of the layer and of saving.
 TEST(LambdaOperations, HaveNoDevices) {
   set_logical_devices("gpu", 2);
   const auto x = Input({3, 4});
@@ -178,7 +178,7 @@ TEST(LambdaOperations, HaveNoDevices) {
   set_logical_devices("gpu", cuda::device_count());
 }
 
-// What operations cannot do is saved by name, and the warning says why.
+// A function that no operations compute is saved by name, with a warning that says why.
 TEST(LambdaOperations, NameTheUnsupportedOp) {
   std::string warning;
   const auto before = set_warning_handler([&](const std::string& w) { warning += w; });

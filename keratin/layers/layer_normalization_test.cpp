@@ -18,7 +18,7 @@ TEST(LayerNormalization, WritesAListOfAxesOnceBuilt) {
   EXPECT_EQ(norm->get_config().at("axis"), Json::parse("[-1]"));
 }
 
-// What old models call rms scaling divides by the deviation, without taking the mean off.
+// rms_scaling of older models divides by the deviation without subtracting the mean.
 TEST(LayerNormalization, ScalesByTheDeviation) {
   const auto norm = LayerNormalization({.axis = 1, .epsilon = 0, .rms_scaling = true});
   const Tensor x = Tensor::of<float>(DType::f32, {1, 3, 1}, {1, 2, 6});

@@ -119,7 +119,7 @@ TEST(LSTM, ReadsConfigsOfKeras2) {
   expect_user_error([&] { LSTMLayer::from_config(config, context); }, "time_major=True");
 }
 
-// As Keras writes them in initial_state_masked; it cannot read several states in one list with x.
+// As in Keras's file initial_state_masked; Keras cannot read several states in one list with x.
 TEST(LSTM, WritesInputAndStateShapesSeparately) {
   const LSTM layer({.units = 4});
   layer(Input({5, 3}), {{"initial_state", {Input({4}), Input({4})}}});

@@ -12,7 +12,7 @@ namespace {
 
 using testing::check_layer;
 
-// A step that equals the mask's value by a hair is masked no more: differences tell nothing there.
+// Finite differences make no sense here: a step slightly changed is not masked any more.
 TEST(Masking, BehavesAsInKeras) { check_layer("Masking", {.gradient = false}); }
 
 TEST(Masking, Keras2MultipliesByTheMask) {

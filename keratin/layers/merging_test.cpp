@@ -126,7 +126,7 @@ TEST(Merge, FunctionsCallNewLayers) {
   EXPECT_EQ(layers::dot({a, b}, {.axes = 2}).shape(), Shape({unknown, 4, 4}));
 }
 
-// What a later call is given was not looked at when the layer was built.
+// Only the first call's inputs are checked when the layer is built.
 TEST(Merge, ChecksLaterCalls) {
   const auto a = Input({3}), b = Input({3});
   const Subtract minus;

@@ -22,7 +22,7 @@ TEST(Registry, FindsClassesOfPackages) {
     EXPECT_EQ(layer_from_json(Json::parse(envelope), whole)->name(), "x") << envelope;
 }
 
-// No package brings a name of Keras: the closed table is asked for the whole name.
+// A class of a package is not the class of Keras with that name.
 TEST(Registry, RefusesUnregisteredClasses) {
   testing::expect_user_error(
       [] {

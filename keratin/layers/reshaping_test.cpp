@@ -57,7 +57,7 @@ TEST(Cropping, TakesBordersAsKerasDoes) {
             Shape({unknown, unknown, 8}));
 }
 
-// Also where the two sides together are more than a number can hold.
+// Also if the sum of the two sides overflows.
 TEST(Cropping, RefusesToLeaveNothing) {
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
   for (const Side& side : {Side{4, 4}, Side{most, 1}, Side{1, most}, Side{most, most}})

@@ -23,7 +23,7 @@ Model keras2_model(const Json& config) {
   return Model(layer_from_json(config, {}, Dialect::keras2));
 }
 
-// Keras 3 knows no TFOpLambda: what is saved is operations, which compute the same.
+// Keras 3 has no TFOpLambda: files hold operations that compute the same.
 TEST(TfOperation, AreSavedAsOperations) {
   const Json cases = testing::read_golden("operations.keras2.json");
   size_t as_it_is = 0;
@@ -54,7 +54,7 @@ TEST(TfOperation, AreSavedAsOperations) {
   EXPECT_LE(as_it_is, 1u);  // linalg.band_part
 }
 
-// What tests/golden/operations.keras2.json records: a function of TensorFlow on symbolic tensors.
+// The cases of tests/golden/operations.keras2.json: functions of TensorFlow on symbolic tensors.
 TEST(TfOperation, ComputesWhatTensorFlowDoes) {
   const Json cases = testing::read_golden("operations.keras2.json");
   ASSERT_GE(cases.size(), 170u);
@@ -72,7 +72,7 @@ TEST(TfOperation, ComputesWhatTensorFlowDoes) {
       ASSERT_EQ(got.size(), wanted.size());
       for (size_t i = 0; i < got.size(); ++i)
         testing::expect_close(got[i], wanted[i], 1e-5, text("output ", i));
-      // It clones, and what it writes is read again.
+      // Clones and saved files compute the same.
       const auto cloned = clone_model(model).predict(inputs).flat();
       const Json written =
           Json::Object{{"class_name", "Functional"}, {"config", model.get_config()}};

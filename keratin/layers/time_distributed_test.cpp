@@ -20,7 +20,7 @@ using testing::outputs_of;
 using testing::step_of;
 using testing::with_mask;
 
-// What a layer gives for each step is what the wrapper gives at that step.
+// The wrapper's output at each step is the layer's output for that step.
 void expect_step_by_step(const LayerPtr& layer, const Tensor& x) {
   const TimeDistributed wrapped({.layer = layer});
   wrapped->ensure_built({x.shape()});
@@ -32,7 +32,7 @@ void expect_step_by_step(const LayerPtr& layer, const Tensor& x) {
 TEST(TimeDistributed, AppliesTheLayerToEveryStep) {
   const Tensor x = noise({2, 4, 3});
   expect_step_by_step(Dense({.units = 2}), x);
-  // These samples matter to each other: the steps cannot be one batch.
+  // The layer mixes samples, so the steps cannot be one batch.
   expect_step_by_step(Lambda([](Value v) { return v - ops::mean(v, {0}, true); }), x);
 }
 
@@ -75,7 +75,7 @@ TEST(TimeDistributed, InfersShapesOfUnknownLengths) {
   EXPECT_EQ(z.leaf().shape(), Shape({unknown, unknown, unknown, 2}));
 }
 
-// Keras 3 passes on the mask that came, Keras 2 what the layer inside makes of it.
+// Keras 3 passes on the input's mask, Keras 2 the inner layer's.
 TEST(TimeDistributed, PassesMasksOnByDialect) {
   const Tensor x = noise({2, 3, 4, 5});
   auto inputs = on(x);

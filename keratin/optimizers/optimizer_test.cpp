@@ -81,11 +81,13 @@ TEST(OptimizerState, NeedsAGradient) {
 
 // Without a gradient, weights neither decay nor are constrained.
 TEST(OptimizerState, LeavesWeightsWithoutAGradient) {
-  std::string said;
-  const auto before_us = set_warning_handler([&](const std::string& message) { said += message; });
+  std::string messages;
+  const auto before_us =
+      set_warning_handler([&](const std::string& message) { messages += message; });
   OptimizerRun run(SGD({}, {.weight_decay = 0.5}), {.constraint = "non_neg", .missing = {2}});
   set_warning_handler(before_us);
-  EXPECT_EQ(said.find("Gradients do not exist for variables ['dense/kernel'] when minimizing"), 0u);
+  EXPECT_EQ(messages.find("Gradients do not exist for variables ['dense/kernel'] when minimizing"),
+            0u);
   const std::vector<Tensor> before = weights(run);
   run.step();
   for (size_t i = 0; i < before.size(); ++i)

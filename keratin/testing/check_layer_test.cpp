@@ -110,8 +110,9 @@ std::string complaints(Fault fault) {
   return complaints("Dense", {.custom = {{"Dense", FaultyDense::from_config}}});
 }
 
-void expect_words(const std::string& said, const char* words) {
-  EXPECT_NE(said.find(words), std::string::npos) << "expected: " << words << "\nsaid: " << said;
+void expect_words(const std::string& message, const char* words) {
+  EXPECT_NE(message.find(words), std::string::npos)
+      << "expected: " << words << "\ngot: " << message;
 }
 
 TEST(CheckLayer, FindsEveryFault) {
