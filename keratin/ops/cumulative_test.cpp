@@ -89,7 +89,7 @@ TEST(Cumulative, RefusesWhatDoesNotFit) {
   Module m;
   const Value x = m.input({f32, {2, 3}}), b = m.input({DType::boolean, {3}});
   expect_user_error([&] { cumsum(x, {.axis = 2}); }, {"cumsum", "axis", "got 2"});
-  expect_user_error([&] { cumprod(b, {}); }, {"cumprod", "numbers", "bool[3]"});
+  expect_user_error([&] { cumprod(b, CumulativeAttrs{}); }, {"cumprod", "numbers", "bool[3]"});
 }
 
 }  // namespace

@@ -279,7 +279,12 @@ Value stack(const Values& inputs, int64_t axis) {
 Value roll(Value x, int64_t shift, int64_t axis) {
   return emit(roll_op, {x}, RollAttrs{shift, normalize_axis(axis, x.rank(), "roll")});
 }
-Value tile(Value x, const Dims& repeats) { return emit(tile_op, {x}, TileAttrs{repeats}); }
+Value tile(Value x, const Dims& repeats) {
+  Dims counts = repeats;
+  while (static_cast<int64_t>(counts.size()) < x.rank()) counts.insert(counts.begin(), 1);
+  while (x.rank() < static_cast<int64_t>(counts.size())) x = expand_dims(x, 0);
+  return emit(tile_op, {x}, TileAttrs{counts});
+}
 Value repeat(Value x, int64_t count, int64_t axis) {
   return emit(repeat_op, {x}, RepeatAttrs{count, normalize_axis(axis, x.rank(), "repeat")});
 }

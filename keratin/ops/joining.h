@@ -46,13 +46,14 @@ KERATIN_API Value pad_reflect(Value x, const Dims& lo, const Dims& hi);
 KERATIN_API Value pad_symmetric(Value x, const Dims& lo, const Dims& hi);
 
 // Concatenates the inputs along an axis.
-KERATIN_API Value concatenate(const Values& inputs, int64_t axis);
+KERATIN_API Value concatenate(const Values& inputs, int64_t axis = 0);
 // The same along a new axis.
-KERATIN_API Value stack(const Values& inputs, int64_t axis);
+KERATIN_API Value stack(const Values& inputs, int64_t axis = 0);
 
 // out[(i + shift) mod n] = x[i]
 KERATIN_API Value roll(Value x, int64_t shift, int64_t axis);
-// Repeats the whole tensor: out[i] = x[i mod n]; one count per axis.
+// Repeats the whole tensor: out[i] = x[i mod n]; one count per axis,
+// for the last ones if there are fewer counts; more counts make new axes in front.
 KERATIN_API Value tile(Value x, const Dims& repeats);
 // Repeats each element: out[i] = x[i div count] along an axis.
 KERATIN_API Value repeat(Value x, int64_t count, int64_t axis);

@@ -1,6 +1,8 @@
 #include "keratin/ops/joining.h"
 
 #include "keratin/base/text.h"
+#include "keratin/ops/emit.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
@@ -170,7 +172,8 @@ TEST(Joining, RefusesWhatDoesNotFit) {
   expect_user_error([&] { concatenate({x, x}, 2); }, {"concat", "axis", "got 2"});
   expect_user_error([&] { stack({x, y}, 0); }, {"stack", "one shape", "[2,3]", "[3,2]"});
   expect_user_error([&] { roll(x, 1, 2); }, {"roll", "axis", "got 2"});
-  expect_user_error([&] { tile(x, {2}); }, {"tile", "each axis", "[2,3]", "[2]"});
+  expect_user_error([&] { emit(tile_op, {x}, TileAttrs{{2}}); },
+                    {"tile", "each axis", "[2,3]", "[2]"});
   expect_user_error([&] { tile(x, {-1, 1}); }, {"tile", "negative", "[-1,1]"});
   expect_user_error([&] { tile(x, {huge, huge}); }, {"tile", "too many elements"});
   expect_user_error([&] { repeat(x, -1, 0); }, {"repeat", "negative"});

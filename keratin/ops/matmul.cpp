@@ -78,6 +78,13 @@ const OpDef matmul_op{
         },
 };
 
-Value matmul(Value a, Value b, MatmulAttrs attrs) { return emit(matmul_op, {a, b}, attrs); }
+Value matmul(Value a, Value b, MatmulAttrs attrs) {
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  if (row) a = expand_dims(a, attrs.transpose_a ? 1 : 0);
+  if (column) b = expand_dims(b, attrs.transpose_b ? 0 : 1);
+  Value y = emit(matmul_op, {a, b}, attrs);
+  if (column) y = squeeze(y, -1);
+  return row ? squeeze(y, column ? -1 : -2) : y;
+}
 
 }  // namespace keratin::ops

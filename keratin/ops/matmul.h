@@ -12,8 +12,9 @@ struct KERATIN_API MatmulAttrs {
                                             field("transpose_b", &MatmulAttrs::transpose_b));
 };
 
-// out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]. Both have rank 2 or more; the axes in front are
-// broadcast; a transpose swaps the last two axes of its input first.
+// out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]. The axes in front are broadcast; a transpose
+// swaps the last two axes of its input first. Vectors count as one row or one column, which the
+// result does not have.
 KERATIN_API Value matmul(Value a, Value b, MatmulAttrs attrs = {});
 
 }  // namespace keratin::ops

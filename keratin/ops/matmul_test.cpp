@@ -1,6 +1,8 @@
 #include "keratin/ops/matmul.h"
 
 #include "keratin/base/text.h"
+#include "keratin/ops/emit.h"
+#include "keratin/ops/records.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/expect_values.h"
 
@@ -40,6 +42,20 @@ TEST(Matmul, Matrices) {
   check_matmul(f32, {1, 1}, {1, 6});
   check_matmul(f32, {17, 33}, {33, 9}, false);
   check_matmul(f32, {5, 130}, {130, 66}, false);
+}
+
+TEST(Matmul, VectorsCountAsOneRowOrColumn) {
+  struct Shapes {
+    Shape a, b, y;
+  };
+  for (const auto& [a, b, y] : {Shapes{{4}, {4, 5}, {5}}, Shapes{{3, 4}, {4}, {3}},
+                                Shapes{{4}, {4}, {}}, Shapes{{2, 3, 4}, {4}, {2, 3}}}) {
+    Module m;
+    EXPECT_EQ(matmul(m.input({f32, a}), m.input({f32, b})).shape(), y);
+    check_op({.name = text("matmul ", a, b),
+              .inputs = {{f32, a}, {f32, b}},
+              .build = [](const Values& in) { return Values{matmul(in[0], in[1])}; }});
+  }
 }
 
 TEST(Matmul, Batches) {
@@ -112,7 +128,7 @@ TEST(Matmul, RefusesWhatDoesNotFit) {
   expect_user_error([&] { matmul(x, y); }, {"matmul", "[2,3]", "[4,2]", "3 and 4"});
   expect_user_error([&] { matmul(x, y, {.transpose_b = true}); },
                     {"[4,2] (transposed)", "3 and 2"});
-  expect_user_error([&] { matmul(x, v); }, {"matmul", "rank 2", "[3]"});
+  expect_user_error([&] { emit(matmul_op, {x, v}, MatmulAttrs{}); }, {"matmul", "rank 2", "[3]"});
   expect_user_error([&] { matmul(x, i); }, {"matmul", "one dtype", "f32[2,3]", "i32[3,2]"});
   expect_user_error([&] { matmul(b, b); }, {"matmul", "numbers", "bool[3,3]"});
   const Value p = m.input({f32, {2, 1, 3}}), q = m.input({f32, {3, 3, 1}});

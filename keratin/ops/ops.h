@@ -3,6 +3,7 @@
 // All functions that programs are written with.
 #include "keratin/ops/activations.h"
 #include "keratin/ops/attention.h"
+#include "keratin/ops/composites.h"
 #include "keratin/ops/cond.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/conv.h"

@@ -51,7 +51,7 @@ KERATIN_API Value strided_slice(Value x, const std::vector<Range>& ranges);
 KERATIN_API Value flip(Value x, const Dims& axes = {});
 
 // `parts` equal pieces along an axis, or pieces of these sizes (one may be -1: the rest).
-KERATIN_API Values split(Value x, int64_t parts, int64_t axis);
+KERATIN_API Values split(Value x, int64_t parts, int64_t axis = 0);
 KERATIN_API Values split_sizes(Value x, const Dims& sizes, int64_t axis);
 
 // out[i] = x[start + i] with the start computed by the program: i32 or i64, one per axis, moved
