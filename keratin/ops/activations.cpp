@@ -25,7 +25,7 @@ constexpr Named by_name[] = {
     {"celu", [](Value x) { return celu(x); }},
     {"elu", [](Value x) { return elu(x); }},
     {"exponential", exponential},
-    {"gelu", [](Value x) { return gelu(x); }},
+    {"gelu", [](Value x) { return gelu(x, /*approximate=*/false); }},
     {"glu", [](Value x) { return glu(x); }},
     {"hard_shrink", [](Value x) { return hard_shrink(x); }},
     {"hard_sigmoid", hard_sigmoid},

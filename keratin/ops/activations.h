@@ -9,8 +9,9 @@
 #include "keratin/ops/pointwise.h"  // relu, sigmoid, tanh
 #include "keratin/ops/softmax.h"    // softmax, log_softmax
 
-// The activations of Keras, with its names and defaults. All are composites: fusion makes each one
-// loop. Where a formula has corners, the gradient at a corner is what Keras gives on JAX.
+// The activations of Keras, with the names and defaults of keras.ops. All are composites: fusion
+// makes each one loop. Where a formula has corners, the gradient at a corner is what Keras gives on
+// JAX.
 namespace keratin::ops {
 
 // x above the threshold, at most max_value; slope · (x - threshold) below.
@@ -22,7 +23,7 @@ KERATIN_API Value elu(Value x, double alpha = 1);   // x > 0 ? x : alpha · (exp
 KERATIN_API Value celu(Value x, double alpha = 1);  // x > 0 ? x : alpha · (exp(x / alpha) - 1)
 KERATIN_API Value selu(Value x);                    // 1.0507… · elu(x, 1.6732…)
 KERATIN_API Value gelu(Value x,
-                       bool approximate = false);     // x · Φ(x), or its approximation with tanh
+                       bool approximate = true);      // x · Φ(x), or its approximation with tanh
 KERATIN_API Value silu(Value x);                      // x · σ(x)
 KERATIN_API Value mish(Value x);                      // x · tanh(softplus(x))
 KERATIN_API Value softplus(Value x);                  // log(1 + exp x)

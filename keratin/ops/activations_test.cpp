@@ -196,7 +196,7 @@ TEST(Activations, StayFiniteFarAway) {
   expect(mish, {0, 0, 200, 1e4}, step);
   expect([](Value x) { return elu(x); }, {-1, -1, 200, 1e4}, step);
   expect([](Value x) { return celu(x); }, {-1, -1, 200, 1e4}, step);
-  expect([](Value x) { return gelu(x); }, {0, 0, 200, 1e4}, step);
+  expect([](Value x) { return gelu(x, false); }, {0, 0, 200, 1e4}, step);
   expect([](Value x) { return gelu(x, true); }, {0, 0, 200, 1e4}, step);
   expect([](Value x) { return squareplus(x); }, {1e-4, 0.004999875, 200.005, 1e4 + 1e-4},
          {2.5e-9, 2.499813e-5, 0.99997500, 1});
