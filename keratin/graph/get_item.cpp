@@ -23,7 +23,7 @@ ops::Range slice_range(const Json& json) {
   return {.start = at("start"), .limit = at("stop"), .step = at("step").value_or(1)};
 }
 
-// The one element at a position, which may count from the end.
+// The range of one element; negative positions count from the end.
 ops::Range at_position(int64_t i) {
   if (i == -1) return {.start = -1};
   return {.start = i, .limit = i + 1};
@@ -38,12 +38,12 @@ Value get_item(Value x, const Tree<Traced>& index) {
     items = given.as_array();
   else
     items.push_back(given);
-  int64_t named = 0;  // axes of x that have an item of their own
+  int64_t named = 0;  // axes of x that an item of the index names
   for (const Json& item : items) named += !item.is_null() && !is_kind(item, "__ellipsis__");
   require(named <= x.rank(), "too many indices: ", named, " for a tensor of shape ",
           keras_shape(x.shape()));
   std::vector<ops::Range> ranges;
-  Dims gone, added;  // axes to take away, counted before; axes to add, counted after
+  Dims gone, added;  // axes of x to remove; axes of the result to add
   int64_t result = 0;
   for (const Json& item : items) {
     const auto axis = static_cast<int64_t>(ranges.size());

@@ -9,21 +9,21 @@ namespace {
 struct NestedNumbers {
   Dims shape;
   std::vector<double> values;
-  std::vector<int64_t> whole_values;  // the same, exact, where all are whole
+  std::vector<int64_t> whole_values;  // the same without rounding, if all are integers
   bool whole = true, logical = true;
 
   Tensor as(DType dtype) const {
     return whole ? Tensor::of(dtype, Shape(shape), whole_values)
                  : Tensor::of(dtype, Shape(shape), values);
   }
-  // Python's dtype for them.
+  // The dtype that Keras gives to these numbers.
   DType dtype() const {
     if (!whole || values.empty()) return DType::f32;
     return logical ? DType::boolean : DType::i32;
   }
 };
 
-// Reads what is left of the nesting; `axis` is where in the shape we are.
+// Reads the numbers of nested lists; `axis` is the depth of this one.
 void collect(const Json& json, size_t axis, NestedNumbers& out) {
   if (!json.is_array()) {
     require(axis == out.shape.size(), "array: the lists are not of equal depth");

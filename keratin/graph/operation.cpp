@@ -27,8 +27,6 @@ bool is_number(const Tree<Traced>& argument) {
          (argument.constant().is_number() || argument.constant().is_bool());
 }
 
-Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
-
 }  // namespace
 
 Json constant_json(const Tree<Traced>& argument) {
@@ -62,7 +60,7 @@ Value OperationCall::tensor(size_t i, std::string_view name) const {
 
 Value OperationCall::float_tensor(size_t i) const {
   const Value x = tensor(i);
-  return cast_to(x, ops::promoted_to_float(x.dtype()));
+  return ops::cast(x, ops::promoted_to_float(x.dtype()));
 }
 
 Values OperationCall::operands(size_t first, size_t count, DType (*widen)(DType)) const {
@@ -85,7 +83,7 @@ Values OperationCall::operands(size_t first, size_t count, DType (*widen)(DType)
   for (size_t i = 0; i < count; ++i)
     values[i] =
         values[i].defined()
-            ? cast_to(values[i], common)
+            ? ops::cast(values[i], common)
             : ops::constant(block(), tensor_from_json(argument(first + i).constant(), common));
   return values;
 }
@@ -125,9 +123,9 @@ bool OperationCall::flag(std::string_view key) const {
   return !value.is_null() && value.as_bool();
 }
 
-double OperationCall::number(std::string_view key, double otherwise) const {
+double OperationCall::number(std::string_view key, double fallback) const {
   const Json& value = option(key);
-  return value.is_null() ? otherwise : value.as_double();
+  return value.is_null() ? fallback : value.as_double();
 }
 
 std::optional<DType> OperationCall::dtype() const {
@@ -196,6 +194,27 @@ Symbols call_operation(std::string_view class_name, Arguments<SymbolicTensor> ar
   const auto layer = std::make_shared<OperationLayer>(operation_named(class_name),
                                                       std::move(options), LayerOptions{});
   return layer->call_symbolic(std::move(arguments));
+}
+
+SymbolicTensor operation_result(std::string_view class_name, std::vector<Symbols> arguments,
+                                Json options) {
+  return operation_result(class_name, Arguments<SymbolicTensor>{std::move(arguments), {}},
+                          std::move(options));
+}
+
+SymbolicTensor operation_result(std::string_view class_name, Arguments<SymbolicTensor> arguments,
+                                Json options) {
+  return call_operation(class_name, std::move(arguments), std::move(options)).leaf();
+}
+
+Arguments<SymbolicTensor> with_named(const Symbols& x, const char* name, const Symbols& value) {
+  Arguments<SymbolicTensor> arguments{{x}, {}};
+  if (!value.is_none()) arguments.named.emplace(name, value);
+  return arguments;
+}
+
+Json dtype_json(const std::optional<DType>& dtype) {
+  return dtype ? Json(keras_name(*dtype)) : Json(nullptr);
 }
 
 }  // namespace keratin

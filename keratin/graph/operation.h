@@ -4,28 +4,28 @@
 
 #include "keratin/graph/config.h"
 
-// Keras's operations: what `a + b` or ops.exp(x) on symbolic tensors puts into a graph, between
-// layers and with names of the same kind.
+// Keras's operations: nodes of a graph, beside its layers, that `a + b` or ops.exp(x) on symbolic
+// tensors makes. They have names as layers have.
 namespace keratin {
 
 struct OperationDef;
 
-// One call of an operation while a program is written.
+// One call of an operation while a program is traced.
 class OperationCall {
  public:
   OperationCall(const OperationDef& def, const Call& call, const Json& options)
       : def_(def), call_(call), options_(options) {}
 
-  // An argument that is a tensor, or a constant made one.
+  // A positional argument as a value; constants become tensors.
   Value tensor(size_t i) const;
   Value float_tensor(size_t i) const;  // integers become floats
-  // The same passed at a position or by that name; undefined when there is none.
+  // The argument at a position or under a name; undefined if there is none.
   Value tensor(size_t i, std::string_view name) const;
-  // Arguments brought to the dtype that holds all of them; a number counts less than a tensor. It
-  // is read in the dtype that `widen` makes of that one: 300 beside int8 is 300 as a float.
+  // Arguments promoted to one dtype; numbers count less than tensors. `widen` changes that dtype
+  // before numbers are read in it, so that 300 beside int8 can become the float 300.
   Values operands(size_t first, size_t count, DType (*widen)(DType) = nullptr) const;
   Values operands() const { return operands(0, argument_count()); }
-  // A list of tensors, some of which may be constants; `list` brings them to one dtype.
+  // A list of tensors and constants as values; `list` promotes them to one dtype.
   Values tensors(size_t i) const;
   Values list(size_t i) const;
   size_t argument_count() const { return call_.arguments().positional.size(); }
@@ -33,12 +33,12 @@ class OperationCall {
   const Tree<Traced>& argument(std::string_view name) const { return call_.argument(name); }
   Block& block() const { return call_.block(); }
 
-  // What the operation was made with; null where it is missing.
+  // An option of the operation, that is, a key of its config; null if it is missing.
   const Json& option(std::string_view key) const;
   std::optional<int64_t> integer(std::string_view key) const;
-  Dims dims(std::string_view key) const;  // one, several or (null) none
+  Dims dims(std::string_view key) const;  // of one size, of several, or of null
   bool flag(std::string_view key) const;
-  double number(std::string_view key, double otherwise) const;
+  double number(std::string_view key, double fallback) const;
   std::optional<DType> dtype() const;
   std::string who() const;
 
@@ -50,18 +50,19 @@ class OperationCall {
   const Json& options_;
 };
 
-// One row of the table: Keras's class, where it lives, and what it computes.
+// One row of the table: Keras's class, its module, and what it computes.
 struct OperationDef {
   std::string_view class_name;
-  std::string_view module;  // behind "keras.src.ops."
+  std::string_view module;  // after "keras.src.ops."
   Results (*run)(const OperationCall&);
 };
 
-// graph/operation_table.cpp
+// All operations, sorted by class name (graph/operation_table.cpp).
 std::span<const OperationDef> all_operations();
-const OperationDef& operation_named(std::string_view class_name);  // there must be one
+const OperationDef& operation_named(
+    std::string_view class_name);  // an internal error if there is none
 
-// A constant argument as Keras has it: lists and dicts of constants are trees here.
+// A tree of constants as JSON.
 Json constant_json(const Tree<Traced>& argument);
 
 class OperationLayer final : public Layer {
@@ -76,7 +77,7 @@ class OperationLayer final : public Layer {
   LayerPtr fresh_copy() const override;
 
   Results call(const Call& c) const override;
-  // Operations drop masks without a word.
+  // Operations pass no masks on, and Keras does not warn of it.
   bool supports_masking() const override { return true; }
   Masks compute_mask(const Call&, size_t outputs) const override { return Masks(outputs); }
   bool autocasts() const override { return false; }
@@ -84,17 +85,27 @@ class OperationLayer final : public Layer {
  private:
   const OperationDef& def_;
   std::string module_;
-  Json options_;  // the arguments of the constructor, under Keras's names
+  Json options_;  // the arguments of Keras's constructor, by name
 };
 
 // Keras lists operations between layers as operations of a model, not among its layers.
 bool is_operation(const Layer& layer);
-// Does an envelope's module name operations rather than layers?
+// True if the module of an envelope has operations, not layers.
 bool is_operation_module(std::string_view module);
-// Makes an operation from its envelope. Errors: one that Keratin does not have.
+// Makes an operation from its envelope; a UserError if Keratin does not have it.
 LayerPtr operation_from_json(const Json& envelope);
-// Makes an operation of that class and calls it.
+// Makes an operation of a class and calls it.
 Symbols call_operation(std::string_view class_name, Arguments<SymbolicTensor> arguments,
                        Json options = Json::object());
+
+// The same for operations of one output.
+SymbolicTensor operation_result(std::string_view class_name, std::vector<Symbols> arguments,
+                                Json options = Json::object());
+SymbolicTensor operation_result(std::string_view class_name, Arguments<SymbolicTensor> arguments,
+                                Json options);
+// The arguments of f(x, name=value), or of f(x) if the value is nothing.
+Arguments<SymbolicTensor> with_named(const Symbols& x, const char* name, const Symbols& value);
+// The option `dtype`: Keras's name, or null.
+Json dtype_json(const std::optional<DType>& dtype);
 
 }  // namespace keratin

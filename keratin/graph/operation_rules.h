@@ -2,10 +2,12 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/operation.h"
+#include "keratin/ops/composites.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/promote.h"
 
-// What the rows of the table of operations are made of.
+// Functions that make rows of the table of operations: each adapts a function on values to the
+// arguments, options and dtypes of Keras.
 namespace keratin::rules {
 
 using C = OperationCall;
@@ -15,30 +17,24 @@ using Reduce = Value (*)(Value, const Dims&, bool);
 using Along = Value (*)(Value, int64_t);
 using Scaled = Value (*)(Value, double);
 
-inline Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
-inline Value as_bool(Value x) { return cast_to(x, DType::boolean); }
-inline Value as_float(Value x) { return cast_to(x, ops::promoted_to_float(x.dtype())); }
-inline Value as_index(Value x) { return x.dtype() == DType::i64 ? x : cast_to(x, DType::i32); }
-inline Value flat(Value x) { return ops::reshape(x, {ops::infer_size}); }
-// Bools count as numbers.
+inline Value as_bool(Value x) { return ops::cast(x, DType::boolean); }
+inline Value as_float(Value x) { return ops::cast(x, ops::promoted_to_float(x.dtype())); }
+inline Value as_index(Value x) { return x.dtype() == DType::i64 ? x : ops::cast(x, DType::i32); }
+inline Dims dims_of(const Json& sizes) { return Sizes::from_json(sizes).dims(); }
+// Bools become int32.
 inline Value as_number(Value x) {
   return x.dtype() == DType::boolean ? ops::cast(x, DType::i32) : x;
 }
-// Where Keras makes float64 of int64.
+// The float dtype of functions that give float64 for int64, and float32 for other integers.
 inline DType wide_float(DType dtype) {
   return dtype == DType::i64 ? DType::f64 : ops::promoted_to_float(dtype);
 }
-inline Value as_wide_float(Value x) { return cast_to(x, wide_float(x.dtype())); }
-// Small integers are added up in int32.
+inline Value as_wide_float(Value x) { return ops::cast(x, wide_float(x.dtype())); }
+// Bools and integers of 8 bits are summed in int32.
 inline Value as_sum(Value x) {
   const bool small =
       x.dtype() == DType::boolean || x.dtype() == DType::i8 || x.dtype() == DType::u8;
   return small ? ops::cast(x, DType::i32) : x;
-}
-
-inline int64_t from_front(const C& c, int64_t axis, int64_t rank) {
-  require(axis >= -rank && axis < rank, c.who(), ": axis ", axis, " is outside rank ", rank);
-  return axis < 0 ? axis + rank : axis;
 }
 
 template <Unary f>
@@ -57,7 +53,7 @@ template <Unary f>
 Results of_wide_float(const C& c) {
   return f(as_wide_float(c.tensor(0)));
 }
-// Integers and bools are whole already.
+// Functions that leave integers and bools as they are.
 template <Unary f>
 Results whole(const C& c) {
   const Value x = c.tensor(0);
@@ -83,13 +79,14 @@ Results both_floats(const C& c) {
   const Values in = c.operands(0, 2, ops::promoted_to_float);
   return f(in[0], in[1]);
 }
-// Where Keras makes tensors of numbers first: 2 is int32 and 2.5 float32, whatever is beside them.
+// Functions that turn numbers into tensors first: 2 is int32 and 2.5 float32, whatever the other
+// operand is.
 template <Binary f>
 Results both_float_tensors(const C& c) {
   const Values in = ops::promote({c.tensor(0), c.tensor(1)});
   return f(as_float(in[0]), as_float(in[1]));
 }
-// The dtype for whole numbers that the integers beside them cannot hold: int64.
+// int64, for integers that the dtype of the other operand cannot hold.
 DType wide_integer(DType dtype);
 bool has_wide_number(const C& c);
 template <Binary f>
@@ -102,7 +99,7 @@ Results both_wide_floats(const C& c) {
   const Values in = c.operands(0, 2, wide_float);
   return f(in[0], in[1]);
 }
-// Sums of products: of bools, whether there is one that is true.
+// Sums of products; of bools, true if one of the products is.
 template <Binary f>
 Results product(const C& c) {
   const Values in = c.operands(0, 2);
@@ -110,12 +107,13 @@ Results product(const C& c) {
   return in[0].dtype() == DType::boolean ? as_bool(y) : y;
 }
 template <Binary f>
-Results logical(const C& c) {
-  return f(as_bool(c.tensor(0)), as_bool(c.tensor(1)));
+Results both_tensors(const C& c) {  // of any dtypes
+  return f(c.tensor(0), c.tensor(1));
 }
 
-// A reduction as its options say it. One over no axes gets an axis of size 1 to reduce: to the
-// functions in ops no axes are all axes.
+// True for an empty list of axes. (To functions on values, no axes mean all axes.)
+bool lists_no_axes(const C& c, std::string_view key = "axis");
+// The operands of a reduction, from its options. A reduction over no axes gets an axis of size 1.
 struct Reduction {
   Value x;
   Dims axes;
@@ -142,27 +140,31 @@ template <Reduce f>
 Results accumulate(const C& c) {
   const Value x = c.tensor(0);
   const auto dtype = c.dtype();
-  const Reduction r = reduction(c, as_sum(dtype ? cast_to(x, *dtype) : x));
+  const Reduction r = reduction(c, as_sum(dtype ? ops::cast(x, *dtype) : x));
   const Value y = f(r.x, r.axes, r.keepdims);
-  return dtype ? cast_to(y, *dtype) : y;
+  return dtype ? ops::cast(y, *dtype) : y;
 }
 template <Along f>
 Results along(const C& c) {
   return f(c.float_tensor(0), c.integer("axis").value_or(-1));
 }
-// An activation with one number, whose name and default are the template's.
+template <Value (*f)(const Values&)>
+Results of_list(const C& c) {
+  return f(c.list(0));
+}
+// Activations with one option, a number: its key and its default.
 struct Option {
   const char* key;
-  double otherwise;
+  double fallback;
 };
 inline constexpr Option alpha{"alpha", 1}, slope{"negative_slope", 0.2}, half{"threshold", 0.5},
     four{"b", 4};
 template <Scaled f, const Option& option>
 Results with_number(const C& c) {
-  return f(c.float_tensor(0), c.number(option.key, option.otherwise));
+  return f(c.float_tensor(0), c.number(option.key, option.fallback));
 }
 
-// One that is linear in pieces: of integers it gives integers, where its numbers are whole too.
+// Piecewise linear activations: integers stay integers if the options are integers too.
 template <class F>
 Results piecewise(const C& c, bool whole, const F& f) {
   const Value x = c.tensor(0);
@@ -176,7 +178,7 @@ Results in_pieces(const C& c) {
 template <Scaled f, const Option& option>
 Results in_pieces(const C& c) {
   return piecewise(c, c.option(option.key).is_int(),
-                   [&](Value x) { return f(x, c.number(option.key, option.otherwise)); });
+                   [&](Value x) { return f(x, c.number(option.key, option.fallback)); });
 }
 
 // operation_movement.cpp: elements moved, cut out and joined
@@ -186,11 +188,9 @@ Results broadcast_to(const C& c);
 Results concatenate(const C& c);
 Results diagonal(const C& c);
 Results dsplit(const C& c);
-Results dstack(const C& c);
 Results expand_dims(const C& c);
 Results flip(const C& c);
 Results hsplit(const C& c);
-Results hstack(const C& c);
 Results meshgrid(const C& c);
 Results move_axis(const C& c);
 Results one_hot(const C& c);
@@ -209,10 +209,10 @@ Results swap_axes(const C& c);
 Results take(const C& c);
 Results take_along_axis(const C& c);
 Results tile(const C& c);
+Results trace(const C& c);
 Results transpose(const C& c);
 Results unstack(const C& c);
 Results vsplit(const C& c);
-Results vstack(const C& c);
 
 // operation_reduce.cpp: reductions and statistics
 Results average(const C& c);
@@ -222,25 +222,13 @@ Results min(const C& c);
 Results moments(const C& c);
 Results nanmax(const C& c);
 Results nanmin(const C& c);
-Value instead_of_nan(Value x, double value);
-Value nanmean(Value x, const Dims& axes, bool keepdims);
-Value nanprod(Value x, const Dims& axes, bool keepdims);
-Value nanstd(Value x, const Dims& axes, bool keepdims);
-Value nansum(Value x, const Dims& axes, bool keepdims);
-Value nanvar(Value x, const Dims& axes, bool keepdims);
-// Positions of ops::argmax or ops::argmin.
-Results position(const C& c, Value (*f)(Value, int64_t, bool));
+// ops::argmax or ops::argmin, as int32.
+Results position(const C& c, Value (*f)(Value, std::optional<int64_t>, bool));
 // ops::softmax or ops::log_softmax over all axes, several or none.
 Results softmax_over(const C& c, Value (*f)(Value, const Dims&));
 
-// operation_algebra.cpp: products and norms
-Value inner(Value a, Value b);
-Value numpy_dot(Value a, Value b);
-Value outer(Value a, Value b);
-Value vdot(Value a, Value b);
+// operation_algebra.cpp: products, norms and searches
 Results batch_norm(const C& c);
-Results diff(const C& c);
-Results digitize(const C& c);
 Results einsum(const C& c);
 Results in_top_k(const C& c);
 Results is_in(const C& c);
@@ -252,8 +240,5 @@ Results psnr(const C& c);
 Results rms_norm(const C& c);
 Results search_sorted(const C& c);
 Results tensordot(const C& c);
-Results trace(const C& c);
-Results tril(const C& c);
-Results triu(const C& c);
 
 }  // namespace keratin::rules
