@@ -1,24 +1,11 @@
 #include "keratin/graph/symbolic_ops.h"
 
+#include "keratin/graph/get_item.h"
 #include "keratin/graph/operation.h"
 
 namespace keratin {
-namespace {
 
 using O = Json::Object;
-
-// The operation on some arguments; its only output.
-SymbolicTensor one(std::string_view class_name, std::vector<Symbols> arguments,
-                   Json options = Json::object()) {
-  return call_operation(class_name, {std::move(arguments), {}}, std::move(options)).leaf();
-}
-
-SymbolicTensor reduced(std::string_view class_name, const Symbols& x, const Json& axis,
-                       bool keepdims) {
-  return one(class_name, {x}, O{{"axis", axis}, {"keepdims", keepdims}});
-}
-
-}  // namespace
 
 Index::Index(const Slice& slice)
     : json_(O{{"class_name", "__slice__"},
@@ -35,278 +22,251 @@ SymbolicTensor SymbolicTensor::operator[](std::initializer_list<Index> index) co
   return ops::get_item(*this, index);
 }
 
-SymbolicTensor operator+(const Symbols& a, const Symbols& b) { return one("Add", {a, b}); }
-SymbolicTensor operator-(const Symbols& a, const Symbols& b) { return one("Subtract", {a, b}); }
-SymbolicTensor operator*(const Symbols& a, const Symbols& b) { return one("Multiply", {a, b}); }
-SymbolicTensor operator/(const Symbols& a, const Symbols& b) { return one("TrueDivide", {a, b}); }
-SymbolicTensor operator%(const Symbols& a, const Symbols& b) { return one("Mod", {a, b}); }
-SymbolicTensor operator<(const Symbols& a, const Symbols& b) { return one("Less", {a, b}); }
-SymbolicTensor operator<=(const Symbols& a, const Symbols& b) { return one("LessEqual", {a, b}); }
-SymbolicTensor operator>(const Symbols& a, const Symbols& b) { return one("Greater", {a, b}); }
-SymbolicTensor operator>=(const Symbols& a, const Symbols& b) {
-  return one("GreaterEqual", {a, b});
+SymbolicTensor operator+(const Symbols& x1, const Symbols& x2) { return ops::add(x1, x2); }
+SymbolicTensor operator-(const Symbols& x1, const Symbols& x2) { return ops::subtract(x1, x2); }
+SymbolicTensor operator*(const Symbols& x1, const Symbols& x2) { return ops::multiply(x1, x2); }
+SymbolicTensor operator/(const Symbols& x1, const Symbols& x2) { return ops::true_divide(x1, x2); }
+SymbolicTensor operator%(const Symbols& x1, const Symbols& x2) { return ops::mod(x1, x2); }
+SymbolicTensor operator<(const Symbols& x1, const Symbols& x2) { return ops::less(x1, x2); }
+SymbolicTensor operator<=(const Symbols& x1, const Symbols& x2) { return ops::less_equal(x1, x2); }
+SymbolicTensor operator>(const Symbols& x1, const Symbols& x2) { return ops::greater(x1, x2); }
+SymbolicTensor operator>=(const Symbols& x1, const Symbols& x2) {
+  return ops::greater_equal(x1, x2);
 }
-SymbolicTensor operator&(const Symbols& a, const Symbols& b) { return one("LogicalAnd", {a, b}); }
-SymbolicTensor operator|(const Symbols& a, const Symbols& b) { return one("LogicalOr", {a, b}); }
-SymbolicTensor operator^(const Symbols& a, const Symbols& b) { return one("LogicalXor", {a, b}); }
-SymbolicTensor operator-(const Symbols& x) { return one("Negative", {x}); }
-SymbolicTensor operator!(const Symbols& x) { return one("LogicalNot", {x}); }
+SymbolicTensor operator&(const Symbols& x1, const Symbols& x2) { return ops::logical_and(x1, x2); }
+SymbolicTensor operator|(const Symbols& x1, const Symbols& x2) { return ops::logical_or(x1, x2); }
+SymbolicTensor operator^(const Symbols& x1, const Symbols& x2) { return ops::logical_xor(x1, x2); }
+SymbolicTensor operator-(const Symbols& x) { return ops::negative(x); }
+SymbolicTensor operator!(const Symbols& x) { return ops::logical_not(x); }
 
 namespace ops {
+namespace {
 
-SymbolicTensor add(const Symbols& a, const Symbols& b) { return one("Add", {a, b}); }
-SymbolicTensor subtract(const Symbols& a, const Symbols& b) { return one("Subtract", {a, b}); }
-SymbolicTensor multiply(const Symbols& a, const Symbols& b) { return one("Multiply", {a, b}); }
-SymbolicTensor divide(const Symbols& a, const Symbols& b) { return one("Divide", {a, b}); }
-SymbolicTensor floor_divide(const Symbols& a, const Symbols& b) {
-  return one("FloorDivide", {a, b});
-}
-SymbolicTensor mod(const Symbols& a, const Symbols& b) { return one("Mod", {a, b}); }
-SymbolicTensor power(const Symbols& a, const Symbols& b) { return one("Power", {a, b}); }
-SymbolicTensor maximum(const Symbols& a, const Symbols& b) { return one("Maximum", {a, b}); }
-SymbolicTensor minimum(const Symbols& a, const Symbols& b) { return one("Minimum", {a, b}); }
-SymbolicTensor matmul(const Symbols& a, const Symbols& b) { return one("Matmul", {a, b}); }
-SymbolicTensor logaddexp(const Symbols& a, const Symbols& b) { return one("Logaddexp", {a, b}); }
-SymbolicTensor dot(const Symbols& a, const Symbols& b) { return one("Dot", {a, b}); }
-SymbolicTensor outer(const Symbols& a, const Symbols& b) { return one("Outer", {a, b}); }
-SymbolicTensor tensordot(const Symbols& a, const Symbols& b, int64_t axes) {
-  return one("Tensordot", {a, b}, O{{"axes", axes}});
-}
-SymbolicTensor tensordot(const Symbols& a, const Symbols& b, const Dims& axes_of_a,
-                         const Dims& axes_of_b) {
-  return one("Tensordot", {a, b},
-             O{{"axes", Json::Array{config::write(axes_of_a), config::write(axes_of_b)}}});
-}
-SymbolicTensor equal(const Symbols& a, const Symbols& b) { return one("Equal", {a, b}); }
-SymbolicTensor not_equal(const Symbols& a, const Symbols& b) { return one("NotEqual", {a, b}); }
-SymbolicTensor logical_and(const Symbols& a, const Symbols& b) { return a & b; }
-SymbolicTensor logical_or(const Symbols& a, const Symbols& b) { return a | b; }
-SymbolicTensor logical_xor(const Symbols& a, const Symbols& b) { return a ^ b; }
-SymbolicTensor logical_not(const Symbols& x) { return !x; }
-SymbolicTensor isnan(const Symbols& x) { return one("Isnan", {x}); }
-SymbolicTensor isinf(const Symbols& x) { return one("Isinf", {x}); }
-SymbolicTensor isfinite(const Symbols& x) { return one("Isfinite", {x}); }
-SymbolicTensor where(const Symbols& condition, const Symbols& a, const Symbols& b) {
-  return one("Where", {condition, a, b});
+// The index as an argument of the operation: one item, or a list of them.
+template <class T>
+Tree<T> index_argument(const std::vector<Index>& index) {
+  if (index.size() == 1) return index[0].json();
+  typename Tree<T>::List items;
+  for (const Index& item : index) items.emplace_back(item.json());
+  return items;
 }
 
-SymbolicTensor negative(const Symbols& x) { return one("Negative", {x}); }
-SymbolicTensor abs(const Symbols& x) { return one("Absolute", {x}); }
-SymbolicTensor sign(const Symbols& x) { return one("Sign", {x}); }
-SymbolicTensor square(const Symbols& x) { return one("Square", {x}); }
-SymbolicTensor sqrt(const Symbols& x) { return one("Sqrt", {x}); }
-SymbolicTensor rsqrt(const Symbols& x) { return one("Rsqrt", {x}); }
-SymbolicTensor reciprocal(const Symbols& x) { return one("Reciprocal", {x}); }
-SymbolicTensor exp(const Symbols& x) { return one("Exp", {x}); }
-SymbolicTensor log(const Symbols& x) { return one("Log", {x}); }
-SymbolicTensor log1p(const Symbols& x) { return one("Log1p", {x}); }
-SymbolicTensor sin(const Symbols& x) { return one("Sin", {x}); }
-SymbolicTensor cos(const Symbols& x) { return one("Cos", {x}); }
-SymbolicTensor tanh(const Symbols& x) { return one("Tanh", {x}); }
-SymbolicTensor erf(const Symbols& x) { return one("Erf", {x}); }
-SymbolicTensor floor(const Symbols& x) { return one("Floor", {x}); }
-SymbolicTensor ceil(const Symbols& x) { return one("Ceil", {x}); }
-SymbolicTensor stop_gradient(const Symbols& x) { return one("StopGradient", {x}); }
-SymbolicTensor relu(const Symbols& x) { return one("Relu", {x}); }
-SymbolicTensor relu6(const Symbols& x) { return one("Relu6", {x}); }
-SymbolicTensor sigmoid(const Symbols& x) { return one("Sigmoid", {x}); }
-SymbolicTensor silu(const Symbols& x) { return one("Silu", {x}); }
-SymbolicTensor softplus(const Symbols& x) { return one("Softplus", {x}); }
-SymbolicTensor softsign(const Symbols& x) { return one("Softsign", {x}); }
-SymbolicTensor selu(const Symbols& x) { return one("Selu", {x}); }
-SymbolicTensor round(const Symbols& x) { return one("Round", {x}, O{{"decimals", 0}}); }
-SymbolicTensor elu(const Symbols& x, double alpha) { return one("Elu", {x}, O{{"alpha", alpha}}); }
-SymbolicTensor leaky_relu(const Symbols& x, double negative_slope) {
-  return one("LeakyRelu", {x}, O{{"negative_slope", negative_slope}});
-}
-SymbolicTensor gelu(const Symbols& x, bool approximate) {
-  return one("Gelu", {x}, O{{"approximate", approximate}});
-}
-SymbolicTensor softmax(const Symbols& x, const Axes& axis) {
-  return one("Softmax", {x}, O{{"axis", config::write(axis)}});
-}
-SymbolicTensor log_softmax(const Symbols& x, const Axes& axis) {
-  return one("LogSoftmax", {x}, O{{"axis", config::write(axis)}});
-}
+}  // namespace
 
-SymbolicTensor sum(const Symbols& x, const Axes& axis, bool keepdims) {
-  return reduced("Sum", x, config::write(axis), keepdims);
+SymbolicTensor add(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Add", {x1, x2});
 }
-SymbolicTensor mean(const Symbols& x, const Axes& axis, bool keepdims) {
-  return reduced("Mean", x, config::write(axis), keepdims);
+SymbolicTensor subtract(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Subtract", {x1, x2});
 }
-SymbolicTensor any(const Symbols& x, const Axes& axis, bool keepdims) {
-  return reduced("Any", x, config::write(axis), keepdims);
+SymbolicTensor multiply(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Multiply", {x1, x2});
 }
-SymbolicTensor all(const Symbols& x, const Axes& axis, bool keepdims) {
-  return reduced("All", x, config::write(axis), keepdims);
+SymbolicTensor divide(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Divide", {x1, x2});
 }
-SymbolicTensor var(const Symbols& x, const Axes& axis, bool keepdims) {
-  return reduced("Var", x, config::write(axis), keepdims);
+SymbolicTensor true_divide(const Symbols& x1, const Symbols& x2) {
+  return operation_result("TrueDivide", {x1, x2});
 }
-SymbolicTensor std(const Symbols& x, const Axes& axis, bool keepdims) {
-  return reduced("Std", x, config::write(axis), keepdims);
+SymbolicTensor floor_divide(const Symbols& x1, const Symbols& x2) {
+  return operation_result("FloorDivide", {x1, x2});
 }
-SymbolicTensor logsumexp(const Symbols& x, const Axes& axis, bool keepdims) {
-  return reduced("Logsumexp", x, config::write(axis), keepdims);
+SymbolicTensor mod(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Mod", {x1, x2});
 }
-SymbolicTensor max(const Symbols& x, const Axes& axis, bool keepdims,
-                   std::optional<double> initial) {
-  return one("Max", {x},
-             O{{"axis", config::write(axis)},
-               {"keepdims", keepdims},
-               {"initial", config::write(initial)}});
+SymbolicTensor fmod(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Fmod", {x1, x2});
 }
-SymbolicTensor min(const Symbols& x, const Axes& axis, bool keepdims,
-                   std::optional<double> initial) {
-  return one("Min", {x},
-             O{{"axis", config::write(axis)},
-               {"keepdims", keepdims},
-               {"initial", config::write(initial)}});
+SymbolicTensor power(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Power", {x1, x2});
 }
-SymbolicTensor prod(const Symbols& x, const Axes& axis, bool keepdims) {
-  return one("Prod", {x},
-             O{{"axis", config::write(axis)}, {"keepdims", keepdims}, {"dtype", nullptr}});
+SymbolicTensor divide_no_nan(const Symbols& x1, const Symbols& x2) {
+  return operation_result("DivideNoNan", {x1, x2});
 }
-SymbolicTensor argmax(const Symbols& x, std::optional<int64_t> axis, bool keepdims) {
-  return reduced("Argmax", x, config::write(axis), keepdims);
+SymbolicTensor maximum(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Maximum", {x1, x2});
 }
-
-SymbolicTensor argmin(const Symbols& x, std::optional<int64_t> axis, bool keepdims) {
-  return reduced("Argmin", x, config::write(axis), keepdims);
+SymbolicTensor minimum(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Minimum", {x1, x2});
 }
-SymbolicTensor count_nonzero(const Symbols& x, const Axes& axis) {
-  return one("CountNonzero", {x}, O{{"axis", config::write(axis)}});
+SymbolicTensor fmax(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Fmax", {x1, x2});
 }
-SymbolicTensor average(const Symbols& x, std::optional<int64_t> axis, const Symbols& weights) {
-  Arguments<SymbolicTensor> arguments{{x}, {}};
-  if (!weights.is_none()) arguments.named.emplace("weights", weights);
-  return call_operation("Average", std::move(arguments), O{{"axis", config::write(axis)}});
+SymbolicTensor fmin(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Fmin", {x1, x2});
 }
-SymbolicTensor norm(const Symbols& x, std::optional<int64_t> ord, const Axes& axis, bool keepdims) {
-  return one("Norm", {x},
-             O{{"ord", config::write(ord)}, {"axis", config::write(axis)}, {"keepdims", keepdims}});
+SymbolicTensor arctan2(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Arctan2", {x1, x2});
 }
-SymbolicTensor normalize(const Symbols& x, const Axes& axis, int64_t order) {
-  return one("Normalize", {x},
-             O{{"axis", config::write(axis)}, {"order", order}, {"epsilon", nullptr}});
+SymbolicTensor heaviside(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Heaviside", {x1, x2});
 }
-SymbolicTensor cumsum(const Symbols& x, std::optional<int64_t> axis) {
-  return one("Cumsum", {x}, O{{"axis", config::write(axis)}, {"dtype", nullptr}});
+SymbolicTensor hypot(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Hypot", {x1, x2});
 }
-SymbolicTensor cumprod(const Symbols& x, std::optional<int64_t> axis) {
-  return one("Cumprod", {x}, O{{"axis", config::write(axis)}, {"dtype", nullptr}});
+SymbolicTensor ldexp(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Ldexp", {x1, x2});
 }
-SymbolicTensor diff(const Symbols& x, int64_t n, int64_t axis) {
-  return one("Diff", {x}, O{{"n", n}, {"axis", axis}});
+SymbolicTensor logaddexp(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Logaddexp", {x1, x2});
 }
-SymbolicTensor sort(const Symbols& x, std::optional<int64_t> axis) {
-  return one("Sort", {x}, O{{"axis", config::write(axis)}});
+SymbolicTensor logaddexp2(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Logaddexp2", {x1, x2});
 }
-SymbolicTensor argsort(const Symbols& x, std::optional<int64_t> axis) {
-  return one("Argsort", {x}, O{{"axis", config::write(axis)}});
+SymbolicTensor equal(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Equal", {x1, x2});
 }
-Symbols top_k(const Symbols& x, int64_t k) {
-  return call_operation("TopK", {{x}, {}}, O{{"k", k}, {"sorted", true}});
+SymbolicTensor not_equal(const Symbols& x1, const Symbols& x2) {
+  return operation_result("NotEqual", {x1, x2});
 }
-
-SymbolicTensor reshape(const Symbols& x, const Dims& newshape) {
-  return one("Reshape", {x}, O{{"newshape", config::write(newshape)}});
+SymbolicTensor less(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Less", {x1, x2});
 }
-SymbolicTensor transpose(const Symbols& x, const std::optional<Dims>& axes) {
-  return one("Transpose", {x}, O{{"axes", config::write(axes)}});
+SymbolicTensor less_equal(const Symbols& x1, const Symbols& x2) {
+  return operation_result("LessEqual", {x1, x2});
 }
-SymbolicTensor expand_dims(const Symbols& x, const Sizes& axis) {
-  return one("ExpandDims", {x}, O{{"axis", axis.to_json()}});
+SymbolicTensor greater(const Symbols& x1, const Symbols& x2) {
+  return operation_result("Greater", {x1, x2});
 }
-SymbolicTensor squeeze(const Symbols& x, const Axes& axis) {
-  return one("Squeeze", {x}, O{{"axis", config::write(axis)}});
+SymbolicTensor greater_equal(const Symbols& x1, const Symbols& x2) {
+  return operation_result("GreaterEqual", {x1, x2});
 }
-SymbolicTensor concatenate(const std::vector<SymbolicTensor>& xs, int64_t axis) {
-  return one("Concatenate", {Symbols(xs)}, O{{"axis", axis}});
+SymbolicTensor logical_and(const Symbols& x1, const Symbols& x2) {
+  return operation_result("LogicalAnd", {x1, x2});
 }
-SymbolicTensor stack(const std::vector<SymbolicTensor>& xs, int64_t axis) {
-  return one("Stack", {Symbols(xs)}, O{{"axis", axis}});
+SymbolicTensor logical_or(const Symbols& x1, const Symbols& x2) {
+  return operation_result("LogicalOr", {x1, x2});
 }
-Symbols split(const Symbols& x, const Sizes& indices_or_sections, int64_t axis) {
-  return call_operation("Split", {{x}, {}},
-                        O{{"indices_or_sections", indices_or_sections.to_json()}, {"axis", axis}});
+SymbolicTensor logical_xor(const Symbols& x1, const Symbols& x2) {
+  return operation_result("LogicalXor", {x1, x2});
 }
-Symbols unstack(const Symbols& x, std::optional<int64_t> num, int64_t axis) {
-  return call_operation("Unstack", {{x}, {}}, O{{"num", config::write(num)}, {"axis", axis}});
+SymbolicTensor bitwise_and(const Symbols& x1, const Symbols& x2) {
+  return operation_result("BitwiseAnd", {x1, x2});
 }
-Symbols meshgrid(const std::vector<SymbolicTensor>& xs, const char* indexing) {
-  return call_operation("Meshgrid", {{xs.begin(), xs.end()}, {}}, O{{"indexing", indexing}});
+SymbolicTensor bitwise_or(const Symbols& x1, const Symbols& x2) {
+  return operation_result("BitwiseOr", {x1, x2});
 }
-SymbolicTensor broadcast_to(const Symbols& x, const Dims& shape) {
-  return one("BroadcastTo", {x}, O{{"shape", config::write(shape)}});
+SymbolicTensor bitwise_xor(const Symbols& x1, const Symbols& x2) {
+  return operation_result("BitwiseXor", {x1, x2});
 }
-SymbolicTensor swapaxes(const Symbols& x, int64_t axis1, int64_t axis2) {
-  return one("Swapaxes", {x}, O{{"axis1", axis1}, {"axis2", axis2}});
+SymbolicTensor left_shift(const Symbols& x1, const Symbols& x2) {
+  return operation_result("LeftShift", {x1, x2});
 }
-SymbolicTensor moveaxis(const Symbols& x, const Sizes& source, const Sizes& destination) {
-  return one("Moveaxis", {x},
-             O{{"source", config::write(source.dims())},
-               {"destination", config::write(destination.dims())}});
+SymbolicTensor right_shift(const Symbols& x1, const Symbols& x2) {
+  return operation_result("RightShift", {x1, x2});
 }
-SymbolicTensor roll(const Symbols& x, const Sizes& shift, const Axes& axis) {
-  return one("Roll", {x}, O{{"shift", shift.to_json()}, {"axis", config::write(axis)}});
+SymbolicTensor bitwise_left_shift(const Symbols& x1, const Symbols& x2) {
+  return operation_result("BitwiseLeftShift", {x1, x2});
 }
-SymbolicTensor pad(const Symbols& x, const std::vector<Dims>& pad_width, const char* mode) {
-  return one("Pad", {x}, O{{"pad_width", config::write(pad_width)}, {"mode", mode}});
+SymbolicTensor bitwise_right_shift(const Symbols& x1, const Symbols& x2) {
+  return operation_result("BitwiseRightShift", {x1, x2});
 }
-SymbolicTensor tril(const Symbols& x, int64_t k) { return one("Tril", {x}, O{{"k", k}}); }
-SymbolicTensor triu(const Symbols& x, int64_t k) { return one("Triu", {x}, O{{"k", k}}); }
-SymbolicTensor diagonal(const Symbols& x, int64_t offset, int64_t axis1, int64_t axis2) {
-  return one("Diagonal", {x}, O{{"offset", offset}, {"axis1", axis1}, {"axis2", axis2}});
+SymbolicTensor isclose(const Symbols& x1, const Symbols& x2, double rtol, double atol,
+                       bool equal_nan) {
+  return operation_result("Isclose", {x1, x2, rtol, atol}, O{{"equal_nan", equal_nan}});
 }
-SymbolicTensor trace(const Symbols& x, int64_t offset, int64_t axis1, int64_t axis2) {
-  return one("Trace", {x}, O{{"offset", offset}, {"axis1", axis1}, {"axis2", axis2}});
+SymbolicTensor where(const Symbols& condition, const Symbols& x1, const Symbols& x2) {
+  return operation_result("Where", {condition, x1, x2});
 }
-SymbolicTensor flip(const Symbols& x, const Axes& axis) {
-  return one("Flip", {x}, O{{"axis", config::write(axis)}});
+SymbolicTensor select(const std::vector<SymbolicTensor>& condlist,
+                      const std::vector<SymbolicTensor>& choicelist, const Symbols& fallback) {
+  return operation_result("Select", {Symbols(condlist), Symbols(choicelist), fallback});
 }
-SymbolicTensor repeat(const Symbols& x, int64_t repeats, int64_t axis) {
-  return one("Repeat", {x}, O{{"repeats", repeats}, {"axis", axis}});
+SymbolicTensor clip(const Symbols& x, const Number& x_min, const Number& x_max) {
+  return operation_result("Clip", {x}, O{{"x_min", x_min.json()}, {"x_max", x_max.json()}});
 }
-SymbolicTensor tile(const Symbols& x, const Dims& repeats) {
-  return one("Tile", {x}, O{{"repeats", config::write(repeats)}});
+SymbolicTensor absolute(const Symbols& x) { return operation_result("Absolute", {x}); }
+SymbolicTensor abs(const Symbols& x) { return operation_result("Absolute", {x}); }
+SymbolicTensor fabs(const Symbols& x) { return operation_result("Fabs", {x}); }
+SymbolicTensor negative(const Symbols& x) { return operation_result("Negative", {x}); }
+SymbolicTensor sign(const Symbols& x) { return operation_result("Sign", {x}); }
+SymbolicTensor signbit(const Symbols& x) { return operation_result("Signbit", {x}); }
+SymbolicTensor square(const Symbols& x) { return operation_result("Square", {x}); }
+SymbolicTensor sqrt(const Symbols& x) { return operation_result("Sqrt", {x}); }
+SymbolicTensor cbrt(const Symbols& x) { return operation_result("Cbrt", {x}); }
+SymbolicTensor rsqrt(const Symbols& x) { return operation_result("Rsqrt", {x}); }
+SymbolicTensor reciprocal(const Symbols& x) { return operation_result("Reciprocal", {x}); }
+SymbolicTensor exp(const Symbols& x) { return operation_result("Exp", {x}); }
+SymbolicTensor exp2(const Symbols& x) { return operation_result("Exp2", {x}); }
+SymbolicTensor expm1(const Symbols& x) { return operation_result("Expm1", {x}); }
+SymbolicTensor log(const Symbols& x) { return operation_result("Log", {x}); }
+SymbolicTensor log2(const Symbols& x) { return operation_result("Log2", {x}); }
+SymbolicTensor log10(const Symbols& x) { return operation_result("Log10", {x}); }
+SymbolicTensor log1p(const Symbols& x) { return operation_result("Log1p", {x}); }
+SymbolicTensor sin(const Symbols& x) { return operation_result("Sin", {x}); }
+SymbolicTensor cos(const Symbols& x) { return operation_result("Cos", {x}); }
+SymbolicTensor tan(const Symbols& x) { return operation_result("Tan", {x}); }
+SymbolicTensor arcsin(const Symbols& x) { return operation_result("Arcsin", {x}); }
+SymbolicTensor arccos(const Symbols& x) { return operation_result("Arccos", {x}); }
+SymbolicTensor arctan(const Symbols& x) { return operation_result("Arctan", {x}); }
+SymbolicTensor sinh(const Symbols& x) { return operation_result("Sinh", {x}); }
+SymbolicTensor cosh(const Symbols& x) { return operation_result("Cosh", {x}); }
+SymbolicTensor tanh(const Symbols& x) { return operation_result("Tanh", {x}); }
+SymbolicTensor arcsinh(const Symbols& x) { return operation_result("Arcsinh", {x}); }
+SymbolicTensor arccosh(const Symbols& x) { return operation_result("Arccosh", {x}); }
+SymbolicTensor arctanh(const Symbols& x) { return operation_result("Arctanh", {x}); }
+SymbolicTensor sinc(const Symbols& x) { return operation_result("Sinc", {x}); }
+SymbolicTensor deg2rad(const Symbols& x) { return operation_result("Deg2rad", {x}); }
+SymbolicTensor rad2deg(const Symbols& x) { return operation_result("Rad2deg", {x}); }
+SymbolicTensor erf(const Symbols& x) { return operation_result("Erf", {x}); }
+SymbolicTensor erfc(const Symbols& x) { return operation_result("Erfc", {x}); }
+SymbolicTensor erfinv(const Symbols& x) { return operation_result("Erfinv", {x}); }
+SymbolicTensor floor(const Symbols& x) { return operation_result("Floor", {x}); }
+SymbolicTensor ceil(const Symbols& x) { return operation_result("Ceil", {x}); }
+SymbolicTensor trunc(const Symbols& x) { return operation_result("Trunc", {x}); }
+SymbolicTensor logical_not(const Symbols& x) { return operation_result("LogicalNot", {x}); }
+SymbolicTensor bitwise_not(const Symbols& x) { return operation_result("BitwiseNot", {x}); }
+SymbolicTensor bitwise_invert(const Symbols& x) { return operation_result("BitwiseInvert", {x}); }
+SymbolicTensor isnan(const Symbols& x) { return operation_result("Isnan", {x}); }
+SymbolicTensor isinf(const Symbols& x) { return operation_result("Isinf", {x}); }
+SymbolicTensor isneginf(const Symbols& x) { return operation_result("Isneginf", {x}); }
+SymbolicTensor isposinf(const Symbols& x) { return operation_result("Isposinf", {x}); }
+SymbolicTensor isfinite(const Symbols& x) { return operation_result("Isfinite", {x}); }
+SymbolicTensor isreal(const Symbols& x) { return operation_result("Isreal", {x}); }
+SymbolicTensor real(const Symbols& x) { return operation_result("Real", {x}); }
+SymbolicTensor conjugate(const Symbols& x) { return operation_result("Conjugate", {x}); }
+SymbolicTensor copy(const Symbols& x) { return operation_result("Copy", {x}); }
+SymbolicTensor stop_gradient(const Symbols& x) { return operation_result("StopGradient", {x}); }
+SymbolicTensor round(const Symbols& x, int64_t decimals) {
+  return operation_result("Round", {x}, O{{"decimals", decimals}});
 }
-SymbolicTensor take(const Symbols& x, const Symbols& indices, int64_t axis) {
-  return one("Take", {x, indices}, O{{"axis", axis}});
-}
-SymbolicTensor take_along_axis(const Symbols& x, const Symbols& indices, int64_t axis) {
-  return one("TakeAlongAxis", {x, indices}, O{{"axis", axis}});
-}
-SymbolicTensor slice(const Symbols& x, const Symbols& start_indices, const Dims& shape) {
-  return one("Slice", {x, start_indices}, O{{"shape", config::write(shape)}});
-}
-SymbolicTensor slice_update(const Symbols& x, const Symbols& start_indices,
-                            const Symbols& updates) {
-  return one("SliceUpdate", {x, start_indices, updates});
-}
-SymbolicTensor one_hot(const Symbols& x, int64_t num_classes) {
-  return one(
-      "OneHot", {x},
-      O{{"num_classes", num_classes}, {"axis", -1}, {"dtype", "float32"}, {"sparse", false}});
-}
-SymbolicTensor einsum(const std::string& subscripts, const std::vector<SymbolicTensor>& operands) {
-  return one("Einsum", std::vector<Symbols>(operands.begin(), operands.end()),
-             O{{"subscripts", subscripts}});
+SymbolicTensor nan_to_num(const Symbols& x, double nan, std::optional<double> posinf,
+                          std::optional<double> neginf) {
+  return operation_result(
+      "NanToNum", {x},
+      O{{"nan", nan}, {"posinf", config::write(posinf)}, {"neginf", config::write(neginf)}});
 }
 SymbolicTensor cast(const Symbols& x, DType dtype) {
-  return one("Cast", {x}, O{{"dtype", keras_name(dtype)}});
+  return operation_result("Cast", {x}, O{{"dtype", keras_name(dtype)}});
 }
-SymbolicTensor clip(const Symbols& x, double x_min, double x_max) {
-  return one("Clip", {x}, O{{"x_min", x_min}, {"x_max", x_max}});
+SymbolicTensor saturate_cast(const Symbols& x, DType dtype) {
+  return operation_result("SaturateCast", {x}, O{{"dtype", keras_name(dtype)}});
 }
-SymbolicTensor zeros_like(const Symbols& x) { return one("ZerosLike", {x}, O{{"dtype", nullptr}}); }
-SymbolicTensor ones_like(const Symbols& x) { return one("OnesLike", {x}, O{{"dtype", nullptr}}); }
+SymbolicTensor array(const Symbols& x, std::optional<DType> dtype) {
+  return operation_result("Array", {x}, O{{"dtype", dtype_json(dtype)}});
+}
+SymbolicTensor convert_to_tensor(const Symbols& x, std::optional<DType> dtype) {
+  return operation_result(
+      "ConvertToTensor", {x},
+      O{{"dtype", dtype_json(dtype)}, {"sparse", nullptr}, {"ragged", nullptr}});
+}
+SymbolicTensor zeros_like(const Symbols& x, std::optional<DType> dtype) {
+  return operation_result("ZerosLike", {x}, O{{"dtype", dtype_json(dtype)}});
+}
+SymbolicTensor ones_like(const Symbols& x, std::optional<DType> dtype) {
+  return operation_result("OnesLike", {x}, O{{"dtype", dtype_json(dtype)}});
+}
+SymbolicTensor empty_like(const Symbols& x, std::optional<DType> dtype) {
+  return operation_result("EmptyLike", {x}, O{{"dtype", dtype_json(dtype)}});
+}
+SymbolicTensor full_like(const Symbols& x, const Symbols& fill_value, std::optional<DType> dtype) {
+  return operation_result("FullLike", {x, fill_value}, O{{"dtype", dtype_json(dtype)}});
+}
 SymbolicTensor get_item(const Symbols& x, const std::vector<Index>& index) {
-  if (index.size() == 1) return one("GetItem", {x, Symbols(index[0].json())});
-  Symbols::List items;
-  for (const Index& item : index) items.emplace_back(item.json());
-  return one("GetItem", {x, Symbols(items)});
+  return operation_result("GetItem", {x, index_argument<SymbolicTensor>(index)});
+}
+Value get_item(Value x, const std::vector<Index>& index) {
+  return keratin::get_item(x, index_argument<Traced>(index));
 }
 
 }  // namespace ops
