@@ -24,7 +24,7 @@ using testing::golden_tensor;
 
 using enum DType;
 
-// Models of Keras that are made of operations: they load, run and write the same config.
+// Models of Keras made of operations load, compute the same, and write the same config.
 TEST(Operation, RunsTheModelsOfKeras) {
   for (const char* name : {"op_nodes", "op_functions"}) {
     SCOPED_TRACE(name);
@@ -47,25 +47,7 @@ TEST(Operation, RunsTheModelsOfKeras) {
   }
 }
 
-// The layers of a config without the arguments that Keras writes down as nothing.
-Json without_nothing(const Json& layers) {
-  Json kept = Json::array();
-  for (Json layer : layers.as_array()) {
-    Json nodes = Json::array();
-    for (Json node : layer.at("inbound_nodes").as_array()) {
-      Json kwargs = Json::object();
-      for (const auto& [key, value] : node.at("kwargs").as_object())
-        if (!value.is_null()) kwargs[key] = value;
-      node["kwargs"] = kwargs;
-      nodes.push_back(node);
-    }
-    layer["inbound_nodes"] = nodes;
-    kept.push_back(layer);
-  }
-  return kept;
-}
-
-// What tests/golden/operations.json records: an expression of Keras, its graph and its numbers.
+// tests/golden/operations.json has expressions of Keras, their graphs and their numbers.
 TEST(Operation, ComputesWhatKerasDoes) {
   const Json cases = testing::read_golden("operations.json");
   ASSERT_GE(cases.size(), 380u);
@@ -77,7 +59,8 @@ TEST(Operation, ComputesWhatKerasDoes) {
     for (const Json& layer : layers.as_array()) seen.insert(layer.at("class_name").as_string());
     try {
       const Model model(layer_from_json(config));
-      EXPECT_EQ(without_nothing(model.get_config().at("layers")), without_nothing(layers));
+      EXPECT_EQ(testing::without_null_arguments(model.get_config().at("layers")),
+                testing::without_null_arguments(layers));
       const auto got = model.predict(golden_structure(test.at("inputs"))).flat();
       const auto wanted = golden_structure(test.at("outputs")).flat();
       ASSERT_EQ(got.size(), wanted.size());
@@ -91,8 +74,8 @@ TEST(Operation, ComputesWhatKerasDoes) {
     EXPECT_TRUE(seen.contains(std::string(def.class_name))) << def.class_name << " has no case";
 }
 
-// What C++ puts into a graph is what Keras does for the same expression.
-TEST(Operation, FunctionsMakeTheNodesOfKeras) {
+// C++ that reads like the expression makes the graph that Keras makes of the expression.
+TEST(Operation, ReadsAsTheExpressionsOfKeras) {
   using T = SymbolicTensor;
   const auto of = [](const T& t) { return Symbols(t); };
   struct Twin {
@@ -224,11 +207,12 @@ TEST(Operation, FunctionsMakeTheNodesOfKeras) {
       inputs.emplace(made->name(), ordered.back());
     }
     const Model model({.inputs = ordered, .outputs = twin.make(inputs)});
-    EXPECT_EQ(without_nothing(model.get_config().at("layers")), without_nothing(theirs));
+    EXPECT_EQ(testing::without_null_arguments(model.get_config().at("layers")),
+              testing::without_null_arguments(theirs));
   }
 }
 
-// The same graph written in C++ has Keras's names, order and configs.
+// A graph written in C++ has the names, order and configs that Keras gives to it.
 TEST(Operation, OperatorsMakeTheNodesOfKeras) {
   clear_session();
   const auto x = Input({.shape = {4}, .name = "x"}), y = Input({.shape = {4}, .name = "y"});
@@ -246,7 +230,7 @@ TEST(Operation, OperatorsMakeTheNodesOfKeras) {
     EXPECT_EQ(ours.at("layers")[i], theirs.at("layers")[i]);
 }
 
-// Runs what f makes of one symbolic input on data.
+// Makes a model of f, with one input, and predicts with it.
 template <class F>
 Tensor run(const Tensor& x, const F& f) {
   Dims shape(x.shape().begin() + 1, x.shape().end());
@@ -279,7 +263,7 @@ TEST(Operation, PromotesAsKerasDoes) {
             Tensor::of<double>(f32, {1, 3}, {-14, 4, 10}));
 }
 
-TEST(Operation, ComputesWhatItsNameSays) {
+TEST(Operation, ComputesSmallExamples) {
   using T = SymbolicTensor;
   const auto row = [](const std::vector<double>& v) {
     return Tensor::of(f32, {1, static_cast<int64_t>(v.size())}, v);
@@ -349,7 +333,7 @@ TEST(Operation, DropsMasks) {
   EXPECT_FALSE((x + 1.0).has_mask());
 }
 
-TEST(Operation, LoadsOnlyWhatThereIs) {
+TEST(Operation, RefusesUnknownClasses) {
   const auto make = [](const char* name, const char* module) {
     return layer_from_json(Json::Object{
         {"class_name", name}, {"module", module}, {"config", Json::Object{{"name", "n"}}}});

@@ -88,4 +88,21 @@ Tree<Tensor> golden_structure(const Json& json) {
   return items;
 }
 
+Json without_null_arguments(const Json& layers) {
+  Json kept = Json::array();
+  for (Json layer : layers.as_array()) {
+    Json nodes = Json::array();
+    for (Json node : layer.at("inbound_nodes").as_array()) {
+      Json kwargs = Json::object();
+      for (const auto& [key, value] : node.at("kwargs").as_object())
+        if (!value.is_null()) kwargs[key] = value;
+      node["kwargs"] = kwargs;
+      nodes.push_back(node);
+    }
+    layer["inbound_nodes"] = nodes;
+    kept.push_back(layer);
+  }
+  return kept;
+}
+
 }  // namespace keratin::testing

@@ -20,4 +20,8 @@ Tensor golden_tensor(const Json& json);
 // Tensors, lists and dicts of tensors, constants.
 Tree<Tensor> golden_structure(const Json& json);
 
+// The layers of a config without keyword arguments that are null, which Keras writes and Keratin
+// leaves out.
+Json without_null_arguments(const Json& layers);
+
 }  // namespace keratin::testing
