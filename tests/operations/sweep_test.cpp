@@ -1,5 +1,5 @@
-// Replays what tests/golden/sweep records of Keras's operations: every case as a file has it, one
-// operation with its config and arguments, and what Keras computes of it on two backends.
+// Replays the cases of tests/golden/sweep: one operation each, with its config and arguments as a
+// file has them, and the results of Keras on two backends.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@
 namespace keratin {
 namespace {
 
-constexpr int64_t batch = 2;  // samples where the batch is open
+constexpr int64_t batch = 2;  // samples where the batch size is unknown
 
 struct Input {
   std::string dtype;
@@ -34,14 +34,14 @@ struct Output {
   Shape shape;
   Json declared;  // the shape that Keras infers
   Tensor data;
-  bool any_zero;  // the backends have zeros of different signs
+  bool any_zero;  // Keras's backends give zeros of different signs
 };
 
 struct Case {
   std::string name;
   Json json;
   std::vector<Input> inputs;
-  std::vector<Output> outputs;  // none: Keras refuses it
+  std::vector<Output> outputs;  // none if Keras refuses the case
 
   bool refused() const { return json.contains("refused"); }
 };
@@ -109,7 +109,7 @@ Json tensor_json(const std::string& layer, const Input& input) {
                                               {"keras_history", Json::Array{layer, 0, 0}}}}};
 }
 
-// The arguments with tensors where {"$": i} stands for input i.
+// The arguments, with the tensor of input i in place of {"$": i}.
 Json filled(const Json& json, const Case& test, const std::string& prefix) {
   if (json.is_array()) {
     Json list = Json::array();
@@ -156,7 +156,7 @@ Json operation_json(const std::string& name, const Case& test) {
 
 using Cases = std::span<const Case>;
 
-// A model of one operation a case, as Keras writes it.
+// A model with one operation for each case, as Keras writes it.
 Json model_json(Cases cases) {
   Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -216,7 +216,7 @@ bool has_shape(const Shape& shape, const Json& wanted) {
   return true;
 }
 
-// What is wrong with an output, or nothing.
+// How an output differs, or nothing.
 std::string difference(const Output& wanted, const SymbolicTensor& symbol, const Tensor& got) {
   if (symbol.dtype() != wanted.dtype || got.dtype() != wanted.dtype)
     return text("dtype: expected ", wanted.dtype, ", inferred ", symbol.dtype(), ", got ",
@@ -264,7 +264,7 @@ std::vector<std::string> check(Cases cases) {
   return found;
 }
 
-// One by one: what is wrong, or the error.
+// How one case differs, or why it is refused.
 std::string check_one(const Case& test) {
   try {
     return check({&test, 1})[0];
@@ -296,7 +296,7 @@ struct Difference {
   std::string what;
 };
 
-// Where Keratin does something else than Keras, with a cause or without.
+// The cases where Keratin differs from Keras, whether the cause is known or not.
 std::vector<Difference> find_differences(const std::string& family) {
   std::vector<Case> computed, refused;
   for (Case& test : read_cases(family))
@@ -311,7 +311,7 @@ std::vector<Difference> find_differences(const std::string& family) {
   }
   for (const Case& test : refused) {
     const std::string& why = test.json.at("refused").as_string();
-    // What only the backends' kernels refuse, for the dtype mostly, Keratin may compute.
+    // Keratin may compute what Keras can build but its backends have no kernel for.
     if (!check_one(test).starts_with("refused") && why.starts_with("symbolic"))
       found.push_back({test, text("accepted: ", why)});
   }
@@ -326,7 +326,7 @@ const std::vector<Difference>& differences(const std::string& family) {
 
 class Sweep : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Sweep, IsWhatKerasComputes) {
+TEST_P(Sweep, ComputesWhatKerasDoes) {
   for (const auto& [test, difference] : differences(GetParam()))
     if (cause_of(test, difference) == nullptr) ADD_FAILURE() << test.name << "\n  " << difference;
 }
@@ -334,7 +334,7 @@ TEST_P(Sweep, IsWhatKerasComputes) {
 constexpr const char* families[] = {"unary",     "binary",   "reductions",
                                     "movements", "products", "operators"};
 
-TEST(SweepTable, HasEveryOperation) {
+TEST(SweepTable, CoversEveryOperation) {
   std::set<std::string> seen;
   for (const char* family : families)
     for (const Case& test : read_cases(family))
@@ -343,8 +343,8 @@ TEST(SweepTable, HasEveryOperation) {
     EXPECT_TRUE(seen.contains(std::string(def.class_name))) << def.class_name << " has no case";
 }
 
-// A cause that no case needs any more is to be deleted.
-TEST(SweepTable, HasCausesThatCountOnly) {
+// A known difference that no longer occurs is to be removed from the list.
+TEST(SweepTable, EveryKnownDifferenceOccurs) {
   std::set<const Known*> needed;
   for (const char* family : families)
     for (const auto& [test, difference] : differences(family))

@@ -12,7 +12,7 @@ import numpy as np
 
 from maker import encode
 
-INPUTS = {  # shape without the batch, dtype, how to draw it
+INPUTS = {  # name: shape without the batch, dtype, random data
     "x": ((3, 4), "float32", lambda r, s: r.normal(0, 1.5, s)),
     "y": ((3, 4), "float32", lambda r, s: r.normal(0, 1.5, s)),
     "p": ((3, 4), "float32", lambda r, s: r.uniform(0.05, 0.95, s)),
@@ -26,7 +26,7 @@ INPUTS = {  # shape without the batch, dtype, how to draw it
     "v": ((), "float32", lambda r, s: r.normal(0, 1, s)),
     "o": ((3, 4), "float32", lambda r, s: r.choice([0.0, -1.5, 2.0, float("nan")], s)),
     "e": ((3, 4), "float32", lambda r, s: r.choice([0.5, float("inf"), float("-inf"), float("nan")], s)),
-    # Small ones, for options and dtypes.
+    # Small inputs, for options and dtypes.
     "t": ((3,), "float32", lambda r, s: r.normal(0, 1.5, s)),
     "k": ((3,), "int32", lambda r, s: r.integers(-9, 10, s)),
     "g": ((3,), "bool", lambda r, s: r.integers(0, 2, s)),
@@ -38,7 +38,7 @@ INPUTS = {  # shape without the batch, dtype, how to draw it
 }
 ROWS = 2
 
-UNARY = {  # on an input that suits it
+UNARY = {  # by the input in whose range they are defined
     "x": "absolute arcsinh arctan cbrt ceil celu cos cosh deg2rad elu erf erfc exp exp2 expm1 "
          "fabs floor gelu hard_shrink hard_sigmoid hard_silu hard_tanh leaky_relu log_sigmoid "
          "log_softmax negative rad2deg ravel real relu relu6 round selu sigmoid sign silu sin sinc "
@@ -133,22 +133,22 @@ OTHER = [
     "ops.all(b, axis=1)", "ops.glu(x, axis=-1)", "ops.gelu(x, approximate=False)",
     "ops.celu(x, alpha=0.3)", "ops.elu(x, alpha=0.3)", "ops.leaky_relu(x, 0.3)",
     "ops.squareplus(x, b=1)", "ops.hard_shrink(x, 1.0)", "ops.soft_shrink(x, 1.0)",
-    # Over no axes.
+    # Over an empty list of axes.
     *(f"ops.{name}(t, axis=())" for name in
       "sum mean max min amax amin prod std var logsumexp ptp any all count_nonzero nansum nanmax "
       "nanmin nanmean nanprod nanstd nanvar flip normalize rms_normalization "
       "layer_normalization".split()),
     "ops.max(t, axis=(), keepdims=True)", "ops.moments(t, axes=())",
-    # Over all.
+    # Over all axes.
     "ops.softmax(t, axis=None)", "ops.log_softmax(t, axis=None)", "ops.sort(t, axis=None)",
     "ops.argsort(t, axis=None)", "ops.roll(t, 2)", "ops.roll(x, (1, 2), axis=(1, 2))",
     "ops.normalize(t, axis=None)",
     "ops.argmax(t, keepdims=True)", "ops.argmin(t, keepdims=True)",
-    # Sums of halves.
+    # Sums of float16.
     "ops.mean(h)", "ops.mean(h, axis=0)", "ops.var(h, axis=0)", "ops.var(f)",
     "ops.std(f, axis=-1)", "ops.moments(h, axes=[0])", "ops.moments(h, axes=[0, 1])",
     "ops.sum(h)", "ops.layer_normalization(h)", "ops.rms_normalization(h)",
-    # Initial elements, zeros with a sign, orders.
+    # Initial elements, signed zeros, orders of norms.
     "ops.max(t, initial=0.5)", "ops.max(t, axis=1, initial=0.5)", "ops.min(t, axis=0, initial=-1)",
     "ops.max(k, initial=5)", "ops.min(g, axis=1, initial=False)", "ops.max(t[:, 3:], axis=1, initial=-2)",
     "ops.argmax(z)", "ops.argmax(z, axis=0)", "ops.argmin(z, axis=1)", "ops.argmax(-z)", "ops.argmin(-z)",
@@ -170,7 +170,7 @@ OTHER = [
     "ops.inner(c, c)", "ops.sum(c)", "ops.tensordot(c, c, axes=2)",
     "ops.hypot(l, l[:, ::-1])", "ops.heaviside(l, l)", "ops.cbrt(l)", "ops.deg2rad(l)", "ops.rad2deg(l)",
     "ops.sqrt(abs(l))",
-    # Along the batch, whose size is open.
+    # Along the batch, whose size is unknown.
     "ops.split(t, 2, axis=0)", "ops.split(t, [1], axis=0)", "ops.array_split(t, 2, axis=0)",
     "ops.vsplit(t, 2)", "ops.unstack(t, 2, axis=0)", "ops.diagonal(t)", "ops.diagonal(t, offset=1)",
     "ops.diagonal(t, offset=-1)", "ops.diagonal(t, axis1=1, axis2=0)", "ops.trace(t)",
@@ -181,7 +181,7 @@ OTHER = [
 ]
 
 
-# Keras 2 makes layers of these. It loses arguments of tf.einsum and == when it writes them.
+# Keras 2 turns these into layers. It loses arguments of tf.einsum and == when it saves them.
 TENSORFLOW = [
     *(f"tf.math.{name}(x)" for name in
       "abs sin cos tan tanh sigmoid exp square sign floor ceil round negative softplus erf "

@@ -19,7 +19,7 @@ if __name__ == "__main__":
 
 from maker import sweep_cases
 
-BATCH = 2  # samples where the batch is open
+BATCH = 2  # samples where the batch size is unknown
 
 
 def data(dtype, shape, pool, offset):
@@ -181,7 +181,7 @@ def save(path, found):
 
 
 def same(x, y):
-    """Equal within what two backends may round."""
+    """True if the numbers differ by rounding alone."""
     import numpy as np
 
     if x.dtype != y.dtype or x.shape != y.shape:

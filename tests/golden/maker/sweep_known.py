@@ -1,4 +1,4 @@
-"""Where the backends disagree about operations, which one is followed, and why."""
+"""Where Keras's backends disagree about operations: which one is followed, and why."""
 
 import re
 
