@@ -281,7 +281,7 @@ TEST_F(CudaSources, WindowsOfConvolutions) {
     expect_compiles(write_im2col(*conv_job(value.node())).code);
 }
 
-// A kernel is compiled anew when a header changes that it includes, be it by way of another.
+// A kernel is compiled again if a header changes that it includes, directly or not.
 TEST_F(CudaSources, TheCacheKeyHasAllIncludedHeaders) {
   const auto holds = [](const std::string& code, const char* part) {
     return compiler_input(code, "sm_90").find(part) != std::string::npos;
@@ -332,7 +332,7 @@ TEST(CudaKernels, NamesAreUnique) {
     EXPECT_TRUE(names.insert(kernel->name).second) << kernel->name;
 }
 
-TEST(CudaSourceText, APositionIsWrittenWithFewOperations) {
+TEST(CudaSourceText, PositionsTakeFewOperations) {
   EXPECT_EQ(affine({4, 6}, {6, 1}, 0, "i"), "(i)");
   EXPECT_EQ(affine({4, 6}, {0, 1}, 0, "i"), "((i) % 6)");
   EXPECT_EQ(affine({4, 6}, {1, 0}, 0, "i"), "(i / 6)");
@@ -362,7 +362,7 @@ TEST(CudaSourceText, SumsAreNotWrittenOverInputs) {
 }
 
 // Threads without a row read the last one, when its own threads may have written it.
-TEST(CudaSourceText, RowsAreWrittenOverInputsWhereAllThreadsHaveOne) {
+TEST(CudaSourceText, SoftmaxIsInPlaceIfEveryThreadHasARow) {
   for (const int64_t rows : {64, 63}) {  // of 8 numbers: two threads each, 128 in a block
     Module m;
     m.output(ops::softmax(m.input({DType::f32, {rows, 8}})));

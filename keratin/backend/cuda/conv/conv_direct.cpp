@@ -18,7 +18,7 @@ constexpr int64_t lane_outputs = 32, lane_rows = 8;  // threads of a block that 
 struct Direct {
   const ConvJob& job;
   const ops::ConvGeometry g = ops::conv_geometry(job.conv);
-  const int64_t window = window_of(g.axes), places = outputs_of(g.axes);
+  const int64_t window = window_of(g.axes), positions = outputs_of(g.axes);
   const std::string_view storage = storage_type(job.dtype()), compute = compute_type(job.dtype());
 
   int64_t taps() const { return window * g.channels; }
@@ -40,7 +40,7 @@ Source write_forward(const Direct& c) {
   const ConvEpilogue epilogue = c.job.epilogue.value_or(ConvEpilogue{});
   const auto together = static_cast<int64_t>(16 / size_of(c.job.dtype()));
   const int64_t width = c.g.outputs % together == 0 ? together : 1;
-  const int64_t groups = c.g.outputs / width, count = c.g.batch * c.places * groups;
+  const int64_t groups = c.g.outputs / width, count = c.g.batch * c.positions * groups;
   const std::string scale = epilogue.scale.empty() ? "" : " * " + epilogue.scale;
   std::string value = "total[e]";
   if (!epilogue.shift.empty()) value += " + " + epilogue.shift;
@@ -59,8 +59,8 @@ Source write_forward(const Direct& c) {
                "  for (Index i = blockIdx.x * Index(", block_size, ") + threadIdx.x; i < Index(",
                count, "); i += gridDim.x * Index(", block_size,
                ")) {\n    const Index first = i % Index(", groups, ") * Index(", width,
-               "), place = i / Index(", groups, "), o = place % Index(", c.places,
-               "), n = place / Index(", c.places, "), at = i * Index(", width, ");\n    ",
+               "), place = i / Index(", groups, "), o = place % Index(", c.positions,
+               "), n = place / Index(", c.positions, "), at = i * Index(", width, ");\n    ",
                c.compute, " total[", width, "] = {};\n#pragma unroll\n    for (Index k = 0; k < ",
                c.window, "; ++k) {\n", find_input,
                "      if (!inside) continue;\n#pragma unroll\n      for (int d = 0; d < ",
@@ -81,7 +81,7 @@ Source write_forward(const Direct& c) {
 // A block has a chunk of the positions and 32 output channels, a thread the whole window for one of
 // these channels; a second kernel adds up the blocks' sums, in order.
 Source write_grad_filter(const Direct& c) {
-  const int64_t all = c.g.batch * c.places, taps = c.taps();
+  const int64_t all = c.g.batch * c.positions, taps = c.taps();
   const int64_t blocks = std::clamp<int64_t>(all / (lane_rows * 8), 1, 1024);
   const int64_t chunk = (all + blocks - 1) / blocks;
   const int64_t tiles = (c.g.outputs + lane_outputs - 1) / lane_outputs;
@@ -99,10 +99,10 @@ Source write_grad_filter(const Direct& c) {
                c.compute, " total[", taps, "] = {};\n  if (m < Index(", c.g.outputs,
                ")) {\n#pragma unroll 4\n  for (Index at = blockIdx.x * Index(", chunk,
                ") + threadIdx.y; at < end; at += ", lane_rows,
-               ") {\n    const Index o = at % Index(", c.places, "), n = at / Index(", c.places,
-               ");\n    const ", c.compute, " dy = load(p", c.job.y, "[at * Index(", c.g.outputs,
-               ") + m]);\n#pragma unroll\n    for (Index k = 0; k < ", c.window, "; ++k) {\n",
-               find_input,
+               ") {\n    const Index o = at % Index(", c.positions, "), n = at / Index(",
+               c.positions, ");\n    const ", c.compute, " dy = load(p", c.job.y, "[at * Index(",
+               c.g.outputs, ") + m]);\n#pragma unroll\n    for (Index k = 0; k < ", c.window,
+               "; ++k) {\n", find_input,
                "      if (!inside) continue;\n#pragma unroll\n      for (int d = 0; d < ",
                c.g.channels, "; ++d) total[k * ", c.g.channels, " + d] = fma(", c.input(),
                ", dy, total[k * ", c.g.channels, " + d]);\n    }\n  }\n  }\n",

@@ -107,8 +107,8 @@ Gpu::Gpu(int ordinal)
   check(d.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain");
 }
 
-// The driver's own copy may return while the bytes are on their way to the device, where they would
-// race with kernels of other streams.
+// The driver's own copy may return before the bytes are on the device, where they would race with
+// kernels of other streams.
 void copy_now(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   check(driver().copy_async(address(to), address(from), bytes, nullptr), "copy");

@@ -17,7 +17,7 @@ using Program = Program_*;
 // NVRTC's functions, as they are called.
 struct Nvrtc {
   int (*create)(Program*, const char* source, const char* name, int headers,
-                const char* const* texts, const char* const* names);
+                const char* const* codes, const char* const* names);
   int (*destroy)(Program*);
   int (*compile)(Program, int count, const char* const* options);
   int (*log_size)(Program, size_t*);

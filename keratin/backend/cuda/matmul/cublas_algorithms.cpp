@@ -29,15 +29,15 @@ using MaybeChoice = std::optional<cublas::Choice>;
 static_assert(std::is_trivially_copyable_v<cublas::Choice>);
 
 // Only choices that were found are cached.
-std::string as_text(const MaybeChoice& choice) {
+std::string as_bytes(const MaybeChoice& choice) {
   if (!choice) throw BackendError("cuda: cuBLASLt has no algorithm for this matmul");
   return {reinterpret_cast<const char*>(&*choice), sizeof *choice};
 }
 
-MaybeChoice as_choice(const std::string& text) {
-  if (text.size() != sizeof(cublas::Choice)) return {};
+MaybeChoice as_choice(const std::string& bytes) {
+  if (bytes.size() != sizeof(cublas::Choice)) return {};
   cublas::Choice choice;
-  std::memcpy(&choice, text.data(), sizeof choice);
+  std::memcpy(&choice, bytes.data(), sizeof choice);
   return choice;
 }
 
@@ -219,7 +219,7 @@ MaybeChoice CublasMatmul::choose(bool for_speed) const {
   const std::lock_guard guard(lock);
   const std::string key = gpu(device_).chip() + ' ' + text_of(shape_, dtype_, tf32_);
   if (for_speed) {
-    const auto kept = [&] { return cache.find(key, [&] { return as_text(search(true)); }); };
+    const auto kept = [&] { return cache.find(key, [&] { return as_bytes(search(true)); }); };
     if (const auto found = once(fastest, key, [&] { return as_choice(kept()); })) return found;
   }
   return once(first, key, [&] { return search(false); });
@@ -234,8 +234,8 @@ MaybeChoice CublasMatmul::search(bool for_speed) const {
       operation_, b_, a_, out_, {shape_.alignment_b, shape_.alignment_a, shape_.alignment_out});
   if (all.empty() || (!for_speed && !shape_.relu && !sums))
     return all.empty() ? MaybeChoice() : all[0];
-  const int64_t products = shape_.batch * shape_.rows * shape_.columns;
-  if (products >= much_work / shape_.depth) all.resize(std::min(all.size(), choices_for_much));
+  const int64_t elements = shape_.batch * shape_.rows * shape_.columns;
+  if (elements >= much_work / shape_.depth) all.resize(std::min(all.size(), choices_for_much));
   const Benchmark benchmark(*this, all);
   if (shape_.relu)
     std::erase_if(all, [&](const cublas::Choice& choice) { return !benchmark.keeps_nan(choice); });

@@ -51,18 +51,18 @@ TEST(ReadEpilogue, GradientsOfRelu) {
   const std::vector<std::string> types = {"f32[4,8]", "f32[3,8]", "f32[4,3]"};
   const std::string zero = "%9 = constant() {value = f32[] {0}} ",
                     one = "%9 = constant() {value = f32[] {1}} ",
-                    product = "%3 = matmul(%0, %1) {transpose_b = true} ";
-  EXPECT_EQ(read(types, zero + product + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) yield %5"),
+                    matmul = "%3 = matmul(%0, %1) {transpose_b = true} ";
+  EXPECT_EQ(read(types, zero + matmul + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) yield %5"),
             "1x4x8x3 a0 b1 gate2");
-  EXPECT_EQ(read(types, zero + "%4 = greater(%2, %9) " + product +
+  EXPECT_EQ(read(types, zero + "%4 = greater(%2, %9) " + matmul +
                             "%5 = select(%4, %3, %9) "
                             "yield %5"),
             "1x4x8x3 a0 b1 gate2");
   for (const std::string& body :
-       {one + product + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) yield %5",
-        zero + product + "%4 = greater(%2, %9) %5 = select(%4, %9, %3) yield %5",
-        zero + product + "%4 = greater(%3, %9) %5 = select(%4, %3, %9) yield %5",
-        zero + product + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) %6 = relu(%5) yield %6"})
+       {one + matmul + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) yield %5",
+        zero + matmul + "%4 = greater(%2, %9) %5 = select(%4, %9, %3) yield %5",
+        zero + matmul + "%4 = greater(%3, %9) %5 = select(%4, %3, %9) yield %5",
+        zero + matmul + "%4 = greater(%2, %9) %5 = select(%4, %3, %9) %6 = relu(%5) yield %6"})
     EXPECT_EQ(read(types, body), "nothing") << body;
 }
 
@@ -142,17 +142,17 @@ TEST(ReadSummed, SumsOfGradientsOfRelu) {
 
 TEST(ReadSummed, OthersAreRefused) {
   const std::vector<std::string> types = {"f32[8,8]", "f32[8,8]", "f32[8]", "f32[8,8]"};
-  const std::string product = "%4 = matmul(%0, %1) {transpose_a = true} ";
+  const std::string matmul = "%4 = matmul(%0, %1) {transpose_a = true} ";
   for (const std::string& body :
-       {product + "%5 = sum(%1) {axes = [1]} yield %4, %5",
-        product + "%5 = sum(%1) {axes = [0, 1]} yield %4, %5",
-        product + "%5 = sum(%1) yield %4, %5", product + "%5 = sum(%3) {axes = [0]} yield %4, %5",
-        product + "%5 = sum(%4) {axes = [0]} yield %4, %5",
-        product + "%5 = sum(%1) {axes = [0]} yield %5, %4",
-        product + "%5 = max(%1) {axes = [0]} yield %4, %5",
-        product + "%6 = add(%4, %2) %5 = sum(%1) {axes = [0]} yield %6, %5",
-        product + "%6 = relu(%4) %5 = sum(%1) {axes = [0]} yield %6, %5",
-        product + "%6 = tanh(%4) %5 = sum(%1) {axes = [0]} yield %6, %5",
+       {matmul + "%5 = sum(%1) {axes = [1]} yield %4, %5",
+        matmul + "%5 = sum(%1) {axes = [0, 1]} yield %4, %5", matmul + "%5 = sum(%1) yield %4, %5",
+        matmul + "%5 = sum(%3) {axes = [0]} yield %4, %5",
+        matmul + "%5 = sum(%4) {axes = [0]} yield %4, %5",
+        matmul + "%5 = sum(%1) {axes = [0]} yield %5, %4",
+        matmul + "%5 = max(%1) {axes = [0]} yield %4, %5",
+        matmul + "%6 = add(%4, %2) %5 = sum(%1) {axes = [0]} yield %6, %5",
+        matmul + "%6 = relu(%4) %5 = sum(%1) {axes = [0]} yield %6, %5",
+        matmul + "%6 = tanh(%4) %5 = sum(%1) {axes = [0]} yield %6, %5",
         std::string("%4 = matmul(%0, %1) {transpose_b = true} %5 = sum(%1) {axes = [0]} "
                     "yield %4, %5"),
         std::string("%4 = matmul(%0, %1) {} %5 = sum(%0) {axes = [0]} yield %4, %5")})

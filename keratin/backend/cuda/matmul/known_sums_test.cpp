@@ -8,7 +8,7 @@
 namespace keratin::cuda {
 namespace {
 
-// One element of a factor, wherever it lies.
+// One element of a factor, transposed or not.
 double element(const Tensor& factor, bool transposed, int64_t row, int64_t column, int64_t rows,
                int64_t columns) {
   return factor.at(transposed ? column * rows + row : row * columns + column);
@@ -19,7 +19,7 @@ bool bit_of(const SumCheck& trial, const MatmulShape& s, int64_t row, int64_t co
   return (static_cast<int>(trial.bits.at(at / 8)) >> (at % 8) & 1) != 0;
 }
 
-// What a product on the host sums.
+// The sum that the host computes.
 double sum_of(const SumCheck& trial, const MatmulShape& s, int64_t i) {
   double total = 0;
   for (int64_t k = 0; k < s.depth; ++k) {
@@ -46,7 +46,7 @@ MatmulShape shape_of(MatmulSum sum, int64_t rows, int64_t depth, int64_t columns
           .sum = sum};
 }
 
-TEST(MatmulSums, KnownSumsAreThoseOfTheFactors) {
+TEST(KnownSums, AreTheSumsOfTheFactors) {
   for (const MatmulSum sum : {MatmulSum::of_a, MatmulSum::of_b, MatmulSum::of_result})
     for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
       for (const auto& [rows, depth, columns] :
@@ -64,7 +64,7 @@ TEST(MatmulSums, KnownSumsAreThoseOfTheFactors) {
       }
 }
 
-TEST(MatmulSums, ASumOfAPartIsSeen) {
+TEST(KnownSums, ShowPartialSums) {
   const MatmulShape s = shape_of(MatmulSum::of_b, 64, 256, 32);
   const Tensor right = known_sums(s, DType::bf16).sums;
   EXPECT_TRUE(are_close(right, right));
@@ -75,7 +75,7 @@ TEST(MatmulSums, ASumOfAPartIsSeen) {
   }
 }
 
-TEST(MatmulSums, ASumOfRoundedNumbersIsSeen) {
+TEST(KnownSums, ShowSumsOfRoundedNumbers) {
   const MatmulShape s = shape_of(MatmulSum::of_b, 64, 256, 32);
   const SumCheck trial = known_sums(s, DType::f32);
   for (int64_t column = 0; column < 3; ++column) {
@@ -86,7 +86,7 @@ TEST(MatmulSums, ASumOfRoundedNumbersIsSeen) {
   }
 }
 
-TEST(MatmulSums, UnevenFactorsAreAllDifferent) {
+TEST(KnownSums, UnevenFactorsDifferFromTheirNeighbours) {
   const MatmulShape s = shape_of(MatmulSum::of_result, 8, 16, 40);
   const SumCheck trial = uneven_sums(s, DType::f32);
   EXPECT_EQ(trial.a.count(), 8 * 16);

@@ -41,8 +41,8 @@ TEST(ThinMatmuls, CompileEverywhere) {
       const Node& node = *m.block().nodes().back();
       const auto job = read_epilogue(node);
       ASSERT_TRUE(job && is_thin(*job, node.type().dtype)) << c.body;
-      const std::string text = write_thin_matmul(node, *job).code;
-      for (const char* chip : {"sm_80", "sm_90"}) EXPECT_NO_THROW(compile(text, chip)) << text;
+      const std::string code = write_thin_matmul(node, *job).code;
+      for (const char* chip : {"sm_80", "sm_90"}) EXPECT_NO_THROW(compile(code, chip)) << code;
     }
 }
 

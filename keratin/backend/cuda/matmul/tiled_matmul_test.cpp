@@ -73,7 +73,7 @@ TEST(TiledMatmuls, AreForSmallAndDeepMatmuls) {
   EXPECT_FALSE(fits("[16,256]", "[256,64]")) << "tiny";
   EXPECT_FALSE(fits("[128,768]", "[768,770]")) << "rows are no packs";
   EXPECT_FALSE(fits("[128,770]", "[770,768]")) << "nor these";
-  EXPECT_FALSE(fits("[8,128,768]", "[8,768,768]")) << "many products";
+  EXPECT_FALSE(fits("[8,128,768]", "[8,768,768]")) << "many matmuls";
 }
 
 TEST(TiledMatmuls, FillAGpu) {

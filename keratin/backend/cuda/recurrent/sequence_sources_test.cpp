@@ -2,7 +2,7 @@
 #include "keratin/ops/ops.h"
 #include "keratin/ops/records.h"
 
-// The text of what layers over sequences are made of: recurrent steps, attention, and rows that are
+// The sources of kernels for layers over sequences: recurrent steps, attention, and rows that are
 // normalised.
 namespace keratin::cuda {
 namespace {
