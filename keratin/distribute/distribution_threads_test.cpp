@@ -31,11 +31,11 @@ class DistributionThreads : public ::testing::Test {
     set_distribution(nullptr);
     set_logical_devices("cpu", 1);
   }
-  const DataParallel two_{{.devices = {"cpu:0", "cpu:1"}}};
+  static DataParallel two() { return DataParallel({.devices = {"cpu:0", "cpu:1"}}); }
 };
 
 TEST_F(DistributionThreads, AScopeIsOfItsOwnThread) {
-  const auto scope = two_.scope();
+  const auto scope = two().scope();
   std::thread([] {
     EXPECT_EQ(distribution(), nullptr);
     EXPECT_FALSE(is_distributed(dense()));
@@ -44,7 +44,7 @@ TEST_F(DistributionThreads, AScopeIsOfItsOwnThread) {
 }
 
 TEST_F(DistributionThreads, AnotherThreadsScopeChangesNothingWhenItEnds) {
-  std::optional<DistributionScope> scope(std::in_place, two_.shared());
+  std::optional<DistributionScope> scope(std::in_place, two().shared());
   std::thread([&] {
     { const auto own = DataParallel({.devices = {"cpu:0"}}).scope(); }
     EXPECT_EQ(distribution(), nullptr);
@@ -55,26 +55,26 @@ TEST_F(DistributionThreads, AnotherThreadsScopeChangesNothingWhenItEnds) {
 }
 
 TEST_F(DistributionThreads, TheDistributionOfTheProcessIsOfAllThreads) {
-  set_distribution(two_);
+  set_distribution(two());
   std::thread([] { EXPECT_TRUE(is_distributed(dense())); }).join();
 }
 
 TEST_F(DistributionThreads, AScopeMayHideTheDistributionOfTheProcess) {
-  set_distribution(two_);
+  set_distribution(two());
   const DistributionScope none(nullptr);
   EXPECT_EQ(distribution(), nullptr);
   EXPECT_FALSE(is_distributed(dense()));
 }
 
 TEST_F(DistributionThreads, RefusesSetDistributionInAScope) {
-  const auto scope = two_.scope();
+  const auto scope = two().scope();
   expect_user_error([] { set_distribution(nullptr); }, "in a DistributionScope");
 }
 
 TEST_F(DistributionThreads, AModelKeepsTheDistributionItWasMadeWith) {
   std::optional<Model> model;
   {
-    const auto scope = two_.scope();
+    const auto scope = two().scope();
     model = dense();
   }
   EXPECT_TRUE(is_distributed(*model));
@@ -82,7 +82,7 @@ TEST_F(DistributionThreads, AModelKeepsTheDistributionItWasMadeWith) {
 
 // The layer that runs the replicas is made once, so its programs are found again.
 TEST_F(DistributionThreads, ADistributedModelCompilesOncePerShape) {
-  set_distribution(two_);
+  set_distribution(two());
   const Model model = dense();
   for (int i = 0; i < 3; ++i) model.predict(waves({4, 6}));
   EXPECT_EQ(model.program_cache().misses, 1U);

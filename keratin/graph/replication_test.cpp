@@ -71,16 +71,19 @@ TEST_F(ReplicationTest, EveryReplicaGetsTheSumOverAll) {
 }
 
 TEST_F(ReplicationTest, ErrorsNameTheDeviceAndTheLayer) {
-  const auto dense = Dense({.units = 2}, "narrow");
-  dense->ensure_built({Shape{unknown, 3}});
+  const auto throwing = Lambda(
+      lambda_function([](Value x) -> Value {
+        if (x.type().device == second) throw UserError("no more");
+        return x;
+      }),
+      "trouble");
   testing::expect_user_error(
       [&] {
         Replication(tracer_, one_and_two).write([&](const Replica& replica) {
-          if (replica.device == second)
-            tracer_.invoke(*dense, {{Traced{ops::reshape(rows(replica), {2, 1})}}, {}});
+          tracer_.invoke(*throwing, {{Traced{rows(replica)}}, {}});
         });
       },
-      "cpu:1, layer 'narrow': ");
+      "cpu:1, layer 'trouble': no more");
 }
 
 TEST_F(ReplicationTest, RefusesReplicasWithinReplicas) {
