@@ -50,8 +50,9 @@ TEST(Lifetimes, ResultsAndNewStateLiveForever) {
 }
 
 TEST(Lifetimes, UnusedOutputsHaveNone) {
-  const Draft draft(R"(module(%x: f32[2]) {
-    %a, %b = fused(%x) do(%y: f32[2]) { %0 = exp(%y) %1 = log(%y) yield %0, %1 }
+  const Draft draft(R"(module(%x: f32[2], %p: bool[]) {
+    %a, %b = cond(%p, %x) do(%y: f32[2]) { %z = neg(%y) yield %z, %y }
+                          do(%y: f32[2]) { %z = exp(%y) yield %z, %y }
     return %a
   })");
   const Lifetimes lifetimes(draft.plan, draft.storage);

@@ -12,7 +12,7 @@ namespace {
 Values outputs_of(const Module& module) {
   Values all;
   for (const auto& node : module.block().nodes())
-    all.insert(all.end(), node->outputs().begin(), node->outputs().end());
+    for (const Value& output : node->outputs()) all.push_back(output);
   return all;
 }
 
