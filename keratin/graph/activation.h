@@ -41,7 +41,7 @@ class KERATIN_API Activation {
   const LayerPtr& layer() const { return named_->layer; }  // null for functions
   // With its layer replaced by another one.
   Activation with_layer(LayerPtr layer) const;
-  // For files that say it otherwise than `to_json` would: as this one does.
+  // The same, written to files as this JSON instead of `to_json`'s.
   Activation saved_as(Json json) const;
 
   Json to_json() const;

@@ -27,7 +27,7 @@ class KERATIN_API Constraint {
   Json to_json() const;
   static Constraint from_json(const Json& json);
   static bool knows(const std::string& name);  // whether Keras has one of that name
-  // For files that say it otherwise than `to_json` would: as this one does.
+  // The same, written to files as this JSON instead of `to_json`'s.
   Constraint saved_as(Json json) const;
   bool operator==(const Constraint&) const = default;
 

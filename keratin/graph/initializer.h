@@ -30,7 +30,7 @@ class KERATIN_API Initializer {
   Json to_json() const;
   static Initializer from_json(const Json& json) { return Initializer(json); }
   static bool knows(const std::string& name);  // whether Keras has one of that name
-  // For files that say it otherwise than `to_json` would: as this one does.
+  // The same, written to files as this JSON instead of `to_json`'s.
   Initializer saved_as(Json json) const;
   bool operator==(const Initializer&) const = default;
 
