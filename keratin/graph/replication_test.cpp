@@ -71,12 +71,11 @@ TEST_F(ReplicationTest, EveryReplicaGetsTheSumOverAll) {
 }
 
 TEST_F(ReplicationTest, ErrorsNameTheDeviceAndTheLayer) {
-  const auto throwing = Lambda(
-      lambda_function([](Value x) -> Value {
-        if (x.type().device == second) throw UserError("no more");
-        return x;
-      }),
-      "trouble");
+  const auto throwing = Lambda(lambda_function([](Value x) -> Value {
+                                 if (x.type().device == second) throw UserError("no more");
+                                 return x;
+                               }),
+                               "trouble");
   testing::expect_user_error(
       [&] {
         Replication(tracer_, one_and_two).write([&](const Replica& replica) {
