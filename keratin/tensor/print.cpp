@@ -8,8 +8,8 @@
 namespace keratin {
 namespace {
 
-constexpr int64_t threshold = 1000;  // larger ones are shown in part:
-constexpr int64_t edge = 3;          // so many items at both ends of an axis
+constexpr int64_t threshold = 1000;  // larger tensors are shown in part
+constexpr int64_t edge = 3;          // how many items are shown at each end of an axis
 constexpr size_t line_width = 75;
 
 class Printer {

@@ -63,13 +63,14 @@ Decimal shortest(S element) {
   return d;
 }
 
-// Without an exponent, "-12.5" or "3.", with at most so many digits behind the point.
+// Without an exponent, "-12.5" or "3.", with at most `max_digits` digits behind the point.
 template <class S>
-std::string positional(S element, int most) {
+std::string positional(S element, int max_digits) {
   const Decimal d = shortest(element);
   const auto count = static_cast<int>(d.digits.size());
-  if (count - 1 - d.exponent > most) {
-    std::string out = digits_of(static_cast<compute_t<S>>(element), std::chars_format::fixed, most);
+  if (count - 1 - d.exponent > max_digits) {
+    std::string out =
+        digits_of(static_cast<compute_t<S>>(element), std::chars_format::fixed, max_digits);
     while (out.back() == '0') out.pop_back();
     return out;
   }
@@ -84,16 +85,17 @@ std::string positional(S element, int most) {
   return (d.negative ? "-" : "") + whole + "." + behind;
 }
 
-// With an exponent: the part before 'e', with at most so many digits, and the part behind it.
+// With an exponent: what is before the point, at most `max_digits` digits behind it, and the
+// exponent.
 struct Scientific {
   std::string whole, behind, exponent;
 };
 template <class S>
-Scientific scientific(S element, int most) {
+Scientific scientific(S element, int max_digits) {
   std::string s = shortest_scientific(element);
   const size_t behind = s.find('e') - std::min(s.find('.'), s.find('e'));
-  if (static_cast<int>(behind) - 1 > most)
-    s = digits_of(static_cast<compute_t<S>>(element), std::chars_format::scientific, most);
+  if (static_cast<int>(behind) - 1 > max_digits)
+    s = digits_of(static_cast<compute_t<S>>(element), std::chars_format::scientific, max_digits);
   const size_t e = s.find('e'), point = std::min(s.find('.'), e);
   Scientific out{s.substr(0, point), point == e ? "" : s.substr(point + 1, e - point - 1),
                  s.substr(e + 1)};
