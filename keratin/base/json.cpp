@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <ostream>
+#include <variant>
 
 #include "keratin/base/text.h"
 
@@ -327,15 +328,50 @@ class Reader {
 
 }  // namespace
 
+// Every value but null.
+struct Json::Data {
+  using Value = std::variant<bool, int64_t, double, std::string, Array, Object>;
+  explicit Data(Value v) : value(std::move(v)) {}
+
+  template <class T>
+  static bool holds(const Data* data) {
+    return data != nullptr && std::holds_alternative<T>(data->value);
+  }
+  template <class T>
+  T& get() {
+    return std::get<T>(value);
+  }
+
+  Value value;
+};
+
+Json::Json(bool value) : data_(new Data(value)) {}
+Json::Json(int64_t value) : data_(new Data(value)) {}
+Json::Json(double value) : data_(new Data(value)) {}
+Json::Json(std::string value) : data_(new Data(std::move(value))) {}
+Json::Json(std::string_view value) : data_(new Data(std::string(value))) {}
+Json::Json(Array values) : data_(new Data(std::move(values))) {}
+Json::Json(Object members) : data_(new Data(std::move(members))) {}
+
+Json::Data* Json::copy() const { return new Data(*data_); }
+void Json::destroy() noexcept { delete data_; }
+
+bool Json::is_bool() const { return Data::holds<bool>(data_); }
+bool Json::is_int() const { return Data::holds<int64_t>(data_); }
+bool Json::is_number() const { return is_int() || Data::holds<double>(data_); }
+bool Json::is_string() const { return Data::holds<std::string>(data_); }
+bool Json::is_array() const { return Data::holds<Array>(data_); }
+bool Json::is_object() const { return Data::holds<Object>(data_); }
+
 bool Json::as_bool() const {
   if (!is_bool()) wrong_kind("a boolean", *this);
-  return std::get<bool>(data_);
+  return data_->get<bool>();
 }
 
 int64_t Json::as_int() const {
-  if (is_int()) return std::get<int64_t>(data_);
+  if (is_int()) return data_->get<int64_t>();
   if (is_number()) {
-    const double value = std::get<double>(data_);
+    const double value = data_->get<double>();
     if (value == std::floor(value) && std::fabs(value) < 0x1p53) return static_cast<int64_t>(value);
   }
   wrong_kind("an integer", *this);
@@ -343,35 +379,35 @@ int64_t Json::as_int() const {
 
 double Json::as_double() const {
   if (!is_number()) wrong_kind("a number", *this);
-  return is_int() ? static_cast<double>(std::get<int64_t>(data_)) : std::get<double>(data_);
+  return is_int() ? static_cast<double>(data_->get<int64_t>()) : data_->get<double>();
 }
 
 const std::string& Json::as_string() const& {
   if (!is_string()) wrong_kind("a string", *this);
-  return std::get<std::string>(data_);
+  return data_->get<std::string>();
 }
 
 const Json::Array& Json::as_array() const& {
   if (!is_array()) wrong_kind("an array", *this);
-  return std::get<Array>(data_);
+  return data_->get<Array>();
 }
 
 const Json::Object& Json::as_object() const& {
   if (!is_object()) wrong_kind("an object", *this);
-  return std::get<Object>(data_);
+  return data_->get<Object>();
 }
 
 size_t Json::size() const { return is_object() ? as_object().size() : as_array().size(); }
 
 void Json::push_back(Json value) {
-  if (is_null()) data_ = Array{};
+  if (is_null()) *this = Array{};
   as_array();
-  std::get<Array>(data_).push_back(std::move(value));
+  data_->get<Array>().push_back(std::move(value));
 }
 
 const Json* Json::find(std::string_view key) const {
   if (!is_object()) return nullptr;
-  for (const auto& [name, value] : std::get<Object>(data_))
+  for (const auto& [name, value] : data_->get<Object>())
     if (name == key) return &value;
   return nullptr;
 }
@@ -383,9 +419,9 @@ const Json& Json::at(std::string_view key) const {
 }
 
 Json& Json::operator[](std::string_view key) {
-  if (is_null()) data_ = Object{};
+  if (is_null()) *this = Object{};
   as_object();
-  auto& members = std::get<Object>(data_);
+  auto& members = data_->get<Object>();
   for (auto& [name, value] : members)
     if (name == key) return value;
   return members.emplace_back(std::string(key), Json()).second;
@@ -395,7 +431,8 @@ bool Json::operator==(const Json& other) const {
   if (is_number() && other.is_number())
     return is_int() && other.is_int() ? as_int() == other.as_int()
                                       : as_double() == other.as_double();
-  if (!is_object() || !other.is_object()) return data_ == other.data_;
+  if (is_null() || other.is_null()) return is_null() == other.is_null();
+  if (!is_object() || !other.is_object()) return data_->value == other.data_->value;
   if (size() != other.size()) return false;
   return std::all_of(as_object().begin(), as_object().end(), [&](const auto& member) {
     const Json* value = other.find(member.first);

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "keratin/base/export.h"
@@ -20,28 +19,37 @@ class KERATIN_API Json {
   using Object = std::vector<std::pair<std::string, Json>>;
 
   Json() = default;
-  Json(std::nullptr_t) {}                               // NOLINT(google-explicit-constructor)
-  Json(bool value) : data_(value) {}                    // NOLINT(google-explicit-constructor)
-  Json(int value) : data_(int64_t{value}) {}            // NOLINT(google-explicit-constructor)
-  Json(int64_t value) : data_(value) {}                 // NOLINT(google-explicit-constructor)
-  Json(double value) : data_(value) {}                  // NOLINT(google-explicit-constructor)
-  Json(std::string value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(std::string_view value)
-      : data_(std::string(value)) {}                      // NOLINT(google-explicit-constructor)
-  Json(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(Array values) : data_(std::move(values)) {}        // NOLINT(google-explicit-constructor)
-  Json(Object members) : data_(std::move(members)) {}     // NOLINT(google-explicit-constructor)
+  Json(std::nullptr_t) {}                                     // NOLINT(google-explicit-constructor)
+  Json(bool value);                                           // NOLINT(google-explicit-constructor)
+  Json(int value) : Json(int64_t{value}) {}                   // NOLINT(google-explicit-constructor)
+  Json(int64_t value);                                        // NOLINT(google-explicit-constructor)
+  Json(double value);                                         // NOLINT(google-explicit-constructor)
+  Json(std::string value);                                    // NOLINT(google-explicit-constructor)
+  Json(std::string_view value);                               // NOLINT(google-explicit-constructor)
+  Json(const char* value) : Json(std::string_view(value)) {}  // NOLINT
+  Json(Array values);                                         // NOLINT(google-explicit-constructor)
+  Json(Object members);                                       // NOLINT(google-explicit-constructor)
+
+  ~Json() {
+    if (data_ != nullptr) destroy();
+  }
+  Json(const Json& other) : data_(other.data_ == nullptr ? nullptr : other.copy()) {}
+  Json(Json&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+  Json& operator=(Json other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
 
   static Json array() { return Array{}; }
   static Json object() { return Object{}; }
 
-  bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
-  bool is_bool() const { return std::holds_alternative<bool>(data_); }
-  bool is_int() const { return std::holds_alternative<int64_t>(data_); }
-  bool is_number() const { return is_int() || std::holds_alternative<double>(data_); }
-  bool is_string() const { return std::holds_alternative<std::string>(data_); }
-  bool is_array() const { return std::holds_alternative<Array>(data_); }
-  bool is_object() const { return std::holds_alternative<Object>(data_); }
+  bool is_null() const { return data_ == nullptr; }
+  bool is_bool() const;
+  bool is_int() const;
+  bool is_number() const;
+  bool is_string() const;
+  bool is_array() const;
+  bool is_object() const;
 
   // Each throws a UserError saying what is there instead.
   bool as_bool() const;
@@ -84,7 +92,11 @@ class KERATIN_API Json {
   static Json parse(std::string_view text, Limits limits);
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> data_;
+  struct Data;  // see json.cpp: a variant here would be slow to compile, in every file
+  Data* copy() const;
+  void destroy() noexcept;
+
+  Data* data_ = nullptr;  // owned; null is no data
 };
 
 KERATIN_API std::ostream& operator<<(std::ostream& out, const Json& json);
