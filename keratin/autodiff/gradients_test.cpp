@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/engine/compile.h"
+#include "keratin/ir/module.h"
 #include "keratin/ops/fused.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/records.h"

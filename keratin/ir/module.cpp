@@ -1,7 +1,24 @@
 #include "keratin/ir/module.h"
+
+#include <functional>
+
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
+
+Module::Module() : block_(std::make_unique<Block>()) {}
+Module::~Module() = default;
+Module::Module(Module&& other) noexcept = default;
+Module& Module::operator=(Module&& other) noexcept = default;
+
+Value Module::input(Type type, std::string name) {
+  return block_->parameter(type, std::move(name), false);
+}
+Value Module::state(Type type, std::string name) {
+  return block_->parameter(type, std::move(name), true);
+}
+void Module::output(Value value) { block_->results.push_back(value); }
 
 void Module::update(Value state, Value value) {
   require(is_parameter(state.node()) && state.node().attr<ParameterAttrs>().state,

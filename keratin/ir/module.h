@@ -1,14 +1,14 @@
 #pragma once
 
-#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/ir/value.h"
 
 namespace keratin {
 
@@ -22,15 +22,14 @@ struct Update {
 // outputs, and the updates of the state.
 class KERATIN_API Module {
  public:
-  Module() : block_(std::make_unique<Block>()) {}
+  Module();
+  ~Module();
+  Module(Module&& other) noexcept;
+  Module& operator=(Module&& other) noexcept;
 
-  Value input(Type type, std::string name = "") {
-    return block_->parameter(type, std::move(name), false);
-  }
-  Value state(Type type, std::string name = "") {
-    return block_->parameter(type, std::move(name), true);
-  }
-  void output(Value value) { block_->results.push_back(value); }
+  Value input(Type type, std::string name = "");
+  Value state(Type type, std::string name = "");
+  void output(Value value);
   void update(Value state, Value value);
 
   Block& block() const { return *block_; }
@@ -48,6 +47,8 @@ class KERATIN_API Module {
   std::vector<Update> updates_;
   std::unordered_set<const Node*> updated_;
 };
+
+struct OpDef;
 
 // The text form: printing, and parsing it back to an equal module. `lookup` finds an op by name.
 using OpLookup = const OpDef* (*)(std::string_view name);

@@ -5,6 +5,8 @@
 
 namespace keratin {
 
+const Type& Value::type() const { return node().type(index_); }
+Block& Value::block() const { return node().block(); }
 void Value::refuse_undefined() {
   fail("Value: expected an output of an op or a parameter of a module, got an undefined value");
 }

@@ -7,40 +7,9 @@
 #include "keratin/base/export.h"
 #include "keratin/base/short_list.h"
 #include "keratin/ir/op.h"
+#include "keratin/ir/value.h"
 
 namespace keratin {
-
-class Block;
-
-// One output of a node (or a block's parameter): a light handle, valid while its block lives.
-class KERATIN_API Value {
- public:
-  Value() = default;
-  Value(Node* node, size_t index) : node_(node), index_(static_cast<uint32_t>(index)) {}
-
-  bool defined() const { return node_ != nullptr; }
-  // The functions below throw a UserError if the value is undefined.
-  Node& node() const {
-    if (node_ == nullptr) [[unlikely]]
-      refuse_undefined();
-    return *node_;
-  }
-  size_t index() const { return index_; }
-  Block& block() const;
-
-  const Type& type() const;
-  DType dtype() const { return type().dtype; }
-  const Shape& shape() const { return type().shape; }
-  int64_t rank() const { return shape().rank(); }
-
-  bool operator==(const Value&) const = default;
-
- private:
-  [[noreturn]] static void refuse_undefined();
-
-  Node* node_ = nullptr;
-  uint32_t index_ = 0;
-};
 
 // A block's parameters are nodes of the op `parameter`; state is what a program updates in place.
 struct KERATIN_API ParameterAttrs {
@@ -131,9 +100,6 @@ class KERATIN_API Node {
   std::vector<std::unique_ptr<Block>> regions_;
   Origin origin_;
 };
-
-inline const Type& Value::type() const { return node().type(index_); }
-inline Block& Value::block() const { return node().block(); }
 
 // A sequence of nodes with parameters and results. A region's block is closed: it uses only its own
 // parameters and nodes, so it can be moved, differentiated and planned separately.

@@ -6,18 +6,13 @@
 
 #include "keratin/base/export.h"
 #include "keratin/ir/attrs.h"
-#include "keratin/ir/type.h"
+#include "keratin/ir/value.h"
 
 namespace keratin {
-
-class Node;
-class Value;
-using Values = std::vector<Value>;
 
 // Pointwise ops name their scalar function here; backends turn it into loops (see ops/scalar.h).
 enum class ScalarOp : uint8_t;
 
-class Block;
 // Appends to a block the gradients of `outputs` with respect to `wrt`, given those of the outputs.
 using PullBack = Values (*)(Block& block, const Values& outputs, const Values& dy,
                             const Values& wrt);

@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 

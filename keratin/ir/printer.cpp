@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 

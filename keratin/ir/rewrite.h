@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 

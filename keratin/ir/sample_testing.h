@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 
 // A few ops for the tests of this folder, which stands below the real ones.
 namespace keratin::testing {

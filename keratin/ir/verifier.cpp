@@ -3,6 +3,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/ir/value.h"
 #include "keratin/ops/pointwise.h"  // relu, sigmoid, tanh
 #include "keratin/ops/softmax.h"    // softmax, log_softmax
 

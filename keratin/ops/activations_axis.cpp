@@ -1,4 +1,5 @@
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/activations.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/cumulative.h"

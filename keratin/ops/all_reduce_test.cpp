@@ -1,4 +1,5 @@
 #include "keratin/ops/all_reduce.h"
+#include "keratin/graph/layer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include "keratin/ops/collective.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/registry.h"
+#include "keratin/ops/transfer.h"
 #include "keratin/passes/decompose_unclaimed.h"
 #include "keratin/passes/eliminate_dead.h"
 #include "keratin/testing/check_pass.h"

@@ -3,7 +3,8 @@
 #include <optional>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 namespace keratin::ops {
 

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/ir/value.h"
 
 namespace keratin::ops {
 

@@ -1,4 +1,5 @@
 #include "keratin/ops/constant.h"
+#include "keratin/ir/node.h"
 
 #include "keratin/base/text.h"
 #include "keratin/ops/movement.h"

@@ -3,7 +3,8 @@
 #include <optional>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 #include "keratin/ops/window.h"
 
 // Convolutions over 1 to 3 spatial axes. Inputs are [batch, spatial…, channels], filters are

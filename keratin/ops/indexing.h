@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/ir/value.h"
 
 // Ops that read and write at computed positions. Indices are i32 or i64; -n … -1 count from the
 // end, as in NumPy, and what is outside [-n, n) is a UserError when the program runs.

@@ -1,4 +1,5 @@
 #include "keratin/ops/mirrored.h"
+#include "keratin/graph/layer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include "keratin/engine/devices.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/shards.h"
+#include "keratin/ops/transfer.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // Normalisation. Scale and offset may be undefined values: then they are 1 and 0. Statistics are
 // f64 for f64 and f32 for every other dtype, and so is the arithmetic, as in Keras.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keratin/ir/node.h"
 #include "keratin/ops/norm.h"
 
 // Shared by the normalisations. A parameter (scale, offset, statistic) belongs to some axes of x

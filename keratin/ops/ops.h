@@ -1,6 +1,6 @@
 #pragma once
 
-// All functions that programs are written with.
+// Every op that users write; what only the compiler needs (lstm, transfer, …) is not here.
 #include "keratin/ops/activations.h"
 #include "keratin/ops/attention.h"
 #include "keratin/ops/composites.h"
@@ -9,10 +9,8 @@
 #include "keratin/ops/conv.h"
 #include "keratin/ops/cumulative.h"
 #include "keratin/ops/einsum.h"
-#include "keratin/ops/gru.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/joining.h"
-#include "keratin/ops/lstm.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/norm.h"
@@ -26,4 +24,3 @@
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/softmax.h"
 #include "keratin/ops/sort.h"
-#include "keratin/ops/transfer.h"

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // Pointwise ops: out[i] = f(a[i], b[i]). Inputs are broadcast as in NumPy and must have one dtype.
 namespace keratin::ops {

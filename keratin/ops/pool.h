@@ -3,7 +3,8 @@
 #include <string>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 #include "keratin/ops/window.h"
 
 // Pooling over the 1 to 3 spatial axes of [batch, spatial…, channels], for each channel.

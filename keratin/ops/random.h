@@ -1,7 +1,8 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // Random numbers from a counter (Philox4x32-10): a key, i64[2] {seed, offset}, is a position in
 // the stream of 32-bit words of its seed, and all numbers are a function of the key alone. The same

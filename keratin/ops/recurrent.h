@@ -1,7 +1,8 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // Shared by lstm and gru. A layer is the matmul of x and the kernel, for all steps at once, and an
 // op that runs step by step. Sequences are [batch, time, …], states [batch, units]; a mask is bool

@@ -2,6 +2,7 @@
 
 #include "keratin/ir/operands.h"
 #include "keratin/ops/gru.h"
+#include "keratin/ops/lstm.h"
 
 // The operands of lstm, gru and their gradients. Sequences are [batch, time, …], states
 // [batch, units]; `xw` is x · kernel + bias, `gates` has the gates of each step.

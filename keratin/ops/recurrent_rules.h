@@ -1,5 +1,6 @@
 #pragma once
 
+#include "keratin/ir/node.h"
 #include "keratin/ops/recurrent.h"
 
 // Checks and computations that the records of lstm and gru share.

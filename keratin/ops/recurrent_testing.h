@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/expect_values.h"
 

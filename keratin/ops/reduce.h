@@ -1,7 +1,8 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // Reductions over some axes; no axes means all of them. With keepdims the axes stay, of size 1.
 namespace keratin::ops {

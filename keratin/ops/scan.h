@@ -3,7 +3,8 @@
 #include <functional>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // A loop over time that carries state.
 namespace keratin::ops {

@@ -1,4 +1,5 @@
 #include "keratin/ops/scan.h"
+#include "keratin/graph/layer.h"
 
 #include <gtest/gtest.h>
 

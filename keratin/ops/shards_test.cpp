@@ -1,4 +1,5 @@
 #include "keratin/ops/shards.h"
+#include "keratin/graph/layer.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "keratin/engine/compile.h"
 #include "keratin/engine/devices.h"
 #include "keratin/ops/ops.h"
+#include "keratin/ops/transfer.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
 

@@ -4,7 +4,8 @@
 #include <optional>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // Ops that read or replace a box of a tensor.
 namespace keratin::ops {

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/fields.h"
+#include "keratin/ir/value.h"
 
 // Ordering along an axis. Sorts are stable (equal elements stay in the order they came in, whatever
 // the direction), and NaN comes last either way.
