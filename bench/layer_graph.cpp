@@ -1,6 +1,7 @@
 // Measures building and cloning chains of n Dense layers. The time per layer must not grow with n.
 #include <benchmark/benchmark.h>
 
+#include "keratin/graph/input.h"
 #include "keratin/layers/dense.h"
 #include "keratin/model/clone.h"
 

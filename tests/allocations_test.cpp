@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "keratin/engine/compile.h"
+#include "keratin/model/program.h"
 #include "keratin/plan/plan.h"
 #include "training_testing.h"
 

@@ -3,6 +3,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/clone.h"
@@ -10,6 +11,7 @@
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -16,6 +16,8 @@
 #include <span>
 
 #include "keratin/base/text.h"
+#include "keratin/model/program.h"
+#include "keratin/train/callback.h"
 #include "keratin/train/trainer.h"
 #include "workload.h"
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
 

@@ -1,9 +1,11 @@
 #include "bench/peers/keratin_fits.h"
 
 #include "keratin/base/text.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/model.h"
 #include "keratin/ops/ops.h"
+#include "keratin/train/callback.h"
 
 namespace keratin::bench {
 namespace {

@@ -6,6 +6,7 @@
 #include "bench/peers/keratin_fits.h"
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/ops.h"
 
 namespace keratin::bench {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "keratin/engine/compile.h"
+#include "keratin/model/program.h"
 
 namespace keratin::bench {
 

@@ -8,18 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "keratin/base/cache_limits.h"
 #include "keratin/base/hash.h"
 
-namespace keratin {
-
-// How much a cache keeps.
-struct CacheLimits {
-  size_t entries = 128;
-  size_t bytes = size_t{64} << 20;
-  size_t always = 4;  // so many of the newest stay however large they are
-};
-
-namespace detail {
+namespace keratin::detail {
 
 // A cache of shared values that evicts the least recently used when there are too many, or when
 // they are too large together. An evicted value lives on with whoever holds it. Keys are structs
@@ -114,5 +106,4 @@ class LruCache {
   std::unordered_map<Key, typename Entries::iterator, Hash, Equal> index_;
 };
 
-}  // namespace detail
-}  // namespace keratin
+}  // namespace keratin::detail

@@ -58,14 +58,14 @@ struct Kind {
 };
 
 // Hostile files have any number of kinds.
-constexpr size_t most_kinds = 50;
+constexpr size_t max_kinds = 50;
 
 class Gathered {
  public:
   void add(const std::string& who, const std::string& what) {
     const auto found = places_.find(what);
     if (found != places_.end()) return kinds_[found->second].add(who);
-    if (kinds_.size() == most_kinds) {
+    if (kinds_.size() == max_kinds) {
       ++unsaid_;
       return;
     }

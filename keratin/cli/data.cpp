@@ -303,8 +303,8 @@ Tensor fitted(const Tensor& tensor, const Slot& slot, const std::string& where) 
   if (!dims.empty()) dims[0] = unknown;
   require(dims.empty() || compatible(tensor.shape(), dims), where, ": '", slot.name, "' takes ",
           keras_shape(slot.shape), ", got ", keras_shape(tensor.shape()));
-  const DType otherwise = tensor.dtype() == DType::f64 ? DType::f32 : tensor.dtype();
-  const DType wanted = slot.dtype.value_or(otherwise);
+  const DType fallback = tensor.dtype() == DType::f64 ? DType::f32 : tensor.dtype();
+  const DType wanted = slot.dtype.value_or(fallback);
   return tensor.dtype() == wanted ? tensor : tensor.cast(wanted);
 }
 

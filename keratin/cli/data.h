@@ -33,7 +33,7 @@ Batch read_samples(const Model& model, const Arguments& arguments);
 using Arrays = std::map<std::string, Tensor>;
 const Tensor* find_array(const Arrays& arrays, const std::vector<Slot>& slots, size_t slot,
                          char letter);
-// How many samples at a time: as asked for, as the model's inputs fix it, or what the option says.
+// How many samples at a time: as requested, as the model's inputs fix it, or what the option says.
 std::optional<int64_t> fixed_batch(const Model& model);
 int64_t batch_size(const Model& model, const Arguments& arguments);
 // Has every tensor as many rows? Otherwise there are no samples to make batches of.

@@ -104,11 +104,11 @@ View view_of_file(const std::string& path, const std::string& other, bool raw) {
 }
 
 // Where two values differ: at most this many places of one layer are named.
-constexpr size_t most_named = 20;
+constexpr size_t max_named = 20;
 
 void compare_json(const Json* a, const Json* b, const std::string& path,
                   std::vector<std::string>& out) {
-  if (out.size() >= most_named) return;
+  if (out.size() >= max_named) return;
   const auto shown = [](const Json* json) {
     std::string text = json != nullptr ? json->dump() : "nothing";
     return text.size() <= 60 ? text : text.substr(0, 57) + "...";

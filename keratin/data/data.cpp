@@ -1,10 +1,19 @@
 #include "keratin/data/data.h"
+
 #include "keratin/base/text.h"
 
 namespace keratin {
 
+Data::Data(Batch rows) : rows_(std::move(rows)) {}
+Data::Data(Dataset batches) : batches_(std::move(batches)) {}
+
+const Batch& Data::rows() const {
+  ensure(is_rows(), "Data: asked for the rows of a Dataset");
+  return rows_;
+}
+
 Dataset Data::batches(int64_t rows_each) const {
-  if (!is_rows()) return std::get<Dataset>(source_);
+  if (!is_rows()) return *batches_;
   return Dataset::from_tensors(rows().x, rows().y, rows().sample_weight).batch(rows_each);
 }
 

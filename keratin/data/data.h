@@ -1,7 +1,7 @@
 #pragma once
 
 #include <concepts>
-#include <variant>
+#include <optional>
 
 #include "keratin/base/export.h"
 #include "keratin/data/dataset.h"
@@ -13,15 +13,17 @@ namespace keratin {
 // has one pass: with a fixed number of steps, each epoch continues where the last one ended.
 class KERATIN_API Data {
  public:
-  Data(Batch rows) : source_(std::move(rows)) {}          // NOLINT(google-explicit-constructor)
-  Data(Dataset batches) : source_(std::move(batches)) {}  // NOLINT(google-explicit-constructor)
+  Data(Batch rows);       // NOLINT(google-explicit-constructor)
+  Data(Dataset batches);  // NOLINT(google-explicit-constructor)
   template <class F>
   requires std::convertible_to<std::invoke_result_t<F&>, std::optional<Batch>> Data(
       F generator)  // NOLINT(google-explicit-constructor)
-      : source_(once(std::move(generator))), one_pass_(true) {}
+      : Data(once(std::move(generator))) {
+    one_pass_ = true;
+  }
 
-  bool is_rows() const { return std::holds_alternative<Batch>(source_); }
-  const Batch& rows() const { return std::get<Batch>(source_); }
+  bool is_rows() const { return !batches_; }
+  const Batch& rows() const;
   // True for generators: a second pass continues where the first one ended.
   bool one_pass() const { return one_pass_; }
   // The given batches, or the rows in batches of `rows_each`.
@@ -30,7 +32,8 @@ class KERATIN_API Data {
  private:
   static Dataset once(Dataset::Generator generator);
 
-  std::variant<Batch, Dataset> source_;
+  Batch rows_;
+  std::optional<Dataset> batches_;  // instead of rows
   bool one_pass_ = false;
 };
 

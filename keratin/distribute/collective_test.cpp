@@ -1,4 +1,5 @@
 #include "keratin/ops/collective.h"
+#include "keratin/graph/input.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include "keratin/distribute/multi_gpu_model.h"
 #include "keratin/layers/layers.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 
 namespace keratin::distribute {
 namespace {

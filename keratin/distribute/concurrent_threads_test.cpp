@@ -6,11 +6,13 @@
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -33,4 +33,8 @@ DataParallel::DataParallel(const DataParallelOptions& options)
               ". The first axis will be used for data-parallel sharding."));
 }
 
+std::shared_ptr<const Distribution> DataParallel::shared() const {
+  return std::make_shared<DataParallel>(*this);
+}
+
 }  // namespace keratin::distribute

@@ -22,9 +22,7 @@ class KERATIN_API DataParallel final : public Distribution {
   explicit DataParallel(const DataParallelOptions& options = {});
   std::string_view class_name() const override { return "DataParallel"; }
   bool mirrors_variables() const override { return mirrors_; }
-  std::shared_ptr<const Distribution> shared() const override {
-    return std::make_shared<DataParallel>(*this);
-  }
+  std::shared_ptr<const Distribution> shared() const override;
 
  private:
   bool mirrors_;

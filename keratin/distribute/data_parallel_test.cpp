@@ -5,12 +5,15 @@
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/input.h"
 #include "keratin/graph/replication.h"
 #include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
+#include "keratin/model/program.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 #include "keratin/train/trainer.h"
 
 namespace keratin::distribute {

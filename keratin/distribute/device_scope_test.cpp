@@ -4,13 +4,16 @@
 
 #include "keratin/base/text.h"
 #include "keratin/engine/devices.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/model.h"
+#include "keratin/model/program.h"
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

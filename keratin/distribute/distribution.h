@@ -2,6 +2,7 @@
 
 #include "keratin/base/export.h"
 #include "keratin/distribute/layout.h"
+#include "keratin/ir/value.h"
 #include "keratin/model/model.h"
 
 namespace keratin {

@@ -1,5 +1,6 @@
 #include "keratin/distribute/model_parallel.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/variable.h"
 
 namespace keratin::distribute {
 namespace {
@@ -27,6 +28,10 @@ TensorLayout ModelParallel::get_variable_layout(const Variable& variable) const 
 
 std::optional<TensorLayout> ModelParallel::get_tensor_layout(const std::string& path) const {
   return layout_map_.find(path);
+}
+
+std::shared_ptr<const Distribution> ModelParallel::shared() const {
+  return std::make_shared<ModelParallel>(*this);
 }
 
 }  // namespace keratin::distribute

@@ -22,9 +22,7 @@ class KERATIN_API ModelParallel final : public Distribution {
   const LayoutMap& layout_map() const { return layout_map_; }
   TensorLayout get_variable_layout(const Variable& variable) const override;
   std::optional<TensorLayout> get_tensor_layout(const std::string& path) const override;
-  std::shared_ptr<const Distribution> shared() const override {
-    return std::make_shared<ModelParallel>(*this);
-  }
+  std::shared_ptr<const Distribution> shared() const override;
 
  private:
   LayoutMap layout_map_;

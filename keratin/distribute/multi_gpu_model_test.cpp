@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "keratin/graph/input.h"
 #include "keratin/graph/replication.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
+#include "keratin/model/program.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "keratin/distribute/distribution.h"
+#include "keratin/graph/layer.h"
 #include "keratin/graph/output_scope.h"
 
 namespace keratin::distribute {

@@ -4,8 +4,11 @@
 #include <algorithm>
 
 #include "keratin/distribute/data_parallel.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
+#include "keratin/model/program.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 #include "keratin/train/trainer.h"
 
 namespace keratin::distribute {

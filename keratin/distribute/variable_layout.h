@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/distribute/distribution.h"
+#include "keratin/graph/variable.h"
 
 namespace keratin::distribute {
 

@@ -31,6 +31,7 @@
 #include "keratin/passes/sink_views.h"
 #include "keratin/passes/sparse_updates.h"
 #include "keratin/plan/plan.h"
+#include "keratin/tensor/known_devices.h"
 
 namespace keratin {
 

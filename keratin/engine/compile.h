@@ -5,9 +5,10 @@
 #include "keratin/base/export.h"
 #include "keratin/base/fields.h"
 #include "keratin/engine/executable.h"
-#include "keratin/ir/module.h"
 
 namespace keratin {
+
+class Module;
 
 struct KERATIN_API EngineOptions {
   std::string backend = "cpu";  // "cpu", "reference" or "cuda": everything on gpu:0

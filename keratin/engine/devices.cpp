@@ -4,6 +4,7 @@
 
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/known_devices.h"
 
 namespace keratin {
 namespace {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "keratin/base/export.h"
-#include "keratin/tensor/known_devices.h"
 #include "keratin/tensor/memory.h"
 
 namespace keratin {

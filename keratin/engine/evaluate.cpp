@@ -1,5 +1,7 @@
 #include "keratin/engine/evaluate.h"
 
+#include "keratin/ir/module.h"
+
 namespace keratin {
 
 Tensor evaluate(const std::vector<Tensor>& inputs,

@@ -5,6 +5,7 @@
 
 #include "keratin/base/export.h"
 #include "keratin/engine/compile.h"
+#include "keratin/ir/value.h"
 
 namespace keratin {
 

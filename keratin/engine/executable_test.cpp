@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/engine/compile.h"
+#include "keratin/model/program.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/expect_error.h"
 

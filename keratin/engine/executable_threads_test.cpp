@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "keratin/engine/compile.h"
+#include "keratin/model/program.h"
 #include "keratin/ops/ops.h"
 #include "keratin/plan/plan.h"
 #include "keratin/testing/check_op.h"

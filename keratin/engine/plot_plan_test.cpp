@@ -4,6 +4,8 @@
 
 #include "keratin/engine/compile.h"
 #include "keratin/engine/devices.h"
+#include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/transfer.h"
 

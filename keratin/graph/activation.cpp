@@ -1,5 +1,7 @@
 #include "keratin/graph/activation.h"
 
+#include <unordered_map>
+
 #include "keratin/base/text.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/keras2_activation.h"
@@ -9,7 +11,24 @@
 
 namespace keratin {
 
-// Large models use the same few activations many times.
+struct Activation::Named {
+  std::string name;
+  Function function = {};
+  LayerPtr layer = nullptr;
+  Json saved = {};
+  bool custom = false;
+  bool operator==(const Named& other) const {
+    return name == other.name && layer == other.layer && custom == other.custom;
+  }
+};
+
+// Keras's, made once: large models are full of the same few.
+struct Activation::Known : std::unordered_map<std::string, detail::SharedValue<Named>> {};
+
+const std::string& Activation::name() const { return named_->name; }
+const LayerPtr& Activation::layer() const { return named_->layer; }
+bool Activation::operator==(const Activation& other) const { return named_ == other.named_; }
+
 const Activation::Known& Activation::known() {
   static const auto all = [] {
     Known known;

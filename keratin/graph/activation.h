@@ -4,12 +4,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/base/shared_value.h"
-#include "keratin/ir/node.h"
+#include "keratin/ir/value.h"
 
 namespace keratin {
 
@@ -36,9 +35,9 @@ class KERATIN_API Activation {
 
   Value operator()(Value x) const;  // an error for a layer, which is called within another call
   Value operator()(const Call& call, Value x) const;
-  const std::string& name() const { return named_->name; }  // a layer's is that of its class
+  const std::string& name() const;           // a layer's is that of its class
   bool is(std::string_view function) const;  // whether it is Keras's function of that name
-  const LayerPtr& layer() const { return named_->layer; }  // null for functions
+  const LayerPtr& layer() const;             // null for functions
   // With its layer replaced by another one.
   Activation with_layer(LayerPtr layer) const;
   // The same, written to files as this JSON instead of `to_json`'s.
@@ -48,23 +47,13 @@ class KERATIN_API Activation {
   // A name, null (linear), or an envelope of a function.
   static Activation from_json(const Json& json);
   static bool knows(const std::string& name);  // whether Keras has a function of that name
-  bool operator==(const Activation&) const = default;
+  bool operator==(const Activation& other) const;
 
  private:
   Activation(LayerPtr layer, int);
 
-  // Shared by the configs of many layers.
-  struct Named {
-    std::string name;
-    Function function = {};
-    LayerPtr layer = nullptr;
-    Json saved = {};
-    bool custom = false;
-    bool operator==(const Named& other) const {
-      return name == other.name && layer == other.layer && custom == other.custom;
-    }
-  };
-  using Known = std::unordered_map<std::string, detail::SharedValue<Named>>;
+  struct Named;  // shared by the configs of many layers
+  struct Known;
   static const Known& known();
 
   detail::SharedValue<Named> named_;

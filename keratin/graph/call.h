@@ -11,9 +11,6 @@ namespace keratin {
 
 class Tracer;
 
-// The rules of masks differ between generations of Keras; a model follows one.
-enum class Dialect : uint8_t { keras3, keras2 };
-
 // A tensor of a program being written and, beside it, its mask.
 struct Traced {
   Value value;
@@ -24,6 +21,8 @@ struct Traced {
 using Masks = std::vector<std::optional<Value>>;
 // What a layer's call returns: a value, a list or a dict of values.
 using Results = Tree<Value>;
+extern template class Tree<Value>;
+extern template class Tree<Traced>;
 
 // One call of a layer while a program is written: the only door through which a layer sees its
 // inputs, masks, weights, random numbers and whether it trains.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/named.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 
@@ -36,6 +37,13 @@ bool Constraint::knows(const std::string& name) {
   const std::vector<std::string> known = {"max_norm", "non_neg", "unit_norm", "min_max_norm"};
   return std::find(known.begin(), known.end(), snake_case(name)) != known.end();
 }
+
+struct Constraint::Recipe {
+  Named named;
+  Function custom = {};
+  Json saved = {};
+  bool operator==(const Recipe& other) const { return named == other.named; }
+};
 
 Constraint::Constraint(Named named) {
   const std::string name = snake_case(named.class_name);
@@ -94,6 +102,10 @@ Value Constraint::operator()(Value w) const {
   return w * ((ops::clip(norm, low, high) * rate + norm * (1 - rate)) / (norm + epsilon));
 }
 
+bool Constraint::operator==(const Constraint& other) const { return recipe_ == other.recipe_; }
+
+Constraint::Constraint(const char* name) : Constraint(Named{name}) {}
+
 namespace constraints {
 
 Constraint MaxNorm(double max_value, const Dims& axis) {
@@ -111,4 +123,5 @@ Constraint MinMaxNorm(const MinMaxOptions& o) {
 }
 
 }  // namespace constraints
+
 }  // namespace keratin

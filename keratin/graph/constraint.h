@@ -4,11 +4,14 @@
 #include <string>
 
 #include "keratin/base/export.h"
-#include "keratin/graph/named.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/json.h"
+#include "keratin/base/shared_value.h"
+#include "keratin/ir/value.h"
 #include "keratin/tensor/shape.h"
 
 namespace keratin {
+
+struct Named;
 
 // Projects a weight after each step of training. Default: no constraint.
 class KERATIN_API Constraint {
@@ -16,8 +19,8 @@ class KERATIN_API Constraint {
   using Function = std::function<Value(Value)>;
 
   Constraint() = default;
-  Constraint(const char* name) : Constraint(Named{name}) {}  // NOLINT
-  Constraint(Named named);                                   // NOLINT
+  Constraint(const char* name);  // NOLINT
+  Constraint(Named named);       // NOLINT
   // A callable. Files know it by the name, to which LoadOptions::constraints binds it again.
   Constraint(std::string name, Function function);
 
@@ -29,15 +32,10 @@ class KERATIN_API Constraint {
   static bool knows(const std::string& name);  // whether Keras has one of that name
   // The same, written to files as this JSON instead of `to_json`'s.
   Constraint saved_as(Json json) const;
-  bool operator==(const Constraint&) const = default;
+  bool operator==(const Constraint& other) const;
 
  private:
-  struct Recipe {
-    Named named;
-    Function custom = {};
-    Json saved = {};
-    bool operator==(const Recipe& other) const { return named == other.named; }
-  };
+  struct Recipe;
   detail::SharedValue<Recipe> recipe_;
 };
 

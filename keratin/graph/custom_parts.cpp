@@ -3,6 +3,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/keras2_activation.h"
+#include "keratin/graph/named.h"
 
 namespace keratin::config {
 namespace {

@@ -4,7 +4,9 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/operation.h"
+#include "keratin/graph/topology.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 
@@ -139,9 +141,17 @@ FunctionalLayer::FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions o
   require_tensors("inputs", inputs_);
   require_tensors("outputs", outputs_);
   detach(inputs_, outputs_);
-  topology_ = map_graph(inputs_.flat(), outputs_);
+  topology_ = std::make_shared<const Topology>(map_graph(inputs_.flat(), outputs_));
   set_built();
 }
+
+std::shared_ptr<FunctionalLayer> FunctionalLayer::make(Symbols inputs, Symbols outputs,
+                                                       LayerOptions options) {
+  return std::make_shared<FunctionalLayer>(std::move(inputs), std::move(outputs),
+                                           std::move(options));
+}
+
+const std::vector<LayerPtr>& FunctionalLayer::operations() const { return topology_->layers; }
 
 void FunctionalLayer::set_dialect(Dialect dialect) {
   ModelLayer::set_dialect(dialect);
@@ -190,7 +200,7 @@ Tree<Traced> FunctionalLayer::call_layers(const Call& call, const Call&) const {
     values[i] = traced;
   }
   const auto results =
-      walk<Traced>(topology_, inputs, values, outputs_.flat(),
+      walk<Traced>(*topology_, inputs, values, outputs_.flat(),
                    [&](const CallNode& node, Arguments<Traced> arguments) {
                      return call.invoke(*node.layer(), std::move(arguments)).flat();
                    });

@@ -3,9 +3,10 @@
 #include "keratin/base/export.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/input.h"
-#include "keratin/graph/topology.h"
 
 namespace keratin {
+
+struct Topology;
 
 // The layer of that name, or at that index; errors in Keras's words.
 KERATIN_API LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name);
@@ -45,10 +46,7 @@ class KERATIN_API FunctionalLayer final : public ModelLayer {
  public:
   FunctionalLayer(Symbols inputs, Symbols outputs, LayerOptions options);
   static std::shared_ptr<FunctionalLayer> make(Symbols inputs, Symbols outputs,
-                                               LayerOptions options = {}) {
-    return std::make_shared<FunctionalLayer>(std::move(inputs), std::move(outputs),
-                                             std::move(options));
-  }
+                                               LayerOptions options = {});
 
   std::string_view class_name() const override { return "Functional"; }
   std::string_view module() const override { return "keras.src.models.functional"; }
@@ -63,8 +61,8 @@ class KERATIN_API FunctionalLayer final : public ModelLayer {
 
   std::vector<LayerPtr> layers() const override;
   // The layers and, among them, the ops.
-  const std::vector<LayerPtr>& operations() const { return topology_.layers; }
-  const Topology& topology() const { return topology_; }
+  const std::vector<LayerPtr>& operations() const;
+  const Topology& topology() const { return *topology_; }
   const Symbols& input() const { return inputs_; }
   const Symbols& output() const { return outputs_; }
   std::vector<SymbolicTensor> inputs() const { return inputs_.flat(); }
@@ -72,7 +70,7 @@ class KERATIN_API FunctionalLayer final : public ModelLayer {
 
  private:
   Symbols inputs_, outputs_;
-  Topology topology_;
+  std::shared_ptr<const Topology> topology_;
 };
 
 // Calls `substitute(layer)` of every layer of a graph on other tensors, to clone a model. Each call

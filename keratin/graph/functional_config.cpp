@@ -6,6 +6,8 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
+#include "keratin/graph/topology.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 namespace {

@@ -8,6 +8,7 @@
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/json_tensor.h"
+#include "keratin/graph/named.h"
 #include "keratin/ops/philox.h"
 
 namespace keratin {
@@ -327,6 +328,14 @@ Json seeded(const initializers::Seed& seed) { return seed ? Json(*seed) : Json()
 
 }  // namespace
 
+struct Initializer::Recipe {
+  Named named;
+  Function custom = {};
+  bool nameless = false;
+  Json saved = {};
+  bool operator==(const Recipe& other) const { return named == other.named; }
+};
+
 Initializer::Initializer(Named named) {
   const Known& known = find_initializer(named.class_name);
   const auto recipe = [](const Named& given, const Known& of) {
@@ -382,6 +391,12 @@ Json Initializer::to_json() const {
   return named().to_json("keras.initializers");
 }
 
+bool Initializer::operator==(const Initializer& other) const { return recipe_ == other.recipe_; }
+
+Initializer::Initializer(const Json& json) : Initializer(Named::from_json(json)) {}
+
+const Named& Initializer::named() const { return recipe_->named; }
+
 namespace initializers {
 
 using O = Json::Object;
@@ -425,4 +440,5 @@ Initializer STFT(const std::string& side, const Json& window, const std::string&
 }
 
 }  // namespace initializers
+
 }  // namespace keratin

@@ -4,10 +4,13 @@
 #include <optional>
 
 #include "keratin/base/export.h"
-#include "keratin/graph/named.h"
+#include "keratin/base/json.h"
+#include "keratin/base/shared_value.h"
 #include "keratin/tensor/tensor.h"
 
 namespace keratin {
+
+struct Named;
 
 // Makes the initial value of a weight. Given by name ("glorot_uniform", "GlorotUniform"), by one of
 // the functions in `initializers`, or as any callable.
@@ -18,7 +21,7 @@ class KERATIN_API Initializer {
   Initializer(const char* name) : Initializer(Json(name)) {}         // NOLINT
   Initializer(const std::string& name) : Initializer(Json(name)) {}  // NOLINT
   Initializer(Named named);                                          // NOLINT
-  explicit Initializer(const Json& json) : Initializer(Named::from_json(json)) {}
+  explicit Initializer(const Json& json);
   // A callable. Files know it by the name, to which LoadOptions::initializers binds it again.
   Initializer(std::string name, Function function);
   explicit Initializer(Function function);  // by the name "custom_initializer", with a warning
@@ -26,23 +29,17 @@ class KERATIN_API Initializer {
   // The seed is used if the config has none.
   Tensor operator()(const Shape& shape, DType dtype, uint64_t seed) const;
 
-  const Named& named() const { return recipe_->named; }
+  const Named& named() const;
   Json to_json() const;
   static Initializer from_json(const Json& json) { return Initializer(json); }
   static bool knows(const std::string& name);  // whether Keras has one of that name
   // The same, written to files as this JSON instead of `to_json`'s.
   Initializer saved_as(Json json) const;
-  bool operator==(const Initializer&) const = default;
+  bool operator==(const Initializer& other) const;
 
  private:
   // Shared by the configs and weights of many layers.
-  struct Recipe {
-    Named named;
-    Function custom = {};
-    bool nameless = false;
-    Json saved = {};
-    bool operator==(const Recipe& other) const { return named == other.named; }
-  };
+  struct Recipe;
   detail::SharedValue<Recipe> recipe_;
 };
 

@@ -7,6 +7,7 @@
 #include "keratin/graph/activation.h"
 #include "keratin/graph/constraint.h"
 #include "keratin/graph/initializer.h"
+#include "keratin/graph/named.h"
 #include "keratin/graph/regularizer.h"
 #include "keratin/ops/activations.h"
 #include "keratin/testing/check_op.h"

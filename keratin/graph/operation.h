@@ -3,6 +3,7 @@
 #include <span>
 
 #include "keratin/graph/config.h"
+#include "keratin/ir/node.h"
 
 // Keras's operations: nodes of a graph, beside its layers, that `a + b` or ops.exp(x) on symbolic
 // tensors makes. They have names as layers have.

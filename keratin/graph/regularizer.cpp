@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/named.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
@@ -37,6 +39,13 @@ bool Regularizer::knows(const std::string& name) {
   const std::vector<std::string> known = {"l1", "l2", "l1_l2", "l1l2", "orthogonal_regularizer"};
   return std::find(known.begin(), known.end(), snake_case(name)) != known.end();
 }
+
+struct Regularizer::Recipe {
+  Named named;
+  Function custom = {};
+  Json saved = {};
+  bool operator==(const Recipe& other) const { return named == other.named; }
+};
 
 Regularizer::Regularizer(Named named) {
   const std::string name = snake_case(named.class_name);
@@ -101,6 +110,10 @@ Value Regularizer::operator()(Value x) const {
   return penalty.defined() ? penalty : ops::constant(x.block(), Tensor::scalar(x.dtype(), 0));
 }
 
+bool Regularizer::operator==(const Regularizer& other) const { return recipe_ == other.recipe_; }
+
+Regularizer::Regularizer(const char* name) : Regularizer(Named{name}) {}
+
 namespace regularizers {
 
 Regularizer L1(double l1) { return Named{"L1", Json::Object{{"l1", l1}}}; }
@@ -115,4 +128,5 @@ Regularizer OrthogonalRegularizer(double factor, const std::string& mode) {
 }
 
 }  // namespace regularizers
+
 }  // namespace keratin

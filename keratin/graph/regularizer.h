@@ -4,10 +4,13 @@
 #include <string>
 
 #include "keratin/base/export.h"
-#include "keratin/graph/named.h"
-#include "keratin/ir/node.h"
+#include "keratin/base/json.h"
+#include "keratin/base/shared_value.h"
+#include "keratin/ir/value.h"
 
 namespace keratin {
+
+struct Named;
 
 // A penalty on a weight or an activity, added to the loss. Made by the functions below, by name
 // ("l2"), or read from a config. Default: no penalty.
@@ -16,8 +19,8 @@ class KERATIN_API Regularizer {
   using Function = std::function<Value(Value)>;
 
   Regularizer() = default;
-  Regularizer(const char* name) : Regularizer(Named{name}) {}  // NOLINT
-  Regularizer(Named named);                                    // NOLINT
+  Regularizer(const char* name);  // NOLINT
+  Regularizer(Named named);       // NOLINT
   // A callable. Files know it by the name, to which LoadOptions::regularizers binds it again.
   Regularizer(std::string name, Function function);
 
@@ -29,15 +32,10 @@ class KERATIN_API Regularizer {
   static bool knows(const std::string& name);  // whether Keras has one of that name
   // The same, written to files as this JSON instead of `to_json`'s.
   Regularizer saved_as(Json json) const;
-  bool operator==(const Regularizer&) const = default;
+  bool operator==(const Regularizer& other) const;
 
  private:
-  struct Recipe {
-    Named named;
-    Function custom = {};
-    Json saved = {};
-    bool operator==(const Recipe& other) const { return named == other.named; }
-  };
+  struct Recipe;
   detail::SharedValue<Recipe> recipe_;
 };
 

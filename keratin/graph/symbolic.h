@@ -12,6 +12,9 @@
 
 namespace keratin {
 
+// The rules of masks differ between generations of Keras; a model follows one.
+enum class Dialect : uint8_t { keras3, keras2 };
+
 class Layer;
 class CallNode;
 using LayerPtr = std::shared_ptr<Layer>;
@@ -82,6 +85,7 @@ KERATIN_API std::string keras_shape(const Shape& shape);
 
 // Arguments and results while a model is built: tensors, lists and dicts of tensors.
 using Symbols = Tree<SymbolicTensor>;
+extern template class Tree<SymbolicTensor>;
 // Arguments passed by name: {{"training", true}, {"initial_state", {h, c}}}.
 using Keywords = std::map<std::string, Symbols, std::less<>>;
 

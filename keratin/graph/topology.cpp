@@ -7,6 +7,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/input.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 namespace {

@@ -1,5 +1,7 @@
 #include "keratin/io/compile_config.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/named.h"
+#include "keratin/train/callback.h"
 
 namespace keratin::io {
 namespace {

@@ -1,17 +1,10 @@
 #pragma once
 
 #include "keratin/base/export.h"
+#include "keratin/io/load_options.h"
 #include "keratin/train/options.h"
 
 namespace keratin {
-
-// The user's losses, metrics and optimizers, by their names in files. An optimizer is made from its
-// config.
-struct CustomTraining {
-  std::map<std::string, Loss, std::less<>> losses = {};
-  std::map<std::string, Metric, std::less<>> metrics = {};
-  std::map<std::string, std::function<Optimizer(const Json& config)>, std::less<>> optimizers = {};
-};
 
 namespace io {
 

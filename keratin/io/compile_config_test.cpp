@@ -5,6 +5,7 @@
 #include "keratin/io/keras_file.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/warnings.h"
+#include "keratin/train/callback.h"
 
 namespace keratin::io {
 namespace {

@@ -6,10 +6,12 @@
 #include "keratin/files/folder.h"
 #include "keratin/files/zip.h"
 #include "keratin/graph/saved_form.h"
+#include "keratin/io/compile_config.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_optimizer.h"
 #include "keratin/io/weights_h5.h"
 #include "keratin/optimizers/loss_scale.h"
+#include "keratin/train/callback.h"
 
 namespace keratin::io {
 namespace {

@@ -3,30 +3,10 @@
 #include <filesystem>
 
 #include "keratin/base/export.h"
-#include "keratin/io/compile_config.h"
-#include "keratin/layers/lambda.h"
-#include "keratin/layers/registry.h"
+#include "keratin/io/load_options.h"
 #include "keratin/train/trainer.h"
 
 namespace keratin {
-
-struct LoadOptions {
-  // The program's own classes that the file names. No other class is ever made from a file.
-  CustomLayers layers = {};
-  // Functions for Lambda layers, by the name of the layer or of its Python function. Python code in
-  // a file is kept, and never run.
-  std::map<std::string, LambdaFunction, std::less<>> lambdas = {};
-  // The program's own activations, initializers, regularizers and constraints, by their names in
-  // the file: C++ functions, or factories that take the config in the file.
-  CustomPartsOf<Activation> activations = {};
-  CustomPartsOf<Initializer> initializers = {};
-  CustomPartsOf<Regularizer> regularizers = {};
-  CustomPartsOf<Constraint> constraints = {};
-  CustomTraining training = {};
-  bool compile = true;  // as the saved model was, with its optimizer
-  // The version of Keras whose rules masks follow; by default, the one that wrote the file.
-  std::optional<Dialect> dialect = {};
-};
 
 namespace io {
 

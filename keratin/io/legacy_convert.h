@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/graph/layer.h"
+#include "keratin/ir/node.h"
 
 namespace keratin::io {
 

@@ -7,6 +7,7 @@
 #include "keratin/files/hdf5.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
+#include "keratin/io/compile_config.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_losses.h"
 #include "keratin/io/keras2_optimizer.h"

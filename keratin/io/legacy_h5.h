@@ -2,6 +2,7 @@
 
 #include "keratin/io/keras_file.h"
 #include "keratin/io/weights.h"
+#include "keratin/train/callback.h"
 
 namespace keratin::io {
 

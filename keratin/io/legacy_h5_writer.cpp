@@ -5,6 +5,7 @@
 #include "keratin/files/hdf5_writer.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/saved_form.h"
+#include "keratin/io/compile_config.h"
 #include "keratin/io/legacy_h5.h"
 
 namespace keratin::io {

@@ -1,4 +1,5 @@
 #include "keratin/layers/activations.h"
+#include "keratin/graph/named.h"
 
 #include "keratin/graph/input.h"
 #include "keratin/ops/pointwise.h"

@@ -19,28 +19,12 @@ struct KERATIN_API ActivityRegularizationConfig {
 class KERATIN_API ActivityRegularizationLayer final
     : public LayerOf<ActivityRegularizationLayer, ActivityRegularizationConfig> {
  public:
-  ActivityRegularizationLayer(ActivityRegularizationConfig config, LayerOptions options)
-      : LayerOf(config, with_penalty(std::move(options), config)) {
-    set_built();
-  }
+  ActivityRegularizationLayer(ActivityRegularizationConfig config, LayerOptions options);
 
-  Results call(const Call& c) const override { return c.input(); }
+  Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }
   // Not the activity regularizer: l1 and l2 already say it.
-  Json get_config() const override {
-    Json config = own_config();
-    config["name"] = name();
-    config["trainable"] = trainable();
-    config["dtype"] = dtype_policy().to_json();
-    return config;
-  }
-
- private:
-  static LayerOptions with_penalty(LayerOptions options,
-                                   const ActivityRegularizationConfig& config) {
-    options.activity_regularizer = regularizers::L1L2(config.l1, config.l2);
-    return options;
-  }
+  Json get_config() const override;
 };
 
 using ActivityRegularization = Shared<ActivityRegularizationLayer>;

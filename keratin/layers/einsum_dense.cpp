@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/named.h"
 #include "keratin/ops/einsum.h"
 #include "keratin/ops/pointwise.h"
 

@@ -14,13 +14,9 @@ struct KERATIN_API IdentityConfig {
 // Returns its input, a tensor or a structure of tensors.
 class KERATIN_API IdentityLayer final : public LayerOf<IdentityLayer, IdentityConfig> {
  public:
-  IdentityLayer(IdentityConfig config, LayerOptions options) : LayerOf(config, std::move(options)) {
-    set_built();
-  }
+  IdentityLayer(IdentityConfig config, LayerOptions options);
 
-  Results call(const Call& c) const override {
-    return c.argument(0).map<Value>([](const Traced& t) { return t.value; });
-  }
+  Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }
 };
 

@@ -10,6 +10,10 @@
 
 namespace keratin {
 
+LayerNormalizationLayer::LayerNormalizationLayer(LayerNormalizationConfig config,
+                                                 LayerOptions options)
+    : LayerOf(std::move(config), std::move(options)) {}
+
 void LayerNormalizationLayer::build(const Shapes& inputs) {
   Dims given = cfg.axis.dims();
   std::sort(given.begin(), given.end());

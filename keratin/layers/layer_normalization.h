@@ -31,8 +31,7 @@ struct KERATIN_API LayerNormalizationConfig {
 class KERATIN_API LayerNormalizationLayer final
     : public LayerOf<LayerNormalizationLayer, LayerNormalizationConfig> {
  public:
-  LayerNormalizationLayer(LayerNormalizationConfig config, LayerOptions options)
-      : LayerOf(std::move(config), std::move(options)) {}
+  LayerNormalizationLayer(LayerNormalizationConfig config, LayerOptions options);
 
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;

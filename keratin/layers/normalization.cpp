@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/json_tensor.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

@@ -1,6 +1,7 @@
 #include "keratin/layers/rescaling.h"
 
 #include "keratin/graph/json_tensor.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 

@@ -8,6 +8,9 @@
 
 namespace keratin {
 
+RMSNormalizationLayer::RMSNormalizationLayer(RMSNormalizationConfig config, LayerOptions options)
+    : LayerOf(std::move(config), std::move(options)) {}
+
 void RMSNormalizationLayer::build(const Shapes& inputs) {
   Dims given = cfg.axis.dims();
   std::sort(given.begin(), given.end());

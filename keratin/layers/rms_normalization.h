@@ -19,8 +19,7 @@ struct KERATIN_API RMSNormalizationConfig {
 class KERATIN_API RMSNormalizationLayer final
     : public LayerOf<RMSNormalizationLayer, RMSNormalizationConfig> {
  public:
-  RMSNormalizationLayer(RMSNormalizationConfig config, LayerOptions options)
-      : LayerOf(std::move(config), std::move(options)) {}
+  RMSNormalizationLayer(RMSNormalizationConfig config, LayerOptions options);
 
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;

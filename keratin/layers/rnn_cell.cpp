@@ -1,6 +1,7 @@
 #include "keratin/layers/rnn_cell.h"
 
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

@@ -3,6 +3,7 @@
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/ir/node.h"
 #include "keratin/layers/bidirectional.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"

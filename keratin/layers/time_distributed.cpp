@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/call_protocol.h"
+#include "keratin/ir/node.h"
 #include "keratin/layers/rnn.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"

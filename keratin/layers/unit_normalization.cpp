@@ -6,6 +6,11 @@
 
 namespace keratin {
 
+UnitNormalizationLayer::UnitNormalizationLayer(UnitNormalizationConfig config, LayerOptions options)
+    : LayerOf(std::move(config), std::move(options)) {
+  set_built();
+}
+
 Results UnitNormalizationLayer::call(const Call& c) const {
   const Value x = c.float_input();
   for (const int64_t axis : cfg.axis.dims())

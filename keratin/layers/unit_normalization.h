@@ -17,10 +17,7 @@ struct KERATIN_API UnitNormalizationConfig {
 class KERATIN_API UnitNormalizationLayer final
     : public LayerOf<UnitNormalizationLayer, UnitNormalizationConfig> {
  public:
-  UnitNormalizationLayer(UnitNormalizationConfig config, LayerOptions options)
-      : LayerOf(std::move(config), std::move(options)) {
-    set_built();
-  }
+  UnitNormalizationLayer(UnitNormalizationConfig config, LayerOptions options);
 
   Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }

@@ -32,12 +32,8 @@ struct KERATIN_API WrapperConfig {
 // Keras's abstract wrapper: it can be made, built and saved, but not called.
 class KERATIN_API WrapperLayer final : public WrapperOf<WrapperLayer, WrapperConfig> {
  public:
-  WrapperLayer(WrapperConfig config, LayerOptions options)
-      : WrapperOf(std::move(config), std::move(options)) {}
-
-  Results call(const Call&) const override {
-    detail::fail("Layer Wrapper ('", name(), "') does not have a `call()` method implemented.");
-  }
+  WrapperLayer(WrapperConfig config, LayerOptions options);
+  Results call(const Call&) const override;
 };
 
 using Wrapper = Shared<WrapperLayer>;

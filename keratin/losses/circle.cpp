@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/activations.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"

@@ -1,4 +1,5 @@
 #include "keratin/losses/losses.h"
+#include "keratin/ir/node.h"
 
 #include <gtest/gtest.h>
 

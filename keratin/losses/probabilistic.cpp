@@ -1,6 +1,7 @@
 #include "keratin/losses/probabilistic.h"
 
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/movement.h"

@@ -5,6 +5,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

@@ -5,6 +5,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/cumulative.h"
 #include "keratin/ops/indexing.h"

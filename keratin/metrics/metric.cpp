@@ -1,7 +1,9 @@
 #include "keratin/metrics/metric.h"
 
+#include <mutex>
 #include <numeric>
 
+#include "keratin/base/lru_cache.h"
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/tracer.h"
@@ -13,11 +15,35 @@
 
 namespace keratin {
 
+struct MetricState::Program {
+  std::vector<Variable> variables;
+  std::optional<Executable> executable;
+};
+
+// The programs of `update` and `result`.
+struct MetricState::Programs {
+  struct Key {
+    std::string data = {};  // what it is given
+    EngineOptions options = {};
+    static constexpr auto fields =
+        field_list(field("data", &Key::data), field("options", &Key::options));
+  };
+  struct Memory {
+    static size_t bytes(const Program& p) { return p.executable->memory_bytes(); }
+    static void shrink(const Program& p) { p.executable->release_memory(); }
+  };
+
+  std::mutex lock;
+  detail::LruCache<Key, Program, Memory> known;
+};
+
 MetricState::MetricState(std::string_view class_name, MetricOptions options)
-    : options_(std::move(options)) {
+    : options_(std::move(options)), programs_(std::make_unique<Programs>()) {
   if (options_.name.empty()) options_.name = snake_case(class_name);
   if (!options_.dtype) options_.dtype = DType::f32;
 }
+
+MetricState::~MetricState() = default;
 
 void MetricState::set_name(std::string name) {
   options_.name = std::move(name);
@@ -52,9 +78,9 @@ template <class Write>
 std::shared_ptr<MetricState::Program> MetricState::program(const std::string& data,
                                                            const EngineOptions& options,
                                                            const Write& write) {
-  static_assert(detail::lists_every_member<ProgramKey>());
-  ProgramKey key{data, options};
-  if (auto known = programs_.find(key)) return known;
+  static_assert(detail::lists_every_member<Programs::Key>());
+  Programs::Key key{data, options};
+  if (auto known = programs_->known.find(key)) return known;
   Module module;
   Tracer tracer(module, false);
   write(module, tracer);
@@ -62,12 +88,12 @@ std::shared_ptr<MetricState::Program> MetricState::program(const std::string& da
   auto made = std::make_shared<Program>();
   made->variables = tracer.variables();
   made->executable.emplace(compile(std::move(module), options));
-  programs_.insert(std::move(key), made);
+  programs_->known.insert(std::move(key), made);
   return made;
 }
 
 void MetricState::update_with(const SampleData& data, const EngineOptions& options) {
-  const std::lock_guard guard(lock_);
+  const std::lock_guard guard(programs_->lock);
   std::vector<Tensor> tensors;
   std::string key;
   const auto add = [&](const char* kind, const std::optional<Tensor>& tensor) {
@@ -97,7 +123,7 @@ void MetricState::update_with(const SampleData& data, const EngineOptions& optio
 }
 
 Tensor MetricState::current(const EngineOptions& options) {
-  const std::lock_guard guard(lock_);
+  const std::lock_guard guard(programs_->lock);
   const auto step = program("result", options,
                             [&](Module& module, Tracer& tracer) { module.output(result(tracer)); });
   std::vector<Tensor> tensors;

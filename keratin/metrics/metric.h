@@ -2,13 +2,11 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "keratin/base/export.h"
-#include "keratin/base/lru_cache.h"
 #include "keratin/losses/loss.h"
 
 namespace keratin {
@@ -42,7 +40,7 @@ enum class Direction : uint8_t { none, up, down };
 // programs: `update` adds a batch, `result` computes the result of all batches so far.
 class KERATIN_API MetricState {
  public:
-  virtual ~MetricState() = default;
+  virtual ~MetricState();
   MetricState(const MetricState&) = delete;
   MetricState& operator=(const MetricState&) = delete;
 
@@ -85,28 +83,15 @@ class KERATIN_API MetricState {
   MetricOptions options_;
 
  private:
-  struct Program {
-    std::vector<Variable> variables;
-    std::optional<Executable> executable;
-  };
-  struct ProgramKey {
-    std::string data = {};  // dtypes and shapes of the inputs
-    EngineOptions options = {};
-    static constexpr auto fields =
-        field_list(field("data", &ProgramKey::data), field("options", &ProgramKey::options));
-  };
+  struct Program;
+  struct Programs;
   template <class Write>
   std::shared_ptr<Program> program(const std::string& data, const EngineOptions& options,
                                    const Write& write);
 
   std::vector<Variable> variables_;
   bool built_ = false;
-  std::mutex lock_;
-  struct Memory {
-    static size_t bytes(const Program& p) { return p.executable->memory_bytes(); }
-    static void shrink(const Program& p) { p.executable->release_memory(); }
-  };
-  detail::LruCache<ProgramKey, Program, Memory> programs_;
+  std::unique_ptr<Programs> programs_;
 };
 
 // A metric whose own config is a struct with a field list and Keras's name. The struct may have

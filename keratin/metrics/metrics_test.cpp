@@ -9,6 +9,7 @@
 #include "keratin/testing/check_metric.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

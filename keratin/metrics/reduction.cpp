@@ -5,6 +5,13 @@
 
 namespace keratin::metrics {
 
+MeanMetric::MeanMetric(MeanConfig config, MetricOptions options)
+    : MetricOf(config, std::move(options)) {}
+
+void MeanMetric::update(Tracer& tracer, const Sample& sample) {
+  add_values(tracer, sample.y_pred, sample.weight, sample.mask);
+}
+
 SumMetric::SumMetric(SumConfig config, MetricOptions options)
     : MetricOf(config, std::move(options)), total_(add_variable("total", {})) {}
 
@@ -29,5 +36,10 @@ std::shared_ptr<MetricState> MeanOfFunction::fresh_copy() const {
 void MeanOfFunction::update(Tracer& tracer, const Sample& sample) {
   add_terms(tracer, function_(sample.y_true, sample.y_pred), sample);
 }
+
+MeanMetricWrapper::MeanMetricWrapper(MeanOfFunction::Function function, MetricOptions options,
+                                     Json config, Direction direction)
+    : Metric(std::make_shared<MeanOfFunction>(std::move(function), std::move(options),
+                                              std::move(config), direction)) {}
 
 }  // namespace keratin::metrics

@@ -17,10 +17,8 @@ struct KERATIN_API SumConfig {
 
 class KERATIN_API MeanMetric final : public MetricOf<MeanMetric, MeanConfig, MeanState> {
  public:
-  MeanMetric(MeanConfig config, MetricOptions options) : MetricOf(config, std::move(options)) {}
-  void update(Tracer& tracer, const Sample& sample) override {
-    add_values(tracer, sample.y_pred, sample.weight, sample.mask);
-  }
+  MeanMetric(MeanConfig config, MetricOptions options);
+  void update(Tracer& tracer, const Sample& sample) override;
 };
 
 class KERATIN_API SumMetric final : public MetricOf<SumMetric, SumConfig> {
@@ -77,9 +75,7 @@ class KERATIN_API MeanOfFunction final : public MeanState {
 class KERATIN_API MeanMetricWrapper : public Metric {
  public:
   explicit MeanMetricWrapper(MeanOfFunction::Function function, MetricOptions options = {},
-                             Json config = {}, Direction direction = Direction::none)
-      : Metric(std::make_shared<MeanOfFunction>(std::move(function), std::move(options),
-                                                std::move(config), direction)) {}
+                             Json config = {}, Direction direction = Direction::none);
 };
 
 }  // namespace keratin::metrics

@@ -35,6 +35,10 @@ Value ConcordanceCorrelationConfig::call(Value y_true, Value y_pred) const {
   return ops::mean(2 * ((t - mean_p) * (p - mean_p)) / (spread + keras_epsilon), {axis});
 }
 
+RootMeanSquaredErrorMetric::RootMeanSquaredErrorMetric(RootMeanSquaredErrorConfig config,
+                                                       MetricOptions options)
+    : MetricOf(config, std::move(options)) {}
+
 void RootMeanSquaredErrorMetric::update(Tracer& tracer, const Sample& sample) {
   const auto [t, p] = paired(sample, dtype());
   add_values(tracer, ops::square(p - t), sample.weight);

@@ -58,8 +58,7 @@ struct KERATIN_API RootMeanSquaredErrorConfig {
 class KERATIN_API RootMeanSquaredErrorMetric final
     : public MetricOf<RootMeanSquaredErrorMetric, RootMeanSquaredErrorConfig, MeanState> {
  public:
-  RootMeanSquaredErrorMetric(RootMeanSquaredErrorConfig config, MetricOptions options)
-      : MetricOf(config, std::move(options)) {}
+  RootMeanSquaredErrorMetric(RootMeanSquaredErrorConfig config, MetricOptions options);
   void update(Tracer& tracer, const Sample& sample) override;
   Value result(Tracer& tracer) override;
 };

@@ -1,5 +1,7 @@
 #include "keratin/model/clone.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/sequential.h"
+#include "keratin/train/callback.h"
 
 #include <unordered_map>
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "keratin/base/export.h"
 #include "keratin/model/model.h"
 
@@ -12,7 +15,7 @@ struct CloneOptions {
   // inputs.
   std::function<LayerPtr(const LayerPtr&)> clone_function = {};
   // Makes one call of a cloned layer, and may insert other layers. For functional models only.
-  CallLayer call_function = {};
+  std::function<Symbols(const LayerPtr&, Arguments<SymbolicTensor>)> call_function = {};
   // Applies these functions to the layers of nested models too.
   bool recursive = false;
   bool copy_weights = false;  // by default, the clone has new weights

@@ -1,11 +1,13 @@
 // The clone of a compiled model is compiled with the same options, as in Keras 3.
 #include <gtest/gtest.h>
 
+#include "keratin/graph/input.h"
 #include "keratin/io/compile_config.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

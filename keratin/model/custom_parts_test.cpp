@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/input.h"
+#include "keratin/io/keras_file.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/saving.h"
@@ -10,6 +12,7 @@
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/warnings.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -1,4 +1,5 @@
 #include "keratin/model/inspect.h"
+#include "keratin/graph/input.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -3,6 +3,9 @@
 #include <cstring>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/config.h"
+#include "keratin/graph/sequential.h"
+#include "keratin/model/program_cache.h"
 #include "keratin/model/runner.h"
 #include "keratin/train/fit.h"
 
@@ -61,7 +64,7 @@ std::shared_ptr<ProgramCache> programs_of(const LayerPtr& layer) {
 
 }  // namespace
 
-Model::Model(ModelOptions options) {
+Model::Model(ModelOptions options) : trainer_(std::make_shared<std::unique_ptr<Trainer>>()) {
   auto layer = FunctionalLayer::make(std::move(options.inputs), std::move(options.outputs),
                                      LayerOptions{std::move(options.name)});
   layer->set_dialect(options.dialect);
@@ -69,7 +72,8 @@ Model::Model(ModelOptions options) {
   programs_ = programs_of(layer_);
 }
 
-Model::Model(LayerPtr layer) : layer_(std::move(layer)) {
+Model::Model(LayerPtr layer)
+    : layer_(std::move(layer)), trainer_(std::make_shared<std::unique_ptr<Trainer>>()) {
   require(layer_ != nullptr, "Model: expected a layer, got a null pointer");
   programs_ = programs_of(layer_);
 }
@@ -92,6 +96,30 @@ const FunctionalLayer& Model::graph() const {
   return *graph;
 }
 
+const std::string& Model::name() const { return layer_->name(); }
+
+std::vector<SymbolicTensor> Model::inputs() const { return graph().inputs(); }
+std::vector<SymbolicTensor> Model::outputs() const { return graph().outputs(); }
+const Symbols& Model::input() const { return graph().input(); }
+const Symbols& Model::output() const { return graph().output(); }
+
+LayerPtr Model::get_layer(const std::string& name) const { return find_layer(layers(), name); }
+LayerPtr Model::get_layer(size_t index) const { return find_layer(layers(), index); }
+
+bool Model::trainable() const { return layer_->trainable(); }
+void Model::set_trainable(bool trainable) { layer_->set_trainable(trainable); }
+std::vector<Variable> Model::weights() const { return layer_->weights(); }
+std::vector<Tensor> Model::get_weights() const { return layer_->get_weights(); }
+void Model::set_weights(const std::vector<Tensor>& values) { layer_->set_weights(values); }
+int64_t Model::count_params() const { return layer_->count_params(); }
+
+Symbols Model::operator()(const Symbols& input, const Keywords& named) const {
+  return (*layer_)(input, named);
+}
+
+Json Model::get_config() const { return layer_->get_config(); }
+std::string Model::to_json(int indent) const { return serialize_layer(*layer_).dump(indent); }
+
 std::vector<LayerPtr> Model::layers() const {
   if (const auto* model = dynamic_cast<const ModelLayer*>(layer_.get())) return model->layers();
   std::vector<LayerPtr> layers;
@@ -106,9 +134,11 @@ std::shared_ptr<const Program> Model::program(const Tree<Tensor>& inputs,
       {.training = options.training, .dialect = dialect(), .engine = options.engine});
 }
 
+ProgramCacheInfo Model::program_cache() const { return programs_->info(); }
+
 void Model::set_program_limits(CacheLimits limits) {
   programs_->set_limits(limits);
-  if (*trainer_ != nullptr) (*trainer_)->set_program_limits(limits);
+  if (compiled()) (*trainer_)->set_program_limits(limits);
 }
 
 std::vector<Executable::StepTime> Model::profile(const Tree<Tensor>& inputs, int runs,
@@ -119,6 +149,11 @@ std::vector<Executable::StepTime> Model::profile(const Tree<Tensor>& inputs, int
 
 RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) const {
   return program(inputs, options)->run(arguments_of(inputs));
+}
+
+Tree<Tensor> Model::predict_on_batch(const Tree<Tensor>& inputs,
+                                     const PredictOptions& options) const {
+  return run(inputs, options).outputs;
 }
 
 Tree<Tensor> Model::predict(const Tree<Tensor>& inputs, const PredictOptions& options) const {
@@ -159,15 +194,35 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
   return joined(outputs);
 }
 
+void Model::compile() { compile(CompileOptions()); }
+
 void Model::compile(CompileOptions options) {
   *trainer_ = std::make_unique<Trainer>(programs_->layer(), dialect(), std::move(options));
   (*trainer_)->set_program_limits(programs_->limits());
 }
 
+bool Model::compiled() const { return *trainer_ != nullptr; }
+
 Trainer& Model::trainer() const {
-  require(*trainer_ != nullptr,
-          "You must call `compile()` before training or evaluating the model '", name(), "'.");
+  require(compiled(), "You must call `compile()` before training or evaluating the model '", name(),
+          "'.");
   return **trainer_;
+}
+
+OptimizerState& Model::optimizer() const { return trainer().optimizer(); }
+void Model::reset_metrics() { trainer().reset_metrics(); }
+
+History Model::fit(const Tree<Tensor>& x, const Tree<Tensor>& y) { return fit(x, y, FitOptions()); }
+History Model::fit(const Data& data) { return fit(data, FitOptions()); }
+Logs Model::evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y) {
+  return evaluate(x, y, EvaluateOptions());
+}
+Logs Model::evaluate(const Data& data) { return evaluate(data, EvaluateOptions()); }
+Logs Model::train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y) {
+  return train_on_batch(x, y, BatchOptions());
+}
+Logs Model::test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y) {
+  return test_on_batch(x, y, BatchOptions());
 }
 
 History Model::fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options) {
@@ -206,5 +261,16 @@ Logs Model::test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
   trainer().test(with_class_weight({x, y, options.sample_weight}, options.class_weight));
   return trainer().logs();
 }
+
+Sequential::Sequential() : Sequential(std::vector<LayerPtr>{}) {}
+Sequential::Sequential(std::vector<LayerPtr> layers, const std::string& name)
+    : Model(std::make_shared<SequentialLayer>(std::move(layers), LayerOptions{name})) {}
+Sequential::Sequential(std::initializer_list<LayerPtr> layers, const std::string& name)
+    : Sequential(std::vector<LayerPtr>(layers), name) {}
+
+void Sequential::add(const LayerPtr& layer) { sequential().add(layer); }
+void Sequential::add(const SymbolicTensor& input) { sequential().add(input.layer()); }
+void Sequential::pop() { sequential().pop(); }
+SequentialLayer& Sequential::sequential() { return static_cast<SequentialLayer&>(*layer()); }
 
 }  // namespace keratin

@@ -1,14 +1,36 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "keratin/base/export.h"
-#include "keratin/graph/functional.h"
-#include "keratin/graph/sequential.h"
-#include "keratin/model/program.h"
-#include "keratin/train/callback.h"
+#include "keratin/engine/compile.h"
+#include "keratin/graph/symbolic.h"
+#include "keratin/tensor/tensor.h"
 
+// Models, as light as a header can be: what trains them is in keratin/train, what they are made of
+// in keratin/graph and keratin/layers; keratin.h has it all.
 namespace keratin {
+
+class Data;
+class FunctionalLayer;
+class OptimizerState;
+class Program;
+class ProgramCache;
+class SequentialLayer;
+class Trainer;
+class Variable;
+struct BatchOptions;
+struct CacheLimits;
+struct CompileOptions;
+struct EvaluateOptions;
+struct FitOptions;
+struct History;
+struct ProgramCacheInfo;
+struct RunResult;
+using Logs = std::map<std::string, double>;
 
 struct ModelOptions {
   Symbols inputs;
@@ -46,7 +68,7 @@ class KERATIN_API Model {
   explicit Model(ModelOptions options);
   explicit Model(LayerPtr layer);
 
-  const std::string& name() const { return layer_->name(); }
+  const std::string& name() const;
   const LayerPtr& layer() const { return layer_; }
   operator LayerPtr() const { return layer_; }  // NOLINT(google-explicit-constructor)
   Dialect dialect() const;
@@ -54,41 +76,37 @@ class KERATIN_API Model {
   // The graph of a functional model or of a built Sequential; null for other models.
   const FunctionalLayer* functional() const;
   const FunctionalLayer& graph() const;  // the same; an error if there is none
-  std::vector<SymbolicTensor> inputs() const { return graph().inputs(); }
-  std::vector<SymbolicTensor> outputs() const { return graph().outputs(); }
-  const Symbols& input() const { return graph().input(); }
-  const Symbols& output() const { return graph().output(); }
+  std::vector<SymbolicTensor> inputs() const;
+  std::vector<SymbolicTensor> outputs() const;
+  const Symbols& input() const;
+  const Symbols& output() const;
 
   std::vector<LayerPtr> layers() const;
-  LayerPtr get_layer(const std::string& name) const { return find_layer(layers(), name); }
-  LayerPtr get_layer(size_t index) const { return find_layer(layers(), index); }
+  LayerPtr get_layer(const std::string& name) const;
+  LayerPtr get_layer(size_t index) const;
 
-  bool trainable() const { return layer_->trainable(); }
-  void set_trainable(bool trainable) { layer_->set_trainable(trainable); }
-  std::vector<Variable> weights() const { return layer_->weights(); }
-  std::vector<Tensor> get_weights() const { return layer_->get_weights(); }
-  void set_weights(const std::vector<Tensor>& values) { layer_->set_weights(values); }
-  int64_t count_params() const { return layer_->count_params(); }
+  bool trainable() const;
+  void set_trainable(bool trainable);
+  std::vector<Variable> weights() const;
+  std::vector<Tensor> get_weights() const;
+  void set_weights(const std::vector<Tensor>& values);
+  int64_t count_params() const;
 
-  Symbols operator()(const Symbols& input, const Keywords& named = {}) const {
-    return (*layer_)(input, named);
-  }
+  Symbols operator()(const Symbols& input, const Keywords& named = {}) const;
 
   // Runs the model on data, batch by batch. Any number of threads may call it.
   Tree<Tensor> predict(const Tree<Tensor>& inputs, const PredictOptions& options = {}) const;
   // Runs the model on batches from a Dataset or a generator; targets are ignored.
   Tree<Tensor> predict(const Data& data, const PredictOptions& options = {}) const;
   Tree<Tensor> predict_on_batch(const Tree<Tensor>& inputs,
-                                const PredictOptions& options = {}) const {
-    return run(inputs, options).outputs;
-  }
+                                const PredictOptions& options = {}) const;
   // The program that runs such a batch, with its plan and costs. It is compiled on first use.
   std::shared_ptr<const Program> program(const Tree<Tensor>& inputs,
                                          const PredictOptions& options = {}) const;
   // Limits the number and the total size of the programs that are cached, by the shapes of inputs.
   // The limits hold for training steps too.
   void set_program_limits(CacheLimits limits);
-  ProgramCacheInfo program_cache() const { return programs_->info(); }
+  ProgramCacheInfo program_cache() const;
   // Runs a batch several times, and returns the time of each step of the plan.
   std::vector<Executable::StepTime> profile(const Tree<Tensor>& inputs, int runs = 10,
                                             const PredictOptions& options = {}) const;
@@ -97,20 +115,25 @@ class KERATIN_API Model {
 
   // Training as in Keras: `compile` first, then `fit`. A call that fails does not change the model.
   // Compiling again makes a new optimizer.
-  void compile(CompileOptions options = {});
-  History fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options = {});
-  History fit(const Data& data, const FitOptions& options = {});
-  Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options = {});
-  Logs evaluate(const Data& data, const EvaluateOptions& options = {});
+  void compile();
+  void compile(CompileOptions options);
+  History fit(const Tree<Tensor>& x, const Tree<Tensor>& y);
+  History fit(const Tree<Tensor>& x, const Tree<Tensor>& y, const FitOptions& options);
+  History fit(const Data& data);
+  History fit(const Data& data, const FitOptions& options);
+  Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y);
+  Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options);
+  Logs evaluate(const Data& data);
+  Logs evaluate(const Data& data, const EvaluateOptions& options);
   // Trains on one batch. Returns the metrics since they were last reset.
-  Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
-                      const BatchOptions& options = {});
-  Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
-                     const BatchOptions& options = {});
-  void reset_metrics() { trainer().reset_metrics(); }
-  bool compiled() const { return *trainer_ != nullptr; }
+  Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y);
+  Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y, const BatchOptions& options);
+  Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y);
+  Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y, const BatchOptions& options);
+  void reset_metrics();
+  bool compiled() const;
   Trainer& trainer() const;  // an error if the model is not compiled
-  OptimizerState& optimizer() const { return trainer().optimizer(); }
+  OptimizerState& optimizer() const;
 
   // Saves the whole model: config, weights and, if compiled, the training config and the
   // optimizer's state. The suffix is .keras, .h5 for Keras 3's legacy format, or / for a folder
@@ -123,33 +146,30 @@ class KERATIN_API Model {
   // Loads weights. A file that does not fit changes nothing.
   void load_weights(const std::filesystem::path& path, const LoadWeightsOptions& options = {});
 
-  Json get_config() const { return layer_->get_config(); }
+  Json get_config() const;
   // Keras's envelope of the whole model, as JSON.
-  std::string to_json(int indent = -1) const { return serialize_layer(*layer_).dump(indent); }
+  std::string to_json(int indent = -1) const;
 
  private:
   LayerPtr layer_;
   std::shared_ptr<ProgramCache> programs_;
-  // Shared by copies, which are the same model.
-  std::shared_ptr<std::unique_ptr<Trainer>> trainer_ = std::make_shared<std::unique_ptr<Trainer>>();
+  std::shared_ptr<std::unique_ptr<Trainer>> trainer_;  // shared by copies, which are the same model
 };
 
 // A sequence of layers.
 class KERATIN_API Sequential : public Model {
  public:
-  Sequential() : Sequential(std::vector<LayerPtr>{}) {}
-  Sequential(std::vector<LayerPtr> layers, const std::string& name = {})  // NOLINT
-      : Model(std::make_shared<SequentialLayer>(std::move(layers), LayerOptions{name})) {}
-  Sequential(std::initializer_list<LayerPtr> layers, const std::string& name = {})
-      : Sequential(std::vector<LayerPtr>(layers), name) {}
+  Sequential();
+  Sequential(std::vector<LayerPtr> layers, const std::string& name = {});  // NOLINT
+  Sequential(std::initializer_list<LayerPtr> layers, const std::string& name = {});
 
-  void add(const LayerPtr& layer) { sequential().add(layer); }
+  void add(const LayerPtr& layer);
   // Adds an input for the layers after it: add(Input({28, 28})).
-  void add(const SymbolicTensor& input) { sequential().add(input.layer()); }
-  void pop() { sequential().pop(); }
+  void add(const SymbolicTensor& input);
+  void pop();
 
  private:
-  SequentialLayer& sequential() { return static_cast<SequentialLayer&>(*layer()); }
+  SequentialLayer& sequential();
 };
 
 }  // namespace keratin

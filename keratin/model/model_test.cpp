@@ -1,4 +1,5 @@
 #include "keratin/model/model.h"
+#include "keratin/graph/input.h"
 
 #include <gtest/gtest.h>
 

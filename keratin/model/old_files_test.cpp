@@ -6,12 +6,14 @@
 
 #include "keratin/base/text.h"
 #include "keratin/files/hdf5_writer.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/inspect.h"
 #include "keratin/model/saving.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
 #include "keratin/testing/warnings.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -12,6 +12,8 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/dtype_policy.h"
+#include "keratin/graph/sequential.h"
+#include "keratin/graph/topology.h"
 
 namespace keratin {
 namespace {

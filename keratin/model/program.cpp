@@ -1,7 +1,9 @@
 #include "keratin/model/program.h"
+
 #include "keratin/base/text.h"
 #include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/model/program_cache.h"
 
 namespace keratin {
 namespace {

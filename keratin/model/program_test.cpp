@@ -1,4 +1,5 @@
 #include "keratin/model/program.h"
+#include "keratin/graph/input.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include "keratin/layers/layers.h"
 #include "keratin/model/model.h"
 #include "keratin/testing/check_op.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -3,8 +3,10 @@
 #include <barrier>
 #include <thread>
 
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/model.h"
+#include "keratin/model/program.h"
 #include "keratin/testing/check_op.h"
 
 namespace keratin {

@@ -5,11 +5,13 @@
 
 #include "keratin/base/text.h"
 #include "keratin/files/zip.h"
+#include "keratin/io/keras_file.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

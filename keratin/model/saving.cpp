@@ -3,9 +3,11 @@
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/files/zip.h"
+#include "keratin/graph/functional.h"
 #include "keratin/io/file_kind.h"
 #include "keratin/io/keras1_config.h"
 #include "keratin/io/keras2_config.h"
+#include "keratin/io/keras_file.h"
 #include "keratin/io/legacy_h5.h"
 #include "keratin/io/weights_file.h"
 
@@ -92,6 +94,8 @@ io::FileKind kind_of_model(const std::filesystem::path& path) {
 
 }  // namespace
 
+Model load_model(const std::filesystem::path& path) { return load_model(path, LoadOptions()); }
+
 Model load_model(const std::filesystem::path& path, const LoadOptions& options) {
   using io::FileKind;
   require(std::filesystem::exists(path), "File not found: filepath=", path.string(),
@@ -116,6 +120,8 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
   if (saved.training) model.compile(std::move(*saved.training));
   return model;
 }
+
+Model model_from_json(const std::string& json) { return model_from_json(json, LoadOptions()); }
 
 Model model_from_json(const std::string& json, const LoadOptions& options) {
   const WarningScope warnings;

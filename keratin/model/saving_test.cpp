@@ -1,4 +1,7 @@
 #include "keratin/model/saving.h"
+#include "keratin/graph/input.h"
+#include "keratin/io/compile_config.h"
+#include "keratin/io/load_options.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +16,7 @@
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -1,5 +1,8 @@
 #include "keratin/model/summary.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/sequential.h"
+#include "keratin/graph/topology.h"
+#include "keratin/ir/node.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

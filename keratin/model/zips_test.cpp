@@ -8,6 +8,7 @@
 #include "keratin/model/saving.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 #include "keratin/tensor/tensor.h"
 
 namespace keratin {

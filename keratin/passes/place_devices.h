@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "keratin/ir/module.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/records.h"
 
 namespace keratin {

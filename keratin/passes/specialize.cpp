@@ -1,5 +1,6 @@
 #include "keratin/passes/specialize.h"
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 
 namespace keratin {
 

@@ -6,6 +6,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
+#include "keratin/ir/node.h"
 
 namespace keratin::testing {
 

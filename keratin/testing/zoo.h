@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "keratin/model/model.h"
+#include "keratin/model/program.h"
 
 // The golden models in tests/golden/models, see golden.h and golden_layers.h.
 namespace keratin::testing {

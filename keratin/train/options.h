@@ -16,6 +16,11 @@
 
 namespace keratin {
 
+// Compiled once, in trainer.cpp.
+extern template class PerOutput<double>;
+extern template class PerOutput<Loss>;
+extern template class PerOutput<std::vector<Metric>>;
+
 // The metrics of a model: a list for its only output (or one for each of several), or a list by
 // each output's name.
 class KERATIN_API Metrics {

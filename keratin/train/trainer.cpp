@@ -4,15 +4,18 @@
 #include <set>
 
 #include "keratin/autodiff/gradients.h"
+#include "keratin/base/lru_cache.h"
 #include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/graph/sequential.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/tensor/resident_copy.h"
+#include "keratin/train/callback.h"
 #include "keratin/train/variable_gradients.h"
 
 namespace keratin {
@@ -76,6 +79,10 @@ bool computes_in_half(const Layer& layer) {
 
 }  // namespace
 
+template class PerOutput<double>;
+template class PerOutput<Loss>;
+template class PerOutput<std::vector<Metric>>;
+
 Metrics Metrics::fresh_copy() const {
   const auto copied = [](List list) {
     for (Metric& metric : list) metric = metric.fresh_copy();
@@ -119,9 +126,13 @@ struct Trainer::Step {
   std::vector<std::string> names;
 };
 
-size_t Trainer::StepMemory::bytes(const Step& step) { return step.executable->memory_bytes(); }
-
-void Trainer::StepMemory::shrink(const Step& step) { step.executable->release_memory(); }
+struct Trainer::Steps {
+  struct Memory {
+    static size_t bytes(const Step& step) { return step.executable->memory_bytes(); }
+    static void shrink(const Step& step) { step.executable->release_memory(); }
+  };
+  detail::LruCache<StepKey, Step, Memory> known;
+};
 
 Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) {
   static_assert(detail::lists_every_member<StepKey>());
@@ -139,7 +150,8 @@ Trainer::Trainer(LayerPtr model, Dialect dialect, CompileOptions options)
     : model_(std::move(model)),
       dialect_(dialect),
       options_(std::move(options)),
-      loss_tracker_(std::make_shared<LossTracker>("loss")) {
+      loss_tracker_(std::make_shared<LossTracker>("loss")),
+      steps_(std::make_unique<Steps>()) {
   require(options_.steps_per_execution >= 1,
           "compile: `steps_per_execution` must be at least 1, got ", options_.steps_per_execution);
   if (options_.auto_scale_loss && computes_in_half(*model_))
@@ -324,20 +336,22 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   return step;
 }
 
+Trainer::~Trainer() = default;
+
 Trainer::Step& Trainer::find(const Batch& batch, bool training) {
   StepKey key = key_of(batch, training);
   if (last_ != nullptr && detail::equal_fields(last_->key, key)) return *last_;
-  if (auto known = steps_.find(key)) return *(last_ = std::move(known));
+  if (auto known = steps_->known.find(key)) return *(last_ = std::move(known));
   std::shared_ptr<Step> step = trace(batch, training);
   // The first call builds layers and makes the optimizer's variables.
   key.moves = Variable::moves();
   step->key = key;
-  steps_.erase_if([&](const Step& old) { return old.key.moves != key.moves; });
-  steps_.insert(std::move(key), step);
+  steps_->known.erase_if([&](const Step& old) { return old.key.moves != key.moves; });
+  steps_->known.insert(std::move(key), step);
   return *(last_ = std::move(step));
 }
 
-void Trainer::set_program_limits(CacheLimits limits) { steps_.set_limits(limits); }
+void Trainer::set_program_limits(CacheLimits limits) { steps_->known.set_limits(limits); }
 
 Trainer::Step& Trainer::step_for(const Batch& batch, bool training) {
   Step& step = find(batch, training);

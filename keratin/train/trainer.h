@@ -1,7 +1,7 @@
 #pragma once
 
+#include "keratin/base/cache_limits.h"
 #include "keratin/base/export.h"
-#include "keratin/base/lru_cache.h"
 #include "keratin/graph/layer.h"
 #include "keratin/train/options.h"
 
@@ -12,6 +12,7 @@ namespace keratin {
 class KERATIN_API Trainer {
  public:
   Trainer(LayerPtr model, Dialect dialect, CompileOptions options);
+  ~Trainer();
 
   const LayerPtr& model() const { return model_; }
   OptimizerState& optimizer() const { return *options_.optimizer; }
@@ -88,11 +89,8 @@ class KERATIN_API Trainer {
   std::shared_ptr<MetricState> loss_tracker_;
   std::vector<OutputLoss> losses_;
   std::vector<OutputMetric> metrics_;
-  struct StepMemory {
-    static size_t bytes(const Step& step);
-    static void shrink(const Step& step);
-  };
-  detail::LruCache<StepKey, Step, StepMemory> steps_;
+  struct Steps;
+  std::unique_ptr<Steps> steps_;  // those that were compiled
   std::shared_ptr<Step> last_;
 };
 

@@ -1,6 +1,7 @@
 // A layer that a model uses several times is one layer in the clone too.
 #include <gtest/gtest.h>
 
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/ops/ops.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
+#include "keratin/graph/functional.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/ops/ops.h"

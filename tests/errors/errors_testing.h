@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/model.h"

@@ -17,10 +17,12 @@
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/data/npy.h"
+#include "keratin/io/keras_file.h"
 #include "keratin/model/saving.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/golden_layers.h"
 #include "keratin/testing/zoo.h"
+#include "keratin/train/callback.h"
 #include "tests/exchange/models.h"
 
 namespace keratin {

@@ -1,5 +1,6 @@
 #include "tests/exchange/models.h"
 
+#include "keratin/ir/node.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/zoo.h"
 

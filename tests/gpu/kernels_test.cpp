@@ -1,5 +1,7 @@
 #include "gpu_testing.h"
 #include "keratin/base/text.h"
+#include "keratin/ops/gru.h"
+#include "keratin/ops/lstm.h"
 #include "keratin/ops/norm_rules.h"
 
 // Runs every family of kernels on small data, for compute-sanitizer.

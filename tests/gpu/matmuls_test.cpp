@@ -3,6 +3,8 @@
 #include "gpu_testing.h"
 #include "keratin/base/text.h"
 #include "keratin/engine/compile.h"
+#include "keratin/graph/layer.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/check_op.h"
 

@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/engine/compile.h"
+#include "keratin/ir/module.h"
 #include "keratin/ops/ops.h"
 
 namespace keratin::testing {

@@ -8,6 +8,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/io/keras_file.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/model.h"
+#include "keratin/model/program.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/warnings.h"

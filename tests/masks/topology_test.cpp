@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
+#include "keratin/graph/functional.h"
+#include "keratin/graph/topology.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/model.h"
 #include "keratin/testing/golden.h"

@@ -6,6 +6,8 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/functional.h"
+#include "keratin/graph/topology.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/summary.h"

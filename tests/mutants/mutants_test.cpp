@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"
+#include "keratin/graph/functional.h"
 #include "keratin/model/clone.h"
 #include "keratin/testing/zoo.h"
 #include "tests/mutants/old_cloner_testing.h"

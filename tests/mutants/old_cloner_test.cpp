@@ -2,6 +2,8 @@
 #include <unordered_map>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/functional.h"
+#include "keratin/graph/topology.h"
 #include "tests/mutants/old_cloner_testing.h"
 
 namespace keratin {

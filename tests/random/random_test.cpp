@@ -9,6 +9,7 @@
 #include "keratin/base/warning.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
+#include "keratin/model/program.h"
 #include "keratin/model/summary.h"
 #include "keratin/ops/ops.h"
 #include "tests/random/recipe_testing.h"

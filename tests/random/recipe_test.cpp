@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/ops/ops.h"
 #include "tests/random/recipe_testing.h"

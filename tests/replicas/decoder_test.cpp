@@ -7,6 +7,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/optimizers/optimizers.h"

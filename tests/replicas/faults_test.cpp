@@ -9,6 +9,7 @@
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/graph/input.h"
 #include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
@@ -16,6 +17,7 @@
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 
 namespace keratin {
 namespace {

@@ -7,10 +7,12 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/input.h"
 #include "keratin/graph/variable_shards.h"
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 #include "tests/replicas/difference_testing.h"
 
 namespace keratin::distribute {

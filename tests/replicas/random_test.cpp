@@ -7,6 +7,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/model/program.h"
 #include "keratin/model/summary.h"
 #include "tests/random/recipe_testing.h"
 #include "tests/replicas/difference_testing.h"

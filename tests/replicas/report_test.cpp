@@ -5,10 +5,12 @@
 #include <cmath>
 #include <filesystem>
 
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
+#include "keratin/train/callback.h"
 #include "tests/replicas/difference_testing.h"
 #include "tests/replicas/replica_config_testing.h"
 

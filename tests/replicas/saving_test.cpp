@@ -5,6 +5,7 @@
 
 #include "keratin/callbacks/callbacks.h"
 #include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/saving.h"

@@ -10,6 +10,7 @@
 #include "keratin/data/csv.h"
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"

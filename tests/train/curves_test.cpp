@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/io/compile_config.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/golden.h"

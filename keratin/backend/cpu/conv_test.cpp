@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/engine/compile.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/conv.h"
 #include "keratin/testing/check_op.h"
 

@@ -1,4 +1,5 @@
 #include "keratin/ops/movement.h"
+#include "keratin/ir/node.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/registry.h"
 
 namespace keratin::cuda {

@@ -1,4 +1,6 @@
 #include "keratin/backend/cuda/sources_testing.h"
+#include "keratin/ops/gru.h"
+#include "keratin/ops/lstm.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/records.h"
 
