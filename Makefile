@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers fuzz format fresh clean
+.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers fuzz format api fresh clean
 
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
@@ -65,6 +65,9 @@ fuzz:  ## run every fuzz target for FUZZ_SECONDS
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz --target fuzzers
 	@scripts/fuzz $(FUZZ_SECONDS)
+
+api:  ## list every public name in docs/api.txt, from the headers
+	@scripts/api
 
 format:  ## format the code
 	@scripts/setup format

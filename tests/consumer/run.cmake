@@ -18,9 +18,10 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${scratch}/build -G ${GENERATOR}
 run(${CMAKE_COMMAND} --build ${scratch}/build)
 
 function(expect_version)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
-  if(NOT said STREQUAL "keratin ${VERSION}\n")
-    message(FATAL_ERROR "${ARGN}: expected 'keratin ${VERSION}', got '${said}'")
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${scratch}/build OUTPUT_VARIABLE output
+                  COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT output STREQUAL "keratin ${VERSION}\n")
+    message(FATAL_ERROR "${ARGN}: expected 'keratin ${VERSION}', got '${output}'")
   endif()
 endfunction()
 expect_version(${scratch}/build/consumer)
