@@ -56,7 +56,7 @@ class KERATIN_API Tree {
   const Json& constant() const;
 
   // A list of one tensor converts to that tensor.
-  operator T() const;  // NOLINT(google-explicit-constructor)
+  operator T() const { return only_leaf(); }  // NOLINT(google-explicit-constructor)
   const Tree& operator[](size_t i) const;
   const Tree& operator[](std::string_view key) const;
   // auto [a, b] = layer(x).unpack<2>();
@@ -139,6 +139,7 @@ class KERATIN_API Tree {
     Dict dict;
   };
   std::string_view kind_name() const;
+  const T& only_leaf() const;
 
   // One of these is in use. (A std::variant costs each file that includes this one much more.)
   Kind kind_ = Kind::constant;
@@ -213,7 +214,7 @@ const Json& Tree<T>::constant() const {
 }
 
 template <class T>
-Tree<T>::operator T() const {
+const T& Tree<T>::only_leaf() const {
   if (is_list() && list().size() == 1) return list()[0].leaf();
   return leaf();
 }

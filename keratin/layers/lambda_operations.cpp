@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/tracer.h"
+#include "keratin/ir/node.h"
 #include "keratin/layers/exporter.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/records.h"

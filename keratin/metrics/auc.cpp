@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/named.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"

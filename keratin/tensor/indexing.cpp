@@ -77,7 +77,7 @@ Tensor::Element Tensor::element(std::span<const int64_t> index) const {
   return {dtype_, at_byte(*this, position)};
 }
 
-Tensor::Element::operator double() const { return as<double>(); }
+double Tensor::Element::value() const { return as<double>(); }
 void Tensor::Element::assign(double value) const { store(dtype_, memory_, value); }
 void Tensor::Element::assign(int64_t value) const { store(dtype_, memory_, value); }
 

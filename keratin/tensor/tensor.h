@@ -22,13 +22,12 @@ concept ElementType = std::same_as<T, double> || std::same_as<T, float> || std::
     std::same_as<T, BFloat16> || std::same_as<T, int8_t> || std::same_as<T, uint8_t> ||
     std::same_as<T, int32_t> || std::same_as<T, int64_t> || std::same_as<T, bool>;
 
+template <class R>
+using ElementOf = std::remove_cvref_t<decltype(*std::declval<R&>().data())>;
+
 // A vector, span or array of such elements.
 template <class R>
-concept Elements = requires(R& range) {
-  { *range.data() } -> std::convertible_to<const std::remove_cvref_t<decltype(*range.data())>&>;
-  { range.size() } -> std::convertible_to<size_t>;
-}
-&&ElementType<std::remove_cvref_t<decltype(*std::declval<R&>().data())>>;
+concept Elements = ElementType<ElementOf<R>>;
 
 }  // namespace detail
 
@@ -134,7 +133,8 @@ class KERATIN_API Tensor::Element {
   Element(DType dtype, void* memory) : dtype_(dtype), memory_(memory) {}
   Element(const Element&) = default;
 
-  operator double() const;  // NOLINT(google-explicit-constructor)
+  operator double() const { return value(); }  // NOLINT(google-explicit-constructor)
+  double value() const;
   // Converted as `Tensor::cast` does; i64 is exact as int64_t.
   template <class T>
   T as() const;
@@ -252,8 +252,7 @@ Tensor::Tensor(
 
 template <detail::Elements R>
 Tensor::Tensor(const R& values, const Shape& shape)
-    : Tensor(copied(dtype_of<std::remove_cvref_t<decltype(*values.data())>>(), shape, values.data(),
-                    values.size())) {}
+    : Tensor(copied(dtype_of<detail::ElementOf<const R>>(), shape, values.data(), values.size())) {}
 
 template <detail::Elements R>
 Tensor Tensor::view(R&& memory, const Shape& shape) {
