@@ -5,6 +5,7 @@
 
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/layers/layers.h"
+#include "keratin/model/program.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/waves.h"
 

@@ -8,6 +8,7 @@
 #include "keratin/layers/layers.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/shards.h"
+#include "keratin/ops/transfer.h"
 #include "keratin/testing/expect_error.h"
 
 namespace keratin {

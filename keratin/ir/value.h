@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +16,9 @@ class Node;
 class KERATIN_API Value {
  public:
   Value() = default;
-  Value(Node* node, size_t index) : node_(node), index_(static_cast<uint32_t>(index)) {}
+  // A template, so that a list of two numbers is not a value.
+  template <std::same_as<Node> N>
+  Value(N* node, size_t index) : node_(node), index_(static_cast<uint32_t>(index)) {}
 
   bool defined() const { return node_ != nullptr; }
   // The functions below throw a UserError if the value is undefined.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/cache_limits.h"
 #include "keratin/base/export.h"
 #include "keratin/engine/compile.h"
 #include "keratin/graph/symbolic.h"
@@ -23,7 +24,6 @@ class SequentialLayer;
 class Trainer;
 class Variable;
 struct BatchOptions;
-struct CacheLimits;
 struct CompileOptions;
 struct EvaluateOptions;
 struct FitOptions;

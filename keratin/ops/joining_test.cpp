@@ -155,7 +155,7 @@ TEST(Joining, TileAndRepeat) {
 TEST(Joining, RefusesWhatDoesNotFit) {
   Module m;
   const Value x = m.input({f32, {2, 3}}), y = m.input({f32, {3, 2}}), i = m.input({i32, {2, 3}});
-  expect_user_error([&] { pad(x, {.lo = {1}}); }, {"pad", "'lo'", "[2,3]", "[1]"});
+  expect_user_error([&] { pad(x, PadAttrs{.lo = {1}}); }, {"pad", "'lo'", "[2,3]", "[1]"});
   expect_user_error([&] { pad(x, {.hi = {0, -1}}); }, {"pad", "'hi'", "negative", "[0,-1]"});
   expect_user_error([&] { pad(x, {.interior = {huge, huge}}); }, {"pad", "too many elements"});
   expect_user_error([&] { pad(x, {.lo = {huge * 9, 0}}); }, {"pad", "2^48"});

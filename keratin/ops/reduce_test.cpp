@@ -4,6 +4,7 @@
 
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/registry.h"
 #include "keratin/ops/values_testing.h"

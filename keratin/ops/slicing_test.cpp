@@ -41,7 +41,7 @@ TEST(Slice, Windows) {
                   },
               .gradient = false});
   check_op({.name = "slice of a scalar", .inputs = {{f32, {}}}, .build = [](const Values& in) {
-              return Values{slice(in[0], {}, {})};
+              return Values{slice(in[0], Dims(), Dims())};
             }});
   check_op({.name = "slice of nothing", .inputs = {{f32, {0, 4}}}, .build = [](const Values& in) {
               return Values{slice(in[0], {0, 1}, {3, 3})};
