@@ -7,6 +7,7 @@
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/text.h"
 #include "keratin/ir/node.h"
+#include "keratin/ops/lstm.h"
 #include "keratin/ops/ops.h"
 
 namespace keratin::bench {

@@ -1,4 +1,4 @@
-#include "keratin/callbacks/checkpoints.h"
+#include "keratin/callbacks/callbacks.h"
 
 #include <algorithm>
 #include <cstdio>

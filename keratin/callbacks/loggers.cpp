@@ -1,4 +1,4 @@
-#include "keratin/callbacks/loggers.h"
+#include "keratin/callbacks/callbacks.h"
 
 #include <fstream>
 #include <iomanip>

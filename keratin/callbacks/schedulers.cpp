@@ -1,4 +1,4 @@
-#include "keratin/callbacks/schedulers.h"
+#include "keratin/callbacks/callbacks.h"
 
 #include <algorithm>
 #include <iostream>

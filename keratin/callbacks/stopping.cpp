@@ -1,4 +1,4 @@
-#include "keratin/callbacks/stopping.h"
+#include "keratin/callbacks/callbacks.h"
 
 #include <cmath>
 #include <iostream>

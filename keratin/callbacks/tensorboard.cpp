@@ -1,4 +1,4 @@
-#include "keratin/callbacks/tensorboard.h"
+#include "keratin/callbacks/callbacks.h"
 
 #include <algorithm>
 #include <chrono>

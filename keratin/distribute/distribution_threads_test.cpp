@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "keratin/distribute/data_parallel.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/program.h"
 #include "keratin/testing/expect_error.h"

@@ -10,7 +10,7 @@
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_optimizer.h"
 #include "keratin/io/weights_h5.h"
-#include "keratin/optimizers/loss_scale.h"
+#include "keratin/optimizers/wrappers.h"
 #include "keratin/train/callback.h"
 
 namespace keratin::io {

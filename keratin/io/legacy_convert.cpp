@@ -5,8 +5,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/functional.h"
-#include "keratin/layers/bidirectional.h"
-#include "keratin/layers/time_distributed.h"
+#include "keratin/layers/wrappers.h"
 
 namespace keratin::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "keratin/layers/bidirectional.h"
+#include "keratin/layers/wrappers.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "keratin/layers/einsum_dense.h"
+#include "keratin/layers/dense.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "keratin/layers/global_pooling.h"
+#include "keratin/layers/pooling.h"
 
 #include "keratin/layers/windows.h"
 #include "keratin/ops/movement.h"

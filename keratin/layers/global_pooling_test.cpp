@@ -1,4 +1,4 @@
-#include "keratin/layers/global_pooling.h"
+#include "keratin/layers/pooling.h"
 
 #include "keratin/graph/input.h"
 #include "keratin/testing/check_layer.h"

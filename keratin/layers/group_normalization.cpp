@@ -1,4 +1,4 @@
-#include "keratin/layers/group_normalization.h"
+#include "keratin/layers/normalizations.h"
 
 #include "keratin/base/text.h"
 #include "keratin/layers/norm_axes.h"

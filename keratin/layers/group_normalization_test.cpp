@@ -1,4 +1,4 @@
-#include "keratin/layers/group_normalization.h"
+#include "keratin/layers/normalizations.h"
 
 #include "keratin/graph/input.h"
 #include "keratin/testing/check_layer.h"

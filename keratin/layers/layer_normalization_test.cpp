@@ -1,4 +1,4 @@
-#include "keratin/layers/layer_normalization.h"
+#include "keratin/layers/normalizations.h"
 
 #include <cmath>
 

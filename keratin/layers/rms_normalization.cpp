@@ -1,4 +1,4 @@
-#include "keratin/layers/rms_normalization.h"
+#include "keratin/layers/normalizations.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/ir/node.h"
-#include "keratin/layers/bidirectional.h"
+#include "keratin/layers/wrappers.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

@@ -1,5 +1,5 @@
-#include "keratin/layers/stacked_rnn_cells.h"
 #include "keratin/base/text.h"
+#include "keratin/layers/rnn_cell.h"
 
 namespace keratin {
 

@@ -1,4 +1,4 @@
-#include "keratin/layers/time_distributed.h"
+#include "keratin/layers/wrappers.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "keratin/layers/unit_normalization.h"
+#include "keratin/layers/normalizations.h"
 
 #include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"

@@ -1,4 +1,4 @@
-#include "keratin/layers/wrapper.h"
+#include "keratin/layers/wrappers.h"
 
 #include "keratin/base/text.h"
 

@@ -1,4 +1,4 @@
-#include "keratin/losses/circle.h"
+#include "keratin/losses/classification.h"
 
 #include <limits>
 

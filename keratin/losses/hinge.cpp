@@ -1,4 +1,4 @@
-#include "keratin/losses/hinge.h"
+#include "keratin/losses/classification.h"
 
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

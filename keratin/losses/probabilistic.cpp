@@ -1,4 +1,4 @@
-#include "keratin/losses/probabilistic.h"
+#include "keratin/losses/classification.h"
 
 #include "keratin/base/text.h"
 #include "keratin/ir/node.h"

@@ -1,4 +1,4 @@
-#include "keratin/metrics/auc.h"
+#include "keratin/metrics/confusion.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "keratin/metrics/best_at.h"
+#include "keratin/metrics/confusion.h"
 
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"

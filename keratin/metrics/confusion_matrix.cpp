@@ -1,4 +1,4 @@
-#include "keratin/metrics/confusion_matrix.h"
+#include "keratin/metrics/confusion.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,6 @@
 
 // Every metric of Keras.
 #include "keratin/metrics/accuracy.h"
-#include "keratin/metrics/auc.h"
-#include "keratin/metrics/best_at.h"
 #include "keratin/metrics/confusion.h"
 #include "keratin/metrics/f_score.h"
 #include "keratin/metrics/iou.h"

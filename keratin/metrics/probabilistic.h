@@ -1,8 +1,7 @@
 #pragma once
 
 #include "keratin/base/export.h"
-#include "keratin/losses/hinge.h"
-#include "keratin/losses/probabilistic.h"
+#include "keratin/losses/classification.h"
 #include "keratin/metrics/metric.h"
 
 // Means of losses between distributions, and of margins.

@@ -8,8 +8,10 @@
 
 #include "keratin/base/text.h"
 #include "keratin/layers/layers.h"
+#include "keratin/model/program.h"
 #include "keratin/model/saving.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/train/options.h"
 
 namespace keratin {
 namespace {

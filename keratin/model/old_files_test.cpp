@@ -7,6 +7,8 @@
 #include "keratin/base/text.h"
 #include "keratin/files/hdf5_writer.h"
 #include "keratin/graph/input.h"
+#include "keratin/io/keras_file.h"
+#include "keratin/io/load_options.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/inspect.h"
 #include "keratin/model/saving.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "keratin/base/export.h"
-#include "keratin/ir/node.h"
+#include "keratin/ir/value.h"
 
 // Keras's operations that are written in other ops, under Keras's names, with its arguments and
 // defaults. Like all functions on values they take operands of one dtype.

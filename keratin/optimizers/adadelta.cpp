@@ -1,4 +1,4 @@
-#include "keratin/optimizers/adadelta.h"
+#include "keratin/optimizers/sgd.h"
 
 #include "keratin/ops/pointwise.h"
 

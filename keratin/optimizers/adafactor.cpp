@@ -1,4 +1,4 @@
-#include "keratin/optimizers/adafactor.h"
+#include "keratin/optimizers/sgd.h"
 
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

@@ -1,4 +1,4 @@
-#include "keratin/optimizers/adagrad.h"
+#include "keratin/optimizers/sgd.h"
 
 #include "keratin/ops/pointwise.h"
 

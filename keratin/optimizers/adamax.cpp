@@ -1,4 +1,4 @@
-#include "keratin/optimizers/adamax.h"
+#include "keratin/optimizers/adam.h"
 
 #include "keratin/ops/pointwise.h"
 

@@ -1,4 +1,4 @@
-#include "keratin/optimizers/adamw.h"
+#include "keratin/optimizers/adam.h"
 
 #include "keratin/base/text.h"
 #include "keratin/optimizers/adam_rule.h"

@@ -1,4 +1,4 @@
-#include "keratin/optimizers/ftrl.h"
+#include "keratin/optimizers/sgd.h"
 
 #include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"

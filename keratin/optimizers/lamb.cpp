@@ -1,4 +1,4 @@
-#include "keratin/optimizers/lamb.h"
+#include "keratin/optimizers/adam.h"
 
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

@@ -1,4 +1,4 @@
-#include "keratin/optimizers/loss_scale.h"
+#include "keratin/optimizers/wrappers.h"
 
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"

@@ -1,4 +1,4 @@
-#include "keratin/optimizers/multi.h"
+#include "keratin/optimizers/wrappers.h"
 
 #include <algorithm>
 #include <map>

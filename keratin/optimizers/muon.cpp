@@ -1,9 +1,10 @@
-#include "keratin/optimizers/muon.h"
+#include "keratin/optimizers/sgd.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
+#include "keratin/graph/named.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

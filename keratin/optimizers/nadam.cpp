@@ -1,5 +1,5 @@
-#include "keratin/optimizers/nadam.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/optimizers/adam.h"
 
 #include "keratin/ops/pointwise.h"
 

@@ -1,20 +1,7 @@
 #pragma once
 
 // Every optimizer of Keras, and its learning rate schedules.
-#include "keratin/optimizers/adadelta.h"
-#include "keratin/optimizers/adafactor.h"
-#include "keratin/optimizers/adagrad.h"
 #include "keratin/optimizers/adam.h"
-#include "keratin/optimizers/adamax.h"
-#include "keratin/optimizers/adamw.h"
-#include "keratin/optimizers/ftrl.h"
-#include "keratin/optimizers/lamb.h"
-#include "keratin/optimizers/lion.h"
-#include "keratin/optimizers/loss_scale.h"
-#include "keratin/optimizers/multi.h"
-#include "keratin/optimizers/muon.h"
-#include "keratin/optimizers/nadam.h"
-#include "keratin/optimizers/rmsprop.h"
-#include "keratin/optimizers/schedule_free_adamw.h"
 #include "keratin/optimizers/schedules.h"
 #include "keratin/optimizers/sgd.h"
+#include "keratin/optimizers/wrappers.h"

@@ -1,4 +1,4 @@
-#include "keratin/optimizers/schedule_free_adamw.h"
+#include "keratin/optimizers/adam.h"
 
 #include "keratin/ops/pointwise.h"
 

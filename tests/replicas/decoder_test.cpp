@@ -11,6 +11,7 @@
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/optimizers/optimizers.h"
+#include "keratin/train/options.h"
 #include "tests/replicas/difference_testing.h"
 #include "tests/replicas/replica_config_testing.h"
 

@@ -3,9 +3,9 @@
 #include "keratin/base/export.h"
 #include "keratin/losses/loss.h"
 
-// Losses between distributions. Probabilities are kept ε away from 0 and 1.
 namespace keratin::losses {
 
+// Losses between distributions. Probabilities are kept ε away from 0 and 1.
 struct KERATIN_API KLDivergence {
   static constexpr std::string_view keras_name = "KLDivergence";
   static constexpr auto fields = field_list();
@@ -105,6 +105,72 @@ struct KERATIN_API CategoricalGeneralizedCrossEntropy {
   static constexpr std::string_view keras_name = "CategoricalGeneralizedCrossEntropy";
   static constexpr auto fields = field_list(field("q", &CategoricalGeneralizedCrossEntropy::q));
   void check() const;
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+// Margin losses. Labels are -1 and 1; if all of them are 0 or 1, 0 counts as -1.
+struct KERATIN_API Hinge {
+  static constexpr std::string_view keras_name = "Hinge";
+  static constexpr auto fields = field_list();
+  LossTerms call(Value y_true, Value y_pred) const;  // mean of max(1 - t · p, 0)
+};
+
+struct KERATIN_API SquaredHinge {
+  static constexpr std::string_view keras_name = "SquaredHinge";
+  static constexpr auto fields = field_list();
+  LossTerms call(Value y_true, Value y_pred) const;  // mean of max(1 - t · p, 0)²
+};
+
+// The margin between the score of the true class and the best other score; y_true is one-hot.
+struct KERATIN_API CategoricalHinge {
+  static constexpr std::string_view keras_name = "CategoricalHinge";
+  static constexpr auto fields = field_list();
+  LossTerms call(Value y_true, Value y_pred) const;  // max(max((1 - t) · p) - Σ t · p + 1, 0)
+};
+
+// Overlap losses, summed over the given axes; default: over all.
+struct KERATIN_API Dice {
+  std::optional<Sizes> axis = {};
+
+  static constexpr std::string_view keras_name = "Dice";
+  static constexpr auto fields = field_list(field("axis", &Dice::axis));
+  LossTerms call(Value y_true, Value y_pred) const;  // 1 - 2 · Σ t·p / (Σ t + Σ p + ε)
+};
+
+struct KERATIN_API Tversky {
+  double alpha = 0.5;  // the weight of misses: Σ t · (1 - p)
+  double beta = 0.5;   // the weight of false alarms: Σ (1 - t) · p
+  std::optional<Sizes> axis = {};
+
+  static constexpr std::string_view keras_name = "Tversky";
+  static constexpr auto fields =
+      field_list(field("alpha", &Tversky::alpha), field("beta", &Tversky::beta),
+                 field("axis", &Tversky::axis));
+  // 1 - Σ t·p / (Σ t·p + alpha · misses + beta · false alarms + ε)
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+// Pulls embeddings of one class together and pushes those of other classes apart. Predictions are
+// unit vectors [batch, features], and y_true is the class of each. Samples without loss do not
+// count: those without others to compare with, or whose distances are good already.
+struct KERATIN_API Circle {
+  double gamma = 80;
+  double margin = 0.4;
+  bool remove_diagonal = true;  // a sample is not compared with itself
+
+  static constexpr std::string_view keras_name = "Circle";
+  static constexpr auto fields =
+      field_list(field("gamma", &Circle::gamma), field("margin", &Circle::margin),
+                 field("remove_diagonal", &Circle::remove_diagonal));
+  LossTerms call(Value y_true, Value y_pred) const;
+};
+
+// -log of the probability that scores [batch, time, classes] spell the labels [batch, length], over
+// all alignments in time (connectionist temporal classification). Class 0 is the blank, and pads
+// labels.
+struct KERATIN_API CTC {
+  static constexpr std::string_view keras_name = "CTC";
+  static constexpr auto fields = field_list();
   LossTerms call(Value y_true, Value y_pred) const;
 };
 
