@@ -80,7 +80,7 @@ class KERATIN_API Json {
   // Numbers compare by value: 1 equals 1.0. The order of an object's keys does not matter.
   bool operator==(const Json& other) const;
 
-  // On one line, as Python's json.dumps; or indented by so many spaces.
+  // On one line, as Python's json.dumps; or indented by `indent` spaces.
   std::string dump(int indent = -1) const;
 
   struct Limits {

@@ -25,7 +25,7 @@ class LruCache {
 
   explicit LruCache(CacheLimits limits = {}) : limits_(limits) {}
 
-  // nullptr when it is not there; otherwise it becomes the newest.
+  // Makes the entry the newest and returns it; nullptr if there is none.
   Pointer find(const Key& key) {
     const auto found = index_.find(key);
     if (found == index_.end()) return nullptr;

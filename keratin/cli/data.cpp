@@ -45,7 +45,7 @@ std::vector<Slot> slots_of(const std::vector<SymbolicTensor>& tensors,
   return slots;
 }
 
-// Does the first line name the columns? It does when one of its cells is no number.
+// True if the first line names the columns: one of its cells is not a number.
 bool has_header(const Path& path) {
   std::ifstream file(path);
   std::string line;

@@ -8,7 +8,7 @@ Data::Data(Batch rows) : rows_(std::move(rows)) {}
 Data::Data(Dataset batches) : batches_(std::move(batches)) {}
 
 const Batch& Data::rows() const {
-  ensure(is_rows(), "Data: asked for the rows of a Dataset");
+  ensure(is_rows(), "Data: expected rows, got a Dataset");
   return rows_;
 }
 

@@ -65,7 +65,7 @@ TEST_F(MultiGpu, RefusesFewerThanTwoAndMissingGpus) {
   expect_user_error([&] { multi_gpu_model(model); }, "Received: `gpus=0`");
 }
 
-// As in Keras, for no number, 0 and an empty list.
+// As in Keras, if the number is missing, 0 or an empty list.
 TEST_F(MultiGpu, UsesAllGpusByDefault) {
   const std::vector<Device> all = devices(Device::Kind::gpu);
   EXPECT_EQ(Gpus().resolve(), all);

@@ -26,7 +26,7 @@ KERATIN_API Value signbit(Value x);  // true for negative values and -0.0
 KERATIN_API Value isneginf(Value x);
 KERATIN_API Value isposinf(Value x);
 KERATIN_API Value isreal(Value x);                   // true everywhere
-KERATIN_API Value round(Value x, int64_t decimals);  // to so many digits behind the point
+KERATIN_API Value round(Value x, int64_t decimals);  // to `decimals` digits after the point
 KERATIN_API Value nan_to_num(Value x, double nan = 0, std::optional<double> posinf = {},
                              std::optional<double> neginf = {});  // else the largest and smallest
 KERATIN_API Value conjugate(Value x);                             // x: there are no complex numbers
@@ -125,7 +125,7 @@ KERATIN_API Value roll(Value x, int64_t shift);
 // Pairs of what comes before and behind each axis. Modes: "constant", "reflect", "symmetric".
 KERATIN_API Value pad(Value x, const std::vector<Dims>& pad_width,
                       std::string_view mode = "constant", double constant_values = 0);
-// Each element so many times, or a number of times of its own; without an axis, all in a row.
+// Repeats each element, all by one count or each by its own; without an axis, x is flattened.
 KERATIN_API Value repeat(Value x, const Dims& repeats, std::optional<int64_t> axis = {});
 KERATIN_API Value repeat(Value x, int64_t repeats);
 KERATIN_API Value append(Value x1, Value x2, std::optional<int64_t> axis = {});

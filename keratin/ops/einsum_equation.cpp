@@ -68,19 +68,19 @@ EinsumEquation::EinsumEquation(const std::string& text, const std::vector<Shape>
   const auto terms = split_commas(equation.substr(0, arrow));
   require(terms.size() == shapes.size(), "einsum: '", text, "' is for ", terms.size(),
           " operands, got ", shapes.size());
-  int64_t most_dots = 0;
+  int64_t max_dots = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
     const bool open = terms[i].find("...") != std::string::npos;
     const int64_t extra = shapes[i].rank() - static_cast<int64_t>(terms[i].size()) + (open ? 3 : 0);
     operands.push_back(written_out(text, terms[i], extra));
     require(static_cast<int64_t>(operands[i].size()) == shapes[i].rank(), "einsum: '", text,
             "': the term '", terms[i], "' does not fit operand ", i, " of shape ", shapes[i]);
-    if (open) most_dots = std::max(most_dots, extra);
+    if (open) max_dots = std::max(max_dots, extra);
     for (size_t axis = 0; axis < operands[i].size(); ++axis)
       note_size(text, operands[i][axis], shapes[i][static_cast<int64_t>(axis)]);
   }
-  result = arrow == std::string::npos ? implied_result(operands, most_dots)
-                                      : written_out(text, equation.substr(arrow + 2), most_dots);
+  result = arrow == std::string::npos ? implied_result(operands, max_dots)
+                                      : written_out(text, equation.substr(arrow + 2), max_dots);
   for (Label label : result)
     require(
         labels.find(label) != Labels::npos && std::count(result.begin(), result.end(), label) == 1,

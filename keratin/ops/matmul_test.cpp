@@ -15,7 +15,7 @@ using testing::expect_values;
 
 using enum DType;
 
-// The last two axes swapped, if asked for.
+// The last two axes swapped, if `swap` says so.
 Shape swapped(const Shape& shape, bool swap) {
   Dims dims = shape.dims();
   if (swap) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);

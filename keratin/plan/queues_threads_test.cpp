@@ -189,7 +189,7 @@ TEST(Queues, AnErrorStopsAllQueuesAndTheNextRunWorks) {
   module.output(here);
   bool throws = true;
   const WithHook backend([&](Device) {
-    if (throws) throw BackendError("out of memory: 8 bytes asked for");
+    if (throws) throw BackendError("out of memory: 8 bytes requested");
   });
   const Plan plan = plan_with(backend, std::move(module));
   Session session(plan);
@@ -203,7 +203,7 @@ TEST(Queues, AnErrorStopsAllQueuesAndTheNextRunWorks) {
       FAIL() << "expected an error";
     } catch (const BackendError& error) {
       EXPECT_STREQ(error.what(),
-                   "cpu:1: step 0, neg that may throw: out of memory: 8 bytes asked for");
+                   "cpu:1: step 0, neg that may throw: out of memory: 8 bytes requested");
     }
     EXPECT_EQ(out[0], 7);
     throws = false;

@@ -22,7 +22,7 @@ Buffer Buffer::allocate(size_t bytes, Device device) {
   void* memory = std::aligned_alloc(alignment, rounded == 0 ? cache_line : rounded);
   if (memory == nullptr) {
     release_memory(device, bytes);
-    throw BackendError(text(device, ": out of memory, ", bytes, " bytes were asked for; ",
+    throw BackendError(text(device, ": out of memory, ", bytes, " bytes were requested; ",
                             memory_use(device).used, " are in use"));
   }
   // A huge page makes the first touch three times cheaper; without support nothing is lost.

@@ -46,7 +46,7 @@ void charge_memory(Device device, size_t bytes) {
   const size_t before = account.used.fetch_add(bytes, std::memory_order_relaxed);
   if (before > limit || bytes > limit - before) {
     account.used.fetch_sub(bytes, std::memory_order_relaxed);
-    throw BackendError(text(device, ": out of memory, ", bytes, " bytes were asked for and ",
+    throw BackendError(text(device, ": out of memory, ", bytes, " bytes were requested and ",
                             before < limit ? limit - before : 0, " of ", limit, " are free"));
   }
   size_t peak = account.peak.load(std::memory_order_relaxed);

@@ -34,7 +34,7 @@ TEST(Memory, RefusesMoreThanTheLimit) {
     FAIL() << "more was given than there is";
   } catch (const BackendError& error) {
     EXPECT_STREQ(error.what(),
-                 "gpu:8: out of memory, 97 bytes were asked for and 96 of 4096 are free");
+                 "gpu:8: out of memory, 97 bytes were requested and 96 of 4096 are free");
   }
   EXPECT_EQ(memory_use(device).used, 4000u);
   EXPECT_EQ(memory_use(device).limit, 4096u);

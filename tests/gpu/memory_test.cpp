@@ -45,7 +45,7 @@ TEST_F(MemoryOnGpu, FreesCachedMemoryBeforeFailing) {
     ADD_FAILURE() << "expected no GPU to have so much memory";
   } catch (const BackendError& error) {
     EXPECT_EQ(std::string(error.what()),
-              text("gpu:0: out of memory, ", too_much, " bytes were asked for; ", used_before,
+              text("gpu:0: out of memory, ", too_much, " bytes were requested; ", used_before,
                    " are in use"));
   }
   EXPECT_EQ(kept(), 0U);

@@ -91,7 +91,7 @@ TEST_F(ReplicaFaults, OutOfMemoryNamesDeviceAndLayerAndTheNextFitWorks) {
   set_memory_limit(second, used + 5000);
   // On a real GPU, libraries need most of the memory.
   expect_backend_error([&] { parallel.fit(x, y, {.batch_size = 12, .verbose = 0}); },
-                       {"gpu:1: out of memory, ", " bytes were asked for and 5000 of ",
+                       {"gpu:1: out of memory, ", " bytes were requested and 5000 of ",
                         "; a program needs them for its working memory, most of all for step ",
                         cuda::device_count() == 0 ? ", of layer 'wide'" : ", of layer '"});
   EXPECT_EQ(memory_use(second).used, used) << "memory was leaked";
@@ -325,9 +325,9 @@ void expect_bad_words_change_nothing(const Parallelise& parallelise, int threads
       train(parallel, bad);
       FAIL() << "9 is no word";
     } catch (const UserError& error) {
-      const std::string told = error.what();
+      const std::string message = error.what();
       for (const char* part : {"pu:1: step ", ", of layer 'words'", "index 9 is outside axis 0"})
-        EXPECT_NE(told.find(part), std::string::npos) << told;
+        EXPECT_NE(message.find(part), std::string::npos) << message;
     }
     EXPECT_EQ(values_of(model), before);
   }

@@ -45,13 +45,13 @@ Batch labelled(int64_t count, int64_t wrong_every = 1000) {
 }
 
 // All numbers that training reports, by name.
-using Told = std::map<std::string, std::vector<double>>;
+using Record = std::map<std::string, std::vector<double>>;
 
-void add(Told& told, const std::string& what, const Logs& logs) {
-  for (const auto& [name, value] : logs) told[text(what, ' ', name)].push_back(value);
+void add(Record& record, const std::string& what, const Logs& logs) {
+  for (const auto& [name, value] : logs) record[text(what, ' ', name)].push_back(value);
 }
 
-void expect_same(const Told& got, const Told& expected) {
+void expect_same(const Record& got, const Record& expected) {
   for (const auto& [name, values] : expected) {
     ASSERT_TRUE(got.contains(name)) << name;
     const std::vector<double>& ours = got.at(name);
@@ -89,7 +89,7 @@ class TrainingOptions : public ::testing::Test {
   void TearDown() override { set_logical_devices("gpu", 0); }
 
   // Trains on one device and on three, from the same weights and seed.
-  static void check(const std::function<Told(Model&)>& course) {
+  static void check(const std::function<Record(Model&)>& course) {
     const auto scope = device_scope("gpu:0");
     const Model first = classifier();
     const auto take = [&](const Replication& replication) {
@@ -101,13 +101,13 @@ class TrainingOptions : public ::testing::Test {
                      .metrics = {"accuracy"},
                      .weighted_metrics = {"accuracy"}});
       set_random_seed(3);
-      Told told = course(model);
-      add(told, "score", model.evaluate(labelled(23), {.batch_size = 8, .verbose = 0}));
+      Record record = course(model);
+      add(record, "score", model.evaluate(labelled(23), {.batch_size = 8, .verbose = 0}));
       for (const Tensor& weight : made.get_weights())
-        for (const double value : weight.to_vector()) told["weights"].push_back(value);
-      return told;
+        for (const double value : weight.to_vector()) record["weights"].push_back(value);
+      return record;
     };
-    const Told expected = take({"one device", [](const Model& made) { return made; }});
+    const Record expected = take({"one device", [](const Model& made) { return made; }});
     for (const Replication& replication : replications) {
       SCOPED_TRACE(replication.name);
       expect_same(take(replication), expected);
@@ -129,11 +129,11 @@ TEST_F(TrainingOptions, ValidationEarlyStoppingAndLogs) {
                        .validation_data = labelled(20, 3)});
     EXPECT_LT(history.epoch.size(), 40u);
     EXPECT_LT(history["learning_rate"].back(), 0.1);
-    Told told = history.history;
+    Record record = history.history;
     const CsvTable table = read_csv(log);
     for (const std::string& name : table.names)
-      told["logged " + name] = table.column(name).to_vector();
-    return told;
+      record["logged " + name] = table.column(name).to_vector();
+    return record;
   });
   std::filesystem::remove(log);
 }
@@ -141,20 +141,20 @@ TEST_F(TrainingOptions, ValidationEarlyStoppingAndLogs) {
 TEST_F(TrainingOptions, SampleWeightsAndASplit) {
   check([](Model& model) {
     const Batch all = labelled(50);
-    Told told = model
-                    .fit(all.x, all.y,
-                         {.batch_size = 16,
-                          .epochs = 4,
-                          .verbose = 0,
-                          .callbacks = {LearningRateScheduler(
-                              [](int64_t, double rate) { return rate * 0.8; })},
-                          .validation_split = 0.3,
-                          .sample_weight = all.sample_weight})
-                    .history;
-    add(told, "weighted score",
+    Record record = model
+                        .fit(all.x, all.y,
+                             {.batch_size = 16,
+                              .epochs = 4,
+                              .verbose = 0,
+                              .callbacks = {LearningRateScheduler(
+                                  [](int64_t, double rate) { return rate * 0.8; })},
+                              .validation_split = 0.3,
+                              .sample_weight = all.sample_weight})
+                        .history;
+    add(record, "weighted score",
         model.evaluate(all.x, all.y,
                        {.batch_size = 16, .verbose = 0, .sample_weight = all.sample_weight}));
-    return told;
+    return record;
   });
 }
 
@@ -173,18 +173,18 @@ TEST_F(TrainingOptions, ClassWeights) {
 
 TEST_F(TrainingOptions, TrainOnBatch) {
   check([](Model& model) {
-    Told told;
+    Record record;
     for (const int64_t size : {16, 2, 7, 1, 16}) {
       const Batch batch = labelled(size);
-      add(told, "trained",
+      add(record, "trained",
           model.train_on_batch(batch.x, batch.y, {.class_weight = {{0, 0.5}, {1, 2}, {2, 1}}}));
-      add(told, "trained with weights",
+      add(record, "trained with weights",
           model.train_on_batch(batch.x, batch.y, {.sample_weight = batch.sample_weight}));
-      add(told, "tested",
+      add(record, "tested",
           model.test_on_batch(batch.x, batch.y, {.sample_weight = batch.sample_weight}));
       model.reset_metrics();
     }
-    return told;
+    return record;
   });
 }
 

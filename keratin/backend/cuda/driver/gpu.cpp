@@ -165,7 +165,7 @@ std::shared_ptr<void> allocate(Device device, size_t bytes) {
   booked->memory = owner.memory().take(bytes);
   if (booked->memory == nullptr) {
     booked = nullptr;
-    throw BackendError(text(device, ": out of memory, ", bytes, " bytes were asked for; ",
+    throw BackendError(text(device, ": out of memory, ", bytes, " bytes were requested; ",
                             memory_use(device).used, " are in use"));
   }
   return {booked, booked->memory.get()};
