@@ -111,7 +111,7 @@ TEST_F(Matmuls, FuseAnyEpilogue) {
     const Executable made = compile(build(), {.backend = "cuda", .tf32 = tf32});
     const std::string steps = made.describe();
     EXPECT_TRUE(steps.find("tiles") != std::string::npos ||
-                steps.find("what follows a product") != std::string::npos)
+                steps.find("epilogue of a matmul") != std::string::npos)
         << steps;
     for (int run = 0; run < 3; ++run)
       expect_close(made(data)[0], expected, tf32 ? 2e-3 : 2e-5, text("gelu, tf32 ", tf32));
