@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ir/node.h"
+#include "keratin/losses/margin.h"
 #include "keratin/ops/activations.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/matmul.h"

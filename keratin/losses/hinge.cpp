@@ -1,5 +1,6 @@
 #include "keratin/losses/classification.h"
 
+#include "keratin/losses/margin.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 

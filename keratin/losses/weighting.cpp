@@ -32,8 +32,6 @@ std::pair<Value, Value> to_same_rank(Value a, Value b) {
 Value cast_to(Value x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
 Value cast_like(Value x, Value like) { return cast_to(x, like.dtype()); }
 
-Value not_negative(Value x) { return ops::maximum(x, ops::scalar_like(x, 0)); }
-
 Value divide_no_nan(Value a, Value b) {
   const Value zero = ops::equal(b, ops::scalar_like(b, 0));
   const Value safe = ops::where(zero, ops::scalar_like(b, 1), b);

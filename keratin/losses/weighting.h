@@ -19,8 +19,6 @@ KERATIN_API std::pair<Value, Value> to_same_rank(Value a, Value b);
 KERATIN_API Value cast_like(Value x, Value like);
 KERATIN_API Value cast_to(Value x, DType dtype);
 
-// max(x, 0)
-Value not_negative(Value x);
 // a / b, and 0 where b is 0.
 KERATIN_API Value divide_no_nan(Value a, Value b);
 

@@ -146,7 +146,7 @@ std::vector<Case> layer_errors() {
        },
        Match::substrings,
        {"Permute", "dims"}},
-      {"repeat: not a number",
+      {"repeat: no number",
        [] {
          from_json("RepeatVector", O{{"n", 1.5}});
        },
@@ -211,7 +211,7 @@ std::vector<Case> layer_errors() {
        Match::substrings,
        {"missing"}},
       {"dropout: rate", [] { Dropout({.rate = 1.5}); }, Match::substrings, {"rate", "1.5"}},
-      {"dropout: rate is not a number",
+      {"dropout: rate is no number",
        [] {
          from_json("Dropout", O{{"rate", "half"}});
        },
