@@ -103,6 +103,22 @@ Scientific scientific(S element, int max_digits) {
   return out;
 }
 
+// The same with that many digits of the exact value, also where fewer would tell it apart.
+template <class S>
+Scientific exact(S element, int digits) {
+  const std::string s =
+      digits_of(static_cast<compute_t<S>>(element), std::chars_format::scientific, digits);
+  const size_t e = s.find('e'), point = s.find('.');
+  return {s.substr(0, point), s.substr(point + 1, e - point - 1), s.substr(e + 1)};
+}
+
+// Numbers from here on have exponents: ten to the digits that every number of the type has.
+template <class S>
+constexpr double exponents_from() {
+  if (std::is_same_v<S, Half>) return 1e3;
+  return std::is_same_v<S, float> ? 1e6 : 1e8;
+}
+
 std::string not_finite(double value) {
   if (std::isnan(value)) return "nan";
   return value < 0 ? "-inf" : "inf";
@@ -139,7 +155,7 @@ class FloatFormat {
              std::string(right_ - (s.size() - point - 1), ' ');
     }
     Scientific s = scientific(elements_[i], static_cast<int>(behind_));
-    s.behind.resize(behind_, '0');
+    if (s.behind.size() < behind_) s = exact(elements_[i], static_cast<int>(behind_));
     std::string exponent = s.exponent.substr(1);
     exponent = std::string(exponent_ - std::min(exponent_, exponent.size()), '0') + exponent;
     return padded_left(s.whole, left_) + "." + s.behind + "e" + s.exponent[0] + exponent;
@@ -161,7 +177,7 @@ class FloatFormat {
     if (largest == 0) return;
     const C small = static_cast<C>(S(static_cast<C>(0.0001)));
     const C apart = static_cast<C>(S(largest / smallest));
-    exponents_ = largest >= C(1e8) || smallest < small || apart > C(1000);
+    exponents_ = largest >= C(exponents_from<S>()) || smallest < small || apart > C(1000);
   }
   void measure(int64_t i) {
     if (exponents_) {

@@ -6,8 +6,7 @@
 #include "keratin/base/text.h"
 #include "keratin/tensor/tensor.h"
 
-// The expected strings are those of NumPy: its own tests of `str(array)` have these arrays
-// (numpy/_core/tests/test_arrayprint.py), some there as `repr`, whose numbers are laid out alike.
+// The expected strings are those of NumPy 2.4: `str(array)`.
 namespace keratin {
 namespace {
 
@@ -49,6 +48,15 @@ TEST(TensorPrint, TakesExponentsWhereNumPyDoes) {
   EXPECT_EQ(printed(Tensor({1.234e1, 1e2, 1e123})), "[1.234e+001 1.000e+002 1.000e+123]");
   EXPECT_EQ(printed(Tensor({1e0, 1e5, 1e10, 1e15, 1e20})), "[1.e+00 1.e+05 1.e+10 1.e+15 1.e+20]");
   EXPECT_EQ(printed(Tensor({1e23, 1e24})), "[1.e+23 1.e+24]");
+  EXPECT_EQ(printed(Tensor({1e6F, 999999.F})), "[1.00000e+06 9.99999e+05]");
+  EXPECT_EQ(printed(Tensor({999999.F})), "[999999.]");
+  EXPECT_EQ(printed(Tensor::of<double>(DType::f16, {6}, {-420, 440, -350, -980, -1010, -660})),
+            "[-4.20e+02  4.40e+02 -3.50e+02 -9.80e+02 -1.01e+03 -6.60e+02]");
+}
+
+TEST(TensorPrint, FillsExponentFormsWithExactDigitsAsNumPyDoes) {
+  EXPECT_EQ(printed(Tensor({6.0337945e-04F, -6.5028593e-02F, 1.6275891e-12F, -5.8569370e+08F})),
+            "[ 6.0337945e-04 -6.5028593e-02  1.6275891e-12 -5.8569370e+08]");
 }
 
 TEST(TensorPrint, RoundsToEightDigitsAndBreaksLinesAsNumPyDoes) {
