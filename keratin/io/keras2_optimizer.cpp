@@ -36,7 +36,7 @@ std::vector<Variable> saved_slots(const OptimizerState& optimizer) {
 }
 
 // Computes Nadam's product of all momentums so far. Files of Keras 2 lack it, but it follows from
-// the number of steps: see nadam.h. After 10,000 steps it is 0.
+// the number of steps: see nadam.cpp. After 10,000 steps it is 0.
 Assignment momentum_product(const OptimizerState& optimizer, const Tensor& iteration) {
   constexpr double max_steps = 10'000;
   const double beta_1 = optimizer.get_config().at("beta_1").as_double();

@@ -48,7 +48,7 @@ struct KERATIN_API AdamWConfig {
                  field("epsilon", &AdamWConfig::epsilon), field("amsgrad", &AdamWConfig::amsgrad));
 };
 
-// Adam with weight decay, see adam.h.
+// Adam with weight decay.
 class KERATIN_API AdamWOptimizer final : public OptimizerOf<AdamWOptimizer, AdamWConfig> {
  public:
   AdamWOptimizer(AdamWConfig config, OptimizerOptions options);
