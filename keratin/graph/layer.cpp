@@ -1,36 +1,9 @@
 #include "keratin/graph/layer.h"
 
-#include <atomic>
-
-#include "keratin/base/hash.h"
 #include "keratin/base/text.h"
 #include "keratin/graph/build_scope.h"
-#include "keratin/graph/named.h"
 
 namespace keratin {
-namespace {
-
-std::atomic<uint64_t> change_count = 0;
-
-}  // namespace
-
-Layer::Layer(std::string_view class_name, LayerOptions options) : options_(std::move(options)) {
-  if (options_.name.empty()) options_.name = unique_name(snake_case(class_name));
-  require(options_.name.find('/') == std::string::npos,
-          "Argument `name` must be a string and cannot contain character `/`. Received: name=",
-          options_.name);
-  mark_changed();
-}
-
-uint64_t Layer::changes() { return change_count.load(std::memory_order_relaxed); }
-
-void Layer::mark_changed() { changed_at_ = ++change_count; }
-
-size_t Layer::revision() const {
-  size_t seed = detail::mix(changed_at_, options_.trainable ? 1 : 0);
-  for (const Sublayer& sub : sublayers()) seed = detail::mix(seed, sub.layer->revision());
-  return seed;
-}
 
 // The tensors come before the masks and options of a call.
 std::vector<std::string_view> Layer::argument_names() const {
@@ -43,14 +16,6 @@ std::vector<std::string_view> Layer::argument_names() const {
   return names;
 }
 
-// Freezing and unfreezing gives the old revision again, so its programs are still in the cache.
-void Layer::set_trainable(bool trainable) {
-  if (options_.trainable != trainable) ++change_count;
-  options_.trainable = trainable;
-  for (const Variable& v : own_trainable_) v.set_trainable(trainable);
-  for (const Sublayer& sub : sublayers()) sub.layer->set_trainable(trainable);
-}
-
 Json Layer::get_config() const {
   Json config = Json::Object{
       {"name", name()}, {"trainable", trainable()}, {"dtype", dtype_policy().to_json()}};
@@ -61,17 +26,12 @@ Json Layer::get_config() const {
 }
 
 void Layer::ensure_built(const Shapes& inputs) {
-  if (built_) return;
+  if (built()) return;
   require(!inputs.empty(), "layer '", name(), "': expected a tensor, got none");
   const BuildScope scope(*this);
   build(inputs);
   built_with_ = inputs;
-  built_ = true;
-}
-
-void Layer::add_sublayer(std::string attribute, LayerPtr layer, bool in_list) {
-  ensure(layer != nullptr, "layer '", name(), "': no layer was given as ", attribute);
-  sublayers_.push_back({std::move(attribute), std::move(layer), in_list});
+  set_built();
 }
 
 Masks Layer::compute_mask(const Call& c, size_t outputs) const {

@@ -7,21 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "keratin/base/export.h"
 #include "keratin/graph/call.h"
-#include "keratin/graph/dtype_policy.h"
-#include "keratin/graph/symbolic.h"
-#include "keratin/graph/variable.h"
+#include "keratin/graph/layer_state.h"
 
 namespace keratin {
-
-// Options of every layer, beside its own config.
-struct LayerOptions {
-  std::string name = {};
-  bool trainable = true;
-  DTypePolicy dtype = {};
-  Regularizer activity_regularizer = {};  // a penalty on the outputs, added to the losses
-};
 
 // What a layer requires of one input; unset means that anything is accepted.
 struct InputSpec {
@@ -37,52 +26,25 @@ using Shapes = std::vector<Shape>;
 template <class T>
 concept Positional = std::convertible_to<const T&, Symbols> && !std::same_as<T, Keywords>;
 
-struct WeightOptions {
-  bool trainable = true;
-  std::optional<DType> dtype = {};
-  Regularizer regularizer = {};
-  Constraint constraint = {};
-};
-
 // A piece of a model: a config, weights made by `build`, and what a call computes. Layers are
 // shared by reference: calling one twice uses the same weights twice.
 //
 // A layer of your own derives from LayerOf (config.h), which derives its config and its copies from
 // a config struct. It makes weights in `build` and computes in `call`; the other functions that may
 // be overridden have defaults.
-class KERATIN_API Layer : public std::enable_shared_from_this<Layer> {
+class KERATIN_API Layer : public LayerState, public std::enable_shared_from_this<Layer> {
  public:
-  virtual ~Layer() = default;
-  Layer(const Layer&) = delete;
-  Layer& operator=(const Layer&) = delete;
-
   // What it is: names and config.
   virtual std::string_view class_name() const = 0;
   // Where Python finds the class, and the name it is registered under ("" if it is public there).
   virtual std::string_view module() const { return "keras.layers"; }
   virtual std::string_view registered_name() const { return ""; }
 
-  const std::string& name() const { return options_.name; }
-  const DTypePolicy& dtype_policy() const { return options_.dtype; }
-  DType compute_dtype() const { return options_.dtype.compute(); }
-  DType variable_dtype() const { return options_.dtype.variable(); }
-  const LayerOptions& options() const { return options_; }
-
   // Keras's config: name, trainable, dtype and the layer's own.
   virtual Json get_config() const;
   virtual Json own_config() const { return Json::object(); }
   // A layer with the same config and weights of its own; callables are copied, not serialised.
   virtual LayerPtr fresh_copy() const = 0;
-
-  // The device of its weights and calls. None for a layer made outside all device scopes: its
-  // weights are stored on cpu:0, its calls run where their first tensor is.
-  const std::optional<Device>& device() const { return device_; }
-
-  // A number that changes whenever a call may write another program: a layer was added or removed
-  // here or below, or was frozen. Programs are compiled again then.
-  size_t revision() const;
-  // How often any layer was made or changed in this way.
-  static uint64_t changes();
 
   // What a call computes.
   virtual Results call(const Call& c) const = 0;
@@ -106,34 +68,10 @@ class KERATIN_API Layer : public std::enable_shared_from_this<Layer> {
   // How many masks a list of them must have; inputs beyond it have none. Default: one per input.
   std::optional<size_t> min_masks() const { return min_masks_; }
 
-  // Weights.
   // Makes the weights. Called once, with the shapes of the tensors of the positional arguments.
   virtual void build(const Shapes& inputs) { (void)inputs; }
-  bool built() const { return built_; }
   void ensure_built(const Shapes& inputs);
   const Shapes& built_with() const { return built_with_; }  // the shapes `build` saw
-
-  bool trainable() const { return options_.trainable; }
-  void set_trainable(bool trainable);  // its weights and its sublayers too
-
-  // Its own trainable weights, its own others, then its sublayers'; no variable twice.
-  std::vector<Variable> weights() const;
-  std::vector<Variable> trainable_weights() const;
-  std::vector<Variable> non_trainable_weights() const;
-  // The weights and the seeds of random layers.
-  std::vector<Variable> variables() const;
-  int64_t count_params() const;
-  std::vector<Tensor> get_weights() const;  // copies
-  void set_weights(const std::vector<Tensor>& values);
-  // Weights this layer itself owns, in the order files keep them.
-  std::vector<Variable> own_weights() const;
-
-  struct Sublayer {
-    std::string attribute;  // Keras's name of the member that holds it
-    LayerPtr layer;
-    bool in_list = false;  // whether that member is a list of layers
-  };
-  virtual std::vector<Sublayer> sublayers() const { return sublayers_; }
 
   // Nodes of a model's graph.
   // Calls the layer on symbolic tensors, which makes a node.
@@ -148,33 +86,17 @@ class KERATIN_API Layer : public std::enable_shared_from_this<Layer> {
   std::vector<NodePtr> inbound_nodes() const;
 
  protected:
-  explicit Layer(std::string_view class_name, LayerOptions options);
+  explicit Layer(std::string_view class_name, LayerOptions options)
+      : LayerState(class_name, std::move(options)) {}
 
-  Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
-                      const WeightOptions& options = {});
-  // State for random numbers: i64[2], from the seed or from the program's stream.
-  Variable add_seed(std::optional<int64_t> seed);
-  void add_sublayer(std::string attribute, LayerPtr layer, bool in_list = false);
   void set_input_spec(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
   void set_min_masks(size_t count) { min_masks_ = count; }
-  void set_built() { built_ = true; }
-  // Call this when the layer computes something else from now on.
-  void mark_changed();
   // A node that is not the result of a call: that of an input layer.
   NodePtr add_node(Arguments<SymbolicTensor> arguments, std::vector<OutputSpec> outputs);
 
-  LayerOptions options_;
-
  private:
-  std::vector<Variable> own_variables(bool seeds) const;
-
-  std::vector<Variable> own_trainable_, own_others_, seeds_;
-  std::vector<Sublayer> sublayers_;
   std::vector<InputSpec> input_specs_;
   std::optional<size_t> min_masks_;
-  std::optional<Device> device_ = DeviceScope::current();
-  bool built_ = false;
-  uint64_t changed_at_ = 0;  // changes() when it was made or last changed
   Shapes built_with_;
   size_t call_count_ = 0;
   std::vector<std::weak_ptr<const CallNode>> nodes_;
@@ -195,10 +117,6 @@ class KERATIN_API TakesStates {
  public:
   virtual ~TakesStates() = default;
 };
-
-// "dense", then "dense_1", "dense_2", …: unique in the program until clear_session().
-KERATIN_API std::string unique_name(std::string_view prefix);
-KERATIN_API void clear_session();
 
 // The layer a user holds. Copies share the layer and its weights.
 template <class L>

@@ -98,7 +98,7 @@ Symbols Layer::call_symbolic(Arguments<SymbolicTensor> arguments) {
   });
   const Arguments<SymbolicTensor> bound = bind_arguments(*this, arguments);
   require(!bound.positional.empty(), "layer '", name(), "': expected an input, got none");
-  if (!built_) {
+  if (!built()) {
     Shapes shapes, first;
     for (const auto& tree : bound.positional)
       tree.each([&](const SymbolicTensor& t) { shapes.push_back(t.shape()); });
