@@ -95,7 +95,7 @@ class Backward {
     Value& near = gradients_[slot + transfer.in().index()];
     if (afar.gradients.empty() && near.defined())
       afar.gradients.push_back(std::exchange(near, Value()));
-    afar.gradients.push_back(ops::collective().send(gradient, transfer.in().type().device));
+    afar.gradients.push_back(ops::collective::send(gradient, transfer.in().type().device));
     afar.last = &transfer;
   }
 
@@ -111,7 +111,7 @@ class Backward {
     if (gradients_[slot].defined()) all.push_back(gradients_[slot]);
     const Device home = value.type().device;
     return gradients_[slot] =
-               all.size() == 1 ? ops::whole_on(all[0], home) : ops::collective().reduce(all, home);
+               all.size() == 1 ? ops::whole_on(all[0], home) : ops::collective::reduce(all, home);
   }
 
   // Values that are first used here get no more addends: their sum over devices starts as early as

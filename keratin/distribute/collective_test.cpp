@@ -1,105 +1,84 @@
+// Which sums and transfers the programs of several devices have.
 #include "keratin/ops/collective.h"
-#include "keratin/graph/input.h"
 
 #include <gtest/gtest.h>
+
+#include <sstream>
 
 #include "keratin/distribute/data_parallel.h"
 #include "keratin/distribute/model_parallel.h"
 #include "keratin/distribute/multi_gpu_model.h"
+#include "keratin/graph/input.h"
 #include "keratin/layers/layers.h"
 #include "keratin/testing/waves.h"
-#include "keratin/train/callback.h"
+#include "keratin/train/options.h"
 
 namespace keratin::distribute {
 namespace {
 
 using testing::waves;
 
-// The in-process collective, with counters.
-class Counting final : public ops::Collective {
- public:
-  // Sends nothing: `reduce` does all of it.
-  Value send(Value addend, Device) const override { return addend; }
-  Value reduce(const Values& addends, Device to) const override {
-    ++reduced;
-    sums.emplace_back(addends.size(), to);
-    return ops::in_process_collective().reduce(addends, to);
-  }
-  Values all_reduce(const Values& addends) const override {
-    ++all_reduced;
-    return ops::in_process_collective().all_reduce(addends);
-  }
-  std::vector<Values> all_reduce(const std::vector<Values>& bucket) const override {
-    buckets.push_back(bucket.size());
-    return ops::in_process_collective().all_reduce(bucket);
-  }
-  int64_t bucket_bytes() const override { return 32; }
-  Value gather(const Values& shards, int64_t axis, Device to) const override {
-    ++gathered;
-    return ops::in_process_collective().gather(shards, axis, to);
-  }
-  mutable int reduced = 0, all_reduced = 0, gathered = 0;
-  mutable std::vector<size_t> buckets;
-  mutable std::vector<std::pair<size_t, Device>> sums;  // addends and device of each `reduce`
-};
+// A program as it is printed after the first pass, which leaves nodes alone that nobody uses, or
+// after the last one.
+std::string after_first_pass(const std::ostringstream& dump) {
+  return dump.str().substr(0, dump.str().find("\nafter "));
+}
+std::string after_last_pass(const std::ostringstream& dump) {
+  return dump.str().substr(dump.str().rfind("\nafter "));
+}
+
+// How often a program has an op whose first result has this type.
+int count(const std::string& program, const std::string& op, const std::string& type) {
+  std::istringstream lines(program);
+  int found = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(" = " + op + "(") != std::string::npos &&
+        line.find(" : " + type) != std::string::npos)
+      ++found;
+  return found;
+}
 
 class CollectiveTest : public ::testing::Test {
  protected:
   CollectiveTest() {
     set_logical_devices("cpu", 2);
-    ops::set_collective(counts);
+    set_logical_devices("gpu", 2);
   }
   ~CollectiveTest() override {
-    ops::set_collective(ops::in_process_collective());
     set_logical_devices("cpu", 1);
     set_logical_devices("gpu", 0);
   }
-  Counting counts;
 };
 
-// Losses, statistics and outputs of replicas use it.
-TEST_F(CollectiveTest, JoinsReplicas) {
+// Outputs of replicas are gathered where they are merged. Losses are made where the outputs are.
+TEST_F(CollectiveTest, GathersOutputsOnlyWhereTheyAreMerged) {
   const auto x = Input({4});
-  const Symbols y = Dense({.units = 3}, LayerOptions{.activity_regularizer = "l2"})(x);
-  const Model model({.inputs = x, .outputs = BatchNormalization({.synchronized = true})(y)});
+  const Model model({.inputs = x, .outputs = Dense({.units = 3})(x)});
+  std::ostringstream predicted, trained;
+  multi_gpu_model(model, {.gpus = 2}).predict(waves({8, 4}), {.engine = {.dump = &predicted}});
+  EXPECT_EQ(count(after_last_pass(predicted), "concat", "f32[8,3]"), 1);
   Model many = distribute(model, DataParallel());
-  EXPECT_EQ(counts.gathered, 0);
-  many.compile({.optimizer = "sgd", .loss = "mse"});
+  many.compile({.optimizer = "sgd", .loss = "mse", .engine = {.dump = &trained}});
   many.train_on_batch(waves({8, 4}), waves({8, 3}, 1));
-  EXPECT_GE(counts.reduced, 1);
-  EXPECT_GE(counts.all_reduced, 2);
-  EXPECT_EQ(counts.gathered, 0);  // losses are made where the outputs are
-  set_logical_devices("gpu", 2);
-  multi_gpu_model(model, {.gpus = 2}).predict(waves({8, 4}));
-  EXPECT_EQ(counts.gathered, 1);
+  EXPECT_GT(count(after_last_pass(trained), "transfer", "f32[]"), 0);
+  EXPECT_EQ(count(after_last_pass(trained), "concat", "f32[8,3]"), 0);
 }
 
-// So do gradients: one sum for each variable, on its owner device.
-TEST_F(CollectiveTest, SumsGradients) {
-  const auto x = Input({4});
-  const Model model({.inputs = x, .outputs = Dense({.units = 2})(Dense({.units = 3})(x))});
-  Model many = distribute(model, DataParallel());
-  many.compile({.optimizer = "sgd", .loss = "mse"});
-  many.test_on_batch(waves({8, 4}), waves({8, 2}, 1));
-  EXPECT_EQ(counts.reduced, 1);  // the loss
-  counts.sums.clear();
-  many.train_on_batch(waves({8, 4}), waves({8, 2}, 1));
-  EXPECT_EQ(counts.sums.size(), 5U);
-  for (const auto& [addends, to] : counts.sums) {
-    EXPECT_EQ(addends, 2U);
-    EXPECT_TRUE(to == Device("cpu:0") || to == Device("cpu:1"));
-  }
-}
-
-// Gradients of mirrored variables are summed in buckets, the last layer's first.
+// Gradients of mirrored variables are summed in buckets of at least bucket_bytes.
 TEST_F(CollectiveTest, SumsGradientsOfMirroredVariablesInBuckets) {
-  const auto x = Input({4});
-  const Model model({.inputs = x, .outputs = Dense({.units = 2})(Dense({.units = 3})(x))});
-  Model many = distribute(model, DataParallel({.mirror_variables = true}));
-  many.compile({.optimizer = "sgd", .loss = "mse"});
-  many.train_on_batch(waves({8, 4}), waves({8, 2}, 1));
-  EXPECT_EQ(counts.sums.size(), 1U);                       // the loss
-  EXPECT_EQ(counts.buckets, (std::vector<size_t>{2, 2}));  // of 32 and 60 bytes
+  const auto buckets = [](int64_t units) {
+    const auto x = Input({units});
+    const Symbols y = Dense({.units = units})(Dense({.units = units})(x));
+    const Model model({.inputs = x, .outputs = y});
+    Model many =
+        distribute(model, DataParallel({.devices = {"gpu:0", "gpu:1"}, .mirror_variables = true}));
+    std::ostringstream dump;
+    many.compile({.optimizer = "sgd", .loss = "mse", .engine = {.dump = &dump}});
+    many.train_on_batch(waves({4, units}), waves({4, units}, 1));
+    return count(after_first_pass(dump), "all_reduce", "f32");
+  };
+  EXPECT_EQ(buckets(8), 1);
+  EXPECT_EQ(buckets(512), 3);  // kernels of 1 MiB fill two
 }
 
 // Devices share the sums of a bucket, the largest first.
@@ -111,31 +90,29 @@ TEST_F(CollectiveTest, DevicesShareTheSumsOfABucket) {
     for (const char* device : {"cpu:0", "cpu:1"})
       addends.push_back(module.input({DType::f32, {size}, Device(device)}));
   }
-  std::vector<std::string> homes;
-  for (const Values& sums : ops::in_process_collective().all_reduce(bucket)) {
+  std::vector<std::string> devices;
+  for (const Values& sums : ops::collective::all_reduce_bucket(bucket)) {
     for (size_t j = 0; j < 2; ++j) EXPECT_EQ(sums[j].type().device, bucket[0][j].type().device);
-    homes.push_back(sums[0].node().name() == "add" ? "cpu:0" : "cpu:1");
+    devices.push_back(sums[0].node().name() == "add" ? "cpu:0" : "cpu:1");
   }
-  EXPECT_EQ(homes, (std::vector<std::string>{"cpu:1", "cpu:1", "cpu:0"}));  // 3 + 4, and 6
+  EXPECT_EQ(devices, (std::vector<std::string>{"cpu:1", "cpu:1", "cpu:0"}));  // 3 + 4, and 6
 }
 
-// Matmuls over sharded rows use it, and so do values that are gathered.
+// A kernel sharded by rows gives addends, which are summed; one sharded by columns gives columns,
+// which are gathered.
 TEST_F(CollectiveTest, GathersShards) {
   const auto x = Input({4});
   const Model model({.inputs = x, .outputs = Softmax()(Dense({.units = 6}, "d")(x))});
-  const auto run = [&](const TensorLayout& layout) {
+  const auto concats = [&](const TensorLayout& layout) {
     LayoutMap map(DeviceMesh({.shape = {1, 2}, .axis_names = {"batch", "model"}}));
     map.set("d/kernel", layout);
-    const Model many = distribute(model, ModelParallel({.layout_map = map}));
-    counts.reduced = counts.gathered = 0;
-    many.predict(waves({8, 4}));
+    std::ostringstream dump;
+    distribute(model, ModelParallel({.layout_map = map}))
+        .predict(waves({8, 4}), {.engine = {.dump = &dump}});
+    return count(after_last_pass(dump), "concat", "f32[8,6]");
   };
-  run({"model", std::nullopt});
-  EXPECT_EQ(counts.reduced, 1);
-  const int once = counts.gathered;  // the outputs of one replica
-  run({std::nullopt, "model"});
-  EXPECT_EQ(counts.reduced, 0);
-  EXPECT_EQ(counts.gathered, once + 1);
+  EXPECT_EQ(concats({"model", std::nullopt}), 0);
+  EXPECT_EQ(concats({std::nullopt, "model"}), 1);
 }
 
 }  // namespace

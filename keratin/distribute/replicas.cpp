@@ -106,7 +106,7 @@ Tree<Traced> ReplicasLayer::call_layers(const Call& call, const Call&) const {
 // The outputs of all replicas, each output as one tensor.
 Tree<Traced> ReplicasLayer::join(const std::vector<Tree<Traced>>& results) const {
   const auto join = [&](const Values& slices) {
-    return options_.merge ? ops::collective().gather(slices, 0, *options_.merge)
+    return options_.merge ? ops::collective::gather(slices, 0, *options_.merge)
                           : ops::concatenate(slices, 0);
   };
   std::vector<std::vector<Traced>> flat;

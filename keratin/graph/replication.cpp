@@ -85,8 +85,8 @@ void Replication::join_losses() {
       const Value loss = losses_[r][k];
       terms.push_back(loss.rank() > 0 ? loss : loss * replicas_[r].share());
     }
-    tracer_.add_loss(terms[0].rank() > 0 ? ops::collective().gather(terms, 0, device)
-                                         : ops::collective().reduce(terms, device));
+    tracer_.add_loss(terms[0].rank() > 0 ? ops::collective::gather(terms, 0, device)
+                                         : ops::collective::reduce(terms, device));
   }
 }
 
@@ -110,7 +110,7 @@ void Replication::join_sums() {
            " replicas came to a sum");
     Values locals;
     for (const Term& term : terms) locals.push_back(term.local);
-    const Values sums = ops::collective().all_reduce(locals);
+    const Values sums = ops::collective::all_reduce(locals);
     for (size_t r = 0; r < terms.size(); ++r) terms[r].sum.node().set_input(0, sums[r]);
   }
   tracer_.block().sort();

@@ -84,7 +84,7 @@ std::vector<Values> all_reduce_by_transfers(const std::vector<Values>& bucket) {
     *least += bucket[k][0].shape().count();
     const Values& addends = bucket[k];
     const Device device = addends[static_cast<size_t>(least - load.begin())].type().device;
-    const Value total = in_process_collective().reduce(addends, device);
+    const Value total = collective::reduce(addends, device);
     for (const Value& addend : addends) all[k].push_back(whole_on(total, addend.type().device));
   }
   return all;

@@ -57,7 +57,7 @@ TEST_F(AllReduceTest, IsEmittedByTheCollectiveForGpus) {
   const auto emitted = [](Device first, Device second) {
     Module m;
     const Value x = m.input({DType::f32, {2}, first}), y = m.input({DType::f32, {2}, second});
-    in_process_collective().all_reduce(std::vector<Values>{{x, y}, {x, y}});
+    collective::all_reduce_bucket(std::vector<Values>{{x, y}, {x, y}});
     std::vector<std::string> names;
     for (const auto& node : m.block().nodes()) names.emplace_back(node->name());
     return names;

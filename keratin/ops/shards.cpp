@@ -49,7 +49,7 @@ Value place(Value value, Device device) {
 }
 
 Value sum_of(const Values& addends) {
-  return collective().reduce(addends, addends[0].type().device);
+  return collective::reduce(addends, addends[0].type().device);
 }
 
 // The axes of an op's inputs and of its result, named as in einsum: axes with equal names are
@@ -346,7 +346,7 @@ Value whole_on(Value value, Device device) {
   if (is_mirrored(value)) return whole_on(nearest_copy(value, device), device);
   if (is_sharded(value)) {
     const Shards shards(value);
-    return collective().gather(shards.values, shards.axis, device);
+    return collective::gather(shards.values, shards.axis, device);
   }
   return value.type().device == device || has_no_device(value) ? value : transfer(value, device);
 }

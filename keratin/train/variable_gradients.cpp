@@ -75,16 +75,15 @@ class GradientJoin {
     std::stable_sort(mirrored_.begin(), mirrored_.end(), [](const Mirrored& a, const Mirrored& b) {
       return a.ready_at() < b.ready_at();
     });
-    const ops::Collective& collective = ops::collective();
     for (size_t first = 0; first < mirrored_.size();) {
       std::vector<Values> bucket;
       int64_t bytes = 0;
       size_t end = first;
-      for (; end < mirrored_.size() && bytes < collective.bucket_bytes(); ++end) {
+      for (; end < mirrored_.size() && bytes < ops::collective::bucket_bytes; ++end) {
         bucket.push_back(mirrored_[end].copies);
         bytes += mirrored_[end].bytes();
       }
-      const std::vector<Values> sums = collective.all_reduce(bucket);
+      const std::vector<Values> sums = ops::collective::all_reduce_bucket(bucket);
       for (size_t k = 0; k < sums.size(); ++k)
         all[mirrored_[first + k].variable] = ops::mirrored(sums[k]);
       first = end;
