@@ -25,8 +25,6 @@ struct KERATIN_API OpDef {
   // How many inputs and regions; unset means that any number is checked by `infer`.
   std::optional<size_t> arity = std::nullopt;
   size_t regions = 0;
-  // For ops with regions: the types of each region's parameters when the inputs have these types.
-  std::vector<Types> (*region_parameters)(const Node&, const Types& inputs) = nullptr;
   // Checks the inputs and attributes (UserError) and gives the outputs' types. Sizes may be
   // unknown.
   Types (*infer)(const Node&) = nullptr;

@@ -72,10 +72,6 @@ Values cond_grad(const Node& n, const Values& dy, PullBack pull_back) {
 const OpDef cond_op{
     .name = "cond",
     .regions = 2,
-    .region_parameters = [](const Node&, const Types& inputs) -> std::vector<Types> {
-      const Types branch(inputs.begin() + 1, inputs.end());
-      return {branch, branch};
-    },
     .infer = infer_cond,
     .grad_regions = cond_grad,
     .flops = [](const Node& n) { return std::max(flops(n.region(0)), flops(n.region(1))); },

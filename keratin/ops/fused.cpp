@@ -10,9 +10,6 @@ const OpDef fused_op{
     .name = "fused",
     .attrs = attrs_type<FusedAttrs>(),
     .regions = 1,
-    .region_parameters = [](const Node&, const Types& inputs) -> std::vector<Types> {
-      return {inputs};
-    },
     .infer = [](const Node& n) -> Types {
       const auto& parameters = n.region().parameters();
       require(parameters.size() == n.input_count(), "fused: the region takes ", parameters.size(),

@@ -216,9 +216,6 @@ const OpDef scan_op{
     .name = "scan",
     .attrs = attrs_type<ScanAttrs>(),
     .regions = 1,
-    .region_parameters = [](const Node& n, const Types& inputs) -> std::vector<Types> {
-      return {step_types(n.attr<ScanAttrs>(), inputs)};
-    },
     .infer = infer_scan,
     .grad_regions = [](const Node& n, const Values& dy, PullBack pull_back) -> Values {
       if (floats(n.inputs()).empty()) return Values(n.input_count());
