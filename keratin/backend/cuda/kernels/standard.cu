@@ -75,8 +75,11 @@ template <>
 struct numeric_limits<long long>
     : integer_limits<long long, -9223372036854775807LL - 1, 9223372036854775807LL> {};
 
-using ::abs, ::acos, ::acosh, ::asin, ::asinh, ::atan, ::atan2, ::atanh, ::ceil, ::cos, ::cosh,
-    ::erf, ::exp, ::expm1, ::floor, ::fma, ::fmod, ::isfinite, ::isinf, ::isnan, ::log, ::log1p,
-    ::nearbyint, ::pow, ::sin, ::sinh, ::sqrt, ::tan, ::tanh, ::trunc;
+// All of <cmath> that takes and gives floats, so that a new functor finds what it needs.
+using ::abs, ::acos, ::acosh, ::asin, ::asinh, ::atan, ::atan2, ::atanh, ::cbrt, ::ceil, ::copysign,
+    ::cos, ::cosh, ::erf, ::erfc, ::exp, ::exp2, ::expm1, ::fdim, ::floor, ::fma, ::fmax, ::fmin,
+    ::fmod, ::hypot, ::isfinite, ::isinf, ::isnan, ::lgamma, ::log, ::log10, ::log1p, ::log2,
+    ::logb, ::nearbyint, ::nextafter, ::pow, ::remainder, ::rint, ::round, ::signbit, ::sin, ::sinh,
+    ::sqrt, ::tan, ::tanh, ::tgamma, ::trunc;
 
 }  // namespace std
