@@ -141,7 +141,8 @@ class Backward {
     if (op.grad != nullptr || op.grad_regions != nullptr) {
       for (size_t i = 0; i < dy.size(); ++i)
         if (!dy[i].defined()) dy[i] = ops::full(block_, node.type(i).dtype, node.type(i).shape, 0);
-      Values found = op.grad != nullptr ? op.grad(node, dy) : op.grad_regions(node, dy, pull_back);
+      Values found =
+          op.grad != nullptr ? op.grad(node, dy) : op.grad_regions(node, dy, detail::pull_back);
       if (!found.empty() || op.decompose == nullptr) return found;
     }
     require(op.decompose != nullptr, "gradients: '", op.name, "' has no gradient");
@@ -176,7 +177,7 @@ class Backward {
 
 }  // namespace
 
-Values pull_back(Block& block, const Values& outputs, const Values& dy, const Values& wrt) {
+Values detail::pull_back(Block& block, const Values& outputs, const Values& dy, const Values& wrt) {
   return Backward(block, 0).run(outputs, dy, wrt);
 }
 
@@ -195,7 +196,7 @@ Values gradients(Value y, const Values& wrt, Value dy) {
   if (!dy.defined()) dy = ops::full_like(y, 1);
   require(dy.dtype() == y.dtype() && dy.shape() == y.shape(), "gradients: dy must be ", y.type(),
           ", got ", dy.type());
-  Values result = pull_back(y.block(), {y}, {dy}, wrt);
+  Values result = detail::pull_back(y.block(), {y}, {dy}, wrt);
   for (size_t i = 0; i < wrt.size(); ++i)
     if (!result[i].defined()) result[i] = ops::zeros_like(wrt[i]);
   return result;

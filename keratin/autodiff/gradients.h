@@ -11,9 +11,12 @@ namespace keratin {
 // ops and can be differentiated again. All sizes must be known.
 KERATIN_API Values gradients(Value y, const Values& wrt, Value dy = {});
 
+namespace detail {
+
 // Several outputs at once, each with its gradient (undefined: none). The result is undefined for an
 // input without a gradient.
 KERATIN_API Values pull_back(Block& block, const Values& outputs, const Values& dy,
                              const Values& wrt);
 
+}  // namespace detail
 }  // namespace keratin

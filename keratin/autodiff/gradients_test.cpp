@@ -129,10 +129,11 @@ TEST(Gradients, OfSeveralOutputsAtOnce) {
   Module m;
   const Value x = m.input({f64, {}}), dy = m.input({f64, {}});
   const Value a = x * x, b = ops::exp(x), c = ops::sin(x);
-  const Values d = pull_back(m.block(), {a, b, c, a}, {dy, ops::full_like(b, 1), Value(), dy}, {x});
+  const Values d =
+      detail::pull_back(m.block(), {a, b, c, a}, {dy, ops::full_like(b, 1), Value(), dy}, {x});
   ASSERT_TRUE(d[0].defined());
   EXPECT_EQ(evaluate(m, d, {{0}, {5}}), std::vector<Numbers>({{1}}));
-  EXPECT_FALSE(pull_back(m.block(), {a}, {dy}, {dy})[0].defined());
+  EXPECT_FALSE(detail::pull_back(m.block(), {a}, {dy}, {dy})[0].defined());
 }
 
 TEST(Gradients, OfAnOpWithOneUsedOutputOfSeveral) {

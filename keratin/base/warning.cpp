@@ -87,17 +87,18 @@ thread_local std::optional<Gathered> gathered;
 
 }  // namespace
 
-void warn(const std::string& message) { warn_about({}, message); }
+void warn(const std::string& message) { detail::warn_about({}, message); }
 
-void warn_about(const std::string& who, const std::string& what) {
+void detail::warn_about(const std::string& who, const std::string& what) {
   if (gathered)
     gathered->add(who, what);
   else
     say(who + what);
 }
 
-void warn_of_unknown_key(std::string_view who, std::string_view key) {
-  warn_about(std::string(who), text(": the config key '", key, "' is not known and was ignored"));
+void detail::warn_of_unknown_key(std::string_view who, std::string_view key) {
+  detail::warn_about(std::string(who),
+                     text(": the config key '", key, "' is not known and was ignored"));
 }
 
 WarningScope::WarningScope()

@@ -33,11 +33,11 @@ TEST_F(WarningTest, OfOneKindIsSaidOnceWithACount) {
     const WarningScope scope;
     for (int i = 0; i < 40; ++i) {
       const WarningScope inner;
-      warn_of_unknown_key(text("Dense 'd", i, "'"), "colour");
+      detail::warn_of_unknown_key(text("Dense 'd", i, "'"), "colour");
     }
-    warn_of_unknown_key("Conv2D 'c'", "size");
-    warn_of_unknown_key("Conv2D 'c'", "depth");
-    warn_of_unknown_key("LSTM 'l'", "depth");
+    detail::warn_of_unknown_key("Conv2D 'c'", "size");
+    detail::warn_of_unknown_key("Conv2D 'c'", "depth");
+    detail::warn_of_unknown_key("LSTM 'l'", "depth");
     warn("the same");
     warn("the same");
     EXPECT_EQ(said, Said{});
@@ -65,7 +65,7 @@ TEST_F(WarningTest, IsSaidThoughAnErrorCame) {
 TEST_F(WarningTest, OfVeryManyKindsIsCutOff) {
   {
     const WarningScope scope;
-    for (int i = 0; i < 20'000; ++i) warn_of_unknown_key("Dense 'd'", text('k', i));
+    for (int i = 0; i < 20'000; ++i) detail::warn_of_unknown_key("Dense 'd'", text('k', i));
   }
   ASSERT_EQ(said.size(), 51U);
   EXPECT_EQ(said.back(), "and 19950 more warnings");

@@ -2,6 +2,7 @@
 
 #include "keratin/cli/arguments.h"
 #include "keratin/cli/models.h"
+#include "keratin/cli/text.h"
 
 namespace keratin::cli {
 namespace {

@@ -25,4 +25,11 @@ void require(bool condition, const Parts&... parts) {
   if (!condition) fail(parts...);
 }
 
+// A size for each axis, null where it is unknown.
+inline Json shape_json(const Shape& shape) {
+  Json sizes = Json::array();
+  for (const int64_t size : shape.dims()) sizes.push_back(size == unknown ? Json() : Json(size));
+  return sizes;
+}
+
 }  // namespace keratin::cli

@@ -77,7 +77,11 @@ class KERATIN_API Dataset {
   std::shared_ptr<const Stage> stage_;
 };
 
+namespace detail {
+
 // A permutation of 0 … count-1, determined by a seed and the number of a pass.
 KERATIN_API std::vector<int64_t> shuffled_order(int64_t count, uint64_t seed, int64_t pass);
+
+}  // namespace detail
 
 }  // namespace keratin

@@ -52,7 +52,7 @@ class Rows final : public Dataset::Stage {
 
   std::unique_ptr<Stream> stream(int64_t pass) const override {
     return std::make_unique<RowStream>(
-        all_, seed_ ? shuffled_order(all_.size(), *seed_, pass) : std::vector<int64_t>{});
+        all_, seed_ ? detail::shuffled_order(all_.size(), *seed_, pass) : std::vector<int64_t>{});
   }
 
  private:
@@ -163,7 +163,7 @@ void check_rows(const Batch& all) {
 
 }  // namespace
 
-std::vector<int64_t> shuffled_order(int64_t count, uint64_t seed, int64_t pass) {
+std::vector<int64_t> detail::shuffled_order(int64_t count, uint64_t seed, int64_t pass) {
   std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   Random random(seed, pass);

@@ -30,7 +30,7 @@ class DistributedRunner final : public ModelRunner {
       : distribution_(std::move(distribution)) {}
 
   LayerPtr layer_for(const LayerPtr& model) const override {
-    if (&saved_model(*model) != model.get()) return model;
+    if (&detail::saved_model(*model) != model.get()) return model;
     return std::make_shared<ReplicasLayer>(model, options_of(distribution_));
   }
   const std::shared_ptr<const Distribution>& distribution() const { return distribution_; }

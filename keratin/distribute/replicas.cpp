@@ -78,7 +78,7 @@ std::vector<Replica> ReplicasLayer::replicas_of(int64_t batch) const {
 }
 
 LayerPtr ReplicasLayer::fresh_copy() const {
-  return std::make_shared<ReplicasLayer>(copy_of(model_), options_);
+  return std::make_shared<ReplicasLayer>(detail::copy_of(model_), options_);
 }
 
 Results ReplicasLayer::call(const Call& c) const {

@@ -58,10 +58,11 @@ std::optional<Tree<Traced>> take_named(Arguments<Traced>& arguments, std::string
 // file of those versions has one.
 void warn_of_lost_mask(const Layer& layer, const Tracer& tracer) {
   if (tracer.warns)
-    warn_about(text("Layer '", layer.name(), "' (of type ", layer.class_name(), ")"),
-               " was passed an input with a mask attached to it. However, this layer does not "
-               "support masking and will therefore destroy the mask information. Downstream "
-               "layers will not see the mask.");
+    detail::warn_about(
+        text("Layer '", layer.name(), "' (of type ", layer.class_name(), ")"),
+        " was passed an input with a mask attached to it. However, this layer does not "
+        "support masking and will therefore destroy the mask information. Downstream "
+        "layers will not see the mask.");
 }
 
 // The arguments of `call`, and the arguments that masks of outputs are computed from.

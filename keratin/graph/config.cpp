@@ -24,7 +24,7 @@ CopyScope::~CopyScope() {
   if (outermost_) copies.reset();
 }
 
-LayerPtr copy_of(const LayerPtr& layer) {
+LayerPtr detail::copy_of(const LayerPtr& layer) {
   const CopyScope scope;
   const auto found = copies->find(layer.get());
   if (found != copies->end()) return found->second;
@@ -33,13 +33,13 @@ LayerPtr copy_of(const LayerPtr& layer) {
   return copy;
 }
 
-Json shape_json(const Shape& shape) {
+Json detail::shape_json(const Shape& shape) {
   Json json = Json::array();
   for (const int64_t size : shape) json.push_back(size == unknown ? Json() : Json(size));
   return json;
 }
 
-Shape shape_from_json(const Json& json) {
+Shape detail::shape_from_json(const Json& json) {
   Dims dims;
   for (const Json& size : json.as_array()) {
     dims.push_back(size.is_null() ? unknown : size.as_int());
@@ -54,7 +54,7 @@ namespace {
 
 Json shapes_json(std::span<const Shape> shapes) {
   Json all = Json::array();
-  for (const Shape& shape : shapes) all.push_back(shape_json(shape));
+  for (const Shape& shape : shapes) all.push_back(detail::shape_json(shape));
   return all;
 }
 
@@ -74,12 +74,12 @@ Json build_config(const Layer& layer) {
   if (shapes.size() > 1 && names.size() == 1)
     return Json::Object{{"input_shape", shapes_json(shapes)}};
   if (shapes.size() == 1 || !built_by_arguments(layer))
-    return Json::Object{{"input_shape", shape_json(shapes[0])}};
+    return Json::Object{{"input_shape", detail::shape_json(shapes[0])}};
   Json by_name = Json::object();
   for (size_t i = 0; i < std::min(shapes.size(), names.size()); ++i) {
     const bool rest = i + 1 == names.size() && shapes.size() > names.size();
     by_name[std::string(names[i]) + "_shape"] =
-        rest ? shapes_json(shapes.subspan(i)) : shape_json(shapes[i]);
+        rest ? shapes_json(shapes.subspan(i)) : detail::shape_json(shapes[i]);
   }
   return Json::Object{{"shapes_dict", by_name}};
 }
@@ -96,7 +96,7 @@ Json portable_config(const Layer& layer) {
 }  // namespace
 
 Json serialize_layer(const Layer& layer) {
-  if (const auto other = saved_form(layer)) return serialize_layer(*other);
+  if (const auto other = detail::saved_form(layer)) return serialize_layer(*other);
   const std::string_view registered = layer.registered_name();
   Json json = Json::Object{{"module", layer.module()},
                            {"class_name", layer.class_name()},
@@ -106,7 +106,7 @@ Json serialize_layer(const Layer& layer) {
   return json;
 }
 
-LayerOptions read_options(const Json& config, const ConfigContext& context) {
+LayerOptions detail::read_options(const Json& config, const ConfigContext& context) {
   LayerOptions options;
   if (const Json* name = config.find("name"); name != nullptr && !name->is_null()) {
     require(name->is_string(), "Argument `name` must be a string. Received: name=", *name);
@@ -121,7 +121,7 @@ LayerOptions read_options(const Json& config, const ConfigContext& context) {
   return options;
 }
 
-bool is_option(std::string_view key) {
+bool detail::is_option(std::string_view key) {
   // batch_input_shape is the input's shape in Keras 2, in the first layer of a Sequential.
   return key == "name" || key == "trainable" || key == "dtype" || key == "batch_input_shape" ||
          key == "batch_shape" || key == "activity_regularizer";

@@ -19,12 +19,17 @@ class KERATIN_API CopyScope {
  private:
   bool outermost_;
 };
+
+namespace detail {
+
 KERATIN_API Json shape_json(const Shape& shape);  // unknown sizes are null
 KERATIN_API Shape shape_from_json(const Json& json);
 
 // The keys every layer has.
 KERATIN_API LayerOptions read_options(const Json& config, const ConfigContext& context = {});
 KERATIN_API bool is_option(std::string_view key);
+
+}  // namespace detail
 
 // A layer whose own config is a struct with a field list and Keras's name. Some classes of Keras
 // write their activity_regularizer even where there is none: their structs have `static constexpr
@@ -64,9 +69,9 @@ class KERATIN_API LayerOf : public Base {
 
   static LayerPtr from_config(const Json& json, const ConfigContext& context) {
     Config config;
-    const auto is_known = [](std::string_view key, const Json&) { return is_option(key); };
+    const auto is_known = [](std::string_view key, const Json&) { return detail::is_option(key); };
     config::read_fields(json, Config::keras_name, context, is_known, config);
-    return std::make_shared<Derived>(std::move(config), read_options(json, context));
+    return std::make_shared<Derived>(std::move(config), detail::read_options(json, context));
   }
 
  protected:

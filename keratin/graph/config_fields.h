@@ -26,7 +26,8 @@ struct ConfigContext {
   // What names of activations, initializers, regularizers and constraints are bound to.
   const CustomParts* parts = nullptr;
   // Called with a class and a key that its config does not have.
-  std::function<void(std::string_view who, std::string_view key)> unknown_key = warn_of_unknown_key;
+  std::function<void(std::string_view who, std::string_view key)> unknown_key =
+      detail::warn_of_unknown_key;
 };
 
 // One number or several, as users write an axis or a size: 3 or {3, 5}. Remembers which.
@@ -73,8 +74,12 @@ class KERATIN_API Numbers {
 
 // {"module", "class_name", "config", "registered_name", "build_config"}
 KERATIN_API Json serialize_layer(const Layer& layer);
+namespace detail {
+
 // The copy of a layer: a new one, or the one that the outermost CopyScope has made already.
 KERATIN_API LayerPtr copy_of(const LayerPtr& layer);
+
+}  // namespace detail
 
 namespace config {
 
@@ -148,9 +153,10 @@ T fresh(const T& value) {
   else
     return value;
 }
-inline LayerPtr fresh(const LayerPtr& layer) { return layer ? copy_of(layer) : nullptr; }
+inline LayerPtr fresh(const LayerPtr& layer) { return layer ? detail::copy_of(layer) : nullptr; }
 inline Activation fresh(const Activation& activation) {
-  return activation.layer() ? activation.with_layer(copy_of(activation.layer())) : activation;
+  return activation.layer() ? activation.with_layer(detail::copy_of(activation.layer()))
+                            : activation;
 }
 inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
   std::vector<LayerPtr> copies;

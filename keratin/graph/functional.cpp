@@ -164,7 +164,7 @@ void FunctionalLayer::set_dialect(Dialect dialect) {
                         {}});
 }
 
-LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name) {
+LayerPtr detail::find_layer(const std::vector<LayerPtr>& layers, const std::string& name) {
   std::string names;
   for (const LayerPtr& layer : layers) {
     if (layer->name() == name) return layer;
@@ -173,7 +173,7 @@ LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name
   fail("No such layer: ", name, ". Existing layers are: [", names, "].");
 }
 
-LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index) {
+LayerPtr detail::find_layer(const std::vector<LayerPtr>& layers, size_t index) {
   require(index < layers.size(), "Was asked to retrieve layer at index ", index,
           " but model only has ", layers.size(), " layers.");
   return layers[index];
@@ -212,14 +212,14 @@ Tree<Traced> FunctionalLayer::call_layers(const Call& call, const Call&) const {
 
 LayerPtr FunctionalLayer::fresh_copy() const {
   const CopyScope scope;  // a layer used in several places stays one layer
-  const Symbols inputs = fresh_inputs(*this);
-  const Symbols outputs = rebuild(*this, inputs, copy_of);
+  const Symbols inputs = detail::fresh_inputs(*this);
+  const Symbols outputs = detail::rebuild(*this, inputs, detail::copy_of);
   auto copy = make(inputs, outputs, options());
   copy->set_dialect(dialect_);
   return copy;
 }
 
-Symbols fresh_inputs(const FunctionalLayer& model) {
+Symbols detail::fresh_inputs(const FunctionalLayer& model) {
   std::unordered_map<const Layer*, SymbolicTensor> made;  // an input may be listed twice
   return model.input().map<SymbolicTensor>([&](const SymbolicTensor& t) {
     SymbolicTensor& copy = made[t.layer().get()];
@@ -232,8 +232,8 @@ Symbols fresh_inputs(const FunctionalLayer& model) {
   });
 }
 
-Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs, const Substitute& substitute,
-                const CallLayer& call) {
+Symbols detail::rebuild(const FunctionalLayer& model, const Symbols& inputs,
+                        const Substitute& substitute, const CallLayer& call) {
   std::vector<Symbols> values;
   inputs.each([&](const SymbolicTensor& t) { values.emplace_back(t); });
   const auto results =

@@ -8,9 +8,13 @@ namespace keratin {
 
 struct Topology;
 
+namespace detail {
+
 // The layer of that name, or at that index; errors in Keras's words.
 KERATIN_API LayerPtr find_layer(const std::vector<LayerPtr>& layers, const std::string& name);
 KERATIN_API LayerPtr find_layer(const std::vector<LayerPtr>& layers, size_t index);
+
+}  // namespace detail
 
 // A layer made of layers, which users see as a model.
 class KERATIN_API ModelLayer : public Layer, public CallsLayers {
@@ -18,8 +22,8 @@ class KERATIN_API ModelLayer : public Layer, public CallsLayers {
   // The layers it lists, as Keras does.
   virtual std::vector<LayerPtr> layers() const = 0;
   std::vector<Sublayer> sublayers() const override;
-  LayerPtr get_layer(const std::string& name) const { return find_layer(layers(), name); }
-  LayerPtr get_layer(size_t index) const { return find_layer(layers(), index); }
+  LayerPtr get_layer(const std::string& name) const { return detail::find_layer(layers(), name); }
+  LayerPtr get_layer(size_t index) const { return detail::find_layer(layers(), index); }
 
   Dialect dialect() const { return dialect_; }
   virtual void set_dialect(Dialect dialect) {
@@ -73,6 +77,8 @@ class KERATIN_API FunctionalLayer final : public ModelLayer {
   std::shared_ptr<const Topology> topology_;
 };
 
+namespace detail {
+
 // Calls `substitute(layer)` of every layer of a graph on other tensors, to clone a model. Each call
 // is made by `call(layer, arguments)`, if given.
 using Substitute = std::function<LayerPtr(const LayerPtr&)>;
@@ -82,5 +88,7 @@ KERATIN_API Symbols rebuild(const FunctionalLayer& model, const Symbols& inputs,
 
 // New inputs like the model's: same structure, shapes, names and flags.
 KERATIN_API Symbols fresh_inputs(const FunctionalLayer& model);
+
+}  // namespace detail
 
 }  // namespace keratin

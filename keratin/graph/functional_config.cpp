@@ -62,7 +62,7 @@ class Writer {
  private:
   Json call(const CallNode& node) const {
     Json args = Json::array(), kwargs = Json::object();
-    const auto given = saved_arguments(*node.layer(), node.arguments());
+    const auto given = detail::saved_arguments(*node.layer(), node.arguments());
     for (const Symbols& tree : given.positional) args.push_back(argument(tree));
     for (const auto& [key, tree] : given.named) kwargs[key] = argument(tree);
     return Json::Object{{"args", args}, {"kwargs", kwargs}};
@@ -73,7 +73,7 @@ class Writer {
       return Json::Object{
           {"class_name", "__keras_tensor__"},
           {"config",
-           Json::Object{{"shape", shape_json(t.shape())},
+           Json::Object{{"shape", detail::shape_json(t.shape())},
                         {"dtype", keras_name(t.dtype())},
                         {"keras_history", Json::Array{t.layer()->name(), numbers_.at(&t.node()),
                                                       static_cast<int64_t>(t.index())}}}}};
@@ -83,7 +83,7 @@ class Writer {
   // Here Keras counts the calls of a nested functional model from one.
   Json ends(const Symbols& tree) const {
     return structure(tree, [&](const SymbolicTensor& t) -> Json {
-      const auto other = saved_form(*t.layer());
+      const auto other = detail::saved_form(*t.layer());
       const int64_t first = is_functional(other ? *other : *t.layer()) ? 1 : 0;
       return Json::Array{t.layer()->name(), numbers_.at(&t.node()) + first,
                          static_cast<int64_t>(t.index())};
@@ -131,7 +131,7 @@ class Reader {
   Reader(const Json& config, const ConfigContext& context) : config_(config), context_(context) {}
 
   LayerPtr read() {
-    const LayerOptions options = read_options(config_, context_);
+    const LayerOptions options = detail::read_options(config_, context_);
     model_name_ = options.name;
     for (const Json& entry : config_.at("layers").as_array()) declare(entry);
     settle_offsets();

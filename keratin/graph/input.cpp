@@ -26,7 +26,7 @@ SymbolicTensor InputLayer::output() {
 }
 
 Json InputLayer::get_config() const {
-  return Json::Object{{"batch_shape", shape_json(shape_)},
+  return Json::Object{{"batch_shape", detail::shape_json(shape_)},
                       {"dtype", keras_name(dtype_)},
                       {"sparse", false},
                       {"ragged", false},
@@ -50,9 +50,9 @@ LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& contex
   for (const char* flag : {"sparse", "ragged"})
     if (const Json* set = config.find(flag); set != nullptr && set->is_bool())
       require(!set->as_bool(), "InputLayer: ", flag, " tensors are not supported");
-  const LayerOptions options = read_options(Json::Object{{"name", config.at("name")}});
+  const LayerOptions options = detail::read_options(Json::Object{{"name", config.at("name")}});
   return make(
-      shape_from_json(*shape),
+      detail::shape_from_json(*shape),
       dtype == nullptr || dtype->is_null() ? DType::f32 : DTypePolicy::from_json(*dtype).compute(),
       options.name, optional != nullptr && optional->is_bool() && optional->as_bool());
 }

@@ -4,13 +4,13 @@
 
 namespace keratin {
 
-const Layer& saved_model(const Layer& model) {
+const Layer& detail::saved_model(const Layer& model) {
   if (const auto* runs = dynamic_cast<const RunsAnotherModel*>(&model))
-    return saved_model(runs->other_model());
+    return detail::saved_model(runs->other_model());
   if (const auto* graph = dynamic_cast<const FunctionalLayer*>(&model))
     for (const LayerPtr& layer : graph->layers())
       if (const auto* runs = dynamic_cast<const RunsAnotherModel*>(layer.get()))
-        return saved_model(runs->other_model());
+        return detail::saved_model(runs->other_model());
   return model;
 }
 

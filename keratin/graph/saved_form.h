@@ -18,6 +18,8 @@ class KERATIN_API HasSavedForm {
   }
 };
 
+namespace detail {
+
 inline std::shared_ptr<const Layer> saved_form(const Layer& layer) {
   const auto* other = dynamic_cast<const HasSavedForm*>(&layer);
   return other == nullptr ? nullptr : other->saved_form();
@@ -30,6 +32,8 @@ inline Arguments<SymbolicTensor> saved_arguments(const Layer& layer,
   return other == nullptr || other->saved_form() == nullptr ? given : other->saved_arguments(given);
 }
 
+}  // namespace detail
+
 // A layer whose model runs another model: files have that other model only.
 class KERATIN_API RunsAnotherModel {
  public:
@@ -37,7 +41,11 @@ class KERATIN_API RunsAnotherModel {
   virtual const Layer& other_model() const = 0;
 };
 
+namespace detail {
+
 // The model that files have: the given one, or the one that it runs.
 KERATIN_API const Layer& saved_model(const Layer& model);
+
+}  // namespace detail
 
 }  // namespace keratin

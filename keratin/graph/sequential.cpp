@@ -88,7 +88,7 @@ LayerPtr SequentialLayer::fresh_copy() const {
   const CopyScope scope;
   std::vector<LayerPtr> copies;
   if (input_ != nullptr) copies.push_back(input_->fresh_copy());
-  for (const LayerPtr& layer : layers_) copies.push_back(copy_of(layer));
+  for (const LayerPtr& layer : layers_) copies.push_back(detail::copy_of(layer));
   auto copy = std::make_shared<SequentialLayer>(std::move(copies), options());
   copy->set_dialect(dialect_);
   return copy;
@@ -101,7 +101,8 @@ Json SequentialLayer::get_config() const {
   if (input_ != nullptr) layers.push_back(serialize_layer(*input_));
   for (const LayerPtr& layer : layers_) layers.push_back(serialize_layer(*layer));
   config["layers"] = layers;
-  if (functional() != nullptr) config["build_input_shape"] = shape_json(input_->batch_shape());
+  if (functional() != nullptr)
+    config["build_input_shape"] = detail::shape_json(input_->batch_shape());
   return config;
 }
 
@@ -132,7 +133,7 @@ LayerPtr old_input(const Json& first) {
   const Json* dtype = config->find("dtype");
   const DType type =
       dtype == nullptr || dtype->is_null() ? DType::f32 : DTypePolicy::from_json(*dtype).compute();
-  return InputLayer::make(shape_from_json(*shape), type, "");
+  return InputLayer::make(detail::shape_from_json(*shape), type, "");
 }
 
 }  // namespace
@@ -145,12 +146,12 @@ LayerPtr SequentialLayer::from_config(const Json& config, const ConfigContext& c
     if (LayerPtr input = old_input(listed[0])) layers.push_back(std::move(input));
   for (const Json& layer : listed) layers.push_back(context.make_layer(layer));
   auto model = std::make_shared<SequentialLayer>(
-      std::move(layers), bare ? LayerOptions{} : read_options(config, context));
+      std::move(layers), bare ? LayerOptions{} : detail::read_options(config, context));
   model->set_dialect(context.dialect);
   const Json* shape = bare ? nullptr : config.find("build_input_shape");
   if (shape != nullptr && shape->is_array() && model->functional() == nullptr &&
       !model->layers().empty() && (shape->size() == 0 || !(*shape)[0].is_array()))
-    model->ensure_built({shape_from_json(*shape)});
+    model->ensure_built({detail::shape_from_json(*shape)});
   return model;
 }
 

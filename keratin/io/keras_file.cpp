@@ -102,7 +102,7 @@ void build_as_saved(Layer& layer, const Json& envelope) {
   const Json* build = envelope.find("build_config");
   const Json* shape = build != nullptr && build->is_object() ? build->find("input_shape") : nullptr;
   if (layer.built() || shape == nullptr || !shape->is_array()) return;
-  layer.ensure_built({shape_from_json(*shape)});
+  layer.ensure_built({detail::shape_from_json(*shape)});
 }
 
 // The dialect of a .keras file; Keras 2.12 and later write such files too.
@@ -194,7 +194,7 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
       !compiled->as_object().empty()) {
     saved.training = training_options(*compiled, options.training);
     if (state.scales_loss())
-      saved.training->optimizer = with_scaled_loss(saved.training->optimizer);
+      saved.training->optimizer = detail::with_scaled_loss(saved.training->optimizer);
     optimizer = &*saved.training->optimizer;
   }
   state.read(*saved.layer, optimizer, written_by);
@@ -208,7 +208,7 @@ void read_keras_weights(const std::filesystem::path& path, const Layer& model,
 }
 
 void write_keras(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {
-  const Layer& model = saved_model(given);
+  const Layer& model = detail::saved_model(given);
   Json config = serialize_layer(model);
   if (trainer != nullptr) config["compile_config"] = compile_config(trainer->options());
   const OptimizerState* optimizer =

@@ -286,7 +286,8 @@ std::vector<Variable> legacy_order(const Layer& layer) {
 void read_legacy_weights(const std::filesystem::path& path, const Layer& model,
                          const LegacyOptions& options) {
   const hdf5::File file(path);
-  read_layers(weights_in(file.root(), path.string()), saved_model(model), path.string(), options);
+  read_layers(weights_in(file.root(), path.string()), detail::saved_model(model), path.string(),
+              options);
 }
 
 SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options) {

@@ -78,7 +78,7 @@ Json training_config(const CompileOptions& options) {
 }  // namespace
 
 void write_legacy(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {
-  const Layer& model = saved_model(given);
+  const Layer& model = detail::saved_model(given);
   hdf5::Writer file;
   hdf5::NewGroup& root = file.root();
   root.attribute("keras_version", keras_version);

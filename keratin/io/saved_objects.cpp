@@ -37,7 +37,7 @@ std::vector<Layer::Sublayer> in_file_order(const Layer& layer, const ListRule& r
 }
 
 std::shared_ptr<const Layer> as_saved(const Layer::Sublayer& sub) {
-  std::shared_ptr<const Layer> layer = saved_form(*sub.layer);
+  std::shared_ptr<const Layer> layer = detail::saved_form(*sub.layer);
   return layer != nullptr ? layer : sub.layer;
 }
 
@@ -116,7 +116,7 @@ void add_optimizer(const OptimizerState& optimizer, const std::string& path,
 std::vector<SavedObject> saved_objects(const Layer& model, const OptimizerState* optimizer,
                                        const ListRule& rule) {
   std::vector<SavedObject> out;
-  Walk(rule, out).run(saved_model(model));
+  Walk(rule, out).run(detail::saved_model(model));
   if (optimizer != nullptr) add_optimizer(*optimizer, "optimizer", out);
   return out;
 }

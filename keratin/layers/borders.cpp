@@ -20,7 +20,7 @@ template <size_t n>
 Results CroppingLayer<n>::call(const Call& c) const {
   const auto& cfg = this->cfg;
   const Value x = c.input();
-  const auto first = static_cast<size_t>(first_spatial_axis(std::string(cfg.data_format)));
+  const auto first = static_cast<size_t>(detail::first_spatial_axis(std::string(cfg.data_format)));
   Dims start(n + 2, 0), limit(n + 2, ops::to_end);
   for (size_t i = 0; i < n; ++i) {
     const Side& side = cfg.cropping[i];
@@ -50,7 +50,7 @@ ZeroPaddingLayer<n>::ZeroPaddingLayer(ZeroPaddingConfig<n> config, LayerOptions 
 template <size_t n>
 Results ZeroPaddingLayer<n>::call(const Call& c) const {
   const auto& cfg = this->cfg;
-  const auto first = static_cast<size_t>(first_spatial_axis(cfg.data_format));
+  const auto first = static_cast<size_t>(detail::first_spatial_axis(cfg.data_format));
   Dims lo(n + 2, 0), hi(n + 2, 0);
   for (size_t i = 0; i < n; ++i) {
     lo[first + i] = cfg.padding[i].before;

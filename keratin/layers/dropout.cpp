@@ -82,7 +82,8 @@ template <int n>
 Results SpatialDropoutLayer<n>::call(const Call& c) const {
   if (!this->active(c)) return c.input();
   Dims noise = c.input().shape().dims();
-  const auto first = static_cast<size_t>(first_spatial_axis(std::string(this->cfg.data_format)));
+  const auto first =
+      static_cast<size_t>(detail::first_spatial_axis(std::string(this->cfg.data_format)));
   for (size_t i = 0; i < n; ++i) noise[first + i] = 1;
   return drop(c, this->seed_, this->cfg.rate, Shape(noise));
 }

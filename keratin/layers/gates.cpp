@@ -26,7 +26,7 @@ Tree<Traced> draw_list(const Call& c, const Variable& seed, double rate, size_t 
                        const Shape& shape, DType dtype) {
   Tree<Traced>::List masks;
   if (rate > 0) {
-    const Value ones = filled_for(like, shape, dtype, 1);
+    const Value ones = detail::filled_for(like, shape, dtype, 1);
     for (size_t i = 0; i < count; ++i) masks.emplace_back(Traced{draw_mask(c, seed, rate, ones)});
   }
   return masks;

@@ -86,7 +86,7 @@ LayerPtr LambdaLayer::from_config(const Json& config, const ConfigContext& conte
   if (const Json* arguments = config.find("arguments");
       arguments != nullptr && arguments->is_object())
     own.arguments = *arguments;
-  return std::make_shared<LambdaLayer>(std::move(own), read_options(config, context));
+  return std::make_shared<LambdaLayer>(std::move(own), detail::read_options(config, context));
 }
 
 LayerPtr LambdaLayer::fresh_copy() const { return std::make_shared<LambdaLayer>(cfg_, options()); }

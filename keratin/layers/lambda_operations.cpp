@@ -160,7 +160,8 @@ std::shared_ptr<FunctionalLayer> as_operations(const Layer& layer,
     all = merged(all, calls[i]);
   }
   const Symbols inputs = inputs_for(all, layer.name());
-  const Symbols outputs = rebuild(*first, inputs, [](const LayerPtr& same) { return same; });
+  const Symbols outputs =
+      detail::rebuild(*first, inputs, [](const LayerPtr& same) { return same; });
   return FunctionalLayer::make(inputs, outputs, {layer.name()});
 }
 

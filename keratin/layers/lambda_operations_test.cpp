@@ -20,7 +20,7 @@ Tensor random(const Shape& shape) { return testing::random_tensor({DType::f32, s
 
 // The operations that a file has for the function, in order.
 std::vector<std::string> operations_of(const LayerPtr& lambda) {
-  const auto form = std::dynamic_pointer_cast<const FunctionalLayer>(saved_form(*lambda));
+  const auto form = std::dynamic_pointer_cast<const FunctionalLayer>(detail::saved_form(*lambda));
   if (form == nullptr) return {"none"};
   std::vector<std::string> names;
   for (const LayerPtr& layer : form->operations())

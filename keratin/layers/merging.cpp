@@ -51,7 +51,7 @@ void require_list(const Call& c, std::string_view who) {
 
 // The unmasked of two values; if neither is masked, the one that the op picks.
 template <class Op>
-Value pick(const MergeInputs& inputs, Op op) {
+Value pick(const detail::MergeInputs& inputs, Op op) {
   Value out = inputs.values[0];
   std::optional<Value> out_mask = inputs.masks[0];
   for (size_t i = 1; i < inputs.values.size(); ++i) {
@@ -85,7 +85,7 @@ Value unit_length(Value x, int64_t axis) {
 
 }  // namespace
 
-void check_merge(std::string_view who, const Shapes& inputs) {
+void detail::check_merge(std::string_view who, const Shapes& inputs) {
   require(!inputs.empty(), "A merge layer should be called on a list of at least 1 input. ", who,
           " received none.");
   int64_t batch = unknown;
@@ -100,14 +100,14 @@ void check_merge(std::string_view who, const Shapes& inputs) {
   for (const Shape& shape : inputs) common = broadcast(common, without_batch(shape));
 }
 
-void check_count(std::string_view who, const Shapes& inputs, size_t count) {
+void detail::check_count(std::string_view who, const Shapes& inputs, size_t count) {
   require(inputs.size() == count, "A `", who, "` layer should be called on exactly ", count,
           " inputs. Received: input_shape=", shapes_text(inputs));
 }
 
-MergeInputs merge_inputs(const Call& c) {
+detail::MergeInputs detail::merge_inputs(const Call& c) {
   require_list(c, "A merge layer");
-  MergeInputs inputs{ops::promote(c.inputs()), c.masks()};
+  detail::MergeInputs inputs{ops::promote(c.inputs()), c.masks()};
   require(!inputs.values.empty(),
           "A merge layer should be called on a list of at least 1 input. Received none.");
   int64_t rank = 0;
@@ -123,7 +123,7 @@ MergeInputs merge_inputs(const Call& c) {
   return inputs;
 }
 
-std::optional<Value> merge_masks(const Call& c) {
+std::optional<Value> detail::merge_masks(const Call& c) {
   const bool both = c.dialect() == Dialect::keras2;
   std::optional<Value> merged;
   for (const std::optional<Value>& mask : c.masks()) {
@@ -134,14 +134,14 @@ std::optional<Value> merge_masks(const Call& c) {
   return merged;
 }
 
-Value AddRule::merge(const MergeInputs& inputs) { return total(inputs.values); }
+Value AddRule::merge(const detail::MergeInputs& inputs) { return total(inputs.values); }
 
-Value SubtractRule::merge(const MergeInputs& inputs) {
-  check_count(keras_name, shapes_of(inputs.values), count);
+Value SubtractRule::merge(const detail::MergeInputs& inputs) {
+  detail::check_count(keras_name, shapes_of(inputs.values), count);
   return inputs.values[0] - inputs.values[1];
 }
 
-Value MultiplyRule::merge(const MergeInputs& inputs) {
+Value MultiplyRule::merge(const detail::MergeInputs& inputs) {
   Value out;
   std::optional<Value> any;
   bool all = true;
@@ -158,15 +158,15 @@ Value MultiplyRule::merge(const MergeInputs& inputs) {
   return all ? ops::where(*any, out, ops::scalar_like(out, 0)) : out;
 }
 
-Value AverageRule::merge(const MergeInputs& inputs) {
+Value AverageRule::merge(const detail::MergeInputs& inputs) {
   Value sum = total(inputs.values);
   if (!is_float(sum.dtype())) sum = ops::cast(sum, DType::f32);
   return sum / static_cast<double>(inputs.values.size());
 }
 
-Value MaximumRule::merge(const MergeInputs& inputs) { return pick(inputs, ops::maximum); }
+Value MaximumRule::merge(const detail::MergeInputs& inputs) { return pick(inputs, ops::maximum); }
 
-Value MinimumRule::merge(const MergeInputs& inputs) { return pick(inputs, ops::minimum); }
+Value MinimumRule::merge(const detail::MergeInputs& inputs) { return pick(inputs, ops::minimum); }
 
 ConcatenateLayer::ConcatenateLayer(ConcatenateConfig config, LayerOptions options)
     : LayerOf(config, std::move(options)) {}

@@ -6,37 +6,41 @@
 // Layers that merge a list of tensors into one.
 namespace keratin {
 
+namespace detail {
+
 // The inputs of a merge, brought to one rank and dtype, with their masks.
 struct MergeInputs {
   Values values;
   Masks masks;
 };
 
+}  // namespace detail
+
 // The elementwise merges: the name and the arithmetic of each.
 struct KERATIN_API AddRule {
   static constexpr std::string_view keras_name = "Add";
-  static Value merge(const MergeInputs& inputs);
+  static Value merge(const detail::MergeInputs& inputs);
 };
 struct KERATIN_API SubtractRule {
   static constexpr std::string_view keras_name = "Subtract";
   static constexpr size_t count = 2;
-  static Value merge(const MergeInputs& inputs);
+  static Value merge(const detail::MergeInputs& inputs);
 };
 struct KERATIN_API MultiplyRule {
   static constexpr std::string_view keras_name = "Multiply";
-  static Value merge(const MergeInputs& inputs);  // masked elements count as 1
+  static Value merge(const detail::MergeInputs& inputs);  // masked elements count as 1
 };
 struct KERATIN_API AverageRule {
   static constexpr std::string_view keras_name = "Average";
-  static Value merge(const MergeInputs& inputs);
+  static Value merge(const detail::MergeInputs& inputs);
 };
 struct KERATIN_API MaximumRule {
   static constexpr std::string_view keras_name = "Maximum";
-  static Value merge(const MergeInputs& inputs);  // of the elements that are not masked
+  static Value merge(const detail::MergeInputs& inputs);  // of the elements that are not masked
 };
 struct KERATIN_API MinimumRule {
   static constexpr std::string_view keras_name = "Minimum";
-  static Value merge(const MergeInputs& inputs);
+  static Value merge(const detail::MergeInputs& inputs);
 };
 
 template <class Rule>
@@ -46,12 +50,16 @@ struct KERATIN_API MergeConfig {
   static constexpr auto fields = field_list();
 };
 
+namespace detail {
+
 // The code that does not depend on the rule.
 KERATIN_API void check_merge(std::string_view who, const Shapes& inputs);
 KERATIN_API void check_count(std::string_view who, const Shapes& inputs, size_t count);
 KERATIN_API MergeInputs merge_inputs(const Call& c);
 // Keras 2: masked where any input is. Keras 3: masked where all are, and only if all have masks.
 KERATIN_API std::optional<Value> merge_masks(const Call& c);
+
+}  // namespace detail
 
 // Merges tensors of one shape, element by element. Sizes of 1 are broadcast; inputs of lower rank
 // get new axes after the batch.
@@ -62,11 +70,12 @@ class KERATIN_API MergeLayer final : public LayerOf<MergeLayer<Rule>, MergeConfi
       : LayerOf<MergeLayer, MergeConfig<Rule>>(config, std::move(options)) {}
 
   void build(const Shapes& inputs) override {
-    if constexpr (requires { Rule::count; }) check_count(Rule::keras_name, inputs, Rule::count);
-    check_merge(this->class_name(), inputs);
+    if constexpr (requires { Rule::count; })
+      detail::check_count(Rule::keras_name, inputs, Rule::count);
+    detail::check_merge(this->class_name(), inputs);
   }
-  Results call(const Call& c) const override { return Rule::merge(merge_inputs(c)); }
-  Masks compute_mask(const Call& c, size_t) const override { return {merge_masks(c)}; }
+  Results call(const Call& c) const override { return Rule::merge(detail::merge_inputs(c)); }
+  Masks compute_mask(const Call& c, size_t) const override { return {detail::merge_masks(c)}; }
   bool supports_masking() const override { return true; }
 };
 

@@ -307,7 +307,7 @@ LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Diale
     return made;
   };
   context.unknown_key = [&](std::string_view class_name, std::string_view key) {
-    warn_of_unknown_key(
+    detail::warn_of_unknown_key(
         reading.empty() ? std::string(class_name) : text(class_name, " '", reading, "'"), key);
   };
   const WarningScope warnings;

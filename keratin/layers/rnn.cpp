@@ -22,7 +22,7 @@ Value step_mask(const std::optional<Value>& given, const RecurrentLayer& layer) 
 
 }  // namespace
 
-Json batch_major(const Json& config) {
+Json detail::batch_major(const Json& config) {
   Json rest = Json::object();
   for (const auto& [key, value] : config.as_object()) {
     if (key != "time_major") rest[key] = value;
@@ -143,7 +143,7 @@ RecurrentOutputs RecurrentLayer::loop(const Call& c, const RecurrentInputs& in) 
 
 RNNLayer::RNNLayer(RNNConfig config, LayerOptions options)
     : RecurrentOf(std::move(config), std::move(options)) {
-  set_cell(as_cell(cfg.cell, "RNN"));
+  set_cell(detail::as_cell(cfg.cell, "RNN"));
 }
 
 }  // namespace keratin

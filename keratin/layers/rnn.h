@@ -72,8 +72,12 @@ class KERATIN_API RecurrentLayer : public Layer, public TakesStates {
   std::vector<Variable> states_;
 };
 
+namespace detail {
+
 // A config without the key `time_major` of Keras 2, which must not be set.
 KERATIN_API Json batch_major(const Json& config);
+
+}  // namespace detail
 
 // A recurrent layer whose config has the members of RecurrentFlags.
 template <class Derived, class Config>
@@ -96,7 +100,7 @@ class KERATIN_API RecurrentOf : public LayerOf<Derived, Config, RecurrentLayer> 
   void set_zero_output_for_mask(bool zero) override { this->cfg.zero_output_for_mask = zero; }
 
   static LayerPtr from_config(const Json& json, const ConfigContext& context) {
-    return Parent::from_config(batch_major(json), context);
+    return Parent::from_config(detail::batch_major(json), context);
   }
 
  protected:

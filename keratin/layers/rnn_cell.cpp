@@ -18,7 +18,7 @@ Shape RnnCell::output_shape() const {
 
 Results RnnCell::initial_states(const Call&, Value like) const {
   return state_shapes().map<Value>(
-      [&](const Shape& shape) { return filled_for(like, shape, compute_dtype(), 0); });
+      [&](const Shape& shape) { return detail::filled_for(like, shape, compute_dtype(), 0); });
 }
 
 Tree<Traced> RnnCell::draw(const Call&, Value, const Shape&) const { return {}; }
@@ -36,7 +36,7 @@ Results RnnCell::stepped(const Call& c, Value output, const Values& states) {
   return Results::List{output, c.argument(1).pack(states)};
 }
 
-CellPtr as_cell(const LayerPtr& layer, std::string_view who) {
+CellPtr detail::as_cell(const LayerPtr& layer, std::string_view who) {
   require(layer != nullptr, who, ": argument `cell` should be a cell, got nothing");
   auto cell = std::dynamic_pointer_cast<RnnCell>(layer);
   require(cell != nullptr, who,
@@ -45,7 +45,7 @@ CellPtr as_cell(const LayerPtr& layer, std::string_view who) {
   return cell;
 }
 
-Value filled_for(Value like, const Shape& shape, DType dtype, double value) {
+Value detail::filled_for(Value like, const Shape& shape, DType dtype, double value) {
   Dims dims = shape.dims();
   dims.insert(dims.begin(), like.shape()[0]);
   if (dims[0] != unknown) return ops::full(like.block(), dtype, dims, value);

@@ -77,11 +77,15 @@ class KERATIN_API KerasCell : public RnnCell {
 };
 
 using CellPtr = std::shared_ptr<RnnCell>;
+namespace detail {
+
 // The cell that a config holds; an error if it is not a cell.
 KERATIN_API CellPtr as_cell(const LayerPtr& layer, std::string_view who);
 
 // [batch of `like`, …shape], filled with a number; the batch may be unknown.
 KERATIN_API Value filled_for(Value like, const Shape& shape, DType dtype, double value);
+
+}  // namespace detail
 
 struct KERATIN_API StackedRNNCellsConfig {
   std::vector<LayerPtr> cells = {};

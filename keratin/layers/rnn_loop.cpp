@@ -102,7 +102,7 @@ RecurrentOutputs CellLoop::run() {
   Tracer& tracer = c_.tracer();
   Values init = start_;
   if (carries_output_)
-    init.push_back(filled_for(in_.x, without_axes(output_.shape, 1), output_.dtype, 0));
+    init.push_back(detail::filled_for(in_.x, without_axes(output_.shape, 1), output_.dtype, 0));
   for (const Variable& variable : changed_) init.push_back(tracer.read(variable));
   Values xs{swap_batch_time(in_.x)};
   if (in_.mask.defined()) xs.push_back(swap_batch_time(in_.mask));

@@ -7,10 +7,14 @@
 // Arguments of layers over one to three spatial axes.
 namespace keratin {
 
+namespace detail {
+
 // The first of the spatial axes.
 inline int64_t first_spatial_axis(const std::string& data_format) {
   return data_format == "channels_first" ? 2 : 1;
 }
+
+}  // namespace detail
 
 // How many elements before and after those of one axis; one number counts for both.
 struct Side {

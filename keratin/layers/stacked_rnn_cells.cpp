@@ -7,7 +7,7 @@ StackedRNNCellsLayer::StackedRNNCellsLayer(StackedRNNCellsConfig config, LayerOp
     : LayerOf(std::move(config), std::move(options)) {
   require(!cfg.cells.empty(), "StackedRNNCells: expected at least one cell, got none");
   for (const LayerPtr& layer : cfg.cells) {
-    cells_.push_back(as_cell(layer, "StackedRNNCells"));
+    cells_.push_back(detail::as_cell(layer, "StackedRNNCells"));
     add_sublayer("cells", layer, true);
   }
 }

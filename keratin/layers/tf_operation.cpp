@@ -40,7 +40,7 @@ Json translate_index(const Json& spec) {
 
 LayerPtr make(std::string_view class_name, const Json& config) {
   const std::string& symbol = config.at("function").as_string();
-  const LayerOptions options = read_options(config);
+  const LayerOptions options = detail::read_options(config);
   const TfFunction* function = find_tf_function(symbol);
   require(function != nullptr, class_name, " '", options.name, "': the TensorFlow function tf.",
           symbol, " is not supported");

@@ -71,7 +71,7 @@ UpSampling2DLayer::UpSampling2DLayer(UpSampling2DConfig config, LayerOptions opt
 }
 
 Results UpSampling2DLayer::call(const Call& c) const {
-  const int64_t first = first_spatial_axis(cfg.data_format);
+  const int64_t first = detail::first_spatial_axis(cfg.data_format);
   const Dims& size = cfg.size.dims();
   if (cfg.interpolation == "nearest") return repeat_axes(c.input(), size, first);
   const Value x = c.input();
@@ -90,7 +90,7 @@ UpSampling3DLayer::UpSampling3DLayer(UpSampling3DConfig config, LayerOptions opt
 }
 
 Results UpSampling3DLayer::call(const Call& c) const {
-  return repeat_axes(c.input(), cfg.size.dims(), first_spatial_axis(cfg.data_format));
+  return repeat_axes(c.input(), cfg.size.dims(), detail::first_spatial_axis(cfg.data_format));
 }
 
 }  // namespace keratin

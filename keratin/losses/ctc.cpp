@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ir/node.h"
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/joining.h"

@@ -1,6 +1,7 @@
 #include "keratin/losses/classification.h"
 
 #include "keratin/losses/margin.h"
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 

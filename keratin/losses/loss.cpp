@@ -5,6 +5,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/losses/registry.h"
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 

@@ -9,7 +9,6 @@
 #include "keratin/base/export.h"
 #include "keratin/engine/evaluate.h"
 #include "keratin/graph/config_fields.h"
-#include "keratin/losses/weighting.h"
 
 namespace keratin {
 

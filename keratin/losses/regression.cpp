@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/activations.h"
 #include "keratin/ops/reduce.h"
 

@@ -1,5 +1,6 @@
 #include "keratin/losses/classification.h"
 
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"

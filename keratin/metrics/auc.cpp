@@ -7,6 +7,7 @@
 #include "keratin/graph/named.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/ir/node.h"
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

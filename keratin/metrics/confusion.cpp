@@ -1,6 +1,7 @@
 #include "keratin/metrics/confusion.h"
 #include "keratin/graph/tracer.h"
 
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 

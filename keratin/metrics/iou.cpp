@@ -6,6 +6,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/ir/node.h"
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/ops/movement.h"

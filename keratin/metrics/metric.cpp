@@ -7,6 +7,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/losses/weighting.h"
 #include "keratin/metrics/reduction.h"
 #include "keratin/metrics/registry.h"
 #include "keratin/ops/movement.h"
@@ -131,8 +132,11 @@ Tensor MetricState::current(const EngineOptions& options) {
   return (*step->executable)(tensors)[0];
 }
 
-Samplewise samplewise(Value values, std::optional<Value> weight, const std::optional<Value>& mask,
-                      DType dtype, Reduce reduce) {
+Value detail::as_float(Value x, DType dtype) { return is_float(x.dtype()) ? x : cast_to(x, dtype); }
+
+detail::Samplewise detail::samplewise(Value values, std::optional<Value> weight,
+                                      const std::optional<Value>& mask, DType dtype,
+                                      Reduce reduce) {
   const auto axes_from = [](int64_t first, int64_t rank) {
     Dims axes(static_cast<size_t>(rank - first));
     std::iota(axes.begin(), axes.end(), first);
@@ -159,7 +163,7 @@ MeanState::MeanState(std::string_view class_name, MetricOptions options)
 
 void MeanState::add_values(Tracer& tracer, Value values, std::optional<Value> weight,
                            const std::optional<Value>& mask) {
-  const Samplewise each = samplewise(values, weight, mask, dtype(), ops::mean);
+  const detail::Samplewise each = detail::samplewise(values, weight, mask, dtype(), ops::mean);
   const int64_t samples = each.values.rank() > 0 ? each.values.shape()[0] : 1;
   add(tracer, total_, ops::sum(each.values));
   add(tracer, count_,

@@ -148,6 +148,8 @@ class KERATIN_API MeanState : public MetricState {
   Variable total_, count_;
 };
 
+namespace detail {
+
 // Weighted values, reduced to one per sample, and the weights, reduced likewise. `reduce` is a mean
 // or a sum over axes.
 using Reduce = Value (*)(Value, const Dims&, bool);
@@ -157,6 +159,10 @@ struct Samplewise {
 };
 KERATIN_API Samplewise samplewise(Value values, std::optional<Value> weight,
                                   const std::optional<Value>& mask, DType dtype, Reduce reduce);
+// Floats as they are, other numbers in `dtype`.
+KERATIN_API Value as_float(Value x, DType dtype);
+
+}  // namespace detail
 
 // The mean of a function of each sample. A config has `Value call(Value y_true, Value y_pred)
 // const`, or it is a loss: for these, lower is better, and predictions are cast to floats.
@@ -166,8 +172,7 @@ class KERATIN_API MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanSta
   MeanOf(Config config, MetricOptions options)
       : MetricOf<MeanOf<Config>, Config, MeanState>(std::move(config), std::move(options)) {}
   void update(Tracer& tracer, const Sample& sample) override {
-    Value y_pred = sample.y_pred;
-    if (is_loss && !is_float(y_pred.dtype())) y_pred = cast_to(y_pred, this->dtype());
+    const Value y_pred = is_loss ? detail::as_float(sample.y_pred, this->dtype()) : sample.y_pred;
     this->add_terms(tracer, this->cfg.call(sample.y_true, y_pred), sample);
   }
   Direction direction() const override {

@@ -16,7 +16,8 @@ SumMetric::SumMetric(SumConfig config, MetricOptions options)
     : MetricOf(config, std::move(options)), total_(add_variable("total", {})) {}
 
 void SumMetric::update(Tracer& tracer, const Sample& sample) {
-  const Samplewise each = samplewise(sample.y_pred, sample.weight, sample.mask, dtype(), ops::sum);
+  const detail::Samplewise each =
+      detail::samplewise(sample.y_pred, sample.weight, sample.mask, dtype(), ops::sum);
   add(tracer, total_, ops::sum(each.values));
 }
 

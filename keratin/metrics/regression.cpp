@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/losses/weighting.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"

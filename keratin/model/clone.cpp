@@ -14,8 +14,8 @@ class Cloner {
 
   std::shared_ptr<ModelLayer> clone(const FunctionalLayer& model, const Symbols& given,
                                     const std::string& name) {
-    const Symbols inputs = given.is_none() ? fresh_inputs(model) : given;
-    const Symbols outputs = rebuild(
+    const Symbols inputs = given.is_none() ? detail::fresh_inputs(model) : given;
+    const Symbols outputs = detail::rebuild(
         model, inputs, [&](const LayerPtr& layer) { return clone_of(layer); },
         options_.call_function);
     auto copy = FunctionalLayer::make(inputs, outputs, renamed(model, name));
@@ -47,7 +47,7 @@ class Cloner {
 
   // The clone of a layer, which is made once. copy_of remembers fresh copies itself.
   LayerPtr clone_of(const LayerPtr& layer) {
-    if (!options_.recursive && !options_.clone_function) return copy_of(layer);
+    if (!options_.recursive && !options_.clone_function) return detail::copy_of(layer);
     const auto found = clones_.find(layer.get());
     if (found != clones_.end()) return found->second;
     LayerPtr made = make_clone(layer);
@@ -64,7 +64,7 @@ class Cloner {
       if (const auto* nested = dynamic_cast<const SequentialLayer*>(layer.get()))
         return clone(*nested, {}, "");
     }
-    return options_.clone_function ? options_.clone_function(layer) : copy_of(layer);
+    return options_.clone_function ? options_.clone_function(layer) : detail::copy_of(layer);
   }
 
   const CloneOptions& options_;

@@ -103,8 +103,10 @@ std::vector<SymbolicTensor> Model::outputs() const { return graph().outputs(); }
 const Symbols& Model::input() const { return graph().input(); }
 const Symbols& Model::output() const { return graph().output(); }
 
-LayerPtr Model::get_layer(const std::string& name) const { return find_layer(layers(), name); }
-LayerPtr Model::get_layer(size_t index) const { return find_layer(layers(), index); }
+LayerPtr Model::get_layer(const std::string& name) const {
+  return detail::find_layer(layers(), name);
+}
+LayerPtr Model::get_layer(size_t index) const { return detail::find_layer(layers(), index); }
 
 bool Model::trainable() const { return layer_->trainable(); }
 void Model::set_trainable(bool trainable) { layer_->set_trainable(trainable); }

@@ -257,7 +257,7 @@ class Summary {
     const std::string prefix = level == 0 ? "" : repeat("   ", level) + "└ ";
     std::vector<std::string> row = {
         prefix + layer.name() + " (" + std::string(layer.class_name()) + ")", output_shape(layer),
-        layer.built() ? with_commas(parameters_of(layer)) : "0 (unbuilt)"};
+        layer.built() ? detail::with_commas(parameters_of(layer)) : "0 (unbuilt)"};
     if (!straight_) row.push_back(connections(layer));
     if (options_.show_trainable)
       row.emplace_back(layer.weights().empty() ? "-" : layer.trainable() ? "Y" : "N");
@@ -286,7 +286,7 @@ class Summary {
     const auto [trainable, trainable_bytes] = count_and_bytes(model_.layer()->trainable_weights());
     const auto [frozen, frozen_bytes] = count_and_bytes(model_.layer()->non_trainable_weights());
     const auto row = [](const char* title, int64_t count, double bytes) {
-      return std::string(title) + with_commas(count) + " (" + readable_size(bytes) + ")\n";
+      return std::string(title) + detail::with_commas(count) + " (" + readable_size(bytes) + ")\n";
     };
     return row(" Total params: ", trainable + frozen, trainable_bytes + frozen_bytes) +
            row(" Trainable params: ", trainable, trainable_bytes) +
@@ -308,7 +308,7 @@ int64_t terminal_columns() {
 
 }  // namespace
 
-std::string with_commas(int64_t number) {
+std::string detail::with_commas(int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<int64_t>(digits.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
     digits.insert(static_cast<size_t>(at), ",");

@@ -22,7 +22,11 @@ KERATIN_API void summary(const Model& model,
 
 // A number of bytes as Keras prints it: 80.00 B, 1.27 MB.
 KERATIN_API std::string readable_size(double bytes);
+namespace detail {
+
 // A number with commas: 1,234,567.
 KERATIN_API std::string with_commas(int64_t number);
+
+}  // namespace detail
 
 }  // namespace keratin

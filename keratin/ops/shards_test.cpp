@@ -57,7 +57,7 @@ std::vector<Tensor> run(const Case& c, const std::vector<Tensor>& data, bool sha
   }
   module.output(y);
   const Value dy = constant(module.block(), testing::waves(y.shape(), 0.3, 3));
-  for (const Value& g : pull_back(module.block(), {y}, {dy}, wrt)) module.output(g);
+  for (const Value& g : detail::pull_back(module.block(), {y}, {dy}, wrt)) module.output(g);
   return compile(std::move(module))(data);
 }
 

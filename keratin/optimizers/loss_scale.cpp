@@ -31,7 +31,7 @@ LossScaleState::LossScaleState(LossScaleConfig config, OptimizerOptions options)
   cfg.inner_optimizer->set_loss_scale_factor({});
 }
 
-Optimizer with_scaled_loss(const Optimizer& inner) {
+Optimizer detail::with_scaled_loss(const Optimizer& inner) {
   if (inner->class_name() == LossScaleConfig::keras_name) return inner;
   return LossScaleOptimizer({.inner_optimizer = inner}, {.name = "loss_scale_optimizer"});
 }

@@ -47,8 +47,12 @@ class KERATIN_API LossScaleState final : public OptimizerOf<LossScaleState, Loss
 
 using LossScaleOptimizer = SharedOptimizer<LossScaleState>;
 
+namespace detail {
+
 // The optimizer inside a LossScaleOptimizer, unless it is one: for training in mixed_float16.
 KERATIN_API Optimizer with_scaled_loss(const Optimizer& inner);
+
+}  // namespace detail
 
 // Which optimizer updates which variable: the one whose pattern, a regular expression, matches the
 // variable's whole path, else the default one.

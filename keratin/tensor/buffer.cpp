@@ -16,12 +16,12 @@ constexpr size_t huge_page = size_t{2} << 20;
 }  // namespace
 
 Buffer Buffer::allocate(size_t bytes, Device device) {
-  charge_memory(device, bytes);
+  detail::charge_memory(device, bytes);
   const size_t alignment = bytes >= huge_page ? huge_page : cache_line;
   const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded == 0 ? cache_line : rounded);
   if (memory == nullptr) {
-    release_memory(device, bytes);
+    detail::release_memory(device, bytes);
     throw BackendError(text(device, ": out of memory, ", bytes, " bytes were requested; ",
                             memory_use(device).used, " are in use"));
   }
@@ -30,7 +30,7 @@ Buffer Buffer::allocate(size_t bytes, Device device) {
   Buffer buffer;
   buffer.memory_ = std::shared_ptr<void>(memory, [device, bytes](void* p) {
     std::free(p);
-    release_memory(device, bytes);
+    detail::release_memory(device, bytes);
   });
   buffer.bytes_ = bytes;
   return buffer;

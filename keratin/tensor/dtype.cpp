@@ -17,7 +17,7 @@ std::optional<DType> parse_dtype(std::string_view text) {
 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 
-uint16_t float_to_half_bits(float value) {
+uint16_t detail::float_to_half_bits(float value) {
   const auto raw = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((raw >> 16) & 0x8000);
   const uint32_t magnitude = raw & 0x7fffffff;
@@ -31,7 +31,7 @@ uint16_t float_to_half_bits(float value) {
   return sign | static_cast<uint16_t>((rounded - 0x38000000) >> 13);
 }
 
-float half_bits_to_float(uint16_t bits) {
+float detail::half_bits_to_float(uint16_t bits) {
   const uint32_t sign = uint32_t{bits & 0x8000u} << 16;
   const uint32_t magnitude = bits & 0x7fff;
   float value = 0;

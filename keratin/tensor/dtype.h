@@ -32,15 +32,19 @@ constexpr size_t size_of(DType dtype) {
 constexpr bool is_float(DType dtype) { return dtype <= DType::bf16; }
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i8 && dtype <= DType::i64; }
 
-// Storage-only half types: arithmetic is done in float, stores round to nearest even.
+namespace detail {
+
 KERATIN_API uint16_t float_to_half_bits(float value);
 KERATIN_API float half_bits_to_float(uint16_t bits);
 
+}  // namespace detail
+
+// Storage-only half types: arithmetic is done in float, stores round to nearest even.
 struct Half {
   uint16_t bits = 0;
   Half() = default;
-  explicit Half(float value) : bits(float_to_half_bits(value)) {}
-  explicit operator float() const { return half_bits_to_float(bits); }
+  explicit Half(float value) : bits(detail::float_to_half_bits(value)) {}
+  explicit operator float() const { return detail::half_bits_to_float(bits); }
 };
 
 struct BFloat16 {

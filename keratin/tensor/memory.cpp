@@ -40,7 +40,7 @@ void set_memory_limit(Device device, std::optional<size_t> bytes) {
   account_of(device).limit = bytes.value_or(no_limit);
 }
 
-void charge_memory(Device device, size_t bytes) {
+void detail::charge_memory(Device device, size_t bytes) {
   Account& account = account_of(device);
   const size_t limit = account.limit.load(std::memory_order_relaxed);
   const size_t before = account.used.fetch_add(bytes, std::memory_order_relaxed);
@@ -55,7 +55,7 @@ void charge_memory(Device device, size_t bytes) {
   }
 }
 
-void release_memory(Device device, size_t bytes) noexcept {
+void detail::release_memory(Device device, size_t bytes) noexcept {
   account_of(device).used.fetch_sub(bytes, std::memory_order_relaxed);
 }
 

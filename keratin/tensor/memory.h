@@ -20,8 +20,12 @@ KERATIN_API void reset_memory_peak(Device device);
 // BackendError, also on a machine that has it: programs can be tried on small devices.
 KERATIN_API void set_memory_limit(Device device, std::optional<size_t> bytes);
 
+namespace detail {
+
 // Books an allocation, or throws BackendError; and the end of one. Buffer does both.
 KERATIN_API void charge_memory(Device device, size_t bytes);
 KERATIN_API void release_memory(Device device, size_t bytes) noexcept;
+
+}  // namespace detail
 
 }  // namespace keratin

@@ -132,7 +132,7 @@ class LayerCase {
   void check_input(Layer& layer) const {
     const SymbolicTensor output = dynamic_cast<InputLayer&>(layer).output();
     const Json& spec = test_.at("output_spec");
-    EXPECT_EQ(shape_json(output.shape()), spec.at("shape"));
+    EXPECT_EQ(detail::shape_json(output.shape()), spec.at("shape"));
     EXPECT_EQ(Json(keras_name(output.dtype())), spec.at("dtype"));
     EXPECT_FALSE(output.has_mask());
   }

@@ -16,7 +16,7 @@ class Plain : public Layer {
   std::string_view registered_name() const override { return registered_; }
   LayerPtr fresh_copy() const override { return std::make_shared<Derived>(options()); }
   static LayerPtr from_config(const Json& config, const ConfigContext&) {
-    return std::make_shared<Derived>(read_options(config));
+    return std::make_shared<Derived>(detail::read_options(config));
   }
 
  private:

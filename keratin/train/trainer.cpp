@@ -155,7 +155,7 @@ Trainer::Trainer(LayerPtr model, Dialect dialect, CompileOptions options)
   require(options_.steps_per_execution >= 1,
           "compile: `steps_per_execution` must be at least 1, got ", options_.steps_per_execution);
   if (options_.auto_scale_loss && computes_in_half(*model_))
-    options_.optimizer = with_scaled_loss(options_.optimizer);
+    options_.optimizer = detail::with_scaled_loss(options_.optimizer);
 }
 
 // Assigns losses and metrics to outputs, once these are known.
@@ -302,7 +302,8 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
   track(*loss_tracker_, tracer, loss, samples);
   if (training && !trained.empty()) {
     const Value scaled = options_.optimizer->scale_loss(tracer, loss);
-    const Values found = pull_back(module.block(), {scaled}, {ops::full_like(scaled, 1)}, wrt);
+    const Values found =
+        detail::pull_back(module.block(), {scaled}, {ops::full_like(scaled, 1)}, wrt);
     options_.optimizer->apply(tracer, join_gradients(trained, found, tracer));
   }
   for (OutputMetric& m : metrics_) {

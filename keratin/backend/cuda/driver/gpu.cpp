@@ -143,10 +143,10 @@ namespace {
 
 // Memory that counts as a device's.
 struct Booked {
-  Booked(Device on, size_t size) : device(on), bytes(size) { charge_memory(device, bytes); }
+  Booked(Device on, size_t size) : device(on), bytes(size) { detail::charge_memory(device, bytes); }
   ~Booked() {
     memory = nullptr;
-    release_memory(device, bytes);
+    detail::release_memory(device, bytes);
   }
   Booked(const Booked&) = delete;
   Booked& operator=(const Booked&) = delete;
