@@ -25,7 +25,7 @@ struct SizedMemory {
 using Cache = detail::LruCache<Key, Sized, SizedMemory>;
 
 std::shared_ptr<Sized> add(Cache& cache, const Key& key, size_t fixed, size_t spare = 0) {
-  const auto value = std::make_shared<Sized>(fixed, spare);
+  const auto value = std::make_shared<Sized>(Sized{fixed, spare});
   cache.insert(key, value);
   return value;
 }

@@ -175,7 +175,7 @@ class ModelCheckpointCallback final : public Callback {
     if (name == "epoch") {
       const int width = format.empty() ? 0 : std::atoi(format.c_str());
       std::snprintf(buffer, sizeof buffer, format.starts_with('0') ? "%0*lld" : "%*lld",
-                    std::clamp(width, 0, 32), static_cast<long long>(epoch + 1));
+                    std::clamp(width, 0, 32), static_cast<long long>(epoch) + 1);
       return buffer;
     }
     const auto found = logs.find(name);

@@ -41,7 +41,7 @@ TEST(HistogramBuckets, CountASingleValueOrNone) {
 
 TEST(EventWriter, NamesAFolderThatCannotBeWritten) {
   try {
-    EventWriter("/dev/null/logs");
+    const EventWriter writer("/dev/null/logs");
     FAIL() << "expected an error";
   } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find("/dev/null/logs"), std::string::npos) << error.what();

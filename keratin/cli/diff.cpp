@@ -171,8 +171,8 @@ double max_difference(const Tensor& a, const Tensor& b) {
     const double x = a.at(i), y = b.at(i);
     if (x == y || (std::isnan(x) && std::isnan(y))) continue;
     const double difference = std::abs(x - y);
-    most = std::max(most,
-                    std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference);
+    if (std::isnan(difference)) return std::numeric_limits<double>::infinity();
+    most = std::max(most, difference);
   }
   return most;
 }

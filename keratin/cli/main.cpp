@@ -69,8 +69,8 @@ Status run_program(std::vector<std::string> words) {
 }  // namespace keratin::cli
 
 int main(int argc, char** argv) {
-  using namespace keratin;
-  set_warning_handler(
+  namespace cli = keratin::cli;
+  keratin::set_warning_handler(
       [](const std::string& message) { std::cerr << "keratin: warning: " << message << '\n'; });
   const cli::Status status = cli::run_program({argv + 1, argv + argc});
   std::cout.flush();

@@ -16,8 +16,8 @@ class KERATIN_API Data {
   Data(Batch rows);       // NOLINT(google-explicit-constructor)
   Data(Dataset batches);  // NOLINT(google-explicit-constructor)
   template <class F>
-  requires std::convertible_to<std::invoke_result_t<F&>, std::optional<Batch>> Data(
-      F generator)  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  requires std::convertible_to<std::invoke_result_t<F&>, std::optional<Batch>> Data(F generator)
       : Data(once(std::move(generator))) {
     one_pass_ = true;
   }

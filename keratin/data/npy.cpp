@@ -92,7 +92,7 @@ Tensor parse_npy(const files::FileView& file) {
   const std::string& who = file.name();
   require(bytes.size() >= 10 && bytes.substr(0, 6) == "\x93NUMPY", who,
           ": expected a file of NumPy's .npy format");
-  const int version = bytes[6];
+  const int version = static_cast<unsigned char>(bytes[6]);
   require(version >= 1 && version <= 3, who, ": unknown version ", version, " of .npy");
   files::Cursor at(file.bytes(), who, "the header", 8);
   const size_t length = version == 1 ? at.u16() : at.u32();

@@ -66,6 +66,8 @@ namespace {
 // memory runs out, nothing changes.
 void store_in_shards(const Variable& variable, VariableShards shards, const Shape& shape,
                      const std::vector<Device>& devices) {
+  // A copy: the variable's own value is replaced below.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const Tensor whole = variable.value();
   VariableSpec spec = variable.spec();
   spec.shape = shape;

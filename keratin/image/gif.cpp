@@ -170,13 +170,13 @@ void paint(const Frame& frame, const std::vector<uint8_t>& indices, const Tensor
   for (const int64_t row : row_order(frame))
     for (int64_t x = 0; x < frame.width; ++x) {
       const uint8_t index = indices[next++];
-      require(3u * index < frame.colours.size(), file, ": a pixel of colour ",
+      require(size_t{3} * index < frame.colours.size(), file, ": a pixel of colour ",
               static_cast<int>(index), " of ", frame.colours.size() / 3);
       const int64_t to_x = frame.left + x, to_y = frame.top + row;
       if (to_x >= width || to_y >= height || index == frame.transparent) continue;
       const auto to = static_cast<size_t>(4 * (to_y * width + to_x));
       for (size_t c = 0; c < 3; ++c)
-        out[to + c] = static_cast<uint8_t>(frame.colours[3u * index + c]);
+        out[to + c] = static_cast<uint8_t>(frame.colours[size_t{3} * index + c]);
       out[to + 3] = 255;
     }
 }

@@ -59,7 +59,7 @@ Layout layout_of(const StoredState& stored, const OptimizerState& optimizer) {
   const auto name_has = [&](size_t i, std::string_view word) {
     return i < stored.names.size() && stored.names[i].find(word) != std::string::npos;
   };
-  const std::vector<Variable> trained = optimizer.trained();
+  const std::vector<Variable>& trained = optimizer.trained();
   // The iteration is a scalar that is not the slot of a scalar weight.
   layout.has_iteration = stored.values[0].dims().empty() &&
                          (trained.empty() || trained[0].shape().rank() > 0 || name_has(0, "iter"));

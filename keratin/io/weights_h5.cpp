@@ -47,7 +47,7 @@ std::string H5Weights::group_of(const std::string& object) const {
         if (!added) entry->second.clear();
       }
       for (const std::string& name : group.names()) {
-        const std::string below = path.empty() ? name : path + '/' + name;
+        const std::string below = path.empty() ? name : text(path, '/', name);
         if (root_.has_group(below)) pending.push_back(below);
       }
     }

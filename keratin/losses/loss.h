@@ -61,8 +61,9 @@ class KERATIN_API Loss {
             [config](Value t, Value p) -> LossTerms { return config.call(t, p); },
             named(std::move(options), config)) {}
   template <class F>
+  // NOLINTNEXTLINE(google-explicit-constructor)
   requires std::is_invocable_r_v<Value, F, Value, Value> Loss(
-      F function, LossOptions options = {.name = "loss"})  // NOLINT(google-explicit-constructor)
+      F function, LossOptions options = {.name = "loss"})
       : Loss(
             "", Json::object(),
             [function](Value t, Value p) -> LossTerms { return function(t, p); },

@@ -196,8 +196,9 @@ class KERATIN_API Metric {
   Metric(std::shared_ptr<MetricState> state)               // NOLINT(google-explicit-constructor)
       : state_(std::move(state)) {}
   template <class F>
+  // NOLINTNEXTLINE(google-explicit-constructor)
   requires std::is_invocable_r_v<Value, F, Value, Value> Metric(
-      F function, MetricOptions options = {.name = "metric"})  // NOLINT
+      F function, MetricOptions options = {.name = "metric"})
       : Metric(of_function(Function(function), std::move(options))) {}
 
   const std::string& name() const { return state_->name(); }

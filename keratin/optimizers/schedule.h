@@ -32,8 +32,8 @@ class KERATIN_API LearningRate {
     if constexpr (requires { config.check(); }) config.check();
   }
   template <class F>
-  requires std::is_invocable_r_v<Value, F, Value> LearningRate(F function)
-      : function_(function) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  requires std::is_invocable_r_v<Value, F, Value> LearningRate(F function) : function_(function) {}
 
   bool is_number() const { return function_ == nullptr; }
   double number() const { return rate_; }

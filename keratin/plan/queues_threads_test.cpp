@@ -47,8 +47,8 @@ Module random_program(uint32_t seed, int devices, int length) {
     used.push_back(false);
     if (any(6) > 0) continue;
     Values addends;
-    for (int16_t d = 0; d < devices; ++d)
-      addends.push_back(ops::transfer(pick(), {Device::Kind::cpu, d}));
+    for (int d = 0; d < devices; ++d)
+      addends.push_back(ops::transfer(pick(), {Device::Kind::cpu, static_cast<int16_t>(d)}));
     const Values sums = ops::all_reduce({addends})[0];
     values.insert(values.end(), sums.begin(), sums.end());
     used.resize(values.size(), false);

@@ -19,8 +19,8 @@ class KERATIN_API PerOutput {
 
   PerOutput();
   template <class U>
-  requires std::convertible_to<U, T> PerOutput(U one)
-      : PerOutput(T(std::move(one)), 0) {}   // NOLINT
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  requires std::convertible_to<U, T> PerOutput(U one) : PerOutput(T(std::move(one)), 0) {}
   PerOutput(std::initializer_list<T> each);  // NOLINT(google-explicit-constructor)
   PerOutput(std::vector<T> each);            // NOLINT(google-explicit-constructor)
   PerOutput(ByName by_name);                 // NOLINT(google-explicit-constructor)

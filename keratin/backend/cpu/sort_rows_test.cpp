@@ -57,6 +57,7 @@ void check(const std::vector<T>& x, const SortRowsSizes& s) {
       for (size_t i = 0; i < values.size(); ++i) {
         const size_t row = i / static_cast<size_t>(s.keep);
         const T from = x[row * static_cast<size_t>(s.cols) + static_cast<size_t>(index[i])];
+        // NaN and -0.0 count as they are. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
         EXPECT_EQ(std::memcmp(&values[i], &from, sizeof(T)), 0);
       }
     }

@@ -49,7 +49,7 @@ Address ArrayAddresses::element(size_t pointer, int copy) {
   else
     code_.mov(code_.rax, code_.ptr[block_ + pointer_offset(pointer)]);
   if (nest_.column_stride(pointer) == 0) return code_.ptr[base];
-  return code_.ptr[base + index_ * size + copy * code_.lanes() * size];
+  return code_.ptr[base + index_ * size + int64_t{copy} * code_.lanes() * size];
 }
 
 }  // namespace keratin::cpu

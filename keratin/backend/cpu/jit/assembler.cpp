@@ -13,7 +13,7 @@ Assembler::Assembler(VectorShape shape, std::vector<uint8_t>& buffer)
       slot_bytes_(shape.evex ? 64 : 32),
       saved_rsp_slot_(new_slot()) {}
 
-Xmm Assembler::sized(int reg, int bits) {
+Xmm Assembler::sized(int reg, uint32_t bits) {
   if (bits == 512) return Xbyak::Zmm(reg);
   if (bits == 256) return Xbyak::Ymm(reg);
   return Xmm(reg);
@@ -40,7 +40,7 @@ void Assembler::leave() {
 
 size_t Assembler::close() {
   align(64);
-  rewrite(frame_patch_, static_cast<uint64_t>((max_slots_ * slot_bytes_ + 63) / 64 * 64), 4);
+  rewrite(frame_patch_, (static_cast<uint64_t>(max_slots_) * slot_bytes_ + 63) / 64 * 64, 4);
   rewrite(pool_patch_, getSize() - (pool_patch_ + 4), 4);
   for (uint8_t byte : pool_) db(byte);
   return getSize();

@@ -30,8 +30,10 @@ class Assembler : public Xbyak::CodeGenerator {
   int lanes() const { return lanes_; }
   int register_count() const { return evex_ ? 32 : 16; }
 
-  Xmm view(int reg, Lane lane) const { return sized(reg, lanes_ * (is_wide(lane) ? 64 : 32)); }
-  static Xmm sized(int reg, int bits);
+  Xmm view(int reg, Lane lane) const {
+    return sized(reg, static_cast<uint32_t>(lanes_ * (is_wide(lane) ? 64 : 32)));
+  }
+  static Xmm sized(int reg, uint32_t bits);
 
   // Opens the function: saves registers, makes room for the slots. `close` closes it and appends
   // the pool; it returns the size of all.
@@ -43,7 +45,9 @@ class Assembler : public Xbyak::CodeGenerator {
   // Slots that were made since the mark are free again.
   int slot_mark() const { return slots_; }
   void free_slots(int mark) { slots_ = mark; }
-  Address slot_address(int slot) const { return ptr[rsp + slot * slot_bytes_]; }
+  Address slot_address(int slot) const {
+    return ptr[rsp + static_cast<size_t>(slot) * slot_bytes_];
+  }
 
   // The addresses of constants. AVX-512 repeats one over the lanes by itself.
   Address pooled(std::span<const uint8_t> pattern);
@@ -63,7 +67,7 @@ class Assembler : public Xbyak::CodeGenerator {
  private:
   const bool evex_;
   const int lanes_;
-  const int slot_bytes_;
+  const uint32_t slot_bytes_;
   size_t frame_patch_ = 0, pool_patch_ = 0;
   std::vector<uint8_t> pool_;
   int slots_ = 0, max_slots_ = 0;

@@ -4,7 +4,7 @@ namespace keratin::cpu {
 
 namespace {
 
-constexpr int short_row_vectors = 4;
+constexpr int64_t short_row_vectors = 4;
 
 VectorShape shape_of(LoopIsa isa, const LoopAnalysis& analysis) {
   return {.evex = isa == LoopIsa::avx512, .lanes = analysis.lanes};

@@ -33,7 +33,8 @@ int64_t last_level_cache() {
 double element_ns(const LoopNest& nest, LoopIsa isa) {
   double ns = 0;
   for (const LoopPointer& pointer : nest.pointers)
-    if (pointer.strides[size_t(nest.program.rank - 1)] != 0) ns += 0.03 * size_of(pointer.dtype);
+    if (pointer.strides[size_t(nest.program.rank - 1)] != 0)
+      ns += 0.03 * static_cast<double>(size_of(pointer.dtype));
   for (const LoopInst& inst : nest.program.body) ns += inst_ns(inst, isa);
   return ns;
 }

@@ -13,7 +13,7 @@ constexpr int64_t shortest_k = 256;       // below, loading and storing tiles of
 
 // How the work on one item of the batch is split so that all threads get the same amount.
 int64_t chunks_per_item(int64_t items, int threads) {
-  if (threads <= 1 || items >= 4 * threads) return 1;
+  if (threads <= 1 || items >= int64_t{4} * threads) return 1;
   return threads / std::gcd(items, static_cast<int64_t>(threads));
 }
 

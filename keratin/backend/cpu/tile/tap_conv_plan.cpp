@@ -112,7 +112,8 @@ void TapConv::plan_grid(const TapGrid& grid, GridPlan& plan) const {
 void TapConv::plan_bands(const TapGrid& grid, GridPlan& plan) const {
   const int64_t row_bytes = plan.tile_rows * grid.move[1] * desc_.input[2] * in_pixel_ * size_;
   const int64_t fit = std::max<int64_t>(1, band_bytes / std::max<int64_t>(row_bytes, 1));
-  const int64_t wanted = threads_ > 1 ? ceil_div(4 * threads_, desc_.batch * grid.count[0]) : 1;
+  const int64_t wanted =
+      threads_ > 1 ? ceil_div(int64_t{4} * threads_, desc_.batch * grid.count[0]) : 1;
   const int64_t bands = std::max(ceil_div(plan.tiles_down, fit), wanted);
   plan.band = ceil_div(plan.tiles_down, bands);
   plan.bands = ceil_div(plan.tiles_down, plan.band);

@@ -105,8 +105,6 @@ TileKernelPtr make_tile_kernel(const TileSpec& spec);
 // registers for.
 int64_t tile_lanes(Level level, DType dtype);
 int64_t max_tile_rows(Level level, int64_t vectors);
-inline constexpr int64_t max_tile_vectors(Level level) {
-  return level == Level::v4 ? 12 : level == Level::v3 ? 4 : 4;
-}
+inline constexpr int64_t max_tile_vectors(Level level) { return level == Level::v4 ? 12 : 4; }
 
 }  // namespace keratin::cpu

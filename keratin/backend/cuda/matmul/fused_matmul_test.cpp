@@ -82,8 +82,8 @@ TEST(ReadEpilogue, RefusesOtherRegions) {
            "%3 = matmul(%0, %1) {} %4 = relu(%3) %5 = add(%4, %2) yield %5",
            "%3 = matmul(%0, %1) {} %4 = add(%3, %3) yield %4",
            "%3 = matmul(%0, %1) {} %4 = add(%3, %2) %5 = add(%4, %2) yield %5",
-           "%3 = transpose(%0) {permutation = [1,0]} %4 = matmul(%3, %3) {transpose_a = true} "
-           "%5 = add(%4, %2) yield %5",
+           "%3 = transpose(%0) {permutation = [1,0]} "  // NOLINT(bugprone-suspicious-missing-comma)
+           "%4 = matmul(%3, %3) {transpose_a = true} %5 = add(%4, %2) yield %5",
        })
     EXPECT_EQ(read(types, body), "nothing") << body;
   EXPECT_EQ(
