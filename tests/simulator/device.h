@@ -81,27 +81,42 @@ KERATIN_ONE(asin)
 KERATIN_ONE(asinh)
 KERATIN_ONE(atan)
 KERATIN_ONE(atanh)
+KERATIN_ONE(cbrt)
 KERATIN_ONE(ceil)
 KERATIN_ONE(cos)
 KERATIN_ONE(cosh)
 KERATIN_ONE(erf)
+KERATIN_ONE(erfc)
 KERATIN_ONE(exp)
 KERATIN_ONE(exp2)
 KERATIN_ONE(expm1)
 KERATIN_ONE(floor)
+KERATIN_ONE(lgamma)
 KERATIN_ONE(log)
+KERATIN_ONE(log10)
 KERATIN_ONE(log1p)
 KERATIN_ONE(log2)
+KERATIN_ONE(logb)
 KERATIN_ONE(nearbyint)
+KERATIN_ONE(rint)
+KERATIN_ONE(round)
 KERATIN_ONE(sin)
 KERATIN_ONE(sinh)
 KERATIN_ONE(sqrt)
 KERATIN_ONE(tan)
 KERATIN_ONE(tanh)
+KERATIN_ONE(tgamma)
 KERATIN_ONE(trunc)
 KERATIN_TWO(atan2)
+KERATIN_TWO(copysign)
+KERATIN_TWO(fdim)
+KERATIN_TWO(fmax)
+KERATIN_TWO(fmin)
 KERATIN_TWO(fmod)
+KERATIN_TWO(hypot)
+KERATIN_TWO(nextafter)
 KERATIN_TWO(pow)
+KERATIN_TWO(remainder)
 #undef KERATIN_ONE
 #undef KERATIN_TWO
 
@@ -120,6 +135,8 @@ inline bool isinf(float x) { return __builtin_isinf(x); }
 inline bool isinf(double x) { return __builtin_isinf(x); }
 inline bool isnan(float x) { return __builtin_isnan(x); }
 inline bool isnan(double x) { return __builtin_isnan(x); }
+inline bool signbit(float x) { return __builtin_signbit(x); }
+inline bool signbit(double x) { return __builtin_signbit(x); }
 
 // A type for numbers of two others, as CUDA's overloads have it.
 #define KERATIN_ORDER(A, B)                           \
