@@ -133,6 +133,22 @@ unsigned blocks_for(int64_t count) {
       std::clamp<int64_t>((count + block_size - 1) / block_size, 1, max_blocks));
 }
 
+std::string include_of(std::string_view file) {
+  return text("#include \"keratin/backend/cuda/kernels/", file, "\"\n");
+}
+
+Source element_kernel(const Node& node, int64_t count, const ElementCall& call) {
+  Source source;
+  source.name = node.name();
+  source.checks_indices = call.checks_indices;
+  source.code = text(call.definitions, "using Index = ", index_type(node, count), ";\n");
+  source.code += function(node, source, "kernel",
+                          text("  ", call.function, "(Index(", count, "), ", call.operands,
+                               call.checks_indices ? ", fault, tag" : "", ");\n"));
+  if (count > 0) source.launches = {{"kernel", blocks_for(count)}};
+  return source;
+}
+
 Source element_kernel(const Node& node, int64_t count, const std::string& body,
                       bool checks_indices) {
   Source source;

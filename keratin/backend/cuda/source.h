@@ -134,6 +134,17 @@ Source element_kernel(const Node& node, const std::string& body, bool checks_ind
 Source element_kernel(const Node& node, int64_t count, const std::string& body,
                       bool checks_indices = false);
 
+// The same by a function of a file of kernels/, which `definitions` includes: it is called with the
+// count of elements, the operands and, where indices are checked, `fault` and `tag`.
+struct ElementCall {
+  std::string definitions, function, operands;
+  bool checks_indices = false;
+};
+Source element_kernel(const Node& node, int64_t count, const ElementCall& call);
+
+// The line that includes a file of kernels/.
+std::string include_of(std::string_view file);
+
 unsigned blocks_for(int64_t count);
 
 }  // namespace keratin::cuda

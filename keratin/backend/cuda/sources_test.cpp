@@ -199,6 +199,24 @@ TEST_F(CudaSources, Moments) {
     }
 }
 
+// Positions that 32 bits do not hold.
+TEST_F(CudaSources, OfManyElements) {
+  Module m;
+  const Value x = m.input({DType::f16, {4096, 512, 512, 2}}), at = m.input({DType::i32, {3}});
+  m.output(ops::avg_pool(x, {.window = {2, 2}}));
+  m.output(ops::conv(x, m.input({DType::f16, {1, 1, 2, 3}}), {}));
+  m.output(ops::cumsum(x, {.axis = 3}));
+  m.output(ops::argmax(x, 3));
+  m.output(ops::argsort(x, {.axis = 3}));
+  m.output(ops::scatter_add(x, at, m.input({DType::f16, {3, 512, 512, 2}}), 0));
+  m.output(ops::matmul(x, m.input({DType::f16, {2, 2}})));
+  m.output(ops::random_bits(m.input({DType::i64, {2}}), {int64_t{1} << 33}));
+  for (const std::string& code : sources_of(m)) {
+    EXPECT_NE(code.find("using Index = long long;"), std::string::npos) << code;
+    expect_compiles(code);
+  }
+}
+
 // The kernels around cuDNN's: transposed filters, padding, more channels.
 TEST_F(CudaSources, ConvolutionsByCudnn) {
   for (DType dtype : {DType::f32, DType::bf16}) {

@@ -10,33 +10,20 @@
 // Convolutions and pooling, straight from their definitions: see kernels/windows.cu.
 namespace keratin::cuda {
 
-std::string define_windows(const WindowAxes& axes, const WindowChannels& c) {
+std::string layout_of(const WindowAxes& axes, const WindowChannels& c) {
   std::string list;
   for (const ops::WindowAxis& a : axes)
     list += text(list.empty() ? "" : ", ", "{", a.input, ", ", a.window, ", ", a.output, ", ",
                  a.stride, ", ", a.dilation, ", ", a.low, "}");
-  return text("#include \"keratin/backend/cuda/kernels/windows.cu\"\n",
-              "constexpr windows::Layout layout = {{", list, "}, ", c.channels, ", ", c.outputs,
-              ", ", c.groups, "};\n");
+  return text("{{", list, "}, ", c.channels, ", ", c.outputs, ", ", c.groups, "}");
+}
+
+std::string define_windows(const WindowAxes& axes, const WindowChannels& channels) {
+  return text(include_of("windows.cu"),
+              "constexpr windows::Layout layout = ", layout_of(axes, channels), ";\n");
 }
 
 namespace {
-
-// Calls windows::<function>, which has more template arguments, with a count of elements and the
-// operands.
-Source write_call(const Node& node, const std::string& windows, const std::string& function_name,
-                  int64_t count, std::initializer_list<Argument> operands) {
-  std::string list;
-  for (const Argument& operand : operands) list += text(", ", operand);
-  Source source;
-  source.name = node.name();
-  source.code =
-      text(windows, function(node, source, "kernel",
-                             text("  windows::", function_name, "(", index_type(node, count), "(",
-                                  count, ")", list, ");\n")));
-  if (count > 0) source.launches = {{"kernel", blocks_for(count)}};
-  return source;
-}
 
 std::string windows_of(const ops::ConvGeometry& g) {
   return define_windows(g.axes, {.channels = g.channels, .outputs = g.outputs, .groups = g.groups});
@@ -44,14 +31,16 @@ std::string windows_of(const ops::ConvGeometry& g) {
 
 Source write_conv(const Node& node) {
   const auto p = arguments<ops::ConvOperands>(node);
-  return write_call(node, windows_of(ops::conv_geometry(node)), "conv<layout>",
-                    node.type().shape.count(), {p.x, p.filter, p.y});
+  return element_kernel(node, node.type().shape.count(),
+                        {windows_of(ops::conv_geometry(node)), "windows::conv<layout>",
+                         text(p.x, ", ", p.filter, ", ", p.y)});
 }
 
 Source write_conv_grad_input(const Node& node) {
   const auto p = arguments<ops::ConvGradInputOperands>(node);
-  return write_call(node, windows_of(ops::conv_geometry(node)), "conv_grad_input<layout>",
-                    node.type().shape.count(), {p.dy, p.filter, p.dx});
+  return element_kernel(node, node.type().shape.count(),
+                        {windows_of(ops::conv_geometry(node)), "windows::conv_grad_input<layout>",
+                         text(p.dy, ", ", p.filter, ", ", p.dx)});
 }
 
 // One block per element of the filter.
@@ -59,8 +48,9 @@ Source write_conv_grad_filter(const Node& node) {
   const auto p = arguments<ops::ConvGradFilterOperands>(node);
   const ops::ConvGeometry g = ops::conv_geometry(node);
   Source source =
-      write_call(node, windows_of(g), text("conv_grad_filter<layout, ", block_size, ">"),
-                 g.batch * outputs_of(g.axes), {p.x, p.dy, p.dfilter});
+      element_kernel(node, g.batch * outputs_of(g.axes),
+                     {windows_of(g), text("windows::conv_grad_filter<layout, ", block_size, ">"),
+                      text(p.x, ", ", p.dy, ", ", p.dfilter)});
   const int64_t elements = node.type().shape.count();
   source.launches.clear();
   if (elements > 0) source.launches = {{"kernel", static_cast<unsigned>(elements)}};
@@ -87,34 +77,39 @@ Source write_max_pool(const Node& node) {
   const auto p = arguments<ops::MaxPoolOperands>(node);
   const ops::PoolGeometry g = ops::pool_geometry(node);
   const int64_t width = channels_together(node, g.channels);
-  return write_call(node, windows_of(g), text("max_pool<layout, ", width, ">"),
-                    node.type().shape.count() / width, {p.x, p.y, p.where});
+  return element_kernel(node, node.type().shape.count() / width,
+                        {windows_of(g), text("windows::max_pool<layout, ", width, ">"),
+                         text(p.x, ", ", p.y, ", ", p.where)});
 }
 
 Source write_max_unpool(const Node& node) {
   const auto p = arguments<ops::MaxUnpoolOperands>(node);
   const ops::PoolGeometry g = ops::pool_geometry(node);
   const int64_t width = channels_together(node, g.channels);
-  return write_call(node, windows_of(g), text("max_unpool<layout, ", width, ">"),
-                    node.type().shape.count() / width, {p.dy, p.where, p.dx});
+  return element_kernel(node, node.type().shape.count() / width,
+                        {windows_of(g), text("windows::max_unpool<layout, ", width, ">"),
+                         text(p.dy, ", ", p.where, ", ", p.dx)});
 }
 
 Source write_max_repool(const Node& node) {
   const auto p = arguments<ops::MaxRepoolOperands>(node);
-  return write_call(node, windows_of(ops::pool_geometry(node)), "max_repool<layout>",
-                    node.type().shape.count(), {p.x, p.where, p.y});
+  return element_kernel(node, node.type().shape.count(),
+                        {windows_of(ops::pool_geometry(node)), "windows::max_repool<layout>",
+                         text(p.x, ", ", p.where, ", ", p.y)});
 }
 
 Source write_avg_pool(const Node& node) {
   const auto [x, y] = arguments<UnaryOperands>(node);
-  return write_call(node, windows_of(ops::pool_geometry(node)), "avg_pool<layout>",
-                    node.type().shape.count(), {x, y});
+  return element_kernel(
+      node, node.type().shape.count(),
+      {windows_of(ops::pool_geometry(node)), "windows::avg_pool<layout>", text(x, ", ", y)});
 }
 
 Source write_avg_pool_grad(const Node& node) {
   const auto [dy, dx] = arguments<UnaryOperands>(node);
-  return write_call(node, windows_of(ops::pool_geometry(node)), "avg_pool_grad<layout>",
-                    node.type().shape.count(), {dy, dx});
+  return element_kernel(
+      node, node.type().shape.count(),
+      {windows_of(ops::pool_geometry(node)), "windows::avg_pool_grad<layout>", text(dy, ", ", dx)});
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ struct WindowChannels {
   int64_t channels = 1, outputs = channels, groups = 1;
 };
 std::string define_windows(const WindowAxes& axes, const WindowChannels& channels);
+// The numbers of such a layout, in braces.
+std::string layout_of(const WindowAxes& axes, const WindowChannels& channels);
 
 // From the spatial output `o` and the element `k` of its window: `x`, the spatial input, and
 // whether it is `inside`.

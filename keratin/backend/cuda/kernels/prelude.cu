@@ -68,6 +68,19 @@ To convert(From value) {
   }
 }
 
+// The threads of a block, unless a kernel says otherwise; as in source.h.
+constexpr int block_size = 256;
+
+// Calls f(i) for the elements of this thread.
+template <class Index, class F>
+void for_each_element(Index count, F f) {
+  constexpr Index threads = block_size;
+  for (Index i = blockIdx.x * threads + threadIdx.x; i < count; i += gridDim.x * threads) f(i);
+}
+
+// A size that may be 0, as a divisor.
+constexpr int64_t divisor(int64_t size) { return size > 0 ? size : 1; }
+
 // Neighbours that are moved together; `size` is a power of two.
 template <class T, int size>
 struct alignas(sizeof(T) * size) Pack {

@@ -80,13 +80,6 @@ Position<Index> find_output(Index x, Index k, Position<Index> found = {true, 0})
   }
 }
 
-// Calls f(i) for the elements of this thread.
-template <class Index, class F>
-void for_each_element(Index count, F f) {
-  constexpr Index threads = 256;
-  for (Index i = blockIdx.x * threads + threadIdx.x; i < count; i += gridDim.x * threads) f(i);
-}
-
 // y[n, o, c] = Σ x[n, under (o, k), d] · filter[k, d, c]
 template <Layout l, class Index, class T>
 void conv(Index count, const T* x, const T* filter, T* y) {
