@@ -14,6 +14,9 @@ struct ConvEpilogue {
   std::string scale, shift;  // expressions of output channel `o`
   std::optional<size_t> added;
   bool relu = false;
+
+  // What follows conv · scale, for element `at` of the result in channel `o`.
+  std::string after(std::string scaled, std::string_view at) const;
 };
 
 // A step that is a convolution, a gradient of one, or a fused region that one leads, with the

@@ -96,6 +96,12 @@ class Reader {
 
 }  // namespace
 
+std::string ConvEpilogue::after(std::string scaled, std::string_view at) const {
+  if (!shift.empty()) scaled += " + " + shift;
+  if (added) scaled += text(" + load(p", *added, "[", at, "])");
+  return relu ? text("scalar::Relu{}(", scaled, ")") : scaled;
+}
+
 std::optional<ConvJob> conv_job(const Node& node) {
   if (const auto kind = kind_of(node)) {
     switch (*kind) {
