@@ -25,50 +25,7 @@ struct Windows {
         width(window_of(g.axes) * g.channels) {}
 
   int64_t count() const { return positions * width; }
-  std::string define() const {
-    return define_windows(g.axes, {.channels = g.channels, .outputs = g.outputs});
-  }
 };
-
-std::string matrix(const ConvJob& job, const char* qualifier) {
-  return text("reinterpret_cast<", qualifier, storage_type(job.dtype()), "*>(p", job.scratch(),
-              ")");
-}
-
-// Gathers the matrix, as many channels at a time as 16 bytes hold.
-Source gather_windows(const ConvJob& job, const Windows& w) {
-  const auto together = static_cast<int64_t>(16 / size_of(job.dtype()));
-  const bool fits = w.g.channels % together == 0 && alignment_of(job.type_of(job.x)) >= 16;
-  const int64_t width = fits ? together : 1, channels = w.g.channels / width;
-  const std::string pack = text("Pack<", storage_type(job.dtype()), ", ", width, ">");
-  Source source = element_kernel(
-      job.node, w.count() / width,
-      text("    const Index c = i % Index(", channels, "), k = i / Index(", channels, ") % Index(",
-           window_of(w.g.axes), "), place = i / Index(", w.width / width, "), o = place % Index(",
-           outputs_of(w.g.axes), "), n = place / Index(", outputs_of(w.g.axes), ");\n", find_input,
-           "    ", pack, " under = {};\n    if (inside) under = ", "*reinterpret_cast<const ", pack,
-           "*>(p", job.x, " + ((n * Index(", inputs_of(w.g.axes), ") + x) * Index(", channels,
-           ") + c) * Index(", width, "));\n    *reinterpret_cast<", pack, "*>(", matrix(job, ""),
-           " + i * Index(", width, ")) = under;\n"));
-  source.code = w.define() + source.code;
-  return source;
-}
-
-// The gradient of the input: each element adds up its elements of the matrix's gradient.
-Source scatter_windows(const ConvJob& job, const Windows& w) {
-  const DType dtype = job.dtype();
-  Source source = element_kernel(
-      job.node, text("    const Index c = i % Index(", w.g.channels, "), x = i / Index(",
-                     w.g.channels, ") % Index(", inputs_of(w.g.axes), "), n = i / Index(",
-                     w.g.channels * inputs_of(w.g.axes), ");\n    ", compute_type(dtype),
-                     " total = 0;\n    for (Index k = 0; k < ", window_of(w.g.axes), "; ++k) {\n",
-                     find_output, "      if (inside) total += load(", matrix(job, "const "),
-                     "[((n * Index(", outputs_of(w.g.axes), ") + o) * Index(", window_of(w.g.axes),
-                     ") + k) * Index(", w.g.channels, ") + c]);\n    }\n    p", job.x,
-                     "[i] = ", storage_type(dtype), "(total);\n"));
-  source.code = w.define() + source.code;
-  return source;
-}
 
 class WindowsStep final : public Kernel {
  public:
@@ -172,7 +129,23 @@ std::optional<std::string> refuses_im2col(const ops::ConvGeometry& g) {
 
 Source write_im2col(const ConvJob& job) {
   const Windows w(ops::conv_geometry(job.conv));
-  return job.kind == ConvKind::grad_input ? scatter_windows(job, w) : gather_windows(job, w);
+  const std::string matrix =
+      text("reinterpret_cast<", storage_type(job.dtype()), "*>(p", job.scratch(), ")");
+  const auto call = [&](const std::string& function, const std::string& operands) {
+    const WindowChannels channels{.channels = w.g.channels, .outputs = w.g.outputs};
+    return ElementCall{define_windows(w.g.axes, channels) + include_of("im2col.cu"), function,
+                       operands};
+  };
+  if (job.kind == ConvKind::grad_input)
+    return element_kernel(job.node, job.node.type().shape.count(),
+                          call("im2col::scatter<layout>", text(matrix, ", p", job.x)));
+  // As many channels at a time as 16 bytes hold.
+  const auto together = static_cast<int64_t>(16 / size_of(job.dtype()));
+  const bool fits = w.g.channels % together == 0 && alignment_of(job.type_of(job.x)) >= 16;
+  const int64_t width = fits ? together : 1;
+  return element_kernel(
+      job.node, w.count() / width,
+      call(text("im2col::gather<layout, ", width, ">"), text("p", job.x, ", ", matrix)));
 }
 
 std::unique_ptr<Kernel> make_im2col(const ConvJob& job, const KernelOptions& options) {
