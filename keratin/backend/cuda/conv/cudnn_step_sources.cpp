@@ -5,6 +5,7 @@
 #include "keratin/backend/cuda/conv/window_source.h"
 #include "keratin/base/text.h"
 
+// The kernels around cuDNN's: see kernels/cudnn_layouts.cu.
 namespace keratin::cuda {
 
 namespace {
@@ -14,15 +15,6 @@ constexpr size_t alignment = 256;
 
 size_t aligned(int64_t count, DType dtype) {
   return (static_cast<size_t>(count) * size_of(dtype) + alignment - 1) / alignment * alignment;
-}
-
-void add_loop(Source& source, const Node& node, const char* name, int64_t count,
-              const std::string& body) {
-  source.code += function(
-      node, source, name,
-      text("  for (Index i = blockIdx.x * Index(", block_size, ") + threadIdx.x; i < Index(", count,
-           "); i += gridDim.x * Index(", block_size, ")) {\n", body, "  }\n"));
-  source.launches.push_back({name, blocks_for(count)});
 }
 
 class Writer {
@@ -43,18 +35,25 @@ class Writer {
     sources_.prepare.scratch_bytes = sources_.prepared_filter + sources_.shift;
     for (Source* source : {&sources_.prepare, &sources_.before, &sources_.after}) {
       source->name = job.node.name();
-      source->code = text("using Index = ", index(), ";\n");
+      source->code = text(include_of("cudnn_layouts.cu"), "constexpr cudnn::Change change = {",
+                          layout(g_), ", ", layout(padded_), ", {", fold_[0], ", ", fold_[1], ", ",
+                          fold_[2], "}};\nusing Index = ", index(), ";\n");
     }
   }
 
   ConvSources write() {
-    Source& filter = kind_ == ConvKind::grad_filter ? sources_.after : sources_.prepare;
+    const bool back = kind_ == ConvKind::grad_filter;
     if (padded_.channels == g_.channels)
-      turn_filter(filter);
+      turn_filter(back ? sources_.after : sources_.prepare);
+    else if (back)
+      narrow_filter(sources_.after);
     else
-      turn_and_widen_filter(filter);
-    if (pads() && kind_ == ConvKind::grad_input) crop(sources_.after);
-    if (pads() && kind_ != ConvKind::grad_input) pad(sources_.before);
+      widen_filter(sources_.prepare);
+    const std::string own = text("p", job_.x), wide = scratch(sources_.filter_grad);
+    if (pads() && kind_ == ConvKind::grad_input)
+      add_call(sources_.after, "crop", "crop<change>", count_of(g_), text(wide, ", ", own));
+    if (pads() && kind_ != ConvKind::grad_input)
+      add_call(sources_.before, "pad", "pad<change>", count_of(padded_), text(own, ", ", wide));
     if (job_.epilogue && !fused_) add_epilogue(sources_.after, job_, false);
     return std::move(sources_);
   }
@@ -79,21 +78,29 @@ class Writer {
                 ")");
   }
   std::string filter() const { return text("p", job_.w); }
-  std::string image() const { return text("p", job_.x); }
-  // An element of the filter of output o, times the scale.
-  std::string scaled(const std::string& element) const {
-    if (!job_.epilogue || job_.epilogue->scale.empty()) return element;
-    return text(storage_type(dtype_), "(load(", element, ") * ", job_.epilogue->scale, ")");
-  }
 
-  // The shift of output o, for cuDNN.
-  std::string write_shift() const {
+  static std::string layout(const ops::ConvGeometry& g) {
+    return layout_of(g.axes, {.channels = g.channels, .outputs = g.outputs, .groups = g.groups});
+  }
+  int64_t added(size_t axis) const { return g_.axes[axis].low - padded_.axes[axis].low; }
+
+  // The scale and the shift of the epilogue, as functions of output o; the shift is for cuDNN.
+  std::string scaled() const {
+    const std::string_view type = storage_type(dtype_);
+    const bool scales = job_.epilogue && !job_.epilogue->scale.empty();
+    return text("[&](", type, " element, Index o) { return ",
+                scales ? text(type, "(load(element) * ", job_.epilogue->scale, ")") : "element",
+                "; }");
+  }
+  std::string store_shift() const {
+    if (!fused_) return "[&](Index) {}";
     const std::string& shift = job_.epilogue->shift;
-    return text("reinterpret_cast<float*>(p", job_.scratch(), " + ", sources_.prepared_filter,
-                ")[o] = ", shift.empty() ? "0" : shift, ";\n");
+    return text("[&](Index o) { reinterpret_cast<float*>(p", job_.scratch(), " + ",
+                sources_.prepared_filter, ")[o] = ", shift.empty() ? "0" : shift, "; }");
   }
+  std::string functions() const { return text(",\n      ", scaled(), ",\n      ", store_shift()); }
 
-  // Transposes a matrix tile by tile, from or to the beginning of the scratch memory.
+  // From or to the beginning of the scratch memory.
   void turn_filter(Source& source) {
     int64_t rows = window_of(g_.axes) * g_.channels / g_.groups, columns = g_.outputs;
     std::string from = filter(), to = scratch(0);
@@ -101,113 +108,28 @@ class Writer {
       std::swap(rows, columns);
       std::swap(from, to);
     }
-    source.code += function(
-        node_, source, "turn_filter",
-        text("  __shared__ ", storage_type(dtype_), " tile[", tile, "][", tile + 1,
-             "];\n  const Index row = blockIdx.x * Index(", tile, "), column = blockIdx.y * Index(",
-             tile, ");\n  for (int j = threadIdx.y; j < ", tile, "; j += ", tile_rows,
-             ")\n    if (row + j < ", rows, " && column + threadIdx.x < ", columns,
-             ") tile[j][threadIdx.x] = ", from, "[(row + j) * Index(", columns,
-             ") + column + threadIdx.x];\n  __syncthreads();\n  for (int j = threadIdx.y; j < ",
-             tile, "; j += ", tile_rows, ")\n    if (const Index o = column + j; o < ", columns,
-             " && row + threadIdx.x < ", rows, ") ", to, "[(column + j) * Index(", rows,
-             ") + row + threadIdx.x] = ", scaled("tile[threadIdx.x][j]"), ";\n",
-             !fused_ ? ""
-                     : text("  if (const Index o = column + threadIdx.x; blockIdx.x == 0 && "
-                            "threadIdx.y == 0 && o < ",
-                            columns, ") ", write_shift())));
+    source.code += function(node_, source, "turn_filter",
+                            text("  cudnn::turn<", tile, ", ", tile_rows, ">(Index(", rows,
+                                 "), Index(", columns, "), ", from, ", ", to, functions(), ");\n"));
     const auto tiles = [](int64_t size) { return static_cast<unsigned>((size + tile - 1) / tile); };
     source.launches.push_back({"turn_filter", tiles(rows), tiles(columns), tile, tile_rows});
   }
-
-  // Filters of few channels, padded with zeros; the gradients of these are dropped.
-  void turn_and_widen_filter(Source& source) {
-    const int64_t depth = g_.channels, wide = padded_.channels, window = window_of(padded_.axes);
-    if (kind_ == ConvKind::grad_filter) {
-      std::string place = "0", offset = "0";
-      for (size_t axis = 0; axis < 3; ++axis) {
-        const std::string k = coordinate(cuda::window(g_.axes), axis, "k");
-        place = text("(", place, " * Index(", padded_.axes[axis].window, ") + ", k, " / Index(",
-                     fold_[axis], "))");
-        offset =
-            text("(", offset, " * Index(", fold_[axis], ") + ", k, " % Index(", fold_[axis], "))");
-      }
-      add_loop(source, "turn_filter", g_.outputs * window_of(g_.axes) * depth,
-               text("    const Index o = i % Index(", g_.outputs, "), c = i / Index(", g_.outputs,
-                    ") % Index(", depth, "), k = i / Index(", g_.outputs * depth, ");\n    ",
-                    filter(), "[i] = ", scratch(0), "[(o * Index(", window, ") + ", place,
-                    ") * Index(", wide, ") + ", offset, " * Index(", depth, ") + c];\n"));
-      return;
-    }
-    std::string found = text("c < Index(", folded() * depth, ")"), k = "0";
-    for (size_t axis = 0; axis < 3; ++axis) {
-      const std::string own = text("(", coordinate(cuda::window(padded_.axes), axis, "place"),
-                                   " * Index(", fold_[axis], ") + ", offset_of(axis), ")");
-      found += text(" && ", own, " < Index(", g_.axes[axis].window, ")");
-      k = text("(", k, " * Index(", g_.axes[axis].window, ") + ", own, ")");
-    }
-    const std::string element = text(filter(), "[(", k, " * Index(", depth, ") + c % Index(", depth,
-                                     ")) * Index(", g_.outputs, ") + o]");
-    add_loop(source, "turn_filter", g_.outputs * window * wide,
-             text("    const Index c = i % Index(", wide, "), place = i / Index(", wide,
-                  ") % Index(", window, "), o = i / Index(", wide * window, ");\n    ", scratch(0),
-                  "[i] = ", found, " ? ", scaled(element), " : ", storage_type(dtype_), "(0);\n",
-                  !fused_ ? "" : text("    if (c == 0 && place == 0) ", write_shift())));
+  void widen_filter(Source& source) {
+    add_call(source, "turn_filter", "turn_and_widen<change>",
+             g_.outputs * window_of(padded_.axes) * padded_.channels,
+             text(filter(), ", ", scratch(0), functions()));
+  }
+  void narrow_filter(Source& source) {
+    add_call(source, "turn_filter", "turn_and_narrow<change>",
+             g_.outputs * window_of(g_.axes) * g_.channels, text(scratch(0), ", ", filter()));
   }
 
-  int64_t folded() const { return fold_[0] * fold_[1] * fold_[2]; }
-  // The neighbour along an axis that channel c of the padded image stands for.
-  std::string offset_of(size_t axis) const {
-    int64_t inner = g_.channels;
-    for (size_t later = axis + 1; later < 3; ++later) inner *= fold_[later];
-    return text("c / Index(", inner, ") % Index(", fold_[axis], ")");
-  }
-
-  // The padding in front of the image.
-  int64_t added(size_t axis) const { return g_.axes[axis].low - padded_.axes[axis].low; }
-
-  // Element i of an image: its channel c, sample n and spatial position x.
-  static std::string split(const ops::ConvGeometry& g) {
-    return text("    const Index c = i % Index(", g.channels, "), x = i / Index(", g.channels,
-                ") % Index(", inputs_of(g.axes), "), n = i / Index(",
-                inputs_of(g.axes) * g.channels, ");\n");
-  }
-  static std::string position(const ops::ConvGeometry& g, const std::string& channel) {
-    return text("(((n * Index(", g.axes[0].input, ") + x0) * Index(", g.axes[1].input,
-                ") + x1) * Index(", g.axes[2].input, ") + x2) * Index(", g.channels, ") + ",
-                channel);
-  }
-
-  void pad(Source& source) {
-    std::string body = split(padded_), inside = text("c < Index(", folded() * g_.channels, ")");
-    for (size_t axis = 0; axis < 3; ++axis) {
-      body += text("    const Index x", axis, " = ", coordinate(inputs(padded_.axes), axis, "x"),
-                   " * Index(", fold_[axis], ") + ", offset_of(axis), " - (", added(axis), ");\n");
-      inside += text(" && x", axis, " >= 0 && x", axis, " < Index(", g_.axes[axis].input, ")");
-    }
-    add_loop(source, "pad", count_of(padded_),
-             text(body, "    ", scratch(sources_.filter_grad), "[i] = ", inside, " ? ", image(),
-                  "[", position(g_, text("c % Index(", g_.channels, ")")),
-                  "] : ", storage_type(dtype_), "(0);\n"));
-  }
-
-  void crop(Source& source) {
-    std::string body = split(g_), inside = "true", offset = "0";
-    for (size_t axis = 0; axis < 3; ++axis) {
-      body += text("    const Index t", axis, " = ", coordinate(inputs(g_.axes), axis, "x"), " + (",
-                   added(axis), "), x", axis, " = t", axis, " / Index(", fold_[axis], ");\n");
-      inside += text(" && t", axis, " >= 0 && x", axis, " < Index(", padded_.axes[axis].input, ")");
-      offset = text("(", offset, " * Index(", fold_[axis], ") + t", axis, " % Index(", fold_[axis],
-                    "))");
-    }
-    add_loop(source, "crop", count_of(g_),
-             text(body, "    ", image(), "[i] = ", inside, " ? ", scratch(sources_.filter_grad),
-                  "[", position(padded_, text(offset, " * Index(", g_.channels, ") + c")),
-                  "] : ", storage_type(dtype_), "(0);\n"));
-  }
-
-  void add_loop(Source& source, const char* name, int64_t count, const std::string& body) const {
-    keratin::cuda::add_loop(source, node_, name, count, body);
+  // A kernel `name` that calls a function of kernels/cudnn_layouts.cu.
+  void add_call(Source& source, const char* name, const char* called, int64_t count,
+                const std::string& operands) const {
+    source.code += function(node_, source, name,
+                            text("  cudnn::", called, "(Index(", count, "), ", operands, ");\n"));
+    source.launches.push_back({name, blocks_for(count)});
   }
 
   const ConvJob& job_;
@@ -259,15 +181,15 @@ ConvSources conv_sources(const ConvJob& job, const CudnnShape& shape, bool fused
 
 void add_epilogue(Source& source, const ConvJob& job, bool with_scale) {
   const ConvEpilogue& e = *job.epilogue;
+  const Shape& shape = job.node.type().shape;
   std::string value = text("load(p", job.y, "[i])");
   if (with_scale && !e.scale.empty()) value += " * " + e.scale;
-  if (!e.shift.empty()) value += " + " + e.shift;
-  if (e.added) value += text(" + load(p", *e.added, "[i])");
-  if (e.relu) value = text("scalar::Relu{}(", value, ")");
-  const Shape& shape = job.node.type().shape;
-  add_loop(source, job.node, "finish", shape.count(),
-           text("    const Index o = i % Index(", shape.back(), ");\n    p", job.y,
-                "[i] = ", storage_type(job.dtype()), "(", value, ");\n"));
+  source.code += function(
+      job.node, source, "finish",
+      text("  for_each_element(Index(", shape.count(),
+           "), [&](Index i) {\n    const Index o = i % ", "Index(", shape.back(), ");\n    p",
+           job.y, "[i] = ", storage_type(job.dtype()), "(", e.after(value, "i"), ");\n  });\n"));
+  source.launches.push_back({"finish", blocks_for(shape.count())});
 }
 
 }  // namespace keratin::cuda

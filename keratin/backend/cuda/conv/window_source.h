@@ -12,9 +12,6 @@ inline int64_t inputs_of(const WindowAxes& a) { return a[0].input * a[1].input *
 inline int64_t outputs_of(const WindowAxes& a) { return a[0].output * a[1].output * a[2].output; }
 inline int64_t window_of(const WindowAxes& a) { return a[0].window * a[1].window * a[2].window; }
 
-inline Dims inputs(const WindowAxes& a) { return {a[0].input, a[1].input, a[2].input}; }
-inline Dims window(const WindowAxes& a) { return {a[0].window, a[1].window, a[2].window}; }
-
 // Includes kernels/windows.cu and defines its `layout`. `channels` are those of the input,
 // `outputs` those of the output.
 struct WindowChannels {
@@ -23,15 +20,5 @@ struct WindowChannels {
 std::string define_windows(const WindowAxes& axes, const WindowChannels& channels);
 // The numbers of such a layout, in braces.
 std::string layout_of(const WindowAxes& axes, const WindowChannels& channels);
-
-// From the spatial output `o` and the element `k` of its window: `x`, the spatial input, and
-// whether it is `inside`.
-inline constexpr std::string_view find_input =
-    "      const auto [inside, x] = windows::find_input<layout>(o, k);\n";
-
-// From the spatial input `x` and `k`: `o`, the output that has x under element k of its window, and
-// whether it is `inside`.
-inline constexpr std::string_view find_output =
-    "      const auto [inside, o] = windows::find_output<layout>(x, k);\n";
 
 }  // namespace keratin::cuda
