@@ -12,22 +12,13 @@ namespace {
 
 Line line_of(const Node& node) { return {node.type().shape, node.attr<ops::SortAttrs>().axis}; }
 
-// An element's position is the number of those that come before it: best for short lines.
+// Best for short lines.
 Source write_counting_argsort(const Node& node) {
   const auto [x, y] = arguments<UnaryOperands>(node);
-  const bool descending = node.attr<ops::SortAttrs>().descending;
-  const Line line = line_of(node);
-  const int64_t step = std::max<int64_t>(line.inner, 1), size = std::max<int64_t>(line.size, 1);
+  const char* descending = node.attr<ops::SortAttrs>().descending ? "true" : "false";
   return element_kernel(
-      node,
-      text("    const Index in = i % Index(", step, "), k = i / Index(", step, ") % Index(", size,
-           "), base = i / Index(", step * size, ") * Index(", step * size,
-           ") + in;\n    const auto x = load(", x, "[i]);\n    Index before = 0;\n",
-           "    for (Index j = 0; j < ", size, "; ++j) {\n      const auto y = load(", x,
-           "[base + j * ", "Index(", step, ")]);\n      const bool nans = x != x && y != y;\n",
-           "      const bool first = x != x ? y == y : y == y && y ", descending ? ">" : "<",
-           " x;\n      if (first || ((y == x || nans) && j < k)) ++before;\n    }\n", "    ", y,
-           "[base + before * Index(", step, ")] = k;\n"));
+      node, node.type().shape.count(),
+      {line_of(node).define(), text("lines::argsort<layout, ", descending, ">"), text(x, ", ", y)});
 }
 
 Source write_radix_argsort(const Node& node) {
@@ -38,24 +29,20 @@ Source write_radix_argsort(const Node& node) {
   const auto bits = static_cast<int>(8 * size_of(is_float(dtype) && size_of(dtype) < 4
                                                      ? DType::f32  // what arithmetic is done in
                                                      : dtype));
-  const int64_t inner = line.inner, lines = line.outer * inner;
-  const std::string at = text("(line / Index(", inner, ") * Index(", line.size, ") + i) * Index(",
-                              inner, ") + line % Index(", inner, ")");
+  const int64_t lines = line.outer * line.inner;
   RadixSort sort{.items = line.size,
                  .lines = lines,
                  .bits = std::max(bits, 32),
                  .wide = bits > 32,
-                 .key = text("sorting::sort_key<", descending ? "true" : "false", ">(load(", x, "[",
-                             at, "]))")};
+                 .key = text("sorting::sort_key<", descending ? "true" : "false", ">(load(", x,
+                             "[layout.at(line, i)]))")};
   Source source;
   source.name = node.name();
-  source.code = text("using Index = ", index_type(node), ";\n");
+  source.code = text(line.define(), "using Index = ", index_type(node), ";\n");
   sort.write(node, source);
   source.code +=
       function(node, source, "copy",
-               text("  const Index line = blockIdx.y;\n  const Index i = blockIdx.x * Index(",
-                    block_size, ") + threadIdx.x;\n  if (i < Index(", line.size, ")) ", y, "[", at,
-                    "] = (", sort.order, ")[line * Index(", line.size, ") + i];\n"));
+               text("  lines::store_order<layout, Index>(", sort.order, ", ", y, ");\n"));
   source.launches.push_back({"copy",
                              static_cast<unsigned>((line.size + block_size - 1) / block_size),
                              static_cast<unsigned>(lines)});

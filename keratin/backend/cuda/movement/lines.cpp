@@ -6,7 +6,7 @@
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
 
-// Ops that walk along one axis, and random numbers.
+// Ops that walk along one axis (kernels/lines.cu), and random numbers (kernels/random.cu).
 namespace keratin::cuda {
 
 namespace {
@@ -15,46 +15,34 @@ Source cumulate(const Node& node, const char* functor) {
   const auto [x, y] = arguments<UnaryOperands>(node);
   const auto& attrs = node.attr<ops::CumulativeAttrs>();
   const Line line(node.type().shape, attrs.axis);
-  const DType dtype = node.type().dtype;
-  const std::string k = attrs.reverse ? text("(", line.size, " - 1 - step)") : "step";
-  return element_kernel(
-      node, line.outer * line.inner,
-      text("    ", compute_type(dtype), " total = start_of<", compute_type(dtype), ">(", functor,
-           "{});\n    for (Index step = 0; step < ", line.size, "; ++step) {\n",
-           "      const Index at = ", line.at(k), ";\n      const auto next = ", functor,
-           "{}(total, load(", x, "[at]));\n      ", y, "[at] = ", storage_type(dtype), "(",
-           attrs.exclusive ? "total" : "next", ");\n      total = next;\n    }\n"));
+  const auto flag = [](bool on) { return on ? ", true" : ", false"; };
+  return element_kernel(node, line.outer * line.inner,
+                        {line.define(),
+                         text("lines::cumulate<layout, scalar::", functor, flag(attrs.exclusive),
+                              flag(attrs.reverse), ">"),
+                         text(x, ", ", y)});
 }
 
-// The first position whose element beats all before it; NaN beats everything.
-Source arg_extremum(const Node& node, const char* beats) {
+Source arg_extremum(const Node& node, bool largest) {
   const auto [x, y] = arguments<UnaryOperands>(node);
   const Line line(node.in().shape(), node.attr<ops::ArgAttrs>().axis);
   return element_kernel(
-      node, text("    long long best = 0;\n    auto known = load(", x, "[", line.at("0"), "]);\n",
-                 "    for (Index k = 1; k < ", line.size, "; ++k) {\n      const auto next = load(",
-                 x, "[", line.at("k"), "]);\n      if (known == known && (next != next || next ",
-                 beats, " known)) { best = k; known = next; }\n    }\n    ", y, "[i] = best;\n"));
+      node, node.type().shape.count(),
+      {line.define(), text("lines::arg_extremum<layout, ", largest ? "true" : "false", ">"),
+       text(x, ", ", y)});
 }
 
-Source write_cumsum(const Node& node) { return cumulate(node, "scalar::Add"); }
-Source write_cumprod(const Node& node) { return cumulate(node, "scalar::Mul"); }
-Source write_argmax(const Node& node) { return arg_extremum(node, ">"); }
-Source write_argmin(const Node& node) { return arg_extremum(node, "<"); }
+Source write_cumsum(const Node& node) { return cumulate(node, "Add"); }
+Source write_cumprod(const Node& node) { return cumulate(node, "Mul"); }
+Source write_argmax(const Node& node) { return arg_extremum(node, true); }
+Source write_argmin(const Node& node) { return arg_extremum(node, false); }
 
-// A block of the generator gives four words. A key that begins in the middle of a block is rare:
-// then each word is computed alone.
 Source write_random_bits(const Node& node) {
   const auto [key, y] = arguments<ops::RandomBitsOperands>(node);
   const int64_t count = node.type().shape.count();
   return element_kernel(
       node, (count + 3) / 4,
-      text(
-          "    const uint64_t seed = uint64_t(", key, "[0]), first = uint64_t(", key, "[1]);\n",
-          "    PhiloxBlock block = {};\n    if (first % 4 == 0) block = philox_block(seed, first / "
-          "4 + uint64_t(i));\n    for (int e = 0; e < 4 && 4 * i + e < Index(",
-          count, "); ++e)\n      ", y, "[4 * i + e] = int(first % 4 == 0 ? block.word[e] : ",
-          "philox_bits(seed, first + uint64_t(4 * i + e)));\n"));
+      {include_of("random.cu"), text("random::bits<", count, ">"), text(key, ", ", y)});
 }
 
 }  // namespace

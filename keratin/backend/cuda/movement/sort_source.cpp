@@ -26,7 +26,7 @@ void RadixSort::write(const Node& node, Source& source) {
   keys = reserve(node, source, type, key_bytes);
   order = reserve(node, source, "unsigned", item_bytes);
 
-  source.code += "#include \"keratin/backend/cuda/kernels/sort.cu\"\n";
+  source.code += include_of("sort.cu");
   const std::string mine = text("blockIdx.y * Index(", items, ")");
   std::string key_at = text("[&](unsigned i) { return ", type, "(", key, "); }"), item_at = "i";
   for (int shift = 0; shift < std::max(bits, 1); shift += 8) {
