@@ -1,8 +1,34 @@
-// Adds up sorted updates. The sorted list is cut into chunks, so that threads share the updates of
-// one target; a second kernel joins runs of one target that cross chunks, in order.
+// Adds updates at positions that indices select: no atomics, so a sum is always the same.
 #pragma once
 
 namespace keratin::scattering {
+
+// What is indexed, as [outer, size, inner] around an axis, and how many indices there are along it;
+// written by movement/scatter.cpp.
+struct Layout {
+  int64_t size, inner, count;
+};
+
+// Every element looks for its updates, in the order of the indices. `along`: each update has an
+// index of its own.
+template <Layout l, bool along, class Index, class T, class I>
+void search(Index count, const T* x, const I* indices, const T* updates, T* y, long long* fault,
+            long long tag) {
+  constexpr Index size = divisor(l.size), inner = divisor(l.inner), most = divisor(l.count);
+  for_each_element(count, [&](Index i) {
+    const Index in = i % inner, k = i / inner % size, o = i / (inner * size);
+    compute_t<T> total = load(x[i]);
+    for (Index j = 0; j < Index(l.count); ++j) {
+      const Index at = (o * most + j) * inner + in;
+      if (Index(checked_index(indices[along ? at : j], l.size, fault, tag)) == k)
+        total = scalar::Add{}(total, load(updates[at]));
+    }
+    y[i] = T(total);
+  });
+}
+
+// Sorted updates are cut into chunks, so that threads share the updates of one target; a second
+// kernel joins runs of one target that cross chunks, in order.
 
 constexpr unsigned chunk = 64;
 

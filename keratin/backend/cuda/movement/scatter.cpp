@@ -8,29 +8,25 @@
 #include "keratin/ops/indexing_operands.h"
 #include "keratin/ops/records.h"
 
-// Additions at positions that indices select: no atomics, so a sum is always the same.
+// Additions at positions that indices select, by kernels/scatter.cu.
 namespace keratin::cuda {
 
 namespace {
 
 constexpr int64_t chunk = 64;  // as in kernels/scatter.cu
 
-// Every element looks for its updates, in the order of the indices: best for few updates.
+// Best for few updates.
 template <bool along>
 Source write_searching_scatter(const Node& node) {
   const auto p = arguments<ops::ScatterOperands>(node);
   const IndexLayout l(node, along);
-  const DType dtype = node.type().dtype;
-  const std::string at = text("(o * ", divisor(l.count), " + j) * ", divisor(l.inner), " + in");
   Source source = element_kernel(
-      node,
-      text("    const Index in = i % ", divisor(l.inner), ", k = i / ", divisor(l.inner), " % ",
-           divisor(l.size), ", o = i / ", divisor(l.inner * l.size), ";\n    ", compute_type(dtype),
-           " total = load(", p.x, "[i]);\n    for (Index j = 0; j < ", l.count, "; ++j) {\n",
-           "      if (Index(checked_index(", p.indices, "[", along ? at : "j", "], ", l.size,
-           ", fault, tag)) == k) total = scalar::Add{}(total, load(", p.updates, "[", at,
-           "]));\n    }\n    ", p.y, "[i] = ", storage_type(dtype), "(total);\n"),
-      true);
+      node, node.type().shape.count(),
+      {.definitions = text(include_of("scatter.cu"), "constexpr scattering::Layout layout = {",
+                           l.size, ", ", l.inner, ", ", l.count, "};\n"),
+       .function = text("scattering::search<layout, ", along ? "true" : "false", ">"),
+       .operands = text(p.x, ", ", p.indices, ", ", p.updates, ", ", p.y),
+       .checks_indices = true});
   source.in_place.adds_to_first_input = true;
   return source;
 }
@@ -60,7 +56,7 @@ class SortedScatter {
     source_ = element_kernel(
         node_, text("    if (", p_.y, " != ", p_.x, ") ", p_.y, "[i] = ", p_.x, "[i];\n"), true);
     sort_.write(node_, source_);
-    source_.code += "#include \"keratin/backend/cuda/kernels/scatter.cu\"\n";
+    source_.code += include_of("scatter.cu");
     const int64_t columns = l_.outer * l_.inner, chunks = (l_.count + chunk - 1) / chunk;
     const size_t partial = source_.scratch_bytes;
     source_.scratch_bytes += static_cast<size_t>(chunks * 2 * columns) * 8;
