@@ -50,6 +50,14 @@ std::optional<MatmulJob> read_any_epilogue(const Node& node);
 // or of a gradient of relu.
 std::optional<MatmulJob> read_summed(const Node& node);
 
+// simple_matmul.cpp: includes kernels/simple_matmul.cu and defines its `sizes`.
+std::string define_matmul(const MatmulShape& shape);
+// What cuBLASLt reads besides the factors, in a preparation's memory: the bit mask for the gradient
+// of relu, a bit for each positive element; bᵀ, from which more algorithms load several numbers at
+// once.
+Source write_bits(const Node& node, const MatmulJob& job);
+Source write_transposed(const Node& node, const MatmulJob& job);
+
 // thin_matmul.cpp: a kernel of our own, where one side of a matmul is short.
 bool is_thin(const MatmulJob& job, DType dtype);
 Source write_thin_matmul(const Node& node, const MatmulJob& job);

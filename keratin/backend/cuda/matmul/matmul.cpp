@@ -12,32 +12,6 @@ namespace keratin::cuda {
 
 namespace {
 
-// The bit mask that cuBLASLt reads for the gradient of relu: a bit for each positive element.
-Source write_bits(const Node& node, const MatmulJob& job) {
-  const int64_t columns = job.shape.columns, stride = job.shape.bits_of_row();
-  Source source = element_kernel(
-      node, job.shape.rows * stride,
-      text("    const Index c = i % Index(", stride, "), r = i / Index(", stride,
-           ");\n    const bool on = c < Index(", columns, ") && load(p", *job.gate, "[r * Index(",
-           columns, ") + c]) > 0;\n    const unsigned bits = ",
-           "__ballot_sync(~0u, on);\n    if (c % 32 == 0) reinterpret_cast<unsigned*>(",
-           scratch_argument(node), ")[i / 32] = bits;\n"));
-  source.scratch_bytes = static_cast<size_t>(job.shape.rows * stride / 8);
-  return source;
-}
-
-// bᵀ, from which more algorithms load several numbers at once.
-Source write_transposed(const Node& node, const MatmulJob& job) {
-  const int64_t rows = job.shape.depth, columns = job.shape.columns;
-  const DType dtype = node.type().dtype;
-  Source source = element_kernel(
-      node, rows * columns,
-      text("    reinterpret_cast<", storage_type(dtype), "*>(", scratch_argument(node), ")[i] = p",
-           job.b, "[i % Index(", rows, ") * Index(", columns, ") + i / Index(", rows, ")];\n"));
-  source.scratch_bytes = static_cast<size_t>(rows * columns) * size_of(dtype);
-  return source;
-}
-
 // What cuBLASLt reads besides the factors, made from one input: the bit mask of what forward gave,
 // long before the gradient is there, or a transposed weight.
 class MatmulPreparation final : public Preparation {
@@ -200,30 +174,6 @@ std::optional<std::string> refuses_fused_matmul(const Node& node) {
   return "not a matmul with an epilogue that cuBLASLt or a kernel in tiles computes";
 }
 
-// One thread per element.
-Source write_plain_matmul(const Node& node) {
-  const auto p = arguments<BinaryOperands>(node);
-  const MatmulSizes s(node);
-  const DType dtype = node.type().dtype;
-  const auto base = [&](const Shape& batch, int64_t size) {
-    return text(affine(s.batch_shape.dims(), broadcast_strides(batch, s.batch_shape), 0, "batch"),
-                " * Index(", size, ")");
-  };
-  const int64_t columns = std::max<int64_t>(s.columns, 1), rows = std::max<int64_t>(s.rows, 1);
-  return element_kernel(
-      node,
-      text("    const Index n = i % Index(", columns, "), m = i / Index(", columns, ") % Index(",
-           rows, "), batch = i / Index(", columns * rows, ");\n    const ", storage_type(dtype),
-           "* a = ", p.a, " + ", base(s.batch_a, s.rows * s.depth), ";\n    const ",
-           storage_type(dtype), "* b = ", p.b, " + ", base(s.batch_b, s.depth * s.columns),
-           ";\n    ", compute_type(dtype), " total = 0;\n    for (Index k = 0; k < ", s.depth,
-           "; ++k)\n      total = scalar::Add{}(total, scalar::Mul{}(load(a[",
-           s.ta ? text("k * Index(", s.rows, ") + m") : text("m * Index(", s.depth, ") + k"),
-           "]), load(b[",
-           s.tb ? text("n * Index(", s.depth, ") + k") : text("k * Index(", s.columns, ") + n"),
-           "])));\n    ", p.y, "[i] = ", storage_type(dtype), "(total);\n"));
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_cublas(const Node& node, const MatmulJob& job, bool tf32) {
@@ -260,8 +210,5 @@ extern const CudaKernel fused_matmul_kernel{{.name = "matmul with its epilogue",
                                              .ops = {&ops::fused_op},
                                              .refuses = refuses_fused_matmul,
                                              .make = make_fused_matmul}};
-extern const CudaKernel plain_matmul_kernel = source_kernel<write_plain_matmul>(
-    {.name = "matmul by output element", .ops = {&ops::matmul_op}},
-    {"%a: f32[5,1,3,4], %b: f32[2,4,6]", "%y = matmul(%a, %b)"});
 
 }  // namespace keratin::cuda
