@@ -120,7 +120,8 @@ class Writer {
   }
 
   void new_line() {
-    if (indent_ >= 0) out_.append(1, '\n').append(static_cast<size_t>(indent_ * depth_), ' ');
+    if (indent_ >= 0)
+      out_.append(1, '\n').append(static_cast<size_t>(indent_) * static_cast<size_t>(depth_), ' ');
   }
 
   std::string& out_;

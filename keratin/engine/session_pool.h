@@ -29,7 +29,7 @@ class SessionPool {
       Session* empty = nullptr;
       if (entry.compare_exchange_strong(empty, session.get(), std::memory_order_release,
                                         std::memory_order_relaxed)) {
-        session.release();
+        (void)session.release();
         count_.fetch_add(1, std::memory_order_relaxed);
         return;
       }

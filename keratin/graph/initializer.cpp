@@ -232,6 +232,7 @@ Tensor scaled_by(const Json& config, const Shape& shape, DType dtype, uint64_t s
                 uniform ? "uniform" : "truncated_normal");
 }
 
+// NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<Known>& known_initializers() {
   using O = Json::Object;
   const Json scaling = O{{"seed", nullptr}, {"input_axes", nullptr}, {"output_axes", nullptr}};

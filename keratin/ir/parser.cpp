@@ -78,9 +78,8 @@ class Parser {
     Attrs attrs(op->attrs, in_);
     std::vector<std::unique_ptr<Block>> regions;
     while (in_.accept_word("do")) regions.push_back(parse_region(block.depth() + 1));
-    Node& node = in_.at_line([&]() -> Node& {
-      return block.append(*op, inputs, std::move(attrs), std::move(regions));
-    });
+    Node& node = in_.at_line(
+        [&]() -> Node& { return block.append(*op, inputs, std::move(attrs), std::move(regions)); });
     if (node.output_count() != outputs.size())
       in_.fail(text(node.output_count(), " outputs of '", op_name, "' to be named before this"));
     for (size_t i = 0; i < outputs.size(); ++i) define(names, outputs[i], node.out(i));

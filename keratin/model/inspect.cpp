@@ -70,7 +70,7 @@ void add_datasets(FileContents& out, const hdf5::Group& root) {
     const std::string owner = owner_of(group, path);
     std::vector<std::string> below;
     for (const std::string& name : group.names()) {
-      const std::string child = path.empty() ? name : path + '/' + name;
+      const std::string child = path.empty() ? name : text(path, '/', name);
       if (root.has_group(child)) {
         below.push_back(child);
         continue;

@@ -118,8 +118,8 @@ void check_operands(const Node& n) {
 
 double conv_flops(const Node& n) {
   const ConvGeometry g = conv_geometry(n);
-  return 2.0 * static_cast<double>(g.output().count()) *
-         static_cast<double>(g.filter().count() / std::max<int64_t>(1, g.outputs));
+  const int64_t taps = g.filter().count() / std::max<int64_t>(1, g.outputs);
+  return 2.0 * static_cast<double>(g.output().count()) * static_cast<double>(taps);
 }
 
 ConvAttrs with_sizes(ConvAttrs attrs, Dims sizes) {

@@ -15,7 +15,6 @@ class GeneratedCode {
 
   explicit operator bool() const { return memory_.start() != nullptr; }
   BlockFunction function() const {
-    // Code begins where its memory does. NOLINTNEXTLINE(performance-no-int-to-ptr)
     return reinterpret_cast<BlockFunction>(reinterpret_cast<uintptr_t>(memory_.start()));
   }
   size_t size() const { return memory_.size(); }

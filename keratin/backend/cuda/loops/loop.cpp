@@ -188,6 +188,36 @@ class LoopWriter {
     return body_.results.size() > 1 ? text("if (p", outputs() + result, " != nullptr) ") : "";
   }
 
+  // How the threads of a reduction share its sums, see write_reduction.
+  struct Sums {
+    bool rows;
+    int64_t each, o, all;  // sums of one thread, threads that have sums, sums
+    std::string lane, other;
+  };
+  // The accumulators of all reductions: their start, their steps behind those of the body, and what
+  // joins those of several threads.
+  Statements write_sums(const Sums& s, std::string inside) {
+    std::string before, after;
+    for (size_t k = 0; k < reductions_.size(); ++k) {
+      const Node& node = *reductions_[k];
+      const std::string functor(combine_of(node.op())), type(compute_type(node.type().dtype)),
+          acc = text("acc", k, s.rows ? "[0]" : "[e]");
+      before += text("  ", type, " acc", k, "[", s.each, "];\n  for (auto& acc : acc", k,
+                     ") acc = start_of<", type, ">(", functor, "{});\n", "  __shared__ ", type,
+                     " shared", k, "[", lanes_ * outputs_per_block_, "];\n");
+      inside +=
+          text("    ", acc, " = ", functor, "{}(", acc, ", ", names_.at(key(node.in())), ");\n");
+      after += text(
+          "    ", acc, " = combine<", functor, ", ", lanes_, ", ", s.rows ? 1 : outputs_per_block_,
+          ">(", acc, ", shared", k, ", ", s.lane, ", ", s.other, s.rows ? text(" * ", lanes_) : "",
+          ");\n    if (o < Index(", s.o, ") && ", s.lane, " == 0) ",
+          chunks_ > 1
+              ? text(partial(k, s.all), "[blockIdx.y * Index(", s.all, ") + at] = ", acc, ";\n")
+              : store(k, "at", acc));
+    }
+    return {before, inside, after};
+  }
+
   // The reductions of a loop run over the same axes. o counts the kept elements, r the reduced
   // ones; the one whose elements are neighbours counts in steps of `width_`.
   Source write_reduction() {
@@ -213,23 +243,7 @@ class LoopWriter {
     const std::string lane = rows ? "threadIdx.x" : "threadIdx.y";
     const std::string other = rows ? "threadIdx.y" : "threadIdx.x";
     const Statements body = write_statements();
-    std::string before, inside = body.inside, after;
-    for (size_t k = 0; k < reductions_.size(); ++k) {
-      const Node& node = *reductions_[k];
-      const std::string functor(combine_of(node.op())), type(compute_type(node.type().dtype)),
-          acc = text("acc", k, rows ? "[0]" : "[e]");
-      before += text("  ", type, " acc", k, "[", sums, "];\n  for (auto& acc : acc", k,
-                     ") acc = start_of<", type, ">(", functor, "{});\n", "  __shared__ ", type,
-                     " shared", k, "[", lanes_ * outputs_per_block_, "];\n");
-      inside +=
-          text("    ", acc, " = ", functor, "{}(", acc, ", ", names_.at(key(node.in())), ");\n");
-      after += text(
-          "    ", acc, " = combine<", functor, ", ", lanes_, ", ", rows ? 1 : outputs_per_block_,
-          ">(", acc, ", shared", k, ", ", lane, ", ", other, rows ? text(" * ", lanes_) : "",
-          ");\n    if (o < Index(", o, ") && ", lane, " == 0) ",
-          chunks_ > 1 ? text(partial(k, all), "[blockIdx.y * Index(", all, ") + at] = ", acc, ";\n")
-                      : store(k, "at", acc));
-    }
+    const auto [before, inside, after] = write_sums({rows, sums, o, all, lane, other}, body.inside);
     const auto in_packs = [&](const char* index, bool packed) {
       return packed ? text("(", index, " * Index(", width_, "))") : std::string(index);
     };

@@ -48,7 +48,7 @@ class SortedScatter {
       sort_.key = text("(i / ", divisor(l.count * l.inner), " * ", divisor(l.size), " + ", target,
                        ") * ", divisor(l.inner), " + i % ", divisor(l.inner));
     sort_.items = l_.count;
-    sort_.bits = std::bit_width(static_cast<uint64_t>(l_.size - 1));
+    sort_.bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(l_.size - 1)));
   }
 
   Source write() {

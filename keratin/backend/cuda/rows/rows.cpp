@@ -28,7 +28,8 @@ struct RowLayout {
       return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n)));
     };
     lanes = std::min<int64_t>(power(packs), 32);
-    if (columns > 32 * 32) lanes = std::min<int64_t>(power((columns + values - 1) / values), 1024);
+    if (columns > int64_t{32} * 32)
+      lanes = std::min<int64_t>(power((columns + values - 1) / values), 1024);
     const bool spread =
         lanes == 32 && rows <= few_warp_rows;  // one warp per block, to use more of the GPU
     teams = lanes > 32 || spread ? 1 : 128 / lanes;
@@ -37,7 +38,7 @@ struct RowLayout {
   // Why a thread cannot hold its share of a row in `values` registers.
   std::optional<std::string> refuses(int64_t values) const {
     if (rows == 0 || columns == 0) return "there are no elements";
-    const int64_t limit = std::max<int64_t>(lanes * values, 32 * 32);
+    const int64_t limit = std::max<int64_t>(lanes * values, int64_t{32} * 32);
     if (columns <= limit) return std::nullopt;
     return text("a row has ", columns, " elements, more than ", limit);
   }
