@@ -9,6 +9,7 @@
 #include "keratin/base/warning.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/named.h"
+#include "keratin/graph/signal_windows.h"
 #include "keratin/ops/philox.h"
 
 namespace keratin {
@@ -152,25 +153,15 @@ Tensor identity(const Shape& shape, DType dtype, double gain) {
   });
 }
 
+// The window of a config: the name of one, its values, or null for none.
 std::vector<double> window_of(const Json& json, int64_t length, bool periodic) {
-  std::vector<double> window(static_cast<size_t>(length), 1.0);
-  if (json.is_null()) return window;
-  if (json.is_array()) {
-    require(json.size() == window.size(), "STFT: expected a window of ", length, " numbers, got ",
-            json.size());
-    for (size_t i = 0; i < window.size(); ++i) window[i] = json[i].as_double();
-    return window;
-  }
-  const std::string& name = json.as_string();
-  require(name == "hann" || name == "hamming", "STFT: expected the window hann or hamming, got '",
-          name, "'");
-  const double offset = name == "hann" ? 0.5 : 0.54;
-  const double span = periodic ? static_cast<double>(length) : static_cast<double>(length - 1);
-  for (size_t i = 0; i < window.size(); ++i)
-    window[i] = length == 1 ? 1.0
-                            : offset - (1 - offset) * std::cos(2 * std::numbers::pi *
-                                                               static_cast<double>(i) / span);
-  return window;
+  if (json.is_null()) return std::vector<double>(static_cast<size_t>(length), 1.0);
+  if (json.is_string()) return signal_window(json.as_string(), length, periodic);
+  const Tensor values = tensor_from_json(json, DType::f64);
+  require(values.shape() == Shape({length}),
+          "The shape of `window` must be equal to [frame_length]. Received: window shape=",
+          values.shape());
+  return values.to_vector();
 }
 
 // kernel[frame, channel, bin] = ±window[frame] · cos or sin(2π frame · bin / fft_length).
@@ -188,10 +179,10 @@ Tensor stft(const Shape& shape, DType dtype, const Json& config) {
       scaling == nullptr || scaling->is_null() ? std::string() : scaling->as_string();
   double factor = 1;
   double sum = 0, squares = 0;
-  for (const double w : window) sum += w, squares += w * w;
+  for (const double w : window) sum += std::fabs(w), squares += w * w;
   const bool windowed = given == nullptr || !given->is_null();
   if (windowed && how == "density") factor = 1 / std::sqrt(squares);
-  if (windowed && how == "spectrum") factor = 1 / std::fabs(sum);
+  if (windowed && how == "spectrum") factor = 1 / sum;
   const bool real = word(config, "side", "real") == "real";
   int64_t at = 0;
   return filled(shape, dtype, [&] {

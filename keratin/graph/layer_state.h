@@ -80,6 +80,8 @@ class KERATIN_API LayerState {
 
   Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
                       const WeightOptions& options = {});
+  // Counts a weight of a sublayer as its own, too: files then have it in both places.
+  void share_weight(const Variable& weight) { own_trainable_.push_back(weight); }
   // State for random numbers: i64[2], from the seed or from the program's stream.
   Variable add_seed(std::optional<int64_t> seed);
   void add_sublayer(std::string attribute, LayerPtr layer, bool in_list = false);

@@ -34,6 +34,17 @@ inline Arguments<SymbolicTensor> saved_arguments(const Layer& layer,
 
 }  // namespace detail
 
+// A layer that holds its weights in another form than files do.
+class KERATIN_API HasSavedWeights {
+ public:
+  virtual ~HasSavedWeights() = default;
+  // The weights that files have, in their order, and the value of each there.
+  virtual std::vector<Variable> saved_weights() const = 0;
+  virtual Tensor saved_value(const Variable& weight) const = 0;
+  // The weights that become zeros when the others are read.
+  virtual std::vector<Variable> unsaved_weights() const = 0;
+};
+
 // A layer whose model runs another model: files have that other model only.
 class KERATIN_API RunsAnotherModel {
  public:

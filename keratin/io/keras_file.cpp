@@ -8,6 +8,7 @@
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/compile_config.h"
 #include "keratin/io/keras2_config.h"
+#include "keratin/io/keras2_layers.h"
 #include "keratin/io/keras2_optimizer.h"
 #include "keratin/io/weights_h5.h"
 #include "keratin/optimizers/wrappers.h"
@@ -210,6 +211,7 @@ void read_keras_weights(const std::filesystem::path& path, const Layer& model,
 void write_keras(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {
   const Layer& model = detail::saved_model(given);
   Json config = serialize_layer(model);
+  warn_of_keras2_layers(config);
   if (trainer != nullptr) config["compile_config"] = compile_config(trainer->options());
   const OptimizerState* optimizer =
       trainer != nullptr && trainer->optimizer().built() ? &trainer->optimizer() : nullptr;

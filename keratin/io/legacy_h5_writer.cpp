@@ -6,6 +6,7 @@
 #include "keratin/graph/named.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/compile_config.h"
+#include "keratin/io/keras2_layers.h"
 #include "keratin/io/legacy_h5.h"
 
 namespace keratin::io {
@@ -85,7 +86,9 @@ void write_legacy(const std::filesystem::path& path, const Layer& given, const T
   root.attribute("backend", backend);
   // Keras leaves out the modules of layers, and then cannot read operations between layers. With
   // modules it can, so they are written.
-  root.attribute("model_config", class_and_config(serialize_layer(model)).dump());
+  const Json config = class_and_config(serialize_layer(model));
+  warn_of_keras2_layers(config);
+  root.attribute("model_config", config.dump());
   write_layers(root.group("model_weights"), model);
   if (trainer != nullptr) {
     root.attribute("training_config", training_config(trainer->options()).dump());

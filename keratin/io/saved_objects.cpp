@@ -77,10 +77,12 @@ class Walk {
   void enter(const std::shared_ptr<const Layer>& layer, const std::string& path,
              bool is_activation) {
     seen_.insert(layer.get());
+    const auto converts = std::dynamic_pointer_cast<const HasSavedWeights>(layer);
     out_.push_back({.path = path,
                     .name = layer->name(),
-                    .variables = layer->own_weights(),
-                    .is_activation = is_activation});
+                    .variables = converts ? converts->saved_weights() : layer->own_weights(),
+                    .is_activation = is_activation,
+                    .converts = converts});
     open_.push_back({.path = path,
                      .is_model = dynamic_cast<const ModelLayer*>(layer.get()) != nullptr,
                      .members = in_file_order(*layer, rule_)});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/graph/layer.h"
+#include "keratin/graph/saved_form.h"
 #include "keratin/optimizers/optimizer.h"
 
 namespace keratin::io {
@@ -14,7 +15,13 @@ struct SavedObject {
   // True for a layer used as activation. Keras builds it when it first runs, so a file may lack its
   // weights.
   bool is_activation = false;
+  // Its layer, if that holds the weights in another form than files do.
+  std::shared_ptr<const HasSavedWeights> converts = nullptr;
 
+  // What a file has of the variable with this index.
+  Tensor value(size_t i) const {
+    return converts ? converts->saved_value(variables[i]) : variables[i].value();
+  }
   // The group of its variables: "layers/lstm/cell/vars".
   std::string group() const { return path.empty() ? "vars" : path + "/vars"; }
 };

@@ -73,6 +73,9 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
     out.push_back({variable, source.read(group, name)});
     check_dtype(variable, out.back().value.dtype());
   }
+  if (object.converts)
+    for (const Variable& variable : object.converts->unsaved_weights())
+      out.push_back({variable, Tensor::zeros(variable.dtype(), variable.shape())});
   return out;
 }
 

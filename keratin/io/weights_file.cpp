@@ -79,7 +79,7 @@ ByName by_name(const std::vector<SavedObject>& objects) {
   ByName out;
   for (const SavedObject& object : objects)
     for (size_t i = 0; i < object.variables.size(); ++i)
-      out.emplace(text(object.group(), '/', i), object.variables[i].value());
+      out.emplace(text(object.group(), '/', i), object.value(i));
   return out;
 }
 

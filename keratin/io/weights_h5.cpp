@@ -67,7 +67,7 @@ void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects
     hdf5::NewGroup& group = root.group(object.group());
     group.attribute("name", object.name);
     for (size_t i = 0; i < object.variables.size(); ++i)
-      write_variable(group, std::to_string(i), object.variables[i].value());
+      write_variable(group, std::to_string(i), object.value(i));
   }
 }
 

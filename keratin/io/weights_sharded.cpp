@@ -120,7 +120,7 @@ void write_sharded(const std::filesystem::path& index, const std::vector<SavedOb
   double total = 0;
   for (const SavedObject& object : objects)
     for (size_t i = 0; i < object.variables.size(); ++i) {
-      const Tensor& value = object.variables[i].value();
+      const Tensor value = object.value(i);
       const auto bytes = static_cast<double>(value.bytes());
       require(bytes <= max_shard, "The size of '", object.variables[i].path(), "' is ", bytes,
               " bytes, which exceeds the maximum shard size of ", max_shard,

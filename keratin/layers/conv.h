@@ -5,7 +5,7 @@
 #include "keratin/base/export.h"
 #include "keratin/layers/shared_fields.h"
 
-// The convolutions: plain, transposed, depthwise and separable.
+// The convolutions: plain, transposed, depthwise, separable and locally connected.
 namespace keratin {
 
 // The fields of the window that moves over the input, and of its layout.
@@ -228,6 +228,62 @@ class KERATIN_API SeparableConvLayer final
   Variable depthwise_, pointwise_;
 };
 
+template <int rank>
+struct KERATIN_API LocallyConnectedConfig {
+  int64_t filters = 0;
+  Sizes kernel_size = 0;
+  Sizes strides = 1;
+  std::string padding = "valid";  // or same, but not with implementation 1
+  std::string data_format = "channels_last";
+  Activation activation = "linear";
+  bool use_bias = true;
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
+  // The form of the kernel: 1 has a matrix for each position, 2 one matrix between all inputs and
+  // outputs, of which most elements do not count, 3 a vector of those that count.
+  int64_t implementation = 1;
+
+  static constexpr std::string_view keras_name =
+      std::array{"LocallyConnected1D", "LocallyConnected2D"}[rank - 1];
+  static constexpr auto call_arguments = arguments_of_call("inputs");
+  static constexpr bool writes_activity_regularizer = true;
+  static constexpr auto fields =
+      field_list(field("filters", &LocallyConnectedConfig::filters), fields_of<WindowFields>(),
+                 field("data_format", &LocallyConnectedConfig::data_format),
+                 fields_of<ActivationAndBiasFields>(), fields_of<KernelAndBiasFields>(),
+                 field("implementation", &LocallyConnectedConfig::implementation));
+};
+
+// y[o] = activation(kernel[o] · window o of x + bias[o]): each position has a kernel of its own.
+// Only Keras 2 has it.
+template <int rank>
+class KERATIN_API LocallyConnectedLayer final
+    : public LayerOf<LocallyConnectedLayer<rank>, LocallyConnectedConfig<rank>> {
+ public:
+  LocallyConnectedLayer(LocallyConnectedConfig<rank> config, LayerOptions options);
+
+  // Only Keras 2 has the class.
+  std::string_view module() const override { return "tf_keras.layers"; }
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+
+ private:
+  using LayerOf<LocallyConnectedLayer, LocallyConnectedConfig<rank>>::cfg;
+  struct Geometry;
+  Geometry geometry(const Shape& input) const;
+  void check_count(const Geometry& g) const;
+  Shape kernel_shape(const Geometry& g) const;
+  Value by_window(const Call& c, Value x, const Geometry& g) const;
+  Value by_mask(const Call& c, Value x, const Geometry& g) const;
+  Value by_elements(const Call& c, Value x, const Geometry& g) const;
+
+  Variable kernel_, bias_;
+};
+
 extern template class ConvLayer<1>;
 extern template class ConvLayer<2>;
 extern template class ConvLayer<3>;
@@ -238,6 +294,8 @@ extern template class DepthwiseConvLayer<1>;
 extern template class DepthwiseConvLayer<2>;
 extern template class SeparableConvLayer<1>;
 extern template class SeparableConvLayer<2>;
+extern template class LocallyConnectedLayer<1>;
+extern template class LocallyConnectedLayer<2>;
 
 using Conv1D = Shared<ConvLayer<1>>;
 using Conv2D = Shared<ConvLayer<2>>;
@@ -249,5 +307,7 @@ using DepthwiseConv1D = Shared<DepthwiseConvLayer<1>>;
 using DepthwiseConv2D = Shared<DepthwiseConvLayer<2>>;
 using SeparableConv1D = Shared<SeparableConvLayer<1>>;
 using SeparableConv2D = Shared<SeparableConvLayer<2>>;
+using LocallyConnected1D = Shared<LocallyConnectedLayer<1>>;
+using LocallyConnected2D = Shared<LocallyConnectedLayer<2>>;
 
 }  // namespace keratin

@@ -1,6 +1,7 @@
 #include "keratin/layers/dense.h"
 
 #include "keratin/base/text.h"
+#include "keratin/layers/lora.h"
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/pointwise.h"
 
@@ -11,6 +12,7 @@ DenseLayer::DenseLayer(DenseConfig config, LayerOptions options)
   require(cfg.units > 0,
           "Received an invalid value for `units`, expected a positive integer. Received: units=",
           cfg.units);
+  check_lora(cfg);
   set_input_spec({{.min_ndim = 2}});
 }
 
@@ -25,10 +27,14 @@ void DenseLayer::build(const Shapes& inputs) {
     bias_ = add_weight("bias", {cfg.units}, cfg.bias_initializer,
                        {.regularizer = cfg.bias_regularizer, .constraint = cfg.bias_constraint});
   set_input_spec({{.min_ndim = 2, .axes = {{-1, features}}}});
+  // Keras forgets alpha here; EinsumDense keeps it.
+  if (cfg.lora_rank) add_lora(cfg, kernel_, {.rank = *cfg.lora_rank});
 }
 
+void DenseLayer::enable_lora(const LoraOptions& options) { add_lora(cfg, kernel_, options); }
+
 Results DenseLayer::call(const Call& c) const {
-  Value y = ops::matmul(c.float_input(), c.read(kernel_));
+  Value y = ops::matmul(c.float_input(), with_lora(c, kernel_));
   if (cfg.use_bias) y = y + c.read(bias_);
   return cfg.activation(c, y);
 }

@@ -7,7 +7,14 @@
 namespace keratin {
 namespace {
 
+using testing::check_layer;
 using testing::expect_user_error;
+
+// The update of LoRA is float32 in any layer, too coarse for finite differences in double.
+TEST(Dense, BehavesAsInKeras) {
+  check_layer("Dense", {.no_gradient = {"lora", "lora, alpha is lost", "lora, float64",
+                                        "lora, mixed_float16", "lora, regularizer, no bias"}});
+}
 
 TEST(Dense, RefusesBadUnits) {
   expect_user_error([] { Dense({.units = 0}); }, {"units", "0"});

@@ -5,6 +5,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
+#include "keratin/layers/lora.h"
 #include "keratin/ops/einsum.h"
 #include "keratin/ops/pointwise.h"
 
@@ -33,7 +34,9 @@ struct EinsumDenseLayer::Terms {
 };
 
 EinsumDenseLayer::EinsumDenseLayer(EinsumDenseConfig config, LayerOptions options)
-    : LayerOf(std::move(config), std::move(options)) {}
+    : LayerOf(std::move(config), std::move(options)) {
+  check_lora(cfg);
+}
 
 EinsumDenseLayer::Terms EinsumDenseLayer::terms(const Shape& input) const {
   Terms t;
@@ -154,11 +157,14 @@ void EinsumDenseLayer::build(const Shapes& inputs) {
     bias_ = add_weight("bias", Shape(bias_shape(t)), cfg.bias_initializer,
                        {.regularizer = cfg.bias_regularizer, .constraint = cfg.bias_constraint});
   set_input_spec({{.ndim = inputs[0].rank()}});
+  if (cfg.lora_rank) add_lora(cfg, kernel_, {.rank = *cfg.lora_rank, .alpha = cfg.lora_alpha});
 }
+
+void EinsumDenseLayer::enable_lora(const LoraOptions& options) { add_lora(cfg, kernel_, options); }
 
 Results EinsumDenseLayer::call(const Call& c) const {
   const Value x = c.float_input();
-  Value y = ops::einsum(terms(x.shape()).equation, {x, c.read(kernel_)});
+  Value y = ops::einsum(terms(x.shape()).equation, {x, with_lora(c, kernel_)});
   if (bias_.defined()) y = y + c.read(bias_);
   return cfg.activation(c, y);
 }

@@ -9,7 +9,13 @@
 namespace keratin {
 namespace {
 
+using testing::check_layer;
 using testing::expect_user_error;
+
+// The update of LoRA is float32 in any layer, too coarse for finite differences in double.
+TEST(EinsumDense, BehavesAsInKeras) {
+  check_layer("EinsumDense", {.no_gradient = {"lora", "lora, bias"}});
+}
 
 TEST(EinsumDense, ScalesByTheAxesOfTheEquation) {
   // One input axis of 4 and output axes of 2 · 8: the limit is √(6 / 20).

@@ -16,14 +16,19 @@ const std::set<std::string> checked_with_options = {"Activation",
                                                     "Average",
                                                     "BatchNormalization",
                                                     "Bidirectional",
+                                                    "Dense",
+                                                    "EinsumDense",
                                                     "Embedding",
                                                     "GRU",
                                                     "GlobalAveragePooling1D",
                                                     "LSTM",
                                                     "Lambda",
                                                     "Masking",
+                                                    "MelSpectrogram",
                                                     "RNN",
-                                                    "SimpleRNN"};
+                                                    "ReversibleEmbedding",
+                                                    "SimpleRNN",
+                                                    "SpectralNormalization"};
 
 class GoldenTest : public ::testing::Test {
  public:

@@ -25,5 +25,6 @@
 #include "keratin/layers/rnn.h"
 #include "keratin/layers/rnn_cell.h"
 #include "keratin/layers/simple_rnn.h"
+#include "keratin/layers/spectrograms.h"
 #include "keratin/layers/up_sampling.h"
 #include "keratin/layers/wrappers.h"

@@ -103,4 +103,48 @@ using GlobalAveragePooling1D = Shared<GlobalPoolingLayer<1, Pool::average>>;
 using GlobalAveragePooling2D = Shared<GlobalPoolingLayer<2, Pool::average>>;
 using GlobalAveragePooling3D = Shared<GlobalPoolingLayer<3, Pool::average>>;
 
+template <int rank, Pool pool>
+struct KERATIN_API AdaptivePoolingConfig {
+  Sizes output_size = 1;  // of the spatial axes
+  std::string data_format = "channels_last";
+
+  static constexpr std::string_view keras_name =
+      pool == Pool::max ? std::array{"AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D",
+                                     "AdaptiveMaxPooling3D"}[rank - 1]
+                        : std::array{"AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D",
+                                     "AdaptiveAveragePooling3D"}[rank - 1];
+  static constexpr auto call_arguments = arguments_of_call("inputs");
+  static constexpr auto fields =
+      field_list(field("output_size", &AdaptivePoolingConfig::output_size),
+                 field("data_format", &AdaptivePoolingConfig::data_format));
+};
+
+// The maximum or the mean of windows that cover each spatial axis evenly, as many as the output is
+// long. Windows overlap where the sizes do not divide.
+template <int rank, Pool pool>
+class KERATIN_API AdaptivePoolingLayer final
+    : public LayerOf<AdaptivePoolingLayer<rank, pool>, AdaptivePoolingConfig<rank, pool>> {
+ public:
+  AdaptivePoolingLayer(AdaptivePoolingConfig<rank, pool> config, LayerOptions options);
+
+  Results call(const Call& c) const override;
+
+ private:
+  using LayerOf<AdaptivePoolingLayer, AdaptivePoolingConfig<rank, pool>>::cfg;
+};
+
+extern template class AdaptivePoolingLayer<1, Pool::max>;
+extern template class AdaptivePoolingLayer<2, Pool::max>;
+extern template class AdaptivePoolingLayer<3, Pool::max>;
+extern template class AdaptivePoolingLayer<1, Pool::average>;
+extern template class AdaptivePoolingLayer<2, Pool::average>;
+extern template class AdaptivePoolingLayer<3, Pool::average>;
+
+using AdaptiveMaxPooling1D = Shared<AdaptivePoolingLayer<1, Pool::max>>;
+using AdaptiveMaxPooling2D = Shared<AdaptivePoolingLayer<2, Pool::max>>;
+using AdaptiveMaxPooling3D = Shared<AdaptivePoolingLayer<3, Pool::max>>;
+using AdaptiveAveragePooling1D = Shared<AdaptivePoolingLayer<1, Pool::average>>;
+using AdaptiveAveragePooling2D = Shared<AdaptivePoolingLayer<2, Pool::average>>;
+using AdaptiveAveragePooling3D = Shared<AdaptivePoolingLayer<3, Pool::average>>;
+
 }  // namespace keratin

@@ -29,18 +29,26 @@ LayerPtr gru_from_config(const Json& config, const ConfigContext& context) {
   return GRULayer::from_config(with_reset, context);
 }
 
+// Keras 2's ThresholdedReLU is a ReLU of today.
+LayerPtr thresholded_relu_from_config(const Json& config, const ConfigContext& context) {
+  Json relu = Json::Object{{"threshold", 1.0}};
+  for (const auto& [key, value] : config.as_object())
+    relu[key == "theta" ? "threshold" : key] = value;
+  return ReLULayer::from_config(relu, context);
+}
+
 constexpr MakeLayer missing = nullptr;  // a layer of some version of Keras that Keratin lacks
 
 // All classes of Keras that a file may name, with older names of some, sorted.
 constexpr Known known_layers[] = {
     {"Activation", ActivationLayer::from_config},
     {"ActivityRegularization", ActivityRegularizationLayer::from_config},
-    {"AdaptiveAveragePooling1D", missing},
-    {"AdaptiveAveragePooling2D", missing},
-    {"AdaptiveAveragePooling3D", missing},
-    {"AdaptiveMaxPooling1D", missing},
-    {"AdaptiveMaxPooling2D", missing},
-    {"AdaptiveMaxPooling3D", missing},
+    {"AdaptiveAveragePooling1D", AdaptivePoolingLayer<1, Pool::average>::from_config},
+    {"AdaptiveAveragePooling2D", AdaptivePoolingLayer<2, Pool::average>::from_config},
+    {"AdaptiveAveragePooling3D", AdaptivePoolingLayer<3, Pool::average>::from_config},
+    {"AdaptiveMaxPooling1D", AdaptivePoolingLayer<1, Pool::max>::from_config},
+    {"AdaptiveMaxPooling2D", AdaptivePoolingLayer<2, Pool::max>::from_config},
+    {"AdaptiveMaxPooling3D", AdaptivePoolingLayer<3, Pool::max>::from_config},
     {"Add", MergeLayer<AddRule>::from_config},
     {"AddLoss", missing},
     {"AddMetric", missing},
@@ -56,6 +64,8 @@ constexpr Known known_layers[] = {
     {"AveragePooling2D", PoolingLayer<2, Pool::average>::from_config},
     {"AveragePooling3D", PoolingLayer<3, Pool::average>::from_config},
     {"BatchNormalization", BatchNormalizationLayer::from_config},
+    {"BatchNormalizationV1", BatchNormalizationLayer::from_config},  // names in TensorFlow
+    {"BatchNormalizationV2", BatchNormalizationLayer::from_config},
     {"Bidirectional", BidirectionalLayer::from_config},
     {"CategoryEncoding", missing},
     {"CenterCrop", missing},
@@ -124,8 +134,8 @@ constexpr Known known_layers[] = {
     {"LayerNormalization", LayerNormalizationLayer::from_config},
     {"LayerScale", LayerScaleLayer::from_config},
     {"LeakyReLU", LeakyReLULayer::from_config},
-    {"LocallyConnected1D", missing},
-    {"LocallyConnected2D", missing},
+    {"LocallyConnected1D", LocallyConnectedLayer<1>::from_config},
+    {"LocallyConnected2D", LocallyConnectedLayer<2>::from_config},
     {"Masking", MaskingLayer::from_config},
     {"MaxNumBoundingBoxes", missing},
     {"MaxPooling1D", PoolingLayer<1, Pool::max>::from_config},
@@ -133,7 +143,7 @@ constexpr Known known_layers[] = {
     {"MaxPooling3D", PoolingLayer<3, Pool::max>::from_config},
     {"Maximum", MergeLayer<MaximumRule>::from_config},
     {"MaxoutDense", missing},
-    {"MelSpectrogram", missing},
+    {"MelSpectrogram", MelSpectrogramLayer::from_config},
     {"Minimum", MergeLayer<MinimumRule>::from_config},
     {"MixUp", missing},
     {"Model", FunctionalLayer::from_config},
@@ -174,8 +184,8 @@ constexpr Known known_layers[] = {
     {"Rescaling", RescalingLayer::from_config},
     {"Reshape", ReshapeLayer::from_config},
     {"Resizing", missing},
-    {"ReversibleEmbedding", missing},
-    {"STFTSpectrogram", missing},
+    {"ReversibleEmbedding", ReversibleEmbeddingLayer::from_config},
+    {"STFTSpectrogram", STFTSpectrogramLayer::from_config},
     {"SeparableConv1D", SeparableConvLayer<1>::from_config},
     {"SeparableConv2D", SeparableConvLayer<2>::from_config},
     {"SequenceFeatures", missing},
@@ -188,7 +198,7 @@ constexpr Known known_layers[] = {
     {"SpatialDropout1D", SpatialDropoutLayer<1>::from_config},
     {"SpatialDropout2D", SpatialDropoutLayer<2>::from_config},
     {"SpatialDropout3D", SpatialDropoutLayer<3>::from_config},
-    {"SpectralNormalization", missing},
+    {"SpectralNormalization", SpectralNormalizationLayer::from_config},
     {"StackedRNNCells", StackedRNNCellsLayer::from_config},
     {"StringLookup", missing},
     {"Subtract", MergeLayer<SubtractRule>::from_config},
@@ -196,7 +206,7 @@ constexpr Known known_layers[] = {
     {"TFSMLayer", missing},
     {"TensorFlowOpLayer", missing},
     {"TextVectorization", missing},
-    {"ThresholdedReLU", missing},
+    {"ThresholdedReLU", thresholded_relu_from_config},
     {"TimeDistributed", TimeDistributedLayer::from_config},
     {"TorchModuleWrapper", missing},
     {"UnitNormalization", UnitNormalizationLayer::from_config},

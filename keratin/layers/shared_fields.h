@@ -22,6 +22,14 @@ struct KernelAndBiasFields {
                                             field("bias_constraint", &C::bias_constraint));
 };
 
+// Keras writes these where LoRA is enabled.
+template <class C>
+struct LoraFields {
+  static constexpr auto fields =
+      field_list(field<Written::if_changed>("lora_rank", &C::lora_rank),
+                 field<Written::if_changed>("lora_alpha", &C::lora_alpha));
+};
+
 template <class C>
 struct ScaleAndCenterFields {
   static constexpr auto fields = field_list(field("epsilon", &C::epsilon),

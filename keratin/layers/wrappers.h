@@ -113,4 +113,36 @@ class KERATIN_API TimeDistributedLayer final
 
 using TimeDistributed = Shared<TimeDistributedLayer>;
 
+struct KERATIN_API SpectralNormalizationConfig {
+  LayerPtr layer = {};
+  int64_t power_iterations = 1;
+
+  static constexpr std::string_view keras_name = "SpectralNormalization";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training");
+  static constexpr auto fields =
+      field_list(field("layer", &SpectralNormalizationConfig::layer),
+                 field("power_iterations", &SpectralNormalizationConfig::power_iterations));
+};
+
+// A layer whose kernel, or table of embeddings, is divided by its largest singular value in each
+// call that trains. The singular value is approximated by power iterations, which go on from call
+// to call.
+class KERATIN_API SpectralNormalizationLayer final
+    : public WrapperOf<SpectralNormalizationLayer, SpectralNormalizationConfig> {
+ public:
+  SpectralNormalizationLayer(SpectralNormalizationConfig config, LayerOptions options);
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  // The masks of the layer. As in Keras, they are lost where its result is cast.
+  Masks compute_mask(const Call& c, size_t outputs) const override;
+
+ private:
+  void normalize(const Call& c) const;
+
+  Variable kernel_, vector_u_;
+};
+
+using SpectralNormalization = Shared<SpectralNormalizationLayer>;
+
 }  // namespace keratin

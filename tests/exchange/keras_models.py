@@ -138,7 +138,8 @@ def group_of(cls, case):
     """Cases of one group can be in one model. Keras would pass the `training` argument of one layer
     on to the layers after it."""
     args = case.args
-    compiled = args.get("data_format") == "channels_first" and "kernel_size" in args
+    has_kernel = "kernel_size" in args or "frame_length" in args
+    compiled = args.get("data_format") == "channels_first" and has_kernel
     return (rows(case), args.get("stateful", False), compiled, args.get("dtype", "float32"),
             case.kwargs.get("training"))
 
@@ -214,7 +215,8 @@ def zoo_model(entry, policy="float32"):
 
 def zoo_models():
     for entry in zoo.ZOO.values():
-        yield zoo_model(entry)
+        if entry.keras3:
+            yield zoo_model(entry)
     for policy, names in POLICIES.items():
         for name in names:
             yield zoo_model(zoo.ZOO[name], policy)
@@ -286,6 +288,39 @@ def case_of_training(name):
     return half_trained(f"training_{name}", model, made["x"], made["y"], made["fit"]["batch_size"])
 
 
+def noisy(name, x, y, targets, rate=0.05):
+    """A model that trains on noise."""
+    rng = encode.generator("exchange", "training", name)
+    model = keras.Model(x, y, name=name)
+    add_noise(model, rng)
+    model.compile(keras.optimizers.SGD(rate), "mse")
+    inputs = rng.normal(size=(10, *x.shape[1:]))
+    inputs = np.abs(3 * inputs) if x.dtype == "int32" else inputs
+    return half_trained(f"training_{name}", model, inputs.astype(x.dtype),
+                        rng.normal(size=(10, *targets)).astype("float32"), 4)
+
+
+def with_spectral_normalization():
+    x = keras.Input((5, 4, 2))
+    h = keras.layers.SpectralNormalization(keras.layers.Conv2D(3, 2, activation="tanh"))(x)
+    h = keras.layers.AdaptiveAveragePooling2D((3, 2))(h)
+    h = keras.layers.Flatten()(keras.layers.AdaptiveMaxPooling2D(2)(h))
+    y = keras.layers.SpectralNormalization(keras.layers.Dense(2), power_iterations=2)(h)
+    return noisy("spectral_normalization", x, y, (2,))
+
+
+def with_spectrogram():
+    x = keras.Input((40, 2))
+    h = keras.layers.STFTSpectrogram("magnitude", frame_length=8, frame_step=4)(x)
+    return noisy("spectrogram", x, keras.layers.Dense(1)(keras.layers.Flatten()(h)), (1,), 1e-4)
+
+
+def with_reversible_embedding():
+    x = keras.Input((5,), dtype="int32")
+    table = keras.layers.ReversibleEmbedding(20, 4, logit_soft_cap=2.0)
+    return noisy("reversible_embedding", x, table(table(x), reverse=True), (5, 20))
+
+
 def trained():
     for name, optimizer in optimizers().items():
         keras.utils.clear_session()
@@ -294,6 +329,9 @@ def trained():
     for name in training.CASES:
         if name != "stateful":  # has a fixed batch size, but is called with all rows here
             yield case_of_training(name)
+    for make_model in (with_spectral_normalization, with_spectrogram, with_reversible_embedding):
+        keras.utils.clear_session()
+        yield make_model()
 
 
 # --- Keras 2
@@ -340,9 +378,29 @@ def keras2_legacy_optimizers():
 NOT_OF_KERAS2 = ("fork_masked",)
 
 
+def keras2_locally_connected():
+    import tf_keras as k
+
+    k.backend.clear_session()
+    rng = encode.generator("exchange", "locally connected")
+    x = k.Input((6, 5, 2), name="x")
+    h = k.layers.LocallyConnected2D(2, 2, activation="tanh", name="windows")(x)
+    h = k.layers.LocallyConnected2D(2, 2, padding="same", implementation=2, name="mask")(h)
+    h = k.layers.Reshape((20, 2), name="reshape")(h)
+    h = k.layers.ThresholdedReLU(0.1, name="relu")(h)
+    h = k.layers.LocallyConnected1D(2, 3, strides=3, implementation=3, name="elements")(h)
+    model = k.Model(x, k.layers.Dense(1, name="out")(k.layers.Flatten(name="flat")(h)))
+    add_noise(model, rng)
+    model.compile(k.optimizers.SGD(0.02), "mse")
+    inputs, targets = rng.normal(size=(10, 6, 5, 2)), rng.normal(size=(10, 1))
+    return half_trained("locally_connected", model, inputs.astype("float32"),
+                        targets.astype("float32"), 4)
+
+
 def keras2_models():
     import tf_keras
 
+    yield keras2_locally_connected()
     for entry in zoo.ZOO.values():
         if entry.keras2 and entry.name not in NOT_OF_KERAS2:
             yield keras2_model(entry)

@@ -225,6 +225,47 @@ Model old_hard_sigmoid() {
   return Model({.inputs = x, .outputs = {z, layers::Activation({.activation = old})(z * 5.0)}});
 }
 
+// Each adaptive pooling, and spectrograms of its result.
+Model poolings_and_spectrograms() {
+  const auto x = Input({.shape = {9, 4}, .name = "x"}),
+             y = Input({.shape = {7, 5, 2}, .name = "y"});
+  const auto z = Input({.shape = {2, 4, 5, 3}, .name = "z"});
+  const AdaptiveMaxPooling3D first({.output_size = {3, 2, 2}, .data_format = "channels_first"});
+  const SymbolicTensor longer = AdaptiveAveragePooling1D({.output_size = 40})(x);
+  const STFTSpectrogram stft({.mode = "psd", .frame_length = 8, .window = "blackman"});
+  const MelSpectrogram mel({.fft_length = 16, .sequence_stride = 4, .num_mel_bins = 3});
+  return Model({.inputs = {x, y, z},
+                .outputs = {AdaptiveMaxPooling1D({.output_size = 4})(x),
+                            AdaptiveAveragePooling2D({.output_size = {3, 2}})(y),
+                            AdaptiveMaxPooling2D({.output_size = 4})(y), first(z),
+                            AdaptiveAveragePooling3D({.output_size = 2})(z), stft(longer),
+                            mel(longer[{all, all, 0}])}});
+}
+
+Model trained_spectral() {
+  const auto x = Input({.shape = {5, 4}, .name = "x"});
+  const SpectralNormalization hidden({.layer = Conv1D({.filters = 3, .kernel_size = 2})}, "hidden");
+  const SpectralNormalization out({.layer = Dense({.units = 2}), .power_iterations = 2}, "out");
+  Model model({.inputs = x, .outputs = out(Flatten()(hidden(x)))});
+  model.compile({.optimizer = SGD({.learning_rate = 0.05}), .loss = "mse"});
+  return model;
+}
+
+// Files have the sum of a kernel and its update. Nothing can train a and b after that: both are
+// zeros, in Keras too.
+Model lora() {
+  const auto x = Input({.shape = {6}, .dtype = i32, .name = "x"});
+  const ReversibleEmbedding table(
+      {.input_dim = 6, .output_dim = 4, .logit_soft_cap = 3, .lora_rank = 2});
+  const EinsumDense middle(
+      {.equation = "abc,cd->abd", .output_shape = {std::nullopt, 4}, .lora_rank = 2});
+  const SymbolicTensor h = Dense({.units = 4, .lora_rank = 1})(middle(table(x)));
+  const Model model({.inputs = x, .outputs = table(h, {{"reverse", true}})});
+  for (const Variable& weight : model.weights())
+    if (weight.name().ends_with("_b")) weight.assign(Tensor::full(DType::f32, weight.shape(), 0.5));
+  return model;
+}
+
 // Optimizers with different kinds of state.
 std::vector<std::pair<std::string, Optimizer>> optimizers() {
   const schedules::ExponentialDecay decay{
@@ -279,6 +320,9 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"lambdas", lambdas});
   models.push_back({"lambda_functions", lambda_functions});
   models.push_back({"old_hard_sigmoid", old_hard_sigmoid});
+  models.push_back({"poolings_and_spectrograms", poolings_and_spectrograms});
+  models.push_back({"trained_spectral", trained_spectral, true});
+  models.push_back({"lora", lora});
   models.push_back({"trained_dense", trained_dense, true});
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});

@@ -23,6 +23,8 @@ def calls(name, args, x, *, mask=None, output_shape=None, arguments=None, **opti
     return Case(name, given, x, options, notes=notes)
 
 
+REVERSIBLE = dict(input_dim=5, output_dim=3)
+
 CORE = {
     "Dense": [
         Case("plain", dict(units=3), F(2, 5)),
@@ -46,6 +48,15 @@ CORE = {
         Case("mixed_float16", dict(units=3, dtype="mixed_float16"), F(2, 5)),
         Case("float64", dict(units=3, dtype="float64"), F(2, 5, dtype="float64")),
         Case("int input", dict(units=3), I(2, 5, below=4)),
+        Case("lora", dict(units=3, lora_rank=2), F(2, 5)),
+        Case("lora, alpha is lost", dict(units=3, lora_rank=2, lora_alpha=8), F(2, 5)),
+        Case("lora, regularizer, no bias",
+             dict(units=3, lora_rank=1, use_bias=False, kernel_regularizer=regularizers.L2(0.1)),
+             F(2, 5)),
+        Case("lora, mixed_float16", dict(units=3, lora_rank=2, dtype="mixed_float16"), F(2, 5)),
+        Case("lora, float64", dict(units=3, lora_rank=2, dtype="float64"),
+             F(2, 5, dtype="float64")),
+        Case("lora, frozen", dict(units=3, lora_rank=2, trainable=False), F(2, 5)),
         *(
             Case(f"{cls} with options", dict(units=3, activation=layer(cls, **options)), F(2, 4, 3))
             for cls, options in (
@@ -100,6 +111,16 @@ CORE = {
             dict(equation="abc,cd->abd", output_shape=(None, 5)),
             F(2, 4, 3, mask=TIMES),
         ),
+        Case(
+            "lora",
+            dict(equation="abc,cde->abde", output_shape=(None, 2, 3), lora_rank=2, lora_alpha=5),
+            F(2, 4, 3),
+        ),
+        Case(
+            "lora, bias",
+            dict(equation="ab,bc->ac", output_shape=4, bias_axes="c", lora_rank=1),
+            F(2, 3),
+        ),
     ],
     "Embedding": [
         Case("plain", dict(input_dim=7, output_dim=3), I(2, 4, below=7)),
@@ -114,6 +135,39 @@ CORE = {
         ),
         Case("mixed_bfloat16", dict(input_dim=5, output_dim=2, dtype="mixed_bfloat16"),
              I(2, 3, below=5)),
+        Case("lora", dict(input_dim=5, output_dim=3, lora_rank=2), I(2, 3, below=5)),
+        Case("lora, mixed_bfloat16",
+             dict(input_dim=5, output_dim=2, lora_rank=2, dtype="mixed_bfloat16"),
+             I(2, 3, below=5)),
+    ],
+    "ReversibleEmbedding": [
+        Case("plain", REVERSIBLE, I(2, 4, below=5)),
+        Case("mask_zero", dict(mask_zero=True, **REVERSIBLE), I(3, 4, below=3)),
+        Case("reverse", REVERSIBLE, F(2, 4, 3), dict(reverse=True)),
+        Case("reverse, vectors", REVERSIBLE, F(2, 3), dict(reverse=True)),
+        Case("reverse, mask is lost", REVERSIBLE, F(2, 4, 3, mask=TIMES), dict(reverse=True)),
+        Case("reverse, mask_zero", dict(mask_zero=True, **REVERSIBLE), F(2, 4, 3, mask=TIMES),
+             dict(reverse=True)),
+        Case("two kernels", dict(tie_weights=False, **REVERSIBLE), I(2, 4, below=5)),
+        Case("two kernels, reverse", dict(tie_weights=False, **REVERSIBLE), F(2, 4, 3),
+             dict(reverse=True)),
+        Case("soft cap", dict(logit_soft_cap=0.75, **REVERSIBLE), F(2, 4, 3), dict(reverse=True)),
+        Case("reverse_dtype", dict(reverse_dtype="float32", dtype="mixed_float16", **REVERSIBLE),
+             F(2, 4, 3), dict(reverse=True)),
+        Case("lower reverse_dtype", dict(reverse_dtype="bfloat16", **REVERSIBLE),
+             F(2, 4, 3), dict(reverse=True)),
+        Case("mixed_float16", dict(dtype="mixed_float16", **REVERSIBLE), I(2, 4, below=5)),
+        Case("mixed_float16, reverse", dict(dtype="mixed_float16", **REVERSIBLE),
+             F(2, 4, 3, dtype="float16"), dict(reverse=True)),
+        Case("float64, reverse", dict(dtype="float64", **REVERSIBLE),
+             F(2, 4, 3, dtype="float64"), dict(reverse=True)),
+        Case("lora, reverse", dict(lora_rank=2, **REVERSIBLE), F(2, 4, 3), dict(reverse=True)),
+        Case(
+            "regularizers",
+            dict(tie_weights=False, embeddings_regularizer=regularizers.L2(0.1),
+                 embeddings_constraint=constraints.NonNeg(), **REVERSIBLE),
+            I(2, 3, below=5),
+        ),
     ],
     "Identity": [
         Case("plain", {}, F(2, 3)),

@@ -2,7 +2,7 @@
 
 from keras import regularizers
 
-from maker.spec import SAME, B, Case, F, I, layer
+from maker.spec import SAME, B, Case, F, Given, I, layer
 
 RIGHT, LEFT, HOLES = "11100 11111", "00111 00001", "10101 01010"  # 2 rows, 5 steps
 X = F(2, 5, 3)
@@ -169,6 +169,36 @@ RECURRENT["Bidirectional"] = [
 ]
 
 DENSE = layer("Dense", units=3)
+TRAIN = dict(training=True)
+CONV = layer("Conv2D", filters=3, kernel_size=2)
+RECURRENT["SpectralNormalization"] = [
+    Case("not training", dict(layer=DENSE), F(2, 4)),
+    Case("training", dict(layer=DENSE), F(2, 4), TRAIN, again=F(2, 4)),
+    Case("three iterations", dict(layer=DENSE, power_iterations=3), F(2, 3, 4), TRAIN),
+    Case("Conv2D", dict(layer=CONV), F(2, 4, 3, 2), TRAIN),
+    Case("DepthwiseConv2D", dict(layer=layer("DepthwiseConv2D", kernel_size=2)), F(2, 4, 3, 2),
+         TRAIN),
+    Case("EinsumDense",
+         dict(layer=layer("EinsumDense", equation="abc,cde->abde", output_shape=(None, 2, 3))),
+         F(2, 3, 4), TRAIN),
+    Case("Embedding gives whole numbers", dict(layer=layer("Embedding", input_dim=5, output_dim=3)),
+         I(2, 3, below=5), TRAIN),
+    Case("Embedding of floats", dict(layer=layer("Embedding", input_dim=5, output_dim=3)),
+         Given([[1, 2, 4], [0, 3, 3]]), TRAIN),
+    Case("zeros", dict(layer=layer("Dense", units=3, kernel_initializer="zeros")), F(2, 4), TRAIN,
+         noise=False),
+    Case("mask", dict(layer=DENSE), F(2, 4, 3, mask="1110 1000"), TRAIN),
+    Case("regularizer",
+         dict(layer=layer("Dense", units=3, kernel_regularizer=regularizers.L2(0.1))), F(2, 4),
+         TRAIN),
+    Case("frozen layer", dict(layer=layer("Dense", units=3, trainable=False)), F(2, 4), TRAIN),
+    Case("frozen", dict(layer=DENSE, trainable=False), F(2, 4), TRAIN),
+    Case("mixed_float16",
+         dict(layer=layer("Dense", units=3, dtype="mixed_float16"), dtype="mixed_float16"),
+         F(2, 4)),
+    Case("float64", dict(layer=layer("Dense", units=3, dtype="float64"), dtype="float64"),
+         F(2, 4, dtype="float64"), TRAIN),
+]
 RECURRENT["TimeDistributed"] = [
     Case("dense", dict(layer=DENSE), F(2, 4, 3)),
     Case("dense, four axes", dict(layer=DENSE), F(2, 4, 2, 3)),

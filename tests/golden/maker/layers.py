@@ -7,10 +7,11 @@ import keras
 import numpy as np
 from keras.src.applications import convnext
 
-from maker import cases_core, cases_image, cases_sequence, encode
+from maker import cases_core, cases_image, cases_pooling, cases_sequence, cases_signal, encode
 from maker.spec import SAME, Draw, Given, bits, make
 
-CASES = cases_core.CASES | cases_image.CASES | cases_sequence.CASES
+CASES = (cases_core.CASES | cases_image.CASES | cases_pooling.CASES | cases_sequence.CASES
+         | cases_signal.CASES)
 
 
 def leaves(function, x):
@@ -68,7 +69,8 @@ class Call:
 
 def is_convolution_of_channels_first(layer):
     """TensorFlow runs these on a CPU only when XLA compiles them."""
-    return hasattr(layer, "kernel_size") and layer.data_format == "channels_first"
+    has_kernel = hasattr(layer, "kernel_size") or hasattr(layer, "frame_length")
+    return has_kernel and layer.data_format == "channels_first"
 
 
 def has_mask(x):

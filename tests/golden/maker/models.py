@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras.src.saving.serialization_lib import SafeModeScope
 
-from maker import encode, zoo_graphs, zoo_masks  # noqa: F401 (they fill the zoo)
+from maker import encode, zoo_graphs, zoo_keras2, zoo_masks  # noqa: F401 (they fill the zoo)
 from maker.layers import add_noise, leaves
 from maker.zoo import ZOO
 
@@ -111,8 +111,9 @@ def write(folder, only=None):
     for name, entry in ZOO.items():
         if only is None or "models" in only or name in only:
             path = folder / "models" / name
-            result = encode.attempt(name, lambda: record(entry, keras))
-            encode.write(path.with_suffix(".json"), result)
+            if entry.keras3:
+                result = encode.attempt(name, lambda: record(entry, keras))
+                encode.write(path.with_suffix(".json"), result)
             if entry.keras2 and keras.backend.backend() == "tensorflow":
                 import tf_keras
 

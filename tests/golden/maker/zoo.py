@@ -17,13 +17,14 @@ class Entry:
     data: object  # what to call the model with
     lambdas: dict  # layer name: names of its functions
     keras2: bool  # can be written with tf_keras
+    keras3: bool  # can be written with Keras 3
     train: bool  # record a call with training=True, too
 
 
-def model(data, lambdas=None, keras2=True, train=False):
+def model(data, lambdas=None, keras2=True, keras3=True, train=False):
     def add(build):
         name = build.__name__
-        ZOO[name] = Entry(name, build, data, lambdas or {}, keras2, train)
+        ZOO[name] = Entry(name, build, data, lambdas or {}, keras2, keras3, train)
         return build
 
     return add
