@@ -237,6 +237,7 @@ bool is_dead(std::string_view class_name, std::string_view key, const Json& valu
   if (class_name == "Embedding") return key == "input_length";
   if (class_name == "MultiHeadAttention")
     return key == "query_shape" || key == "key_shape" || key == "value_shape";
+  if (class_name == "ConvLSTM2D") return key == "implementation";
   if (class_name.starts_with("SpatialDropout")) return key == "noise_shape" && value.is_null();
   if (class_name.starts_with("SeparableConv"))
     return std::find(std::begin(of_separable), std::end(of_separable), key) !=

@@ -109,7 +109,22 @@ void convert_keras1_kernel(const Layer& layer, Tensor& kernel) {
 }
 
 bool is_convolution(std::string_view kind) {
-  return kind == "Conv1D" || kind == "Conv2D" || kind == "Conv3D" || kind == "Conv2DTranspose";
+  return kind == "Conv1D" || kind == "Conv2D" || kind == "Conv3D" || kind == "Conv2DTranspose" ||
+         kind == "ConvLSTM2D";
+}
+
+// True for an LSTM, over vectors or images.
+bool is_lstm(std::string_view kind) { return kind == "LSTM" || kind == "ConvLSTM2D"; }
+
+// Converts the weights of Keras 1's LSTM. It orders the gates i, c, f, o; today the order is i, f,
+// c, o.
+Tensors lstm_of_keras1(const Layer& layer, Tensors weights) {
+  const Json config = layer.get_config();
+  const Json* format = config.find("data_format");
+  if (format != nullptr && *format == Json("channels_first"))
+    for (Tensor& weight : weights)
+      if (weight.shape().rank() == 4) weight = transposed(weight, {2, 3, 1, 0});
+  return by_gate(weights, {0, 2, 1, 3});
 }
 
 // Converts a kernel [rows, gates · units] from CuDNN's layout, gate by gate.
@@ -173,8 +188,8 @@ Counts counts_within(const Layer& layer, bool gates_apart) {
 Counts stored_counts(const Layer& layer, bool gates_apart) {
   const Counts counts{layer.trainable_weights().size(), layer.non_trainable_weights().size()};
   if (!gates_apart) return counts;
-  if (layer.class_name() == "LSTM" || layer.class_name() == "GRU") {
-    const size_t gates = layer.class_name() == "LSTM" ? lstm_gates : gru_gates;
+  if (is_lstm(layer.class_name()) || layer.class_name() == "GRU") {
+    const size_t gates = is_lstm(layer.class_name()) ? lstm_gates : gru_gates;
     return {counts.trained * gates, counts.others * gates};
   }
   if (layer.weights().empty() || layer.sublayers().empty()) return counts;
@@ -222,12 +237,12 @@ std::vector<Tensor> converted_weights(const Layer& layer, std::vector<Tensor> we
   if (weights.empty()) return weights;
   if (origin.keras1) {
     convert_keras1_kernel(layer, weights[0]);
-    // Keras 1 orders the gates i, c, f, o; today the order is i, f, c, o.
-    if (kind == "LSTM" && weights.size() == 3 * lstm_gates)
-      weights = by_gate(weights, {0, 2, 1, 3});
+    if (is_lstm(kind) && weights.size() == 3 * lstm_gates)
+      weights = lstm_of_keras1(layer, std::move(weights));
     if (kind == "GRU" && weights.size() == 3 * gru_gates) weights = by_gate(weights, {0, 1, 2});
   }
   if (is_convolution(kind) && origin.theano) weights[0] = flipped(weights[0]);
+  if (kind == "ConvLSTM2D" && origin.theano && weights.size() > 1) weights[1] = flipped(weights[1]);
   convert_cudnn(layer, weights);
   return weights;
 }

@@ -94,6 +94,17 @@ RecurrentOutputs outputs_of_op(Value ys, Values states, Value mask, RecurrentFla
   return out;
 }
 
+Initializer forget_ones(const Initializer& initializer, int64_t units) {
+  return Initializer([=](const Shape& shape, DType dtype, uint64_t seed) {
+    const Tensor first = initializer({units}, dtype, seed);
+    const Tensor rest = initializer({2 * units}, dtype, seed + 1);
+    Tensor bias = Tensor::full(dtype, shape, 1);
+    for (int64_t i = 0; i < units; ++i) bias.set(i, first.at(i));
+    for (int64_t i = 0; i < 2 * units; ++i) bias.set(2 * units + i, rest.at(i));
+    return bias;
+  });
+}
+
 void require_units(int64_t units) {
   require(units > 0,
           "Received an invalid value for argument `units`, expected a positive integer, got ",

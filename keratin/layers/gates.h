@@ -47,6 +47,9 @@ RecurrentOutputs outputs_of_op(Value ys, Values states, Value mask, RecurrentFla
 // x · kernel for each gate, with x masked for all gates or for each.
 Values gate_matmuls(Value x, const Values& masks, Value kernel, int64_t gates);
 
+// Initializes the bias of each gate of an LSTM separately: ones for the forget gate.
+Initializer forget_ones(const Initializer& initializer, int64_t units);
+
 // Moves a rate into [0, 1], as Keras does.
 double clamp_rate(double rate);
 void require_units(int64_t units);
@@ -56,6 +59,11 @@ int64_t step_features(const Shape& step, const RnnCell& cell);
 template <class Config>
 void KerasCell::check_config(Config& config) {
   require_units(config.units);
+  check_dropout(config);
+}
+
+template <class Config>
+void KerasCell::check_dropout(Config& config) {
   config.dropout = clamp_rate(config.dropout);
   config.recurrent_dropout = clamp_rate(config.recurrent_dropout);
   seed_ = add_seed(config.seed);
@@ -65,11 +73,16 @@ template <class Config>
 void KerasCell::build_kernels(const Config& config, const Shape& step, int64_t gates) {
   const int64_t features = step_features(step, *this);
   const int64_t outputs = Shape({gates, config.units}).count();
+  add_kernels(config, {features, outputs}, {config.units, outputs});
+}
+
+template <class Config>
+void KerasCell::add_kernels(const Config& config, const Shape& kernel, const Shape& recurrent) {
   kernel_ = add_weight(
-      "kernel", {features, outputs}, config.kernel_initializer,
+      "kernel", kernel, config.kernel_initializer,
       {.regularizer = config.kernel_regularizer, .constraint = config.kernel_constraint});
   recurrent_ = add_weight(
-      "recurrent_kernel", {config.units, outputs}, config.recurrent_initializer,
+      "recurrent_kernel", recurrent, config.recurrent_initializer,
       {.regularizer = config.recurrent_regularizer, .constraint = config.recurrent_constraint});
 }
 

@@ -16,6 +16,9 @@ const std::set<std::string> checked_with_options = {"Activation",
                                                     "Average",
                                                     "BatchNormalization",
                                                     "Bidirectional",
+                                                    "ConvLSTM1D",
+                                                    "ConvLSTM2D",
+                                                    "ConvLSTM3D",
                                                     "Dense",
                                                     "EinsumDense",
                                                     "Embedding",
@@ -61,7 +64,7 @@ bool has_test(const std::string& suite_name, std::string_view name) {
 TEST(GoldenLayers, AreAllChecked) {
   const auto classes = testing::golden_classes("layers");
   EXPECT_TRUE(registered);
-  EXPECT_GE(classes.size(), 87U);
+  EXPECT_GE(classes.size(), 90U);
   for (const std::string& name : classes) EXPECT_TRUE(has_test(name, "BehavesAsInKeras")) << name;
 }
 

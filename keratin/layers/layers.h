@@ -6,6 +6,7 @@
 #include "keratin/layers/attention.h"
 #include "keratin/layers/borders.h"
 #include "keratin/layers/conv.h"
+#include "keratin/layers/conv_lstm.h"
 #include "keratin/layers/dense.h"
 #include "keratin/layers/dropout.h"
 #include "keratin/layers/embedding.h"

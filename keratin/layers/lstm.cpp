@@ -6,21 +6,6 @@
 #include "keratin/ops/slicing.h"
 
 namespace keratin {
-namespace {
-
-// Initializes the bias of each gate separately: ones for the forget gate.
-Initializer forget_ones(const Initializer& initializer, int64_t units) {
-  return Initializer([=](const Shape& shape, DType dtype, uint64_t seed) {
-    const Tensor first = initializer({units}, dtype, seed);
-    const Tensor rest = initializer({2 * units}, dtype, seed + 1);
-    Tensor bias = Tensor::full(dtype, shape, 1);
-    for (int64_t i = 0; i < units; ++i) bias.set(i, first.at(i));
-    for (int64_t i = 0; i < 2 * units; ++i) bias.set(2 * units + i, rest.at(i));
-    return bias;
-  });
-}
-
-}  // namespace
 
 LSTMCellLayer::LSTMCellLayer(LSTMCellConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {

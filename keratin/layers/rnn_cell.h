@@ -56,18 +56,25 @@ struct CellTrainingFields {
 // `Config` is the config of one cell.
 class KERATIN_API KerasCell : public RnnCell {
  public:
-  const Variable& kernel() const { return kernel_; }        // [features, gates · units]
-  const Variable& recurrent() const { return recurrent_; }  // [units, gates · units]
+  // [features, gates · units] and [units, gates · units], with spatial axes before in a convolution
+  const Variable& kernel() const { return kernel_; }
+  const Variable& recurrent() const { return recurrent_; }
   const Variable& bias() const { return bias_; }
 
  protected:
   using RnnCell::RnnCell;
 
-  // Refuses bad units, moves the rates of dropout into [0, 1], and adds the seed of dropout.
+  // Refuses bad units, then `check_dropout`.
   template <class Config>
   void check_config(Config& config);
+  // Moves the rates of dropout into [0, 1], and adds the seed of dropout.
+  template <class Config>
+  void check_dropout(Config& config);
   template <class Config>
   void build_kernels(const Config& config, const Shape& step, int64_t gates);
+  // Kernels of any shapes.
+  template <class Config>
+  void add_kernels(const Config& config, const Shape& kernel, const Shape& recurrent);
   template <class Config>
   void build_bias(const Config& config, const Shape& shape, const Initializer& initializer);
   const Variable& seed() const { return seed_; }

@@ -138,8 +138,9 @@ def group_of(cls, case):
     """Cases of one group can be in one model. Keras would pass the `training` argument of one layer
     on to the layers after it."""
     args = case.args
-    has_kernel = "kernel_size" in args or "frame_length" in args
-    compiled = args.get("data_format") == "channels_first" and has_kernel
+    window = args["layer"].args if cls == "Bidirectional" else args
+    has_kernel = "kernel_size" in window or "frame_length" in window
+    compiled = window.get("data_format") == "channels_first" and has_kernel
     return (rows(case), args.get("stateful", False), compiled, args.get("dtype", "float32"),
             case.kwargs.get("training"))
 
@@ -321,7 +322,21 @@ def with_reversible_embedding():
     return noisy("reversible_embedding", x, table(table(x), reverse=True), (5, 20))
 
 
+def trained_film():
+    keras.utils.clear_session()
+    rng = encode.generator("exchange", "film")
+    x = keras.Input((3, 5, 4, 2), name="x")
+    h = keras.layers.ConvLSTM2D(3, 2, return_sequences=True, name="first")(x)
+    h = keras.layers.ConvLSTM2D(2, 2, padding="same", strides=2, name="second")(h)
+    model = keras.Model(x, keras.layers.Dense(1)(keras.layers.Flatten()(h)), name="film")
+    add_noise(model, rng)
+    model.compile(keras.optimizers.Adam(0.02), "mse")
+    films = rng.normal(size=(6, 3, 5, 4, 2)).astype("float32")
+    return half_trained("film", model, films, films[:, -1, 2, 2, :1], 3)
+
+
 def trained():
+    yield trained_film()
     for name, optimizer in optimizers().items():
         keras.utils.clear_session()
         yield optimized(name, optimizer)
@@ -448,6 +463,7 @@ def keras1_cases():
                             permuted(2, 3, 0, 1)),
         "lstm": (k.LSTM(3), (5, 2), by_gate(4)),
         "gru": (k.GRU(3, reset_after=False), (5, 2), by_gate(3)),
+        "film": (k.ConvLSTM2D(3, (2, 1)), (4, 5, 6, 2), by_gate(4)),
         "both": (k.Bidirectional(k.LSTM(3)), (5, 2),
                  lambda *w: by_gate(4)(*w[:3]) + by_gate(4)(*w[3:])),
         "each": (k.TimeDistributed(k.LSTM(3)), (2, 5, 2), by_gate(4)),

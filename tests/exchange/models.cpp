@@ -142,6 +142,34 @@ Model trained_lstm() {
   return model;
 }
 
+Model trained_film() {
+  const auto x = Input({.shape = {3, 5, 4, 2}, .name = "x"});
+  const ConvLSTM2D first(
+      {.filters = 3, .kernel_size = {2, 1}, .padding = "same", .return_sequences = true}, "first");
+  const Bidirectional both({.layer = ConvLSTM2D({.filters = 2, .kernel_size = 2}, "second")},
+                           "both");
+  Model model({.inputs = x, .outputs = Dense({.units = 1})(Flatten()(both(first(x))))});
+  model.compile({.optimizer = Adam({.learning_rate = 0.02}), .loss = "mse"});
+  return model;
+}
+
+// Sequences of images of one and three axes, from states that other layers return.
+Model films() {
+  const auto x = Input({.shape = {3, 6, 2}, .name = "x"});
+  const auto y = Input({.shape = {2, 1, 3, 4, 3}, .name = "y"});
+  const Symbols all = ConvLSTM1D({.filters = 2,
+                                  .kernel_size = 3,
+                                  .padding = "same",
+                                  .recurrent_activation = "hard_sigmoid",
+                                  .return_sequences = true,
+                                  .return_state = true},
+                                 "line")(x);
+  const ConvLSTM1D next({.filters = 2, .kernel_size = 2, .padding = "same"}, "next");
+  const SymbolicTensor z = next(all[0], {{"initial_state", Symbols::List{all[1], all[2]}}});
+  const ConvLSTM3D space({.filters = 2, .kernel_size = {1, 2, 3}, .go_backwards = true}, "space");
+  return Model({.inputs = {x, y}, .outputs = {z, space(y)}, .name = "films"});
+}
+
 // C++ functions, which are saved as operations: of one and several tensors, shared, in a
 // Sequential, and in TimeDistributed.
 Model lambdas() {
@@ -317,6 +345,7 @@ std::vector<ExchangeModel> exchange_models() {
       {"matmuls", matmuls},       {"structures", structures},       {"shared", shared},
       {"masked", masked},         {"nested_twice", nested_twice},
   };
+  models.push_back({"films", films});
   models.push_back({"lambdas", lambdas});
   models.push_back({"lambda_functions", lambda_functions});
   models.push_back({"old_hard_sigmoid", old_hard_sigmoid});
@@ -326,6 +355,7 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"trained_dense", trained_dense, true});
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});
+  models.push_back({"trained_film", trained_film, true});
   for (const auto& [name, optimizer] : optimizers())
     models.push_back(
         {"optimizer_" + name, [optimizer = optimizer] { return optimized(optimizer); }, true});

@@ -7,11 +7,20 @@ import keras
 import numpy as np
 from keras.src.applications import convnext
 
-from maker import cases_core, cases_image, cases_pooling, cases_sequence, cases_signal, encode
+from maker import (cases_conv_lstm, cases_core, cases_image, cases_pooling, cases_sequence,
+                   cases_signal, encode)
 from maker.spec import SAME, Draw, Given, bits, make
 
-CASES = (cases_core.CASES | cases_image.CASES | cases_pooling.CASES | cases_sequence.CASES
-         | cases_signal.CASES)
+CASES = (
+    cases_core.CASES
+    | cases_image.CASES
+    | cases_pooling.CASES
+    | cases_sequence.CASES
+    | cases_signal.CASES
+    | cases_conv_lstm.CONV_LSTM
+)
+for cls, cases in cases_conv_lstm.WRAPPED.items():
+    CASES[cls] = CASES[cls] + cases
 
 
 def leaves(function, x):
@@ -69,6 +78,7 @@ class Call:
 
 def is_convolution_of_channels_first(layer):
     """TensorFlow runs these on a CPU only when XLA compiles them."""
+    layer = getattr(layer, "forward_layer", layer)
     has_kernel = hasattr(layer, "kernel_size") or hasattr(layer, "frame_length")
     return has_kernel and layer.data_format == "channels_first"
 

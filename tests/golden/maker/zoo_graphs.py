@@ -279,6 +279,20 @@ def submodel_to_middle(k):
     return whole.input, whole.get_layer("first").output
 
 
+@model(F(2, 3, 5, 4, 2))
+def film(k):
+    """Keras 2 has another default for the recurrent activation."""
+    layer = lambda name, **args: k.layers.ConvLSTM2D(recurrent_activation="sigmoid", name=name,
+                                                     **args)
+    x = k.Input((3, 5, 4, 2), name="x")
+    h, state, carry = layer("first", filters=2, kernel_size=3, padding="same",
+                            return_sequences=True, return_state=True)(x)
+    again = layer("again", filters=2, kernel_size=(1, 2), padding="same")(
+        h, initial_state=[state, carry])
+    half = layer("half", filters=3, kernel_size=2, strides=2)
+    return x, [again, k.layers.Bidirectional(half, name="both")(h)]
+
+
 # --- Sequential
 
 
