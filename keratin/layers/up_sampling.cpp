@@ -6,9 +6,9 @@
 
 #include "keratin/base/text.h"
 #include "keratin/layers/windows.h"
+#include "keratin/ops/image.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/pointwise.h"
-#include "keratin/ops/resize.h"
 
 namespace keratin {
 namespace {

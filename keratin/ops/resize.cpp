@@ -1,4 +1,4 @@
-#include "keratin/ops/resize.h"
+#include "keratin/ops/image.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +25,8 @@ struct Filter {
   double (*weight)(double distance);
 };
 
+double triangle(double x) { return 1 - x; }
+
 // Keys's cubic with a = -½: goes through the pixels, with a continuous slope.
 double cubic(double x) {
   return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((-0.5 * x + 2.5) * x - 4) * x + 2;
@@ -38,8 +40,42 @@ double lanczos(double x) {
   return radius * std::sin(angle) * std::sin(angle / radius) / (angle * angle);
 }
 
-constexpr Filter filters[] = {
-    {"bicubic", 2, cubic}, {"lanczos3", 3, lanczos<3>}, {"lanczos5", 5, lanczos<5>}};
+constexpr Filter filters[] = {{"bilinear", 1, triangle},
+                              {"bicubic", 2, cubic},
+                              {"lanczos3", 3, lanczos<3>},
+                              {"lanczos5", 5, lanczos<5>}};
+
+// The weight of each input pixel in each output pixel: [out, in], rows that sum to 1.
+using Weights = std::vector<double>;
+
+// With antialias, the filter is as much wider as the result is smaller.
+Weights filter_weights(const Filter& filter, int64_t in, int64_t out, bool antialias) {
+  Weights weights(static_cast<size_t>(in * out), 0.0);
+  const double step = static_cast<double>(in) / static_cast<double>(out);
+  const double width = antialias ? std::max(step, 1.0) : 1.0;
+  for (int64_t o = 0; o < out; ++o) {
+    const double at = (static_cast<double>(o) + 0.5) * step;
+    double* row = &weights[static_cast<size_t>(o * in)];
+    double total = 0;
+    for (int64_t i = 0; i < in; ++i) {
+      const double distance = std::fabs(static_cast<double>(i) + 0.5 - at) / width;
+      if (distance < filter.radius) total += row[i] = filter.weight(distance);
+    }
+    for (int64_t i = 0; i < in; ++i) row[i] /= total;
+  }
+  return weights;
+}
+
+// How much of pixel o each pixel covers, in units of 1 / out and 1 / in.
+Weights area_weights(int64_t in, int64_t out) {
+  Weights weights(static_cast<size_t>(in * out), 0.0);
+  for (int64_t o = 0; o < out; ++o)
+    for (int64_t i = o * in / out; i < in && i * out < (o + 1) * in; ++i)
+      weights[static_cast<size_t>(o * in + i)] =
+          static_cast<double>(std::min((o + 1) * in, (i + 1) * out) - std::max(o * in, i * out)) /
+          static_cast<double>(in);
+  return weights;
+}
 
 const Filter* find_filter(std::string_view method) {
   const auto found = std::find_if(std::begin(filters), std::end(filters),
@@ -47,19 +83,24 @@ const Filter* find_filter(std::string_view method) {
   return found == std::end(filters) ? nullptr : found;
 }
 
+constexpr int64_t max_size = int64_t{1} << 24;  // so that products with sizes of an input fit
+
 Types infer_resize(const Node& n) {
-  const auto& [size, method] = n.attr<ResizeAttrs>();
+  const auto& [size, method, antialias] = n.attr<ResizeAttrs>();
   const Shape& shape = n.in().shape();
   require(shape.rank() == 4, "resize: expected [batch, height, width, channels], got ",
           n.in().type());
-  require(method == "nearest" || method == "bilinear" || find_filter(method) != nullptr,
-          "resize: the method must be 'nearest', 'bilinear', 'bicubic', 'lanczos3' or 'lanczos5', "
-          "got '",
+  require(method == "nearest" || method == "area" || find_filter(method) != nullptr,
+          "resize: the method must be 'nearest', 'bilinear', 'bicubic', 'lanczos3', 'lanczos5' or "
+          "'area', got '",
           method, "'");
   require(method == "nearest" || is_float(n.in().dtype()), "resize: ", method,
           " needs a float tensor, got ", n.in().type());
   require(size.size() == 2 && size[0] > 0 && size[1] > 0,
           "resize: the size must be a positive height and width, got ", Listed{size});
+  require(size[0] < max_size && size[1] < max_size && shape[1] < max_size && shape[2] < max_size,
+          "resize: sizes must be less than ", max_size, ", got ", Listed{size}, " for ",
+          n.in().type());
   require(shape[1] != 0 && shape[2] != 0, "resize: cannot enlarge nothing, got ", n.in().type());
   return {{n.in().dtype(), {shape[0], size[0], size[1], shape[3]}}};
 }
@@ -95,39 +136,31 @@ Value resize_bilinear(Value x, int64_t axis, int64_t out) {
   return lower + (at(high) - lower) * mix;
 }
 
-// The weight of each input pixel in each output pixel: [out, in], rows that sum to 1.
-Tensor filter_weights(const Filter& filter, int64_t in, int64_t out, DType dtype) {
-  std::vector<double> weights(static_cast<size_t>(in * out), 0.0);
-  for (int64_t o = 0; o < out; ++o) {
-    const double at =
-        (static_cast<double>(o) + 0.5) * static_cast<double>(in) / static_cast<double>(out);
-    double* row = &weights[static_cast<size_t>(o * in)];
-    double total = 0;
-    for (int64_t i = 0; i < in; ++i) {
-      const double distance = std::fabs(static_cast<double>(i) + 0.5 - at);
-      if (distance < filter.radius) total += row[i] = filter.weight(distance);
-    }
-    for (int64_t i = 0; i < in; ++i) row[i] /= total;
-  }
-  return Tensor::of(dtype, {out, in}, weights);
-}
-
-Value resize_filtered(Value x, int64_t axis, int64_t out, const Filter& filter) {
-  const Tensor weights = filter_weights(filter, x.shape()[axis], out, x.dtype());
-  return einsum(axis == 1 ? "nhwc,oh->nowc" : "nhwc,ow->nhoc", {x, constant(x.block(), weights)});
+Value resize_weighted(Value x, int64_t axis, int64_t out, const ResizeAttrs& attrs) {
+  const int64_t in = x.shape()[axis];
+  constexpr int64_t max_weights = int64_t{1} << 28;
+  require(in <= max_weights / out, "resize: ", attrs.method, " from ", in, " to ", out,
+          " pixels takes more than ", max_weights, " weights");
+  const Weights weights =
+      attrs.method == "area" ? area_weights(in, out)
+                             : filter_weights(*find_filter(attrs.method), in, out, attrs.antialias);
+  return einsum(axis == 1 ? "nhwc,oh->nowc" : "nhwc,ow->nhoc",
+                {x, constant(x.block(), Tensor::of(x.dtype(), {out, in}, weights))});
 }
 
 // One axis after the other.
 Values decompose_resize(const Node& n) {
-  const auto& [size, method] = n.attr<ResizeAttrs>();
+  const auto& attrs = n.attr<ResizeAttrs>();
   Value x = n.in();
   for (int64_t axis : {1, 2}) {
-    const int64_t out = size[static_cast<size_t>(axis - 1)];
-    if (out == x.shape()[axis]) continue;
-    if (const Filter* filter = find_filter(method))
-      x = resize_filtered(x, axis, out, *filter);
+    const int64_t in = x.shape()[axis], out = attrs.size[static_cast<size_t>(axis - 1)];
+    if (out == in) continue;
+    if (attrs.method == "nearest")
+      x = resize_nearest(x, axis, out);
+    else if (attrs.method == "bilinear" && !(attrs.antialias && out < in))
+      x = resize_bilinear(x, axis, out);
     else
-      x = method == "nearest" ? resize_nearest(x, axis, out) : resize_bilinear(x, axis, out);
+      x = resize_weighted(x, axis, out, attrs);
   }
   return {x};
 }

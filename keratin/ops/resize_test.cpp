@@ -1,4 +1,4 @@
-#include "keratin/ops/resize.h"
+#include "keratin/ops/image.h"
 
 #include "keratin/base/text.h"
 #include "keratin/testing/expect_error.h"
