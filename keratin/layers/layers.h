@@ -12,6 +12,7 @@
 #include "keratin/layers/embedding.h"
 #include "keratin/layers/gru.h"
 #include "keratin/layers/identity.h"
+#include "keratin/layers/image_geometry.h"
 #include "keratin/layers/lambda.h"
 #include "keratin/layers/layer_scale.h"
 #include "keratin/layers/lstm.h"

@@ -82,6 +82,9 @@ void check(const Dims& size, const ResizeOptions& options) {
           "resize: Argument `size` must be a tuple of two elements (height, width). Received: "
           "size=",
           Listed{size});
+  constexpr int64_t max_size = 1 << 24;
+  require(size[0] < max_size && size[1] < max_size, "resize: sizes must be less than ", max_size,
+          ", got ", Listed{size});
 }
 
 }  // namespace

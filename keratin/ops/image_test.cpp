@@ -78,6 +78,22 @@ TEST(ResizeImages, GivesValuesOfKeras) {
   }
 }
 
+// tf.image.resize(x, (2, 6), method)
+TEST(ResizeImages, HasFiltersOfKeras2) {
+  const auto resized = [](const char* method, const std::vector<double>& expected) {
+    testing::expect_values(
+        {pixels()},
+        [&](const Values& in) {
+          return resize(in[0], {{2, 6}, method});
+        },
+        {1, 2, 6, 1}, expected, tolerance);
+  };
+  resized("gaussian", {0.6727436, 1.575766, 2.832764, 4.104118, 5.827646, 7.183815, 6.378723,
+                       6.327646, 6.746927, 8.2316, 9.11741, 9.519481});
+  resized("mitchellcubic", {0.3692798, 1.314622, 2.70864, 3.866908, 5.92302, 7.480902, 6.616334,
+                            6.388756, 6.734745, 8.405688, 9.413773, 9.798733});
+}
+
 TEST(ResizeImages, RoundsIntegersAndKeepsTheDtype) {
   const auto resized = [](DType dtype, const ResizeOptions& options) {
     return evaluate(

@@ -40,10 +40,16 @@ double lanczos(double x) {
   return radius * std::sin(angle) * std::sin(angle / radius) / (angle * angle);
 }
 
-constexpr Filter filters[] = {{"bilinear", 1, triangle},
-                              {"bicubic", 2, cubic},
-                              {"lanczos3", 3, lanczos<3>},
-                              {"lanczos5", 5, lanczos<5>}};
+// Of Keras 2 alone: exp(-½ (x / ½)²), and Mitchell and Netravali's cubic.
+double gauss(double x) { return std::exp(-2 * x * x); }
+double mitchell(double x) {
+  return x < 1 ? (7.0 / 6 * x - 2) * x * x + 8.0 / 9
+               : ((-7.0 / 18 * x + 2) * x - 10.0 / 3) * x + 16.0 / 9;
+}
+
+constexpr Filter filters[] = {{"bilinear", 1, triangle},   {"bicubic", 2, cubic},
+                              {"gaussian", 1.5, gauss},    {"mitchellcubic", 2, mitchell},
+                              {"lanczos3", 3, lanczos<3>}, {"lanczos5", 5, lanczos<5>}};
 
 // The weight of each input pixel in each output pixel: [out, in], rows that sum to 1.
 using Weights = std::vector<double>;
@@ -91,8 +97,8 @@ Types infer_resize(const Node& n) {
   require(shape.rank() == 4, "resize: expected [batch, height, width, channels], got ",
           n.in().type());
   require(method == "nearest" || method == "area" || find_filter(method) != nullptr,
-          "resize: the method must be 'nearest', 'bilinear', 'bicubic', 'lanczos3', 'lanczos5' or "
-          "'area', got '",
+          "resize: the method must be 'nearest', 'bilinear', 'bicubic', 'lanczos3', 'lanczos5', "
+          "'area', 'gaussian' or 'mitchellcubic', got '",
           method, "'");
   require(method == "nearest" || is_float(n.in().dtype()), "resize: ", method,
           " needs a float tensor, got ", n.in().type());

@@ -340,7 +340,9 @@ class LayerCase {
       if (!is_float(t.value.dtype())) return;
       const Tensor weights = random_tensor(t.value.type(), -1, 1, ++seed);
       const Value part = ops::sum(t.value * ops::constant(module.block(), weights));
-      total = total.defined() ? total + part : part;
+      // A layer may have outputs of several dtypes; the sum has the widest.
+      if (total.defined() && part.dtype() == DType::f64) total = ops::cast(total, DType::f64);
+      total = total.defined() ? total + ops::cast(part, total.dtype()) : part;
     });
     if (!total.defined()) return {};
     for (const Variable& v : tracer.variables()) {

@@ -279,6 +279,27 @@ Model trained_spectral() {
   return model;
 }
 
+// Layers of images whose random numbers are all the same, and some that Keras would train with:
+// called without `training`, a model of Keras augments.
+Model trained_images() {
+  const auto x = Input({.shape = {6, 7, 2}, .name = "x"});
+  const Keywords training = {{"training", true}}, inference = {{"training", false}};
+  Symbols y = Resizing({.height = 9, .width = 8, .antialias = true})(x);
+  y = CenterCrop({.height = 8, .width = 7})(y);
+  y = RandomTranslation({.height_factor = {0.1, 0.1}, .width_factor = {-0.2, -0.2}})(y, training);
+  y = RandomRotation({.factor = {0.05, 0.05}, .fill_mode = "nearest"})(y, training);
+  y = RandomZoom({.height_factor = {0.2, 0.2}, .interpolation = "nearest"})(y, training);
+  y = RandomPerspective({.scale = 0})(y, training);
+  y = RandomElasticTransform({.scale = 0.0})(y, training);
+  y = RandomFlip()(y, inference);
+  y = RandomShear({.x_factor = {0.1, 0.3}})(y, inference);
+  y = Conv2D({.filters = 3, .kernel_size = 3, .activation = "tanh"})(y);
+  y = Dense({.units = 2}, "out")(GlobalAveragePooling2D()(y));
+  Model model({.inputs = x, .outputs = y});
+  model.compile({.optimizer = SGD({.learning_rate = 0.05}), .loss = "mse"});
+  return model;
+}
+
 // Files have the sum of a kernel and its update. Nothing can train a and b after that: both are
 // zeros, in Keras too.
 Model lora() {
@@ -356,6 +377,7 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});
   models.push_back({"trained_film", trained_film, true});
+  models.push_back({"trained_images", trained_images, true});
   for (const auto& [name, optimizer] : optimizers())
     models.push_back(
         {"optimizer_" + name, [optimizer = optimizer] { return optimized(optimizer); }, true});
