@@ -6,7 +6,7 @@
 #include "keratin/distribute/output_layout.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/replication.h"
-#include "keratin/layers/identity.h"
+#include "keratin/layers/core.h"
 #include "keratin/ops/collective.h"
 #include "keratin/ops/joining.h"
 #include "keratin/ops/shards.h"

@@ -1,4 +1,4 @@
-#include "keratin/layers/activity_regularization.h"
+#include "keratin/layers/dropout.h"
 
 #include <gtest/gtest.h>
 

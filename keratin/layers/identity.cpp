@@ -1,4 +1,4 @@
-#include "keratin/layers/identity.h"
+#include "keratin/layers/core.h"
 
 namespace keratin {
 

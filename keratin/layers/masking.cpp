@@ -1,4 +1,4 @@
-#include "keratin/layers/masking.h"
+#include "keratin/layers/core.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "keratin/layers/identity.h"
+#include "keratin/layers/core.h"
 #include "keratin/testing/expect_error.h"
 
 namespace keratin {
