@@ -89,6 +89,14 @@ struct LambdaCallbackOptions {
   std::function<void(Training&, int64_t epoch, Logs&)> on_epoch_end = {};
   std::function<void(Training&, int64_t step)> on_train_batch_begin = {};
   std::function<void(Training&, int64_t step, const Logs&)> on_train_batch_end = {};
+  std::function<void(Training&)> on_test_begin = {};
+  std::function<void(Training&, const Logs&)> on_test_end = {};
+  std::function<void(Training&, int64_t step)> on_test_batch_begin = {};
+  std::function<void(Training&, int64_t step, const Logs&)> on_test_batch_end = {};
+  std::function<void(Prediction&)> on_predict_begin = {};
+  std::function<void(Prediction&)> on_predict_end = {};
+  std::function<void(Prediction&, int64_t step)> on_predict_batch_begin = {};
+  std::function<void(Prediction&, int64_t step, const Tree<Tensor>&)> on_predict_batch_end = {};
 };
 KERATIN_API CallbackPtr LambdaCallback(LambdaCallbackOptions options);
 

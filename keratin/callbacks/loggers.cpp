@@ -106,7 +106,9 @@ class ProgbarLoggerCallback final : public Callback {
 class FunctionsCallback final : public Callback {
  public:
   explicit FunctionsCallback(LambdaCallbackOptions options) : options_(std::move(options)) {}
-  bool reads_batch_logs() const override { return options_.on_train_batch_end != nullptr; }
+  bool reads_batch_logs() const override {
+    return options_.on_train_batch_end != nullptr || options_.on_test_batch_end != nullptr;
+  }
   void on_train_begin(Training& t) override {
     if (options_.on_train_begin) options_.on_train_begin(t);
   }
@@ -124,6 +126,30 @@ class FunctionsCallback final : public Callback {
   }
   void on_train_batch_end(Training& t, int64_t step, const Logs& logs) override {
     if (options_.on_train_batch_end) options_.on_train_batch_end(t, step, logs);
+  }
+  void on_test_begin(Training& t) override {
+    if (options_.on_test_begin) options_.on_test_begin(t);
+  }
+  void on_test_end(Training& t, const Logs& logs) override {
+    if (options_.on_test_end) options_.on_test_end(t, logs);
+  }
+  void on_test_batch_begin(Training& t, int64_t step) override {
+    if (options_.on_test_batch_begin) options_.on_test_batch_begin(t, step);
+  }
+  void on_test_batch_end(Training& t, int64_t step, const Logs& logs) override {
+    if (options_.on_test_batch_end) options_.on_test_batch_end(t, step, logs);
+  }
+  void on_predict_begin(Prediction& p) override {
+    if (options_.on_predict_begin) options_.on_predict_begin(p);
+  }
+  void on_predict_end(Prediction& p) override {
+    if (options_.on_predict_end) options_.on_predict_end(p);
+  }
+  void on_predict_batch_begin(Prediction& p, int64_t step) override {
+    if (options_.on_predict_batch_begin) options_.on_predict_batch_begin(p, step);
+  }
+  void on_predict_batch_end(Prediction& p, int64_t step, const Tree<Tensor>& outputs) override {
+    if (options_.on_predict_batch_end) options_.on_predict_batch_end(p, step, outputs);
   }
 
  private:

@@ -1,7 +1,5 @@
 #include "keratin/model/model.h"
 
-#include <cstring>
-
 #include "keratin/base/text.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/sequential.h"
@@ -11,50 +9,6 @@
 
 namespace keratin {
 namespace {
-
-// The outputs of batches, concatenated along the first axis. Scalar outputs give one number per
-// batch, as in Keras on TensorFlow.
-Tree<Tensor> joined(const std::vector<PendingOutputs>& batches) {
-  std::vector<Tree<Tensor>> outputs;
-  for (const PendingOutputs& batch : batches) outputs.push_back(batch.get());
-  std::vector<std::vector<Tensor>> flat;
-  for (const Tree<Tensor>& batch : outputs) flat.push_back(batch.flat());
-  size_t output = 0;
-  return outputs[0].map<Tensor>([&](const Tensor& first) {
-    Dims dims = first.shape().dims();
-    const bool scalar = dims.empty();
-    if (scalar && flat.size() > 1) dims = {static_cast<int64_t>(flat.size())};
-    if (!scalar) dims[0] = 0;
-    for (const auto& batch : flat)
-      if (!scalar) dims[0] += batch[output].shape()[0];
-    Tensor whole(first.dtype(), dims);
-    std::byte* to = whole.buffer().data();
-    for (const auto& batch : flat) {
-      std::memcpy(to, batch[output].raw(), batch[output].bytes());
-      to += batch[output].bytes();
-    }
-    ++output;
-    return whole;
-  });
-}
-
-// A tensor of `count` rows from `first` on, which shares their memory.
-Tensor rows_of(const Tensor& t, int64_t first, int64_t count) {
-  Dims dims = t.shape().dims();
-  dims[0] = count;
-  const Shape shape(dims);
-  const size_t row = static_cast<size_t>(shape.count(1, shape.rank())) * size_of(t.dtype());
-  const auto whole = std::make_shared<Buffer>(t.buffer());
-  const std::shared_ptr<void> rows(whole, whole->data() + row * static_cast<size_t>(first));
-  return {t.dtype(), shape, Buffer::wrap(rows, row * static_cast<size_t>(count))};
-}
-
-Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs) {
-  Arguments<MaskedTensor> arguments;
-  arguments.positional.push_back(
-      inputs.map<MaskedTensor>([](const Tensor& t) { return MaskedTensor{t}; }));
-  return arguments;
-}
 
 std::shared_ptr<ProgramCache> programs_of(const LayerPtr& layer) {
   return std::make_shared<ProgramCache>([layer, runner = current_runner()] {
@@ -151,49 +105,6 @@ std::vector<Executable::StepTime> Model::profile(const Tree<Tensor>& inputs, int
 
 RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) const {
   return program(inputs, options)->run(arguments_of(inputs));
-}
-
-Tree<Tensor> Model::predict_on_batch(const Tree<Tensor>& inputs,
-                                     const PredictOptions& options) const {
-  return run(inputs, options).outputs;
-}
-
-Tree<Tensor> Model::predict(const Tree<Tensor>& inputs, const PredictOptions& options) const {
-  std::optional<int64_t> rows;
-  inputs.each([&](const Tensor& t) {
-    if (!rows && t.shape().rank() > 0) rows = t.shape()[0];
-  });
-  if (!options.steps && options.batch_size > 0 && rows.value_or(0) <= options.batch_size)
-    return run(inputs, options).outputs;
-  return predict(Data(Batch{inputs}), options);
-}
-
-Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) const {
-  require(options.batch_size > 0, "predict: `batch_size` must be positive, got ",
-          options.batch_size);
-  require(options.steps.value_or(1) > 0, "predict: `steps` must be positive, got ",
-          options.steps.value_or(1));
-  const Dataset batches = data.batches(options.batch_size);
-  std::vector<PendingOutputs> outputs;
-  const auto has_steps = [&] {
-    return !options.steps || static_cast<int64_t>(outputs.size()) < *options.steps;
-  };
-  // A device may compute one batch while the next one is prepared.
-  const auto start_batch = [&](const Tree<Tensor>& x) {
-    outputs.push_back(program(x, options)->start(arguments_of(x)));
-  };
-  if (data.is_rows()) {
-    const int64_t size = data.rows().size();
-    for (int64_t first = 0; first < size && has_steps(); first += options.batch_size)
-      start_batch(data.rows().x.map<Tensor>([&](const Tensor& t) {
-        return rows_of(t, first, std::min(options.batch_size, size - first));
-      }));
-  } else {
-    const auto stream = batches.stream();
-    for (Batch batch; has_steps() && stream->next(batch);) start_batch(batch.x);
-  }
-  require(!outputs.empty(), "predict: the data are empty: no batch came");
-  return joined(outputs);
 }
 
 void Model::compile() { compile(CompileOptions()); }

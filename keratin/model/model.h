@@ -15,6 +15,7 @@
 // in keratin/graph and keratin/layers; keratin.h has it all.
 namespace keratin {
 
+class Callback;
 class Data;
 class FunctionalLayer;
 class OptimizerState;
@@ -44,6 +45,7 @@ struct PredictOptions {
   std::optional<int64_t> steps = {};  // number of batches; by default, all
   bool training = false;
   EngineOptions engine = {};
+  std::vector<std::shared_ptr<Callback>> callbacks = {};  // of `predict`
 };
 
 struct SaveOptions {

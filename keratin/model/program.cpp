@@ -117,6 +117,13 @@ RunResult Program::run(const Arguments<MaskedTensor>& arguments) const {
   return out;
 }
 
+Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs) {
+  Arguments<MaskedTensor> arguments;
+  arguments.positional.push_back(
+      inputs.map<MaskedTensor>([](const Tensor& t) { return MaskedTensor{t}; }));
+  return arguments;
+}
+
 LayerPtr ProgramCache::layer() {
   const std::lock_guard guard(lock_);
   if (layer_ == nullptr) layer_ = make_layer_();

@@ -43,6 +43,9 @@ struct ProgramKey {
 };
 static_assert(detail::lists_every_member<ProgramKey>());
 
+// The inputs of `predict` as arguments of a call.
+Arguments<MaskedTensor> arguments_of(const Tree<Tensor>& inputs);
+
 // The programs of a model, by their keys. Programs that were not used for longest are evicted. A
 // call that finds its program never waits for another one that is being compiled.
 class ProgramCache {

@@ -15,13 +15,22 @@ struct Training {
   int64_t step = 0;   // of the epoch; before training begins, the one to begin with
   uint64_t shuffle_seed = 0;
   bool stop_training = false;
+  bool stop_evaluating = false;
   std::map<std::string, std::vector<double>>* history = nullptr;
 
   const LayerPtr& model() const { return trainer.model(); }
   OptimizerState& optimizer() const { return trainer.optimizer(); }
 };
 
-// Called while a model trains. on_epoch_end may add to the logs; later callbacks see that.
+// A run of `predict` as callbacks see it. The model need not be compiled.
+struct Prediction {
+  const LayerPtr& model;
+  std::optional<int64_t> steps = {};  // where known
+  bool stop_predicting = false;
+};
+
+// Called while a model trains, is evaluated or predicts. on_epoch_end may add to the logs; later
+// callbacks see that.
 class KERATIN_API Callback {
  public:
   virtual ~Callback() = default;
@@ -39,6 +48,12 @@ class KERATIN_API Callback {
   virtual void on_test_batch_begin(Training&, int64_t step) { (void)step; }
   virtual void on_test_batch_end(Training&, int64_t step, const Logs& logs) {
     (void)step, (void)logs;
+  }
+  virtual void on_predict_begin(Prediction&) {}
+  virtual void on_predict_end(Prediction&) {}
+  virtual void on_predict_batch_begin(Prediction&, int64_t step) { (void)step; }
+  virtual void on_predict_batch_end(Prediction&, int64_t step, const Tree<Tensor>& outputs) {
+    (void)step, (void)outputs;
   }
   // Whether it reads the logs of batches, which costs a little time in each step.
   virtual bool reads_batch_logs() const { return true; }

@@ -66,12 +66,14 @@ void check(const FitOptions& options) {
 }
 
 // Nothing if there is no batch.
-std::optional<Logs> run_test(Trainer& trainer, const Dataset& data, std::optional<int64_t> limit,
+std::optional<Logs> run_test(Training& training, const Dataset& data, std::optional<int64_t> limit,
                              const Callbacks& callbacks, ProgressBar* bar) {
+  Trainer& trainer = training.trainer;
   const auto stream = data.stream();
   Batch batch;
   if (limit.value_or(1) < 1 || !stream->next(batch)) return std::nullopt;
   trainer.reset_metrics();
+  training.stop_evaluating = false;
   callbacks.call(&Callback::on_test_begin);
   int64_t step = 0;
   do {
@@ -81,7 +83,7 @@ std::optional<Logs> run_test(Trainer& trainer, const Dataset& data, std::optiona
     if (callbacks.reads_batch_logs())
       callbacks.call(&Callback::on_test_batch_end, step - 1, trainer.logs());
     if (bar != nullptr) bar->update(step, bar->due() ? trainer.logs() : Logs{});
-  } while ((!limit || step < *limit) && stream->next(batch));
+  } while (!training.stop_evaluating && (!limit || step < *limit) && stream->next(batch));
   const Logs logs = trainer.logs();
   if (bar != nullptr) bar->update(step, logs, true);
   callbacks.call(&Callback::on_test_end, logs);
@@ -310,7 +312,7 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
     if (data.validation && !history.interrupted && (epoch + 1) % options.validation_freq == 0) {
       if (bar.due()) bar.update(steps, logs);
       const auto found =
-          run_test(trainer, *data.validation, options.validation_steps, callbacks, nullptr);
+          run_test(training, *data.validation, options.validation_steps, callbacks, nullptr);
       require(found || validated,
               "fit: the validation data are empty: expected at least one batch, got none");
       validated = true;
@@ -336,7 +338,7 @@ Logs evaluate(Trainer& trainer, const Dataset& data, const EvaluateOptions& opti
   const int verbose = callbacks.show_progress() ? 0 : options.verbose;
   ProgressBar bar(std::cout, {.target = training.steps, .verbose = verbose});
   const auto logs =
-      run_test(trainer, data, options.steps, callbacks, verbose != 0 ? &bar : nullptr);
+      run_test(training, data, options.steps, callbacks, verbose != 0 ? &bar : nullptr);
   require(logs.has_value(), "evaluate: the data are empty: expected at least one batch, got none");
   return *logs;
 }
