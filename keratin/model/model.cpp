@@ -3,6 +3,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/config.h"
 #include "keratin/graph/sequential.h"
+#include "keratin/model/predict_layer.h"
 #include "keratin/model/program_cache.h"
 #include "keratin/model/runner.h"
 #include "keratin/train/fit.h"
@@ -18,7 +19,13 @@ std::shared_ptr<ProgramCache> programs_of(const LayerPtr& layer) {
 
 }  // namespace
 
-Model::Model(ModelOptions options) : trainer_(std::make_shared<std::unique_ptr<Trainer>>()) {
+// What `compile` makes: the trainer and, with steps of the user's, the programs of their predict.
+struct Model::Training {
+  std::unique_ptr<Trainer> trainer;
+  std::shared_ptr<ProgramCache> predict;
+};
+
+Model::Model(ModelOptions options) : training_(std::make_shared<Training>()) {
   auto layer = FunctionalLayer::make(std::move(options.inputs), std::move(options.outputs),
                                      LayerOptions{std::move(options.name)});
   layer->set_dialect(options.dialect);
@@ -26,8 +33,7 @@ Model::Model(ModelOptions options) : trainer_(std::make_shared<std::unique_ptr<T
   programs_ = programs_of(layer_);
 }
 
-Model::Model(LayerPtr layer)
-    : layer_(std::move(layer)), trainer_(std::make_shared<std::unique_ptr<Trainer>>()) {
+Model::Model(LayerPtr layer) : layer_(std::move(layer)), training_(std::make_shared<Training>()) {
   require(layer_ != nullptr, "Model: expected a layer, got a null pointer");
   programs_ = programs_of(layer_);
 }
@@ -94,7 +100,8 @@ ProgramCacheInfo Model::program_cache() const { return programs_->info(); }
 
 void Model::set_program_limits(CacheLimits limits) {
   programs_->set_limits(limits);
-  if (compiled()) (*trainer_)->set_program_limits(limits);
+  if (training_->predict) training_->predict->set_limits(limits);
+  if (compiled()) training_->trainer->set_program_limits(limits);
 }
 
 std::vector<Executable::StepTime> Model::profile(const Tree<Tensor>& inputs, int runs,
@@ -110,20 +117,30 @@ RunResult Model::run(const Tree<Tensor>& inputs, const PredictOptions& options) 
 void Model::compile() { compile(CompileOptions()); }
 
 void Model::compile(CompileOptions options) {
-  *trainer_ = std::make_unique<Trainer>(programs_->layer(), dialect(), std::move(options));
-  (*trainer_)->set_program_limits(programs_->limits());
+  const bool own_steps = options.steps != nullptr;
+  auto trainer = std::make_unique<Trainer>(programs_->layer(), dialect(), std::move(options));
+  trainer->set_program_limits(programs_->limits());
+  training_->predict = own_steps ? predict_step_programs(*trainer) : nullptr;
+  if (own_steps) training_->predict->set_limits(programs_->limits());
+  training_->trainer = std::move(trainer);
 }
 
-bool Model::compiled() const { return *trainer_ != nullptr; }
+bool Model::compiled() const { return training_->trainer != nullptr; }
+Trainer* Model::trainer_if_compiled() const { return training_->trainer.get(); }
+ProgramCache& Model::predict_programs() const {
+  return training_->predict ? *training_->predict : *programs_;
+}
 
 Trainer& Model::trainer() const {
   require(compiled(), "You must call `compile()` before training or evaluating the model '", name(),
           "'.");
-  return **trainer_;
+  return *training_->trainer;
 }
 
 OptimizerState& Model::optimizer() const { return trainer().optimizer(); }
 void Model::reset_metrics() { trainer().reset_metrics(); }
+Logs Model::get_metrics_result() const { return trainer().metrics_result(); }
+std::vector<std::string> Model::metrics_names() const { return trainer().metrics_names(); }
 
 History Model::fit(const Tree<Tensor>& x, const Tree<Tensor>& y) { return fit(x, y, FitOptions()); }
 History Model::fit(const Data& data) { return fit(data, FitOptions()); }

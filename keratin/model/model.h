@@ -133,6 +133,9 @@ class KERATIN_API Model {
   Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y);
   Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y, const BatchOptions& options);
   void reset_metrics();
+  // The metrics since they were last reset, and Keras's names of the objects that hold them.
+  Logs get_metrics_result() const;
+  std::vector<std::string> metrics_names() const;
   bool compiled() const;
   Trainer& trainer() const;  // an error if the model is not compiled
   OptimizerState& optimizer() const;
@@ -153,9 +156,13 @@ class KERATIN_API Model {
   std::string to_json(int indent = -1) const;
 
  private:
+  struct Training;
+  Trainer* trainer_if_compiled() const;
+  ProgramCache& predict_programs() const;
+
   LayerPtr layer_;
   std::shared_ptr<ProgramCache> programs_;
-  std::shared_ptr<std::unique_ptr<Trainer>> trainer_;  // shared by copies, which are the same model
+  std::shared_ptr<Training> training_;  // shared by copies, which are the same model
 };
 
 // A sequence of layers.

@@ -45,6 +45,13 @@ Tensor rows_of(const Tensor& t, int64_t first, int64_t count) {
   return {t.dtype(), shape, Buffer::wrap(rows, row * static_cast<size_t>(count))};
 }
 
+std::shared_ptr<const Program> find_program(ProgramCache& programs, const Tree<Tensor>& inputs,
+                                            const Model& model, const PredictOptions& options) {
+  return programs.find(
+      arguments_of(inputs),
+      {.training = options.training, .dialect = model.dialect(), .engine = options.engine});
+}
+
 // Calls the callbacks of `predict`. A batch's outputs are waited for only if there are callbacks.
 class PredictCallbacks {
  public:
@@ -77,7 +84,9 @@ class PredictCallbacks {
 
 Tree<Tensor> Model::predict_on_batch(const Tree<Tensor>& inputs,
                                      const PredictOptions& options) const {
-  return run(inputs, options).outputs;
+  return find_program(predict_programs(), inputs, *this, options)
+      ->run(arguments_of(inputs))
+      .outputs;
 }
 
 Tree<Tensor> Model::predict(const Tree<Tensor>& inputs, const PredictOptions& options) const {
@@ -107,7 +116,7 @@ Tree<Tensor> Model::predict(const Data& data, const PredictOptions& options) con
   const auto start_batch = [&](const Tree<Tensor>& x) {
     const auto step = static_cast<int64_t>(outputs.size());
     callbacks.before_batch(step);
-    outputs.push_back(program(x, options)->start(arguments_of(x)));
+    outputs.push_back(find_program(predict_programs(), x, *this, options)->start(arguments_of(x)));
     callbacks.after_batch(step, outputs.back());
   };
   if (data.is_rows()) {

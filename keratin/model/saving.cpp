@@ -145,18 +145,18 @@ void Model::save(const std::filesystem::path& path, const SaveOptions& options) 
   require(options.overwrite || !std::filesystem::exists(path), "save: '", path.string(),
           "' already exists; pass overwrite = true to replace it");
   if (is_keras(path))
-    io::write_keras(path, *layer_, trainer_->get());
+    io::write_keras(path, *layer_, trainer_if_compiled());
   else if (is_folder(path))
-    write_folder(path, *layer_, trainer_->get());
+    write_folder(path, *layer_, trainer_if_compiled());
   else
-    io::write_legacy(path, *layer_, trainer_->get());
+    io::write_legacy(path, *layer_, trainer_if_compiled());
 }
 
 void Model::save_weights(const std::filesystem::path& path,
                          const SaveWeightsOptions& options) const {
   require(options.overwrite || !std::filesystem::exists(path), "save_weights: '", path.string(),
           "' already exists; pass overwrite = true to replace it");
-  const Trainer* trainer = trainer_->get();
+  const Trainer* trainer = trainer_if_compiled();
   io::write_weights_file(
       path, *layer_,
       trainer != nullptr && trainer->optimizer().built() ? &trainer->optimizer() : nullptr,
@@ -178,7 +178,7 @@ void Model::load_weights(const std::filesystem::path& path, const LoadWeightsOpt
           "load_weights: ", path.string(), " has the config of a model, but no weights");
   const bool whole =
       found == io::FileKind::keras || found == io::FileKind::folder || (unknown && is_keras(path));
-  Trainer* trainer = trainer_->get();
+  Trainer* trainer = trainer_if_compiled();
   OptimizerState* optimizer = trainer != nullptr ? &trainer->optimizer() : nullptr;
   const auto read = whole ? io::read_keras_weights : io::read_weights_file;
   read(path, *layer_, optimizer, {.skip_mismatch = options.skip_mismatch});

@@ -326,7 +326,7 @@ History fit(Trainer& trainer, const FitData& data, const FitOptions& options) {
     last = std::move(logs);
     if (!training.steps) training.steps = steps;
   }
-  if (!history.epoch.empty()) trainer.optimizer().finalize();
+  if (!history.epoch.empty()) trainer.finalize();
   callbacks.call(&Callback::on_train_end, last);
   return history;
 }

@@ -50,6 +50,8 @@ class KERATIN_API Metrics {
   PerOutput<List> lists_;
 };
 
+class ModelSteps;
+
 // model.compile({.optimizer = Adam({.learning_rate = 1e-3}), .loss = "mse", .metrics = {"mae"}})
 struct KERATIN_API CompileOptions {
   Optimizer optimizer = "rmsprop";
@@ -60,8 +62,11 @@ struct KERATIN_API CompileOptions {
   int64_t steps_per_execution = 1;
   bool auto_scale_loss = true;  // with LossScaleOptimizer, where layers compute in mixed_float16
   EngineOptions engine = {};
+  // Steps of your own, see trainer.h; by default, Keras's. Files do not have them.
+  std::shared_ptr<ModelSteps> steps = {};
 
-  // For another model: the same losses, and a new optimizer and new metrics with the same configs.
+  // For another model: the same losses and steps, and a new optimizer and new metrics with the same
+  // configs.
   CompileOptions fresh_copy() const;
 };
 

@@ -104,6 +104,14 @@ Values read_all_shards(const std::vector<Variable>& variables, Tracer& tracer) {
   return all;
 }
 
+std::vector<Variable> with_shards(const std::vector<Variable>& variables) {
+  std::vector<Variable> all = variables;
+  for (size_t i = 0; i < all.size(); ++i)  // grows: shards may have shards
+    if (const VariableShards* sharded = shards_of(all[i]); sharded != nullptr)
+      all.insert(all.end(), sharded->shards.begin(), sharded->shards.end());
+  return all;
+}
+
 Values join_gradients(const std::vector<Variable>& variables, const Values& by_shard,
                       Tracer& tracer) {
   return GradientJoin(by_shard, tracer).join_all(variables);
