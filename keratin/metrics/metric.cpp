@@ -42,13 +42,15 @@ MetricState::MetricState(std::string_view class_name, MetricOptions options)
     : options_(std::move(options)), programs_(std::make_unique<Programs>()) {
   if (options_.name.empty()) options_.name = snake_case(class_name);
   if (!options_.dtype) options_.dtype = DType::f32;
+  path_ = options_.name;
 }
 
 MetricState::~MetricState() = default;
 
 void MetricState::set_name(std::string name) {
   options_.name = std::move(name);
-  for (const Variable& v : variables_) v.set_path(text(options_.name, '/', v.name()));
+  path_ = options_.name;
+  for (const Variable& v : variables_) v.set_path(text(path_, '/', v.name()));
 }
 
 void MetricState::build(const Shape& y_true, const Shape& y_pred) {
@@ -62,7 +64,7 @@ void MetricState::require_built() const {
 
 Variable MetricState::add_variable(const std::string& name, const Shape& shape, DType dtype) {
   Variable variable(VariableSpec{.name = name, .shape = shape, .dtype = dtype, .trainable = false});
-  variable.set_path(text(this->name(), '/', name));
+  variable.set_path(text(path_, '/', name));
   variables_.push_back(variable);
   return variable;
 }
@@ -190,7 +192,10 @@ Value MeanState::result(Tracer& tracer) {
 }
 
 Metric::Metric(const std::string& name) : Metric(metric_from_user_name(name)) {
-  state_->set_name(name);
+  // Keras gives "accuracy" to the variables too, and keeps the names of classes.
+  const bool has_class =
+      !state_->class_name().empty() && state_->class_name() != "MeanMetricWrapper";
+  has_class ? state_->set_reported_name(name) : state_->set_name(name);
   requested_name_ = name;
 }
 

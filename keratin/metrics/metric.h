@@ -50,6 +50,9 @@ class KERATIN_API MetricState {
 
   const std::string& name() const { return options_.name; }
   void set_name(std::string name);
+  // The name in logs alone. Variables keep their paths: those of "mae" are of
+  // "mean_absolute_error".
+  void set_reported_name(std::string name) { options_.name = std::move(name); }
   DType dtype() const { return *options_.dtype; }
   const MetricOptions& options() const { return options_; }
 
@@ -89,6 +92,7 @@ class KERATIN_API MetricState {
   std::shared_ptr<Program> program(const std::string& data, const EngineOptions& options,
                                    const Write& write);
 
+  std::string path_;  // of its variables
   std::vector<Variable> variables_;
   bool built_ = false;
   std::unique_ptr<Programs> programs_;
@@ -223,6 +227,7 @@ class KERATIN_API Metric {
 
   // The same metric with variables of its own.
   Metric fresh_copy() const {
+    if (!requested_name_.empty()) return Metric(requested_name_);
     Metric copy = *this;
     copy.state_ = state_->fresh_copy();
     return copy;

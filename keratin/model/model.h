@@ -140,6 +140,13 @@ class KERATIN_API Model {
   Trainer& trainer() const;  // an error if the model is not compiled
   OptimizerState& optimizer() const;
 
+  // All variables, as Keras nests them by their paths: a dict with trainable_variables,
+  // non_trainable_variables, optimizer_variables and metrics_variables. The last two are empty if
+  // the model is not compiled. The tensors are copies.
+  Tree<Tensor> get_state_tree() const;
+  // Assigns the variables that the tree has. A tree that does not fit changes nothing.
+  void set_state_tree(const Tree<Tensor>& state);
+
   // Saves the whole model: config, weights and, if compiled, the training config and the
   // optimizer's state. The suffix is .keras, .h5 for Keras 3's legacy format, or / for a folder
   // with the members of a .keras. Files appear whole or not at all. `load_model` is in saving.h.
