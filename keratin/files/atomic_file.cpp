@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
@@ -69,6 +70,11 @@ void AtomicFile::match_mode() {
 
 void AtomicFile::fail_by_system(std::string_view what) const {
   fail(name_, ": ", what, ": ", std::generic_category().message(errno));
+}
+
+void MemoryFile::rewrite(uint64_t at, Bytes bytes) {
+  ensure(at <= size() && bytes.size() <= size() - at, "MemoryFile: rewrites bytes past its end");
+  std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 void AtomicFile::write(Bytes bytes) {

@@ -52,6 +52,8 @@ class ZipWriter {
  public:
   // The data of each entry starts at a multiple of `alignment`, a power of two up to 4096.
   explicit ZipWriter(const std::filesystem::path& path, size_t alignment = 1);
+  // Writes into a file that outlives it.
+  explicit ZipWriter(OutputFile& file, size_t alignment = 1);
 
   void add(const std::string& name, Bytes bytes);
   void add(const std::string& name, std::string_view text) { add(name, as_bytes(text)); }
@@ -78,7 +80,8 @@ class ZipWriter {
   void end();
   void write_directory();
 
-  AtomicFile file_;
+  std::unique_ptr<OutputFile> owned_;
+  OutputFile& file_;
   size_t alignment_;
   Stream stream_{*this};
   bool open_ = false;

@@ -26,7 +26,11 @@ void pack_common(Packer& out, bool zip64, uint32_t crc, uint32_t size, size_t na
 }  // namespace
 
 ZipWriter::ZipWriter(const std::filesystem::path& path, size_t alignment)
-    : file_(path), alignment_(alignment) {
+    : owned_(std::make_unique<AtomicFile>(path)), file_(*owned_), alignment_(alignment) {
+  ensure(std::has_single_bit(alignment) && alignment <= 4096, "ZipWriter: alignment ", alignment);
+}
+
+ZipWriter::ZipWriter(OutputFile& file, size_t alignment) : file_(file), alignment_(alignment) {
   ensure(std::has_single_bit(alignment) && alignment <= 4096, "ZipWriter: alignment ", alignment);
 }
 

@@ -38,7 +38,11 @@ FileKind kind_of(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return FileKind::folder;
   if (!std::filesystem::is_regular_file(path, ignored)) return FileKind::unknown;
-  const files::FileView file = files::map_file(path);
+  return kind_of(files::map_file(path));
+}
+
+FileKind kind_of(const files::FileView& file) {
+  const std::filesystem::path path = file.name();
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   if (text.starts_with("PK")) return kind_of_zip(file, path);

@@ -4,6 +4,10 @@
 
 #include "keratin/base/export.h"
 
+namespace keratin::files {
+class FileView;
+}
+
 namespace keratin::io {
 
 // The kind of a file, found from its contents. Names mislead: until 2.12 Keras wrote HDF5 under any
@@ -21,5 +25,7 @@ enum class FileKind {
   config,   // JSON of a model
 };
 KERATIN_API FileKind kind_of(const std::filesystem::path& path);
+// The same of bytes, whose name decides only for damaged ones.
+FileKind kind_of(const files::FileView& file);
 
 }  // namespace keratin::io

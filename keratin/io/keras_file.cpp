@@ -26,6 +26,7 @@ class Members {
     else
       zip_.emplace(files::map_file(path));
   }
+  explicit Members(const files::FileView& file) : name_(file.name()), zip_(file) {}
   const std::string& name() const { return name_; }
   bool has(const std::string& member) const {
     return zip_ ? zip_->find(member) != nullptr : std::filesystem::exists(folder_ / member);
@@ -180,8 +181,9 @@ LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dial
   return layer;
 }
 
-SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& options) {
-  const Members members(path);
+namespace {
+
+SavedModel read_members(const Members& members, const LoadOptions& options) {
   Json config = members.json("config.json");
   const Dialect written_by = dialect_of(members);
   if (written_by == Dialect::keras2) config = from_keras2(config);
@@ -202,13 +204,28 @@ SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& opti
   return saved;
 }
 
+}  // namespace
+
+SavedModel read_keras(const std::filesystem::path& path, const LoadOptions& options) {
+  return read_members(Members(path), options);
+}
+
+SavedModel read_keras(const files::FileView& file, const LoadOptions& options) {
+  return read_members(Members(file), options);
+}
+
 void read_keras_weights(const std::filesystem::path& path, const Layer& model,
                         OptimizerState* optimizer, const ReadOptions& options) {
   const Members members(path);
   State(members).read(model, optimizer, dialect_of(members), options);
 }
 
-void write_keras(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {
+void write_keras(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
+  files::AtomicFile file(path);
+  write_keras(file, model, trainer);
+}
+
+void write_keras(files::OutputFile& file, const Layer& given, const Trainer* trainer) {
   const Layer& model = detail::saved_model(given);
   Json config = serialize_layer(model);
   warn_of_keras2_layers(config);
@@ -218,7 +235,7 @@ void write_keras(const std::filesystem::path& path, const Layer& given, const Tr
   hdf5::Writer weights;
   write_weights(weights.root(), saved_objects(model, optimizer));
 
-  files::ZipWriter zip(path, 64);
+  files::ZipWriter zip(file, 64);
   zip.add("metadata.json",
           Json(Json::Object{{"keras_version", keras_version}, {"date_saved", now()}}).dump());
   zip.add("config.json", config.dump());

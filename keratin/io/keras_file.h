@@ -3,10 +3,15 @@
 #include <filesystem>
 
 #include "keratin/base/export.h"
+#include "keratin/files/mapped_file.h"
 #include "keratin/io/load_options.h"
 #include "keratin/train/trainer.h"
 
 namespace keratin {
+
+namespace files {
+class OutputFile;
+}
 
 namespace io {
 
@@ -23,10 +28,13 @@ inline constexpr const char* keras_version = "3.15.1";
 // Reads Keras 3's .keras: a zip, or a folder with the same files.
 KERATIN_API SavedModel read_keras(const std::filesystem::path& path,
                                   const LoadOptions& options = {});
+// The same of the bytes of a zip.
+SavedModel read_keras(const files::FileView& file, const LoadOptions& options);
 // Writes a .keras file, which appears whole or not at all. With a trainer, the training config and
 // the optimizer's state are written too.
 KERATIN_API void write_keras(const std::filesystem::path& path, const Layer& model,
                              const Trainer* trainer = nullptr);
+void write_keras(files::OutputFile& file, const Layer& model, const Trainer* trainer);
 
 // Reads the weights of a .keras alone, and the state of an optimizer if there is one.
 struct ReadOptions;

@@ -291,9 +291,12 @@ void read_legacy_weights(const std::filesystem::path& path, const Layer& model,
 }
 
 SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& options) {
-  const std::string where = path.string();
-  const hdf5::File file(path);
-  const hdf5::Group root = file.root();
+  return read_legacy(files::map_file(path), options);
+}
+
+SavedModel read_legacy(const files::FileView& file, const LoadOptions& options) {
+  const std::string where = file.name();
+  const hdf5::Group root = hdf5::File(file).root();
   require(
       root.has_attribute("model_config"), where,
       ": No model config found in the file. If it has weights alone, read them into a model with "

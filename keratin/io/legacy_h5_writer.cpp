@@ -78,10 +78,15 @@ Json training_config(const CompileOptions& options) {
 
 }  // namespace
 
-void write_legacy(const std::filesystem::path& path, const Layer& given, const Trainer* trainer) {
+void write_legacy(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
+  files::AtomicFile file(path);
+  write_legacy(file, model, trainer);
+}
+
+void write_legacy(files::OutputFile& file, const Layer& given, const Trainer* trainer) {
   const Layer& model = detail::saved_model(given);
-  hdf5::Writer file;
-  hdf5::NewGroup& root = file.root();
+  hdf5::Writer contents;
+  hdf5::NewGroup& root = contents.root();
   root.attribute("keras_version", keras_version);
   root.attribute("backend", backend);
   // Keras leaves out the modules of layers, and then cannot read operations between layers. With
@@ -95,7 +100,8 @@ void write_legacy(const std::filesystem::path& path, const Layer& given, const T
     if (trainer->optimizer().built())
       write_variables(root.group("optimizer_weights"), trainer->optimizer().variables());
   }
-  file.save(path);
+  contents.write(file);
+  file.commit();
 }
 
 }  // namespace keratin::io

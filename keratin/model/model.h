@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct PredictOptions {
 
 struct SaveOptions {
   bool overwrite = true;
+  // The format of bytes and streams: "keras", or "h5" for the legacy one. A path has a suffix.
+  std::string stream_format = "keras";
 };
 
 struct SaveWeightsOptions {
@@ -151,6 +154,9 @@ class KERATIN_API Model {
   // optimizer's state. The suffix is .keras, .h5 for Keras 3's legacy format, or / for a folder
   // with the members of a .keras. Files appear whole or not at all. `load_model` is in saving.h.
   void save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // The same to a stream, or as bytes. `load_model` takes both.
+  void save(std::ostream& out, const SaveOptions& options = {}) const;
+  std::vector<std::byte> to_bytes(const SaveOptions& options = {}) const;
   // Saves weights alone, with the optimizer's state if there is some: .weights.h5, .weights.json
   // (in several files), .npz or .safetensors.
   void save_weights(const std::filesystem::path& path,

@@ -1,5 +1,8 @@
 #include "keratin/model/saving.h"
 
+#include <istream>
+#include <ostream>
+
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/files/zip.h"
@@ -79,9 +82,55 @@ void write_folder(const std::filesystem::path& path, const Layer& model, const T
   clean();
 }
 
-std::string contents_of(const std::filesystem::path& path) {
-  const files::FileView file = files::map_file(path);
+std::string contents_of(const files::FileView& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+Model config_model(const files::FileView& file, const LoadOptions& options) {
+  try {
+    return model_from_json(contents_of(file), options);
+  } catch (const UserError& error) {
+    fail(file.name(), ": ", error.what());
+  }
+}
+
+Model compiled(io::SavedModel saved) {
+  Model model = opened(saved.layer, saved.dialect);
+  if (saved.training) model.compile(std::move(*saved.training));
+  return model;
+}
+
+// A view of bytes that the caller keeps alive. Loading copies what it keeps.
+files::FileView view_of(std::span<const std::byte> bytes, const std::string& name) {
+  const std::shared_ptr<void> memory(const_cast<std::byte*>(bytes.data()), [](void*) {});
+  return {name, Buffer::wrap(memory, bytes.size())};
+}
+
+Model load_view(const files::FileView& file, const LoadOptions& options) {
+  using io::FileKind;
+  const FileKind kind = io::kind_of(file);
+  if (kind == FileKind::config) return config_model(file, options);
+  const bool hdf5 = kind == FileKind::legacy_model || kind == FileKind::legacy_weights ||
+                    kind == FileKind::weights_h5;
+  require(hdf5 || kind == FileKind::keras, "File format not supported: ", file.name(),
+          " are not a model", kind == FileKind::unknown ? "" : ", but weights alone",
+          ". Keratin opens `.keras` files, and the legacy `.h5`.");
+  const WarningScope warnings;
+  return compiled(hdf5 ? io::read_legacy(file, options) : io::read_keras(file, options));
+}
+
+// Reads a stream to its end, step by step: its size is not known before.
+std::vector<std::byte> read_all(std::istream& in) {
+  constexpr size_t step = 1 << 20;
+  std::vector<std::byte> bytes;
+  while (in.good()) {
+    const size_t before = bytes.size();
+    bytes.resize(before + step);
+    in.read(reinterpret_cast<char*>(bytes.data() + before), static_cast<std::streamsize>(step));
+    bytes.resize(before + static_cast<size_t>(in.gcount()));
+  }
+  require(in.eof() && !in.bad(), "load_model: the stream cannot be read");
+  return bytes;
 }
 
 // The kind of a file: from its contents or, if these are unknown, from its suffix.
@@ -101,13 +150,7 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
   require(std::filesystem::exists(path), "File not found: filepath=", path.string(),
           ". Please ensure the file is an accessible `.keras` zip file.");
   const FileKind kind = kind_of_model(path);
-  if (kind == FileKind::config) {
-    try {
-      return model_from_json(contents_of(path), options);
-    } catch (const UserError& error) {
-      fail(path.string(), ": ", error.what());
-    }
-  }
+  if (kind == FileKind::config) return config_model(files::map_file(path), options);
   const bool zip = kind == FileKind::keras || kind == FileKind::folder;
   const bool hdf5 = kind == FileKind::legacy_model || kind == FileKind::legacy_weights ||
                     kind == FileKind::weights_h5;
@@ -115,10 +158,20 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
           kind == FileKind::unknown ? "" : ", which has weights alone",
           ". Keratin opens `.keras` files and folders, and the legacy `.h5`.");
   const WarningScope warnings;
-  io::SavedModel saved = hdf5 ? io::read_legacy(path, options) : io::read_keras(path, options);
-  Model model = opened(saved.layer, saved.dialect);
-  if (saved.training) model.compile(std::move(*saved.training));
-  return model;
+  return compiled(hdf5 ? io::read_legacy(path, options) : io::read_keras(path, options));
+}
+
+Model load_model(std::span<const std::byte> bytes) { return load_model(bytes, LoadOptions()); }
+
+Model load_model(std::span<const std::byte> bytes, const LoadOptions& options) {
+  return load_view(view_of(bytes, "the given bytes"), options);
+}
+
+Model load_model(std::istream& in) { return load_model(in, LoadOptions()); }
+
+Model load_model(std::istream& in, const LoadOptions& options) {
+  const std::vector<std::byte> bytes = read_all(in);
+  return load_view(view_of(bytes, "the bytes of the stream"), options);
 }
 
 Model model_from_json(const std::string& json) { return model_from_json(json, LoadOptions()); }
@@ -150,6 +203,25 @@ void Model::save(const std::filesystem::path& path, const SaveOptions& options) 
     write_folder(path, *layer_, trainer_if_compiled());
   else
     io::write_legacy(path, *layer_, trainer_if_compiled());
+}
+
+std::vector<std::byte> Model::to_bytes(const SaveOptions& options) const {
+  const bool legacy = options.stream_format == "h5";
+  require(legacy || options.stream_format == "keras",
+          "save: `stream_format` must be \"keras\" or \"h5\", got \"", options.stream_format, '"');
+  files::MemoryFile file("the model");
+  if (legacy)
+    io::write_legacy(file, *layer_, trainer_if_compiled());
+  else
+    io::write_keras(file, *layer_, trainer_if_compiled());
+  return file.take();
+}
+
+void Model::save(std::ostream& out, const SaveOptions& options) const {
+  const std::vector<std::byte> bytes = to_bytes(options);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  require(out.flush().good(), "save: the stream cannot be written");
 }
 
 void Model::save_weights(const std::filesystem::path& path,

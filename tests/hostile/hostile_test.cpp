@@ -8,6 +8,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/files/mapped_file.h"
 #include "keratin/io/keras_file.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/saving.h"
@@ -108,6 +109,30 @@ TEST_P(Hostile, GetsTheAnswerOfTheTable) {
     EXPECT_EQ(answer, GetParam().answer);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   EXPECT_LT(taken.count(), 10) << "seconds";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// A model in memory is checked as a file is. Bytes have no suffix, so what is no model at all is
+// refused in other words.
+TEST_P(Hostile, GetsTheSameAnswerFromMemory) {
+  const fs::path path = hostile_files / GetParam().file;
+  if (!fs::is_regular_file(path) || !holds_a_model(path)) GTEST_SKIP() << "not a model's file";
+  const files::FileView file = files::map_file(path);
+  std::string answer = "loads";
+  try {
+    load_model(file.bytes());
+  } catch (const UserError& error) {
+    answer = replaced(error.what(), "the given bytes", path.string());
+  }
+  if (answer.starts_with("File format not supported"))
+    EXPECT_NE(answer_to(path), "loads");
+  else
+    EXPECT_EQ(replaced(answer, hostile_files.string() + '/', ""), answer_to(path));
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Hostile, ::testing::ValuesIn(table()), [](const auto& info) {
