@@ -23,6 +23,7 @@
 #include "keratin/layers/layers.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/clone.h"
+#include "keratin/model/file_editor.h"
 #include "keratin/model/inspect.h"
 #include "keratin/model/plot.h"
 #include "keratin/model/program.h"

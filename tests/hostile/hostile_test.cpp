@@ -5,12 +5,14 @@
 #include <chrono>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/files/mapped_file.h"
 #include "keratin/io/keras_file.h"
 #include "keratin/layers/layers.h"
+#include "keratin/model/file_editor.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
 
@@ -133,6 +135,23 @@ TEST_P(Hostile, GetsTheSameAnswerFromMemory) {
     EXPECT_NE(answer_to(path), "loads");
   else
     EXPECT_EQ(replaced(answer, hostile_files.string() + '/', ""), answer_to(path));
+}
+
+// The editor reads weights of any file, and never anything outside of it.
+TEST_P(Hostile, DoesNotHarmTheEditor) {
+  const fs::path path = hostile_files / GetParam().file;
+  const fs::path copy = fs::path(::testing::TempDir()) / "edited.weights.h5";
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    const KerasFileEditor editor(path);
+    std::ostringstream out;
+    editor.summary(out);
+    editor.save(copy);
+    KerasFileEditor(copy).summary(out);
+  } catch (const UserError&) {  // NOLINT(bugprone-empty-catch): an error is an answer too
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(taken.count(), 10) << "seconds";
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Hostile, ::testing::ValuesIn(table()), [](const auto& info) {
