@@ -19,7 +19,8 @@ struct Status {
   std::string_view meaning;
 };
 inline constexpr Status success{0, "all went well"};
-inline constexpr Status different{1, "diff found a difference, or verify a deviation"};
+inline constexpr Status different{
+    1, "diff or edit --compare found a difference, or verify a deviation"};
 inline constexpr Status bad_usage{2, "the command line is wrong"};
 inline constexpr Status bad_file{3, "a file or its data is missing, damaged or does not fit"};
 inline constexpr Status failure{4, "the machine or Keratin itself failed"};

@@ -10,6 +10,7 @@ Command predict_command();
 Command evaluate_command();
 Command train_command();
 Command convert_command();
+Command edit_command();
 Command diff_command();
 Command verify_command();
 Command plan_command();
@@ -19,10 +20,10 @@ Command manual_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      summary_command(),  inspect_command(), plot_command(),    predict_command(),
-      evaluate_command(), train_command(),   convert_command(), diff_command(),
-      verify_command(),   plan_command(),    bench_command(),   completion_command(),
-      manual_command(),
+      summary_command(),    inspect_command(), plot_command(),    predict_command(),
+      evaluate_command(),   train_command(),   convert_command(), edit_command(),
+      diff_command(),       verify_command(),  plan_command(),    bench_command(),
+      completion_command(), manual_command(),
   };
   return all;
 }

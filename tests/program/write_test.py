@@ -7,7 +7,7 @@ import unittest
 import xml.dom.minidom
 import zipfile
 
-from program import BAD_FILE, DIFFERENT, GOLDEN, MODELS, USAGE, ProgramTest, read_npz, write_npz
+from program import BAD_FILE, DIFFERENT, GOLDEN, MODELS, USAGE, ProgramTest, read_npz, write_npy, write_npz
 
 CLASSIFIER, LAMBDA = MODELS / "classifier.keras", MODELS / "lambda.keras"
 GOLDEN_OUTPUTS = MODELS / "classifier.npz"
@@ -188,6 +188,69 @@ class Diff(ProgramTest):
         self.refuses("diff", CLASSIFIER, self.folder / "none.keras", message="File not found")
         self.refuses("diff", CLASSIFIER, CLASSIFIER, "--ignore", "weight", status=USAGE,
                      message="did you mean 'weights'?")
+
+
+class Edit(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.weights = self.folder / "old.weights.h5"
+        self.succeeds("convert", CLASSIFIER, self.weights)
+
+    def test_prints_the_tree(self):
+        out = self.succeeds("edit", CLASSIFIER).out
+        self.assertIn("Saved with Keras 3", out)
+        self.assertIn("Weights structure\n  > layers\n", out)
+        self.assertIn("dense ('hidden')\n", out)
+        self.assertIn("0: shape=(4, 5), dtype=float32\n", out)
+        self.assertNotIn("Saved with", self.succeeds("edit", self.weights).out)
+
+    def test_renames_deletes_and_sets(self):
+        bias = write_npy(self.folder / "bias.npy", "<f4", (3,), [1.0, 2.0, 3.0])
+        both = write_npz(self.folder / "both.npz", {"0": ("<f4", (1, 2), [4.0, 5.0]),
+                                                    "1": ("<f4", (2,), [6.0, 7.0])})
+        new = self.folder / "new.weights.h5"
+        self.succeeds("edit", self.weights, new, "--delete", "layers/dense/1", "-r",
+                      "layers/dense=first", "--set", f"layers/first/1={bias}", "-s",
+                      f"layers/more={both}")
+        out = self.succeeds("edit", new).out
+        self.assertIn("first ('hidden')", out)
+        self.assertIn("1: shape=(3,), dtype=float32", out)
+        self.assertIn("more\n", out)
+        self.assertIn("shape=(1, 2)", out)
+        self.assertNotIn("more", self.succeeds("edit", self.weights).out)
+
+    def test_in_place_and_compared(self):
+        model = self.folder / "model.keras"
+        shutil.copy(CLASSIFIER, model)
+        bias = write_npy(self.folder / "bias.npy", "<f4", (5,), [1.0, 2.0, 3.0, 4.0, 5.0])
+        out = self.succeeds("edit", model, "-s", f"layers/dense/1={bias}", "--compare", model).out
+        self.assertIn("Comparison successful", out)
+        done = self.run_program("diff", CLASSIFIER, model, status=DIFFERENT).out
+        self.assertIn("hidden/bias", done)
+        self.assertNotIn("kernel", done)
+        # What does not fit is not written.
+        before = model.read_bytes()
+        done = self.run_program("edit", model, "-d", "layers/dense", "--compare", model,
+                                status=DIFFERENT)
+        self.assertIn("...Object /layers/dense present in reference model", done.out)
+        self.assertEqual(model.read_bytes(), before)
+
+    def test_what_is_wrong(self):
+        before = self.weights.read_bytes()
+        for words, message in (
+                (("--delete", "layers/none"), "Path 'layers/none' not found in model."),
+                (("--rename", "layers/dense=a/b"), "should be a leaf name"),
+                (("--set", f"layers/dense/0={self.folder}/none.npy"), "none.npy"),
+                (("--delete", "layers/dense", "--rename", "layers/dense=x"), "not found")):
+            self.refuses("edit", self.weights, *words, message=message)
+        for words, message in ((("--rename", "dense"), "--rename needs PATH=VALUE, got 'dense'"),
+                               (("--set", "dense=x.csv"), "--set takes an .npy or .npz"),
+                               (("--set", "dense=x.npy"), "needs the path of a weight")):
+            self.refuses("edit", self.weights, *words, status=USAGE, message=message)
+        self.refuses("edit", self.weights, self.folder / "model.keras", "-d", "layers/dense",
+                     message="has weights alone")
+        self.refuses("edit", self.folder / "none.keras", message="File not found")
+        self.assertEqual(self.weights.read_bytes(), before)
 
 
 class Plot(ProgramTest):
