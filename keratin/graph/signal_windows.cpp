@@ -132,7 +132,7 @@ bool take_ending(std::string_view& name, std::string_view ending) {
   return true;
 }
 
-Element find(std::string_view name) {
+Element find_window(std::string_view name) {
   if (!take_ending(name, "_symmetric")) take_ending(name, "_periodic");
   if (name.empty()) return nullptr;
   for (const Window& window : all_windows)
@@ -143,10 +143,10 @@ Element find(std::string_view name) {
 
 }  // namespace
 
-bool is_signal_window(std::string_view name) { return find(name) != nullptr; }
+bool is_signal_window(std::string_view name) { return find_window(name) != nullptr; }
 
 std::vector<double> signal_window(std::string_view name, int64_t length, bool periodic) {
-  const Element element = find(name);
+  const Element element = find_window(name);
   require(element != nullptr, "Invalid window name '", name, "' in parameter window='", name, "'!");
   if (name.ends_with("_symmetric")) periodic = false;
   if (name.ends_with("_periodic")) periodic = true;

@@ -22,8 +22,10 @@ Sizes checked_output_size(const Sizes& given) {
     require(dims.size() == rank, "`output_size` must be an integer or ",
             rank == 2 ? "(height, width)" : "(depth, height, width)",
             " tuple. Received: ", received, " of type tuple");
+  constexpr int64_t max_size = int64_t{1} << 24;
   for (const int64_t size : dims)
-    require(size > 0, "`output_size` must be positive. Received: output_size=", received);
+    require(size > 0 && size <= max_size, "`output_size` must be positive, and at most ", max_size,
+            ". Received: output_size=", received);
   return dims;
 }
 
@@ -48,11 +50,14 @@ Value pool_windows(Value x, Pool pool, int64_t axis, int64_t size) {
   const int64_t in = x.shape()[axis];
   if (in == unknown) return of_unknown_size(x, axis, size);
   if (in % size == 0) return pool_axis(x, pool, axis, in / size, in / size);
-  const int64_t small = (in + size - 1) / size, small_count = in - small + 1;
+  // Sums of quotients and remainders, because products with the size of the input may overflow.
+  const int64_t whole = in / size, rest = in % size;
+  const int64_t small = whole + 1, small_count = in - small + 1;
   std::vector<int64_t> picks;
   bool any_big = false;
   for (int64_t i = 0; i < size; ++i) {
-    const int64_t start = i * in / size, end = ((i + 1) * in + size - 1) / size;
+    const int64_t start = i * whole + i * rest / size;
+    const int64_t end = (i + 1) * whole + ((i + 1) * rest + size - 1) / size;
     const bool big = end - start > small;
     any_big = any_big || big;
     picks.push_back(big ? small_count + start : start);

@@ -64,11 +64,11 @@ Value frames_of(Value x, int64_t length, int64_t stride) {
   const int64_t time = x.shape().back();
   require(time >= length, "expected a signal of at least ", length, " samples, got ", time);
   const int64_t frames = (time - length) / stride + 1;
-  std::vector<int64_t> positions;
-  for (int64_t frame = 0; frame < frames; ++frame)
-    for (int64_t i = 0; i < length; ++i) positions.push_back(frame * stride + i);
-  const Tensor indices = Tensor::of<int64_t>(DType::i32, {frames, length}, positions);
-  return ops::take(x, ops::constant(x.block(), indices), x.rank() - 1);
+  const Shape shape = {frames, length};
+  const Value frame = ops::iota(x.block(), DType::i64, shape, 0);
+  const Value within = ops::iota(x.block(), DType::i64, shape, 1);
+  const Value step = ops::scalar_like(frame, static_cast<double>(stride));
+  return ops::take(x, frame * step + within, x.rank() - 1);
 }
 
 // A result of the right shape for a signal of unknown length: programs with unknown sizes only

@@ -13,7 +13,7 @@
 namespace keratin {
 namespace {
 
-constexpr int64_t max_elements = int64_t{1} << 30;
+constexpr int64_t max_elements = int64_t{1} << 26;
 
 // The positions of the input, row by row, that a window reads.
 std::vector<int64_t> positions_of(const Dims& begin, const Dims& end, const Dims& input) {
@@ -27,8 +27,8 @@ std::vector<int64_t> positions_of(const Dims& begin, const Dims& end, const Dims
   return found;
 }
 
-Value constant_indices(const Call& c, const Shape& shape, const std::vector<int64_t>& values) {
-  return ops::constant(c.block(), Tensor::of<int64_t>(DType::i64, shape, values));
+Value constant_indices(const Call& c, const Shape& shape, const std::vector<int32_t>& values) {
+  return ops::constant(c.block(), Tensor::of<int32_t>(DType::i32, shape, values));
 }
 
 }  // namespace
@@ -181,9 +181,9 @@ void LocallyConnectedLayer<rank>::build(const Shapes& inputs) {
 // kernel[o] is a matrix [elements of window o, filters].
 template <int rank>
 Value LocallyConnectedLayer<rank>::by_window(const Call& c, Value x, const Geometry& g) const {
-  std::vector<int64_t> all;
+  std::vector<int32_t> all;
   for (int64_t o = 0; o < g.out(); ++o)
-    for (const int64_t element : g.elements(o)) all.push_back(element);
+    for (const int64_t element : g.elements(o)) all.push_back(static_cast<int32_t>(element));
   const Shape shape = {g.out(), kernel_.shape()[1]};
   const Value read = ops::take(x, constant_indices(c, shape, all), 1);
   const Value y = ops::matmul(ops::transpose(read, {1, 0, 2}), c.read(kernel_));
@@ -193,7 +193,7 @@ Value LocallyConnectedLayer<rank>::by_window(const Call& c, Value x, const Geome
 // The kernel is a matrix [elements of the input, elements of the output].
 template <int rank>
 Value LocallyConnectedLayer<rank>::by_mask(const Call& c, Value x, const Geometry& g) const {
-  std::vector<double> mask(static_cast<size_t>(g.in() * g.out()), 0.0);
+  std::vector<float> mask(static_cast<size_t>(g.in() * g.out()), 0.0F);
   for (int64_t o = 0; o < g.out(); ++o)
     for (const int64_t at : g.reads(o)) mask[static_cast<size_t>(at * g.out() + o)] = 1;
   const Value kernel =
@@ -213,10 +213,10 @@ Value LocallyConnectedLayer<rank>::by_elements(const Call& c, Value x, const Geo
   for (int64_t o = 0; o < g.out(); ++o)
     for (int64_t f = 0; f < g.filters; ++f)
       read[static_cast<size_t>(g.output_element(o, f))] = g.elements(o);
-  std::vector<int64_t> all;
+  std::vector<int32_t> all;
   for (int64_t row = 0; row < rows; ++row)
     for (const int64_t element : read[static_cast<size_t>(row)])
-      all.push_back(row * columns + element);
+      all.push_back(static_cast<int32_t>(row * columns + element));
   const Value kernel = c.read(kernel_);
   const Value empty = ops::full(c.block(), kernel.dtype(), {rows * columns}, 0);
   const Value matrix =

@@ -9,7 +9,7 @@ namespace {
 
 // kernel + scale · a · b, where the last axes of a and b are `rank` and `columns`.
 template <class T>
-Tensor merged(const Tensor& kernel, const Tensor& a, const Tensor& b, double scale) {
+Tensor with_update(const Tensor& kernel, const Tensor& a, const Tensor& b, double scale) {
   std::vector<T> sum = kernel.to_vector<T>();
   const std::vector<T> left = a.to_vector<T>(), right = b.to_vector<T>();
   const auto rank = static_cast<size_t>(b.shape()[0]), columns = static_cast<size_t>(b.shape()[1]);
@@ -66,8 +66,9 @@ std::vector<Variable> LoraLayer::saved_weights() const {
 
 Tensor LoraLayer::saved_value(const Variable& weight) const {
   if (!lora_enabled() || !(weight == lora_kernel_)) return weight.value();
-  const auto merge = weight.dtype() == DType::f64 ? merged<double> : merged<float>;
-  return merge(weight.value(), lora_a_.value(), lora_b_.value(), lora_scale_);
+  const auto merge = weight.dtype() == DType::f64 ? with_update<double> : with_update<float>;
+  // Keras rounds it to the dtype in which the layer computes.
+  return merge(weight.value(), lora_a_.value(), lora_b_.value(), lora_scale_).cast(compute_dtype());
 }
 
 std::vector<Variable> LoraLayer::unsaved_weights() const {

@@ -15,8 +15,9 @@
 namespace keratin {
 namespace {
 
-constexpr int64_t max_fft_length = int64_t{1} << 24;
+constexpr int64_t max_fft_length = int64_t{1} << 20;
 constexpr int64_t max_mel_bins = int64_t{1} << 16;
+constexpr int64_t max_weights = int64_t{1} << 25;
 
 // Keras computes the bands in float32; so does this, because narrow bands depend on the rounding.
 float mel(float hertz) { return 1127.0F * std::log(1.0F + hertz / 700.0F); }
@@ -44,6 +45,11 @@ MelSpectrogramLayer::MelSpectrogramLayer(MelSpectrogramConfig config, LayerOptio
           cfg.sequence_stride);
   require(cfg.num_mel_bins > 0 && cfg.num_mel_bins <= max_mel_bins,
           "MelSpectrogram: expected 1 to ", max_mel_bins, " mel bins, got ", cfg.num_mel_bins);
+  require(cfg.fft_length <= max_weights / cfg.num_mel_bins, "MelSpectrogram: expected at most ",
+          max_weights, " weights of bands, got fft_length=", cfg.fft_length,
+          " and num_mel_bins=", cfg.num_mel_bins);
+  require(cfg.sampling_rate > 0, "MelSpectrogram: expected a positive sampling_rate, got ",
+          cfg.sampling_rate);
   if (cfg.window.is_string()) {
     const std::string& window = cfg.window.as_string();
     require(window == "hann" || window == "hamming",

@@ -16,8 +16,8 @@
 namespace keratin {
 namespace {
 
-constexpr std::array modes = {"log", "magnitude", "psd", "real", "imag", "angle", "stft"};
-constexpr double tiny = 1e-7;  // Keras's epsilon
+constexpr std::array stft_modes = {"log", "magnitude", "psd", "real", "imag", "angle", "stft"};
+constexpr double stft_epsilon = 1e-7;  // Keras's epsilon
 constexpr int64_t max_length = int64_t{1} << 30;
 
 Initializer stft_kernel(const STFTSpectrogramConfig& config, const char* side) {
@@ -41,7 +41,7 @@ Value doubled(Value power) {
 STFTSpectrogramLayer::STFTSpectrogramLayer(STFTSpectrogramConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
   check_lengths();
-  require(std::find(modes.begin(), modes.end(), cfg.mode) != modes.end(),
+  require(std::find(stft_modes.begin(), stft_modes.end(), cfg.mode) != stft_modes.end(),
           "Output mode is invalid, it must be one of log, magnitude, psd, real, imag, angle, stft. "
           "Received: mode=",
           cfg.mode);
@@ -103,9 +103,11 @@ Value STFTSpectrogramLayer::spectrum(const Call& c, Value signal) const {
   if (cfg.mode == "stft") return ops::concatenate({real, imag}, 3);
   const Value power = ops::square(real) + ops::square(imag);
   if (cfg.mode == "psd") return doubled(power);
-  const auto at_least_tiny = [](Value x) { return ops::maximum(x, ops::scalar_like(x, tiny)); };
-  const Value magnitude = ops::sqrt(at_least_tiny(power));
-  return cfg.mode == "magnitude" ? magnitude : ops::log(at_least_tiny(magnitude));
+  const auto at_least_epsilon = [](Value x) {
+    return ops::maximum(x, ops::scalar_like(x, stft_epsilon));
+  };
+  const Value magnitude = ops::sqrt(at_least_epsilon(power));
+  return cfg.mode == "magnitude" ? magnitude : ops::log(at_least_epsilon(magnitude));
 }
 
 // [batch, channels, frames, frequencies] in the order of the axes that the config asks for.

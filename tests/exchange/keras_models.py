@@ -113,6 +113,11 @@ NOT_IN_MODELS = {
     ("Activation", "sparsemax"),
     # Keratin needs a mask for each output.
     ("Lambda", "one mask, two outputs"), ("Lambda", "masks of a list"),
+    # Has no batch that could be cut into smaller ones.
+    ("MelSpectrogram", "one signal"),
+    # TensorFlow pools windows that are longer than the input by one, too, and may divide by zero.
+    ("AdaptiveMaxPooling1D", "to one"), ("AdaptiveMaxPooling2D", "to one"),
+    ("AdaptiveMaxPooling3D", "to one"),
     # On TensorFlow the mean of integers is float64; Keras declares none, and JAX has float32.
     ("Average", "int"),
 }

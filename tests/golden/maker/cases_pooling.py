@@ -11,7 +11,7 @@ def adaptive(rank):
         Case("one size", dict(output_size=2), last(rank, 3)),
         Case("to one", dict(output_size=1), last(rank)),
         Case("as many", dict(output_size=sizes(rank, *SPACE[rank])), last(rank)),
-        Case("divides", dict(output_size=sizes(rank, 2, 3, 1)),
+        Case("divides", dict(output_size=sizes(rank, 2, 3, 2)),
              last(rank, size=sizes(rank, 6, 3, 4) if rank > 1 else (6,))),
         Case("more than there are", dict(output_size=sizes(rank, 11, 9, 5)), last(rank)),
         Case("channels_first", dict(output_size=output, **FIRST), first(rank, 3)),
