@@ -11,7 +11,7 @@ namespace {
 
 using testing::expect_user_error;
 
-Tensor noise(const Shape& shape, unsigned seed) {
+Tensor between_ones(const Shape& shape, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> values(-1, 1);
   std::vector<float> all(static_cast<size_t>(shape.count()));
@@ -28,7 +28,7 @@ TEST(LocallyConnected, WithEqualKernelsIsAConvolution) {
     const Conv2D conv(
         {.filters = 2, .kernel_size = {2, 3}, .strides = {1, 2}, .data_format = layout});
     const Model model({.inputs = x, .outputs = {local(x), conv(x)}});
-    const Tensor kernel = noise({2, 3, 3, 2}, 1);
+    const Tensor kernel = between_ones({2, 3, 3, 2}, 1);
     conv->weights()[0].assign(kernel);
     Tensor rows = Tensor::zeros(DType::f32, {8, 18, 2});
     for (int64_t o = 0; o < 8; ++o)
@@ -39,8 +39,8 @@ TEST(LocallyConnected, WithEqualKernelsIsAConvolution) {
             rows.set((o * 18 + row) * 2 + f, kernel.at((tap * 3 + c) * 2 + f));
           }
     local->weights()[0].assign(rows);
-    const auto results =
-        model.predict(noise(layout == "channels_last" ? Shape{2, 5, 6, 3} : Shape{2, 3, 5, 6}, 2));
+    const auto results = model.predict(
+        between_ones(layout == "channels_last" ? Shape{2, 5, 6, 3} : Shape{2, 3, 5, 6}, 2));
     const Tensor ours = Tensor(results[0]), theirs = Tensor(results[1]);
     ASSERT_EQ(ours.shape(), theirs.shape());
     for (int64_t i = 0; i < ours.count(); ++i) EXPECT_NEAR(ours.at(i), theirs.at(i), 1e-5);
@@ -56,7 +56,7 @@ TEST(LocallyConnected, TrainsWithEachImplementation) {
     Model model({.inputs = x, .outputs = Dense({.units = 1})(Flatten()(local(x)))});
     model.compile({.optimizer = Adam({.learning_rate = 0.05}), .loss = "mse"});
     const auto losses =
-        model.fit(noise({8, 6, 2}, 3), noise({8, 1}, 4), {.epochs = 80, .verbose = 0})
+        model.fit(between_ones({8, 6, 2}, 3), between_ones({8, 1}, 4), {.epochs = 80, .verbose = 0})
             .history.at("loss");
     EXPECT_LT(losses.back(), 0.1 * losses.front()) << implementation;
   }
@@ -74,7 +74,7 @@ TEST(LocallyConnected, IsSavedWithAWarning) {
     ASSERT_EQ(warnings.messages.size(), 1U);
     EXPECT_NE(warnings.messages[0].find("Keras 3 has no LocallyConnected1D"), std::string::npos)
         << warnings.messages[0];
-    const Tensor data = noise({3, 6, 2}, 5);
+    const Tensor data = between_ones({3, 6, 2}, 5);
     EXPECT_EQ(Tensor(load_model(path).predict(data)), Tensor(model.predict(data)));
   }
 }

@@ -9,8 +9,8 @@ namespace {
 
 using testing::expect_user_error;
 
-const Tensor inputs = Tensor::of<float>(DType::f32, {3, 2}, {1, 2, -1, 0.5, 0, 3});
-const Tensor targets = Tensor::of<float>(DType::f32, {3, 1}, {1, -1, 2});
+const Tensor lora_inputs = Tensor::of<float>(DType::f32, {3, 2}, {1, 2, -1, 0.5, 0, 3});
+const Tensor lora_targets = Tensor::of<float>(DType::f32, {3, 1}, {1, -1, 2});
 
 Model with_lora(int64_t rank) {
   const auto x = Input({2});
@@ -20,7 +20,7 @@ Model with_lora(int64_t rank) {
   return model;
 }
 
-std::string path_in_temp(const std::string& name) {
+std::string lora_path(const std::string& name) {
   return (std::filesystem::temp_directory_path() / ("keratin_lora_" + name)).string();
 }
 
@@ -28,7 +28,8 @@ TEST(Lora, TrainsAllButTheKernel) {
   set_random_seed(3);
   Model model = with_lora(2);
   const std::vector<Tensor> before = model.get_weights();
-  const auto losses = model.fit(inputs, targets, {.epochs = 40, .verbose = 0}).history.at("loss");
+  const auto losses =
+      model.fit(lora_inputs, lora_targets, {.epochs = 40, .verbose = 0}).history.at("loss");
   EXPECT_LT(losses.back(), 0.7 * losses.front());
   const std::vector<Tensor> after = model.get_weights();
   ASSERT_EQ(after.size(), 4U);  // kernel, bias, a, b
@@ -39,10 +40,10 @@ TEST(Lora, TrainsAllButTheKernel) {
 TEST(Lora, IsMergedIntoTheKernelOfFiles) {
   set_random_seed(4);
   Model model = with_lora(2);
-  model.fit(inputs, targets, {.epochs = 10, .verbose = 0});
-  const Tensor expected = model.predict(inputs);
+  model.fit(lora_inputs, lora_targets, {.epochs = 10, .verbose = 0});
+  const Tensor expected = model.predict(lora_inputs);
   for (const std::string name : {"model.keras", "model.weights.h5"}) {
-    const std::string path = path_in_temp(name);
+    const std::string path = lora_path(name);
     Model again = with_lora(2);
     if (name == "model.keras") {
       model.save(path, {.overwrite = true});
@@ -52,7 +53,7 @@ TEST(Lora, IsMergedIntoTheKernelOfFiles) {
       again.save_weights(path + ".old.weights.h5", {.overwrite = true});
       again.load_weights(path);
     }
-    const Tensor found = again.predict(inputs);
+    const Tensor found = again.predict(lora_inputs);
     for (int64_t i = 0; i < found.count(); ++i) EXPECT_NEAR(found.at(i), expected.at(i), 1e-5);
     ASSERT_EQ(again.get_weights().size(), 4U) << name;
     EXPECT_EQ(again.get_weights()[2], Tensor::zeros(DType::f32, {2, 2})) << name;
@@ -65,19 +66,19 @@ TEST(Lora, CanBeEnabledLater) {
   const auto x = Input({2});
   const Dense dense({.units = 1}, "dense");
   Model model({.inputs = x, .outputs = dense(x)});
-  const Tensor before = model.predict(inputs);
+  const Tensor before = model.predict(lora_inputs);
   dense->enable_lora({.rank = 1, .alpha = 4});
-  EXPECT_EQ(model.predict(inputs), before);  // b is zero
+  EXPECT_EQ(model.predict(lora_inputs), before);  // b is zero
   const std::vector<Variable> weights = dense->weights();
   ASSERT_EQ(weights.size(), 4U);
   EXPECT_EQ(weights[2].path(), "dense/lora_kernel_a");
   EXPECT_FALSE(weights[0].trainable());
   weights[2].assign(Tensor::of<float>(DType::f32, {2, 1}, {1, 2}));
   weights[3].assign(Tensor::of<float>(DType::f32, {1, 1}, {0.5}));
-  const Tensor after = model.predict(inputs);
+  const Tensor after = model.predict(lora_inputs);
   for (int64_t i = 0; i < 3; ++i)  // 4 · (x0 + 2 · x1) · 0.5 more
-    EXPECT_NEAR(after.at(i) - before.at(i), 2 * (inputs.at(2 * i) + 2 * inputs.at(2 * i + 1)),
-                1e-4);
+    EXPECT_NEAR(after.at(i) - before.at(i),
+                2 * (lora_inputs.at(2 * i) + 2 * lora_inputs.at(2 * i + 1)), 1e-4);
   const Json config = dense->get_config();
   EXPECT_EQ(config.at("lora_rank"), Json(1));
   EXPECT_EQ(config.at("lora_alpha"), Json(4));
