@@ -122,7 +122,8 @@ Values StepBuilder::gradients(Value loss, const std::vector<Variable>& variables
     const Values& values = values_of(variable);
     by_shard.insert(by_shard.end(), values.begin(), values.end());
   }
-  const Values found = detail::pull_back(tracer_->block(), {loss}, {ops::full_like(loss, 1)}, by_shard);
+  const Values found =
+      detail::pull_back(tracer_->block(), {loss}, {ops::full_like(loss, 1)}, by_shard);
   return join_gradients(variables, found, *tracer_);
 }
 
