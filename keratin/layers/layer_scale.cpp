@@ -1,4 +1,4 @@
-#include "keratin/layers/layer_scale.h"
+#include "keratin/layers/core.h"
 
 #include "keratin/base/text.h"
 #include "keratin/ops/pointwise.h"

@@ -1,4 +1,4 @@
-#include "keratin/layers/layer_scale.h"
+#include "keratin/layers/core.h"
 
 #include "keratin/graph/input.h"
 #include "keratin/testing/check_layer.h"

@@ -145,4 +145,31 @@ class KERATIN_API SpectralNormalizationLayer final
 
 using SpectralNormalization = Shared<SpectralNormalizationLayer>;
 
+struct KERATIN_API PipelineConfig {
+  std::vector<LayerPtr> layers = {};
+
+  static constexpr std::string_view keras_name = "Pipeline";
+  static constexpr auto call_arguments = arguments_of_call("inputs", "training", "mask");
+  static constexpr auto fields = field_list(field("layers", &PipelineConfig::layers));
+};
+
+// Layers that run one after the other, as one layer. They may take and return dicts.
+class KERATIN_API PipelineLayer final : public LayerOf<PipelineLayer, PipelineConfig>,
+                                        public CallsLayers {
+ public:
+  PipelineLayer(PipelineConfig config, LayerOptions options);
+  static LayerPtr from_config(const Json& json, const ConfigContext& context);
+  // Keras writes the name and the layers alone.
+  Json get_config() const override;
+
+  const std::vector<LayerPtr>& layers() const { return cfg.layers; }
+
+  void build(const Shapes& inputs) override;
+  Results call(const Call& c) const override;
+  Tree<Traced> call_layers(const Call& call, const Call& for_masks) const override;
+  bool takes_mask() const override { return true; }
+};
+
+using Pipeline = Shared<PipelineLayer>;
+
 }  // namespace keratin

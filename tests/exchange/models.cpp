@@ -351,6 +351,31 @@ Model optimized(const Optimizer& optimizer) {
   return model;
 }
 
+// Random layers in training, with factors that leave no choice.
+Model image_colors() {
+  const auto x = Input({.shape = {6, 5, 3}, .name = "x"});
+  const Keywords training = {{"training", true}};
+  const SymbolicTensor pixels = AutoContrast({}, "contrast")(x);
+  return Model({.inputs = x,
+                .outputs = {Equalization({.bins = 64}, "equalized")(pixels, training),
+                            ContrastLimitedAdaptiveHistogramEqualization({.tile_grid_size = {2, 2}},
+                                                                         "clahe")(pixels),
+                            RandomBrightness({.factor = {0.2, 0.2}}, "bright")(pixels, training),
+                            RandomPosterization({.factor = {3, 3}}, "posters")(pixels, training),
+                            RandomHue({.factor = {1, 1}}, "hue")(pixels, training),
+                            RandomInvert({.seed = 4}, "as_it_is")(pixels),
+                            RandomErasing({.scale = {1, 1}, .fill_value = Numbers{1, 2, 3}},
+                                          "filled")(pixels)}});
+}
+
+Model pipeline() {
+  const auto x = Input({.shape = {6, 5, 3}, .name = "x"});
+  const LayerPtr conv = Conv2D({.filters = 4, .kernel_size = 3, .activation = "tanh"}, "conv");
+  const LayerPtr bright = RandomBrightness({.factor = 0.1, .seed = 3}, "bright");
+  const SymbolicTensor h = Pipeline({.layers = {bright, conv, Flatten({}, "flat")}}, "steps")(x);
+  return Model({.inputs = x, .outputs = Dense({.units = 2}, "out")(h)});
+}
+
 // Python has neither a Lambda's function nor the classes of tests, whose module is "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
@@ -373,6 +398,8 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"poolings_and_spectrograms", poolings_and_spectrograms});
   models.push_back({"trained_spectral", trained_spectral, true});
   models.push_back({"lora", lora});
+  models.push_back({"image_colors", image_colors});
+  models.push_back({"pipeline", pipeline});
   models.push_back({"trained_dense", trained_dense, true});
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});

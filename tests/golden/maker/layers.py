@@ -7,14 +7,15 @@ import keras
 import numpy as np
 from keras.src.applications import convnext
 
-from maker import (cases_conv_lstm, cases_core, cases_geometry, cases_image, cases_pooling,
-                   cases_sequence, cases_signal, encode)
+from maker import (cases_conv_lstm, cases_core, cases_geometry, cases_image, cases_image_color,
+                   cases_pooling, cases_sequence, cases_signal, encode)
 from maker.spec import SAME, Draw, Given, bits, make
 
 CASES = (
     cases_core.CASES
     | cases_geometry.CASES
     | cases_image.CASES
+    | cases_image_color.CASES
     | cases_pooling.CASES
     | cases_sequence.CASES
     | cases_signal.CASES
