@@ -1,6 +1,7 @@
 #include "keratin/base/json.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -330,6 +331,8 @@ class Reader {
 }  // namespace
 
 // Every value but null.
+// Copies of a Json share its data until one of them changes: configs are copied often. Data from
+// which a reference to a member was given is shared no more, for its owner may change it later.
 struct Json::Data {
   using Value = std::variant<bool, int64_t, double, std::string, Array, Object>;
   explicit Data(Value v) : value(std::move(v)) {}
@@ -344,6 +347,8 @@ struct Json::Data {
   }
 
   Value value;
+  std::atomic<size_t> owners = 1;
+  bool shared = true;
 };
 
 Json::Json(bool value) : data_(new Data(value)) {}
@@ -354,8 +359,18 @@ Json::Json(std::string_view value) : data_(new Data(std::string(value))) {}
 Json::Json(Array values) : data_(new Data(std::move(values))) {}
 Json::Json(Object members) : data_(new Data(std::move(members))) {}
 
-Json::Data* Json::copy() const { return new Data(*data_); }
-void Json::destroy() noexcept { delete data_; }
+Json::Data* Json::copy() const {
+  if (!data_->shared) return new Data(data_->value);
+  data_->owners.fetch_add(1, std::memory_order_relaxed);
+  return data_;
+}
+void Json::destroy() noexcept {
+  if (data_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete data_;
+}
+Json::Data& Json::own() {
+  if (data_->owners.load(std::memory_order_acquire) > 1) *this = Json(new Data(data_->value));
+  return *data_;
+}
 
 bool Json::is_bool() const { return Data::holds<bool>(data_); }
 bool Json::is_int() const { return Data::holds<int64_t>(data_); }
@@ -403,7 +418,7 @@ size_t Json::size() const { return is_object() ? as_object().size() : as_array()
 void Json::push_back(Json value) {
   if (is_null()) *this = Array{};
   as_array();
-  data_->get<Array>().push_back(std::move(value));
+  own().get<Array>().push_back(std::move(value));
 }
 
 const Json* Json::find(std::string_view key) const {
@@ -422,7 +437,9 @@ const Json& Json::at(std::string_view key) const {
 Json& Json::operator[](std::string_view key) {
   if (is_null()) *this = Object{};
   as_object();
-  auto& members = data_->get<Object>();
+  Data& data = own();
+  data.shared = false;
+  auto& members = data.get<Object>();
   for (auto& [name, value] : members)
     if (name == key) return value;
   return members.emplace_back(std::string(key), Json()).second;

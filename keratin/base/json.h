@@ -93,10 +93,12 @@ class KERATIN_API Json {
 
  private:
   struct Data;  // see json.cpp: a variant here would be slow to compile, in every file
+  explicit Json(Data* data) : data_(data) {}
   Data* copy() const;
   void destroy() noexcept;
+  Data& own();  // this value's alone, to be changed
 
-  Data* data_ = nullptr;  // owned; null is no data
+  Data* data_ = nullptr;  // shared with copies; null is no data
 };
 
 KERATIN_API std::ostream& operator<<(std::ostream& out, const Json& json);

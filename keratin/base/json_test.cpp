@@ -64,6 +64,28 @@ TEST(Json, ComparesByValue) {
   EXPECT_FALSE(Json::parse("0") == Json::parse("false"));
 }
 
+TEST(Json, CopiesChangeAlone) {
+  Json json = Json::Object{{"list", Json::Array{1}}, {"inner", Json::Object{{"x", 1}}}};
+  const Json copy = json;
+  json["list"].push_back(2);
+  json["inner"]["x"] = 5;
+  json["new"] = true;
+  EXPECT_EQ(copy.dump(), R"({"list": [1], "inner": {"x": 1}})");
+  EXPECT_EQ(json.dump(), R"({"list": [1, 2], "inner": {"x": 5}, "new": true})");
+}
+
+TEST(Json, CopiesDoNotSeeChangesThroughAnOlderReference) {
+  Json json = Json::Object{{"inner", Json::Object{{"x", 1}}}};
+  Json& inner = json["inner"];
+  Json& x = inner["x"];
+  const Json copy = json, inner_copy = inner;
+  x = 2;
+  inner["y"] = 3;
+  EXPECT_EQ(copy.dump(), R"({"inner": {"x": 1}})");
+  EXPECT_EQ(inner_copy.dump(), R"({"x": 1})");
+  EXPECT_EQ(json.dump(), R"({"inner": {"x": 2, "y": 3}})");
+}
+
 TEST(Json, RefusesWhatIsNotJson) {
   expect_refused("", "a value at byte 0, got the end");
   expect_refused("[1, 2", "',' or ']'");
