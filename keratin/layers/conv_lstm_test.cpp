@@ -1,6 +1,7 @@
 #include "keratin/layers/conv_lstm.h"
 
 #include "keratin/graph/input.h"
+#include "keratin/graph/named.h"
 #include "keratin/layers/registry.h"
 #include "keratin/layers/rnn_testing.h"
 
