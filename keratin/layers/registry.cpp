@@ -205,7 +205,7 @@ constexpr Known known_layers[] = {
     {"Subtract", MergeLayer<SubtractRule>::from_config},
     {"TFOpLambda", TfOperationLayer::op_from_config},
     {"TFSMLayer", missing},
-    {"TensorFlowOpLayer", missing},
+    {"TensorFlowOpLayer", TfOperationLayer::node_from_config},
     {"TextVectorization", missing},
     {"ThresholdedReLU", thresholded_relu_from_config},
     {"TimeDistributed", TimeDistributedLayer::from_config},

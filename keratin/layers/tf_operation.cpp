@@ -50,11 +50,13 @@ LayerPtr make(std::string_view class_name, const Json& config) {
 }  // namespace
 
 TfOperationLayer::TfOperationLayer(std::string_view class_name, const TfFunction& function,
-                                   std::string symbol, LayerOptions options)
+                                   std::string symbol, LayerOptions options,
+                                   std::optional<TfNode> node)
     : Layer(class_name, std::move(options)),
       class_name_(class_name),
       function_(function),
-      symbol_(std::move(symbol)) {
+      symbol_(std::move(symbol)),
+      node_(std::move(node)) {
   set_built();
 }
 
@@ -65,8 +67,26 @@ LayerPtr TfOperationLayer::slicing_from_config(const Json& config, const ConfigC
   return make("SlicingOpLambda", config);
 }
 
+// The layer's name has a prefix, which the name in the config has not.
+LayerPtr TfOperationLayer::node_from_config(const Json& config, const ConfigContext&) {
+  constexpr std::string_view class_name = "TensorFlowOpLayer", prefix = "tf_op_layer_";
+  LayerOptions options = detail::read_options(config);
+  if (!options.name.starts_with(prefix)) options.name = std::string(prefix) + options.name;
+  try {
+    const Json* constants = config.find("constants");
+    TfNode node(config.at("node_def"), constants == nullptr ? Json() : *constants);
+    const TfFunction* function = find_tf_function(node.symbol());
+    ensure(function != nullptr, "there is no function tf.", node.symbol());
+    std::string symbol(node.symbol());
+    return std::make_shared<TfOperationLayer>(class_name, *function, std::move(symbol), options,
+                                              std::move(node));
+  } catch (const UserError& error) {
+    fail(class_name, " '", options.name, "': ", error.what());
+  }
+}
+
 LayerPtr TfOperationLayer::fresh_copy() const {
-  return std::make_shared<TfOperationLayer>(class_name_, function_, symbol_, options());
+  return std::make_shared<TfOperationLayer>(class_name_, function_, symbol_, options(), node_);
 }
 
 namespace {
@@ -188,7 +208,7 @@ std::vector<T> leaves_of(const Arguments<T>& arguments) {
 Results TfOperationLayer::call(const Call& c) const {
   if (c.tracer().warns) remember(c);
   try {
-    Translated<Traced> now = translate_call(function_, c.arguments());
+    Translated<Traced> now = translate_call(function_, of_function(c.arguments()));
     const OperationDef own{function_.symbol, "", function_.run};
     const OperationDef& def = function_.run != nullptr ? own : operation_named(function_.operation);
     const Call translated_call(c.tracer(), *this, std::move(now.arguments), c.training());
@@ -220,8 +240,9 @@ std::shared_ptr<const Layer> TfOperationLayer::as_model(const Arguments<Type>& c
     inputs.push_back(
         InputLayer::make(type.shape, type.dtype, text(name(), "_input_", inputs.size()))->output());
   size_t next = 0;
-  auto now = translate_call(function_,
-                            call.map<SymbolicTensor>([&](const Type&) { return inputs[next++]; }));
+  auto now = translate_call(
+      function_,
+      of_function(call.map<SymbolicTensor>([&](const Type&) { return inputs[next++]; })));
   if (function_.operation == "Add") write_arrays(now.arguments.positional, types[0].dtype);
   const OperationDef& def = operation_named(function_.operation);
   const auto operation =

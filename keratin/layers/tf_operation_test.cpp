@@ -7,7 +7,9 @@
 #include "keratin/base/text.h"
 #include "keratin/layers/registry.h"
 #include "keratin/layers/tf_functions.h"
+#include "keratin/layers/tf_nodes.h"
 #include "keratin/model/clone.h"
+#include "keratin/model/program.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
 #include "keratin/testing/golden.h"
@@ -112,6 +114,81 @@ TEST(TfOperation, RefusesUnknownFunctionsAndArguments) {
   ASSERT_NE(config.find(axis), std::string::npos);
   config.replace(config.find(axis), axis.size(), more);
   expect_user_error([&] { keras2_model(Json::parse(config)); }, {"'reverse'", "tf.math.cumsum"});
+}
+
+// NodeDefs as TensorFlow 2.3 writes them, put together by hand; tests/golden/old has genuine ones.
+LayerPtr node_layer(const std::string& op, const std::string& attributes = "",
+                    const std::string& constants = "") {
+  return layer_from_json(Json::parse(
+      R"({"class_name": "TensorFlowOpLayer", "config": {"name": "it", "node_def": {"name": "it",
+          "op": ")" +
+      op + R"(", "attr": {"T": {"type": "DT_FLOAT"})" + attributes + R"(}}, "constants": {)" +
+      constants + "}}}"));
+}
+
+std::vector<Tensor> results_of_node(const LayerPtr& layer, const std::vector<Tensor>& inputs) {
+  Tree<MaskedTensor>::List list;
+  for (const Tensor& input : inputs) list.emplace_back(MaskedTensor{input});
+  Arguments<MaskedTensor> arguments;
+  arguments.positional.emplace_back(std::move(list));
+  return run_layer(*layer, arguments).outputs.flat();
+}
+
+TEST(TfNodes, TableIsSortedAndNamesFunctions) {
+  const auto names = tf_node_names();
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  for (const std::string_view name : names)
+    EXPECT_NE(find_tf_function(find_tf_node(name)->symbol), nullptr) << name;
+}
+
+TEST(TfNodes, PutConstantsInTheirPlaces) {
+  const Tensor x({1.f, 2.f, 4.f});
+  EXPECT_EQ(results_of_node(node_layer("Sub", "", R"("0": 3.0)"), {x})[0],
+            Tensor({2.f, 1.f, -1.f}));
+  EXPECT_EQ(results_of_node(node_layer("Sub", "", R"("1": 3.0)"), {x})[0],
+            Tensor({-2.f, -1.f, 1.f}));
+  EXPECT_EQ(results_of_node(node_layer("RealDiv", "", R"("1": [1.0, 2.0, 8.0])"), {x})[0],
+            Tensor({1.f, 1.f, 0.5f}));
+  const auto parts =
+      results_of_node(node_layer("Split", R"(, "num_split": {"i": "3"})", R"("0": 0)"), {x});
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[2], Tensor({4.f}));
+  EXPECT_EQ(results_of_node(node_layer("ConcatV2", R"(, "N": {"i": "2"})", R"("2": 0)"), {x, x})[0],
+            Tensor({1.f, 2.f, 4.f, 1.f, 2.f, 4.f}));
+}
+
+TEST(TfNodes, CutByMasks) {
+  const Tensor x({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}});
+  const auto cut = [&](const std::string& masks) {
+    return results_of_node(
+        node_layer("StridedSlice", masks, R"("1": [1, 0], "2": [2, 2], "3": [1, 1])"), {x})[0];
+  };
+  EXPECT_EQ(cut(""), Tensor({{4.f, 5.f}}));
+  EXPECT_EQ(cut(R"(, "shrink_axis_mask": {"i": "1"}, "end_mask": {"i": "2"})"),
+            Tensor({4.f, 5.f, 6.f}));
+  EXPECT_EQ(cut(R"(, "begin_mask": {"i": "1"})").shape(), Shape({2, 2}));
+  EXPECT_EQ(cut(R"(, "ellipsis_mask": {"i": "1"})").shape(), Shape({2, 2}));
+  EXPECT_EQ(cut(R"(, "new_axis_mask": {"i": "1"})").shape(), Shape({1, 2, 3}));
+}
+
+TEST(TfNodes, RefuseWhatKeratinLacks) {
+  expect_user_error([] { node_layer("FFT"); }, {"TensorFlowOpLayer 'tf_op_layer_it'",
+                                                "the TensorFlow op FFT is not supported"});
+  expect_user_error([] { node_layer("Shape"); }, {"Shape is not supported", "before they run"});
+  expect_user_error(
+      [] {
+        results_of_node(node_layer("Square"), {Tensor({1.f}), Tensor({1.f})});
+      },
+      {"tf_op_layer_it", "Square: expected 1 inputs, got 2"});
+  expect_user_error([] { results_of_node(node_layer("Square", "", R"("7": 1)"), {Tensor({1.f})}); },
+                    "Square: there is a constant for input 7, but only 1 inputs come before it");
+  expect_user_error([] { node_layer("Add", "", R"("x": 1)"); }, "expected an integer");
+  expect_user_error(
+      [] {
+        results_of_node(node_layer("BiasAdd", R"(, "data_format": {"s": "TkNIVw=="})"),
+                        {Tensor({1.f}), Tensor({1.f})});
+      },
+      {"data_format", "not supported"});
 }
 
 }  // namespace

@@ -331,6 +331,26 @@ def operations(path):
     return answer(path, model, save=lambda: model.save(path, save_format="h5"), trained=True)
 
 
+@case("op_layers.h5", tensorflow("2.3"))
+def op_layers(path):
+    """Operations of a graph, as layers with a NodeDef and constants."""
+    x = input_of("x", 4)
+    y = dense(6, "first")(x)
+    z = tf.nn.relu(2.0 - y * 0.5) / 3.0 + tf.square(y) ** 1.5
+    z = tf.concat([z, tf.maximum(y, tf.abs(y) - 1.0), tf.sigmoid(-y)], axis=-1)
+    z = tf.reshape(z, [-1, 3, 6]) * np.linspace(0.5, 1.5, 6).astype("float32")
+    z = tf.transpose(z, [0, 2, 1])
+    cut = tf.stack([z[:, 1, ::2], z[:, -1, :2], tf.squeeze(z[..., 1:2], [2])[:, :2]], axis=1)
+    mixed = tf.matmul(cut, z[:, :4, :2], transpose_b=True) + tf.expand_dims(y[:, :4], 1)
+    kept = tf.where(mixed > 0.5, mixed, tf.exp(tf.minimum(mixed, 0.0)))
+    kept = tf.nn.softmax(kept) + tf.tile(tf.reduce_mean(z, axis=[1, 2], keepdims=True), [1, 3, 4])
+    halves = tf.split(kept, 2, axis=2)
+    sums = tf.reduce_sum(halves[0] - halves[1], axis=2) + tf.cast(x[:, :1] > 0.0, "float32")
+    rest = tf.reduce_max(tf.math.log(tf.sqrt(tf.square(z) + 1.0)), axis=1)
+    model = model_of(x, dense(2, "last")(tf.concat([sums, tf.math.rsqrt(rest + 1.0)], 1)))
+    return answer(path, compiled(model, "sgd"), trained=True)
+
+
 def main(folder, *only):
     entries = []
     for file, wanted, make in CASES:
