@@ -7,6 +7,7 @@
 #include "keratin/base/warning.h"
 #include "keratin/graph/keras2_activation.h"
 #include "keratin/io/keras1_config.h"
+#include "keratin/io/keras2_add_loss.h"
 #include "keratin/io/keras2_merge.h"
 #include "keratin/io/old_version.h"
 
@@ -151,6 +152,7 @@ std::optional<Json> replaced(const Json& json) {
     if (auto with_input = with_input_layer(json)) return with_input;
   }
   if (!config->is_object()) return std::nullopt;
+  if (has_losses_beside(json)) return with_losses_inside(json);
   if (name == "Merge" && config->contains("mode")) return layer_for_merge(json);
   if (name == "MeanMetricWrapper") return metric_of_keras2(json);
   if (name == "Embedding" && is_embedding_of_integers(json))

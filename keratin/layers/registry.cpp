@@ -8,6 +8,7 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/operation.h"
 #include "keratin/graph/sequential.h"
+#include "keratin/layers/add_loss.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/missing.h"
 #include "keratin/layers/tf_operation.h"
@@ -50,8 +51,8 @@ constexpr Known known_layers[] = {
     {"AdaptiveMaxPooling2D", AdaptivePoolingLayer<2, Pool::max>::from_config},
     {"AdaptiveMaxPooling3D", AdaptivePoolingLayer<3, Pool::max>::from_config},
     {"Add", MergeLayer<AddRule>::from_config},
-    {"AddLoss", missing},
-    {"AddMetric", missing},
+    {"AddLoss", AddLossLayer::from_config},
+    {"AddMetric", AddMetricLayer::from_config},
     {"AdditiveAttention", AdditiveAttentionLayer::from_config},
     {"AlphaDropout", AlphaDropoutLayer::from_config},
     {"AtrousConvolution1D", missing},
@@ -69,7 +70,7 @@ constexpr Known known_layers[] = {
     {"Bidirectional", BidirectionalLayer::from_config},
     {"CategoryEncoding", missing},
     {"CenterCrop", CenterCropLayer::from_config},
-    {"ClassMethod", missing},
+    {"ClassMethod", class_method_from_config},
     {"Concatenate", ConcatenateLayer::from_config},
     {"ContrastLimitedAdaptiveHistogramEqualization",
      ContrastLimitedAdaptiveHistogramEqualizationLayer::from_config},
@@ -125,8 +126,8 @@ constexpr Known known_layers[] = {
     {"Highway", missing},
     {"Identity", IdentityLayer::from_config},
     {"InputLayer", InputLayer::from_config},
-    {"InstanceMethod", missing},
-    {"InstanceProperty", missing},
+    {"InstanceMethod", instance_method_from_config},
+    {"InstanceProperty", instance_property_from_config},
     {"IntegerLookup", missing},
     {"JaxLayer", missing},
     {"LSTM", LSTMLayer::from_config},

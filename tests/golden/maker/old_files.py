@@ -351,6 +351,19 @@ def op_layers(path):
     return answer(path, compiled(model, "sgd"), trained=True)
 
 
+@case("added_losses.h5", tensorflow("2.0"))
+def added_losses(path):
+    """Losses and a metric of tensors inside the model; one loss needs a layer that no output needs."""
+    x = input_of("x", 4)
+    hidden = dense(3, "hidden", activation="tanh")(x)
+    out = dense(2, "out")(hidden)
+    model = model_of(x, out)
+    model.add_loss(0.1 * tf.reduce_mean(tf.square(hidden)))
+    model.add_loss(tf.reduce_mean(tf.abs(dense(2, "aside")(hidden) - out)))
+    model.add_metric(tf.reduce_mean(out), name="mean_out", aggregation="mean")
+    return answer(path, compiled(model, "sgd"), trained=True)
+
+
 def main(folder, *only):
     entries = []
     for file, wanted, make in CASES:
