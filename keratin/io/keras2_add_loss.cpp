@@ -4,6 +4,7 @@
 #include <set>
 
 #include "keratin/base/text.h"
+#include "keratin/io/keras2_config.h"
 
 namespace keratin::io {
 namespace {
@@ -88,6 +89,14 @@ Json with_part(const Json& json, const Json* part, const Json& by) {
   return members;
 }
 
+// The same object with one key replaced.
+Json with_key(const Json& object, const Json& key, const std::string& by) {
+  Json out = Json::object();
+  for (const auto& [name, value] : object.as_object())
+    out[Json(name) == key ? by : std::string(name)] = value;
+  return out;
+}
+
 }  // namespace
 
 bool has_losses_beside(const Json& model) {
@@ -120,6 +129,19 @@ Json with_losses_inside(const Json& model) {
   Json out = model;
   out["config"]["output_layers"] = with_part(ends, first, output);
   out["config"]["layers"] = layers;
+  return out;
+}
+
+Json for_losses_inside(const Json& training, const Json& model) {
+  if (!has_losses_beside(model)) return training;
+  const Json inside = with_losses_inside(model);
+  const Json* before = first_reference(model.at("config").at("output_layers"));
+  const Json* now = first_reference(inside.at("config").at("output_layers"));
+  ensure(before != nullptr && now != nullptr, "a model with an AddLoss has an output");
+  Json out = training;
+  for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"})
+    if (const Json* value = member_of(training, key); value != nullptr && value->is_object())
+      out[key] = with_key(*value, (*before)[0], portable_name((*now)[0].as_string()));
   return out;
 }
 

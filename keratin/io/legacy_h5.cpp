@@ -8,6 +8,7 @@
 #include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/compile_config.h"
+#include "keratin/io/keras2_add_loss.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_losses.h"
 #include "keratin/io/keras2_optimizer.h"
@@ -307,7 +308,8 @@ SavedModel read_legacy(const files::FileView& file, const LoadOptions& options) 
       root.has_attribute("keras_version") ? root.attribute("keras_version").string() : "1";
   const Dialect written_by = dialect_of_version(version);
   saved.dialect = options.dialect.value_or(written_by);
-  Json config = json_of(root, "model_config", where);
+  const Json stored = json_of(root, "model_config", where);
+  Json config = stored;
   if (written_by == Dialect::keras2) {
     warn_of_other_sampling(config, version);
     config = from_old(config, version.starts_with('1'));
@@ -317,7 +319,8 @@ SavedModel read_legacy(const files::FileView& file, const LoadOptions& options) 
   if (options.compile && root.has_attribute("training_config")) {
     Json training = json_of(root, "training_config", where);
     if (written_by == Dialect::keras2)
-      training = with_cosine_similarity(from_keras2(training), version, *saved.layer);
+      training = with_cosine_similarity(from_keras2(for_losses_inside(training, stored)), version,
+                                        *saved.layer);
     saved.training = training_of(training, options.training);
     read_optimizer(root, *saved.layer, *saved.training->optimizer, written_by, where);
   }

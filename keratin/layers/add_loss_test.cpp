@@ -32,6 +32,7 @@ TEST(AddLoss, AddsItsInputAndReturnsIt) {
   const Tensor x = testing::noise({2, 3});
   const RunResult beside = run_layer(*layer, value_and_loss(x, Tensor({1.f, 2.f})));
   EXPECT_EQ(beside.outputs.leaf(), x);
+  ASSERT_EQ(beside.losses.size(), 1U);
   EXPECT_EQ(beside.losses[0].at(0), 3) << "summed";
 }
 

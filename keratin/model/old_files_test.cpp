@@ -210,6 +210,25 @@ TEST_F(OldFiles, MayEncodeTheConfigTwice) {
   EXPECT_EQ(inspect_file(at("twice.h5")).config.at("class_name"), Json("Sequential"));
 }
 
+// Losses from `add_loss` make AddLoss the output.
+TEST_F(OldFiles, MayNameTheOutputThatGetsALoss) {
+  const Json entry = old_entry("tf2_0_4_added_losses.h5");
+  std::ifstream in(old_file("tf2_0_4_added_losses.h5"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string_view before = R"("loss": "mse", "metrics": [], "weighted_metrics": null,)";
+  std::string after = R"("loss":{"out":"mse"},"weighted_metrics":null,)";
+  ASSERT_LE(after.size(), before.size());
+  after.resize(before.size(), ' ');
+  const size_t place = bytes.find(before);
+  ASSERT_NE(place, bytes.npos);
+  std::ofstream(at("named.h5"), std::ios::binary) << bytes.replace(place, before.size(), after);
+  Model model = load_model(at("named.h5"));
+  const auto logs = model.fit(testing::golden_structure(entry.at("inputs")),
+                              testing::golden_structure(entry.at("targets")),
+                              {.batch_size = 4, .epochs = 1, .verbose = 0, .shuffle = false});
+  EXPECT_NEAR(logs["loss"][0], entry.at("losses")[0].as_double(), 2e-5);
+}
+
 TEST_F(OldFiles, MatchNamesWithSlashesByName) {
   const Model whole = open_old(old_entry("tf2_0_4_slashes.model"));
   const auto in = Input({4});
