@@ -67,7 +67,7 @@ class Rows final : public Dataset::Stage {
       out = all_.map([&](const Tensor& t) {
         Tensor row = recycled.take(t.dtype(), without_rows(t));
         std::memcpy(row.raw(), t.buffer().data() + row_bytes(t) * at(next_), row_bytes(t));
-        return row;
+        return row.own_strings();
       });
       ++next_;
       return true;
@@ -88,7 +88,7 @@ class Rows final : public Dataset::Stage {
             std::memcpy(batch.buffer().data() + bytes * static_cast<size_t>(i),
                         t.buffer().data() + bytes * at(next_ + i), bytes);
         }
-        return batch;
+        return batch.own_strings();
       });
       next_ += rows;
       return true;

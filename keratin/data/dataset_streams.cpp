@@ -134,7 +134,7 @@ bool Stream::next_stacked(int64_t count, Batch& out) {
     Tensor stacked(t.dtype(), dims);
     for (size_t i = 0; i < column.size(); ++i)
       std::memcpy(stacked.buffer().data() + i * t.bytes(), column[i].raw(), t.bytes());
-    return stacked;
+    return stacked.own_strings();
   });
   return true;
 }

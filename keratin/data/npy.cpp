@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "keratin/base/text.h"
+#include "keratin/data/npy_strings.h"
 #include "keratin/files/zip.h"
 
 namespace keratin {
@@ -84,7 +85,7 @@ Tensor row_major(const Tensor& columns, const Dims& dims) {
       at[i] = 0;
     }
   }
-  return rows;
+  return rows.own_strings();
 }
 
 Tensor parse_npy(const files::FileView& file) {
@@ -107,10 +108,12 @@ Tensor parse_npy(const files::FileView& file) {
   std::optional<DType> dtype;
   for (const DTypeName& known : dtype_names)
     if (type.size() > 1 && type.substr(1) == known.name) dtype = known.dtype;
-  require(dtype.has_value(), who, ": the dtype '", type, "' is not read");
   const bool fortran = member(header, "fortran_order", who).substr(0, 4) == "True";
   const Dims dims = read_dims(member(header, "shape", who), who);
   const Shape shape(dims);
+  if (const auto strings = read_npy_strings(type, shape, data, who))
+    return fortran && dims.size() > 1 ? row_major(*strings, dims) : *strings;
+  require(dtype.has_value(), who, ": the dtype '", type, "' is not read");
   require(static_cast<size_t>(shape.count()) <= data.size() / size_of(*dtype), who, ": the shape ",
           shape, " needs more data than the file has");
   Tensor tensor(*dtype, shape);
@@ -126,16 +129,18 @@ Tensor parse_npy(const files::FileView& file) {
 
 // Everything before the elements.
 std::string npy_header(const Tensor& tensor) {
-  std::string_view name;
+  std::string name;
   for (const DTypeName& known : dtype_names)
-    if (known.dtype == tensor.dtype()) name = known.name;
+    if (known.dtype == tensor.dtype())
+      name = text(size_of(tensor.dtype()) == 1 ? '|' : '<', known.name);
+  if (tensor.dtype() == DType::string) name = npy_string_type(tensor);
   require(!name.empty(), "NumPy has no dtype for ", tensor.dtype(), "; cast the tensor first");
   std::string shape;
   for (const int64_t dim : tensor.shape().dims()) shape += std::to_string(dim) + ", ";
   if (shape.size() > 2 && tensor.shape().rank() > 1) shape.resize(shape.size() - 2);
   if (tensor.shape().rank() == 1) shape.resize(shape.size() - 1);
-  std::string header = text("{'descr': '", size_of(tensor.dtype()) == 1 ? '|' : '<', name,
-                            "', 'fortran_order': False, 'shape': (", shape, "), }");
+  std::string header =
+      text("{'descr': '", name, "', 'fortran_order': False, 'shape': (", shape, "), }");
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
   std::string out = "\x93NUMPY";
@@ -149,6 +154,7 @@ std::string npy_header(const Tensor& tensor) {
 
 void write_npy(files::Sink& sink, const Tensor& tensor) {
   sink.write(files::as_bytes(npy_header(tensor)));
+  if (tensor.dtype() == DType::string) return write_npy_strings(sink, tensor);
   sink.write({tensor.buffer().data(), tensor.bytes()});
 }
 

@@ -63,6 +63,25 @@ TEST(Npy, ReadsOtherByteAndAxisOrders) {
   EXPECT_EQ(read_npy(path), Tensor::of<double>(DType::boolean, {2, 2}, {0, 1, 1, 1}));
 }
 
+TEST(Npy, HoldsStrings) {
+  const auto path = scratch("strings.npy");
+  const Tensor strings({{"a", "\xc3\xa9"}, {"", "bcd"}});
+  write_npy(path, strings);
+  EXPECT_EQ(read_npy(path), strings);
+  const std::string wide("a\0\0\0\xe9\0\0\0\0\0\0\0\x22\x6f\0\0", 16);
+  write_bytes(path, numpy_file("<U1", "False", wide));
+  EXPECT_EQ(read_npy(path), Tensor({{"a", "\xc3\xa9"}, {"", "\xe6\xbc\xa2"}}));
+  write_bytes(path, numpy_file("|S2", "True", std::string("a\0bbc\0d\0", 8)));
+  EXPECT_EQ(read_npy(path), Tensor({{"a", "c"}, {"bb", "d"}}));
+  for (const char* damaged : {"|S0", "|S", "<U9999999999", "|S-1", "<U5"}) {
+    write_bytes(path, numpy_file(damaged, "False", wide));
+    EXPECT_THROW(read_npy(path), UserError) << damaged;
+  }
+  write_bytes(path, numpy_file("<U1", "False", std::string(16, '\xff')));
+  EXPECT_THROW(read_npy(path), UserError);
+  EXPECT_THROW(write_npy(path, Tensor(std::vector<std::string>{std::string("a\0", 2)})), UserError);
+}
+
 TEST(Npy, RefusesDamagedAndHostileFiles) {
   const auto path = scratch("bad.npy");
   const auto complaint = [&](const std::string& bytes) -> std::string {

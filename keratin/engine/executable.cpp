@@ -51,6 +51,9 @@ std::vector<Tensor> Executable::launch(std::span<const Tensor> inputs) const {
   std::vector<Tensor> outputs;
   for (const Value& result : plan().results()) outputs.emplace_back(result.dtype(), result.shape());
   run(inputs, outputs);
+  // The strings are still those of the inputs or of the program.
+  for (Tensor& output : outputs)
+    if (output.dtype() == DType::string) output = output.wait().own_strings();
   return outputs;
 }
 

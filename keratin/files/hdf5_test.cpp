@@ -41,6 +41,7 @@ std::string keras_name(DType dtype) {
     case DType::i64:
       return "int64";
     case DType::boolean:
+    case DType::string:
       break;
   }
   return "bool";

@@ -4,8 +4,9 @@
 namespace keratin {
 namespace {
 
-constexpr std::array<std::string_view, 9> keras_names = {
-    "float64", "float32", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "bool"};
+constexpr std::array<std::string_view, 10> keras_names = {
+    "float64", "float32", "float16", "bfloat16", "int8",
+    "uint8",   "int32",   "int64",   "bool",     "string"};
 
 }  // namespace
 
@@ -14,6 +15,7 @@ std::string_view keras_name(DType dtype) { return keras_names[static_cast<size_t
 DType dtype_from_keras(std::string_view name, std::string_view who) {
   for (const DType dtype : all_dtypes)
     if (keras_name(dtype) == name) return dtype;
+  if (name == keras_name(DType::string)) return DType::string;
   fail(who, ": expected a dtype such as float32, int32 or bool, got '", name, "'");
 }
 

@@ -141,7 +141,7 @@ Type Scanner::type() {
   const auto dtype = parse_dtype(dtype_name);
   if (!dtype) {
     position_ -= dtype_name.size();
-    fail("a dtype (f64 f32 f16 bf16 i8 u8 i32 i64 bool)");
+    fail("a dtype (f64 f32 f16 bf16 i8 u8 i32 i64 bool string)");
   }
   result.dtype = *dtype;
   expect("[");
@@ -170,6 +170,7 @@ Tensor Scanner::tensor() {
   // Each element takes at least one character, which bounds the allocation for a huge shape.
   const int64_t count = at_line([&] { return head.shape.count(); });
   if (count > static_cast<int64_t>(text_.size())) fail("as many elements as the shape");
+  if (head.dtype == DType::string) return strings(head.shape);
   Tensor result(head.dtype, head.shape);
   for (int64_t i = 0; i < count; ++i) {
     if (i > 0) expect(",");
@@ -187,6 +188,16 @@ Tensor Scanner::tensor() {
   }
   expect("}");
   return result;
+}
+
+Tensor Scanner::strings(const Shape& shape) {
+  std::vector<std::string> values;
+  for (int64_t i = 0; i < shape.count(); ++i) {
+    if (i > 0) expect(",");
+    values.push_back(string());
+  }
+  expect("}");
+  return {values, shape};
 }
 
 void Scanner::fail(std::string_view expected) {

@@ -51,6 +51,7 @@ class KERATIN_API Scanner {
   T floating();
   void skip_space();
   std::string_view number();
+  Tensor strings(const Shape& shape);  // the elements of a constant
 
   std::string_view text_;
   size_t position_ = 0;

@@ -3,8 +3,8 @@
 namespace keratin {
 
 namespace {
-constexpr std::array<std::string_view, 9> names = {"f64", "f32", "f16", "bf16", "i8",
-                                                   "u8",  "i32", "i64", "bool"};
+constexpr std::array<std::string_view, 10> names = {"f64", "f32", "f16", "bf16", "i8",
+                                                    "u8",  "i32", "i64", "bool", "string"};
 }
 
 std::string_view name(DType dtype) { return names[static_cast<size_t>(dtype)]; }
@@ -12,6 +12,7 @@ std::string_view name(DType dtype) { return names[static_cast<size_t>(dtype)]; }
 std::optional<DType> parse_dtype(std::string_view text) {
   for (DType dtype : all_dtypes)
     if (name(dtype) == text) return dtype;
+  if (text == name(DType::string)) return DType::string;
   return std::nullopt;
 }
 

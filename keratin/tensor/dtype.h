@@ -15,8 +15,9 @@
 
 namespace keratin {
 
-enum class DType : uint8_t { f64, f32, f16, bf16, i8, u8, i32, i64, boolean };
+enum class DType : uint8_t { f64, f32, f16, bf16, i8, u8, i32, i64, boolean, string };
 
+// Those that one can compute with: all but string.
 inline constexpr std::array all_dtypes = {DType::f64,  DType::f32, DType::f16,
                                           DType::bf16, DType::i8,  DType::u8,
                                           DType::i32,  DType::i64, DType::boolean};
@@ -26,7 +27,7 @@ KERATIN_API std::optional<DType> parse_dtype(std::string_view text);
 KERATIN_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
 constexpr size_t size_of(DType dtype) {
-  constexpr std::array<size_t, 9> sizes = {8, 4, 2, 2, 1, 1, 4, 8, 1};
+  constexpr std::array<size_t, 10> sizes = {8, 4, 2, 2, 1, 1, 4, 8, 1, sizeof(std::string_view)};
   return sizes[static_cast<size_t>(dtype)];
 }
 constexpr bool is_float(DType dtype) { return dtype <= DType::bf16; }
@@ -100,6 +101,11 @@ template <>
 struct StorageOf<DType::boolean> {
   using type = bool;
 };
+// Refers to characters that the tensor's buffer holds, or, in a program, one of its tensors.
+template <>
+struct StorageOf<DType::string> {
+  using type = std::string_view;
+};
 
 template <class T>
 struct ComputeOf {
@@ -134,6 +140,8 @@ constexpr DType dtype_of() {
     return DType::i32;
   else if constexpr (std::is_same_v<T, int64_t>)
     return DType::i64;
+  else if constexpr (std::is_same_v<T, std::string_view>)
+    return DType::string;
   else {
     static_assert(std::is_same_v<T, bool>);
     return DType::boolean;
@@ -145,7 +153,7 @@ struct TypeTag {
   using type = T;
 };
 
-// Calls f(TypeTag<T>{}) with the storage type of the dtype.
+// Calls f(TypeTag<T>{}) with the storage type of the dtype, which is not string.
 template <class F>
 decltype(auto) dispatch(DType dtype, F&& f) {
   switch (dtype) {
@@ -165,6 +173,8 @@ decltype(auto) dispatch(DType dtype, F&& f) {
       return f(TypeTag<int32_t>{});
     case DType::i64:
       return f(TypeTag<int64_t>{});
+    case DType::string:
+      detail::fail("expected a dtype of numbers, got string");
     case DType::boolean:
       break;
   }

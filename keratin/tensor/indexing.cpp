@@ -77,6 +77,10 @@ Tensor::Element Tensor::element(std::span<const int64_t> index) const {
   return {dtype_, at_byte(*this, position)};
 }
 
+std::string Tensor::Element::string() const {
+  require(dtype_ == DType::string, "Tensor: asked for a string of a ", dtype_, " tensor");
+  return std::string(*static_cast<const std::string_view*>(memory_));
+}
 double Tensor::Element::value() const { return as<double>(); }
 void Tensor::Element::assign(double value) const { store(dtype_, memory_, value); }
 void Tensor::Element::assign(int64_t value) const { store(dtype_, memory_, value); }
@@ -123,10 +127,14 @@ void NestedList::append(const void* values, size_t bytes) {
   bytes_.insert(bytes_.end(), first, first + bytes);
 }
 
+void NestedList::append(std::initializer_list<const char*> strings) {
+  for (const std::string_view element : strings) append(&element, sizeof element);
+}
+
 Tensor NestedList::take() {
   Tensor tensor(dtype_, dims_);
   if (!bytes_.empty()) std::memcpy(tensor.raw(), bytes_.data(), bytes_.size());
-  return tensor;
+  return tensor.own_strings();
 }
 
 }  // namespace detail

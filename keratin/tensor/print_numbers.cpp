@@ -13,6 +13,47 @@ namespace {
 
 constexpr int precision = 8;  // digits behind the point
 
+size_t at(int64_t position) { return static_cast<size_t>(position); }
+
+// A character of Python's bytes: itself, or an escape.
+std::string escaped(char c, char quote) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      break;
+  }
+  if (c == quote || c == '\\') return {'\\', c};
+  if (c >= ' ' && c <= '~') return {c};
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  return {'\\', 'x', digits[byte / 16], digits[byte % 16]};
+}
+
+// As Python writes bytes: b'it', b"it's".
+std::string bytes_text(std::string_view characters) {
+  const bool has_single = characters.find('\'') != std::string_view::npos;
+  const bool has_double = characters.find('"') != std::string_view::npos;
+  const char quote = has_single && !has_double ? '"' : '\'';
+  std::string out = {'b', quote};
+  for (const char c : characters) out += escaped(c, quote);
+  return out + quote;
+}
+
+// As the text form of programs writes strings.
+std::string quoted(std::string_view characters) {
+  std::string out = "\"";
+  for (const char c : characters) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 std::string padded_left(const std::string& s, size_t width) {
   return s.size() < width ? std::string(width - s.size(), ' ') + s : s;
 }
@@ -202,6 +243,8 @@ class FloatFormat {
 
 std::function<std::string(int64_t)> number_format(const Tensor& tensor,
                                                   const std::vector<int64_t>& positions) {
+  if (tensor.dtype() == DType::string)
+    return [&tensor](int64_t i) { return bytes_text(tensor.data<std::string_view>()[at(i)]); };
   return dispatch(tensor.dtype(), [&](auto tag) -> std::function<std::string(int64_t)> {
     using S = typename decltype(tag)::type;
     const auto* elements = static_cast<const S*>(tensor.raw());
@@ -219,6 +262,8 @@ std::function<std::string(int64_t)> number_format(const Tensor& tensor,
 }
 
 std::string scalar_text(const Tensor& tensor, int64_t position) {
+  if (tensor.dtype() == DType::string)
+    return bytes_text(tensor.data<std::string_view>()[at(position)]);
   return dispatch(tensor.dtype(), [&](auto tag) -> std::string {
     using S = typename decltype(tag)::type;
     const S element = static_cast<const S*>(tensor.raw())[position];
@@ -241,6 +286,7 @@ std::string scalar_text(const Tensor& tensor, int64_t position) {
 }
 
 std::string exact_number(const Tensor& tensor, int64_t position) {
+  if (tensor.dtype() == DType::string) return quoted(tensor.data<std::string_view>()[at(position)]);
   return dispatch(tensor.dtype(), [&](auto tag) -> std::string {
     using S = typename decltype(tag)::type;
     const S element = static_cast<const S*>(tensor.raw())[position];

@@ -22,6 +22,10 @@ concept ElementType = std::same_as<T, double> || std::same_as<T, float> || std::
     std::same_as<T, BFloat16> || std::same_as<T, int8_t> || std::same_as<T, uint8_t> ||
     std::same_as<T, int32_t> || std::same_as<T, int64_t> || std::same_as<T, bool>;
 
+// What lists in braces can hold: such elements, or string literals.
+template <class T>
+concept Listed = ElementType<T> || std::same_as<T, const char*>;
+
 template <class R>
 using ElementOf = std::remove_cvref_t<decltype(*std::declval<R&>().data())>;
 
@@ -31,7 +35,9 @@ concept Elements = ElementType<ElementOf<R>>;
 
 }  // namespace detail
 
-// Data: elements of one dtype in row-major order in host memory. Copies share the buffer.
+// Data: elements of one dtype in row-major order in host memory. Copies share the buffer. An
+// element of a tensor of strings is a std::string_view; the characters follow the elements in the
+// buffer.
 class KERATIN_API Tensor {
  public:
   class Element;
@@ -41,20 +47,23 @@ class KERATIN_API Tensor {
   Tensor(DType dtype, Shape shape);  // contents undefined
   Tensor(DType dtype, Shape shape, Buffer buffer);
 
-  // Tensor({{1.f, 2.f}, {3.f, 4.f}}): up to four levels. The dtype is that of the elements.
-  template <detail::ElementType T>
+  // Tensor({{1.f, 2.f}, {3.f, 4.f}}), Tensor({"a", "b"}): up to four levels. The dtype is that of
+  // the elements.
+  template <detail::Listed T>
   Tensor(std::initializer_list<T> values);
-  template <detail::ElementType T>
+  template <detail::Listed T>
   Tensor(std::initializer_list<std::initializer_list<T>> values);
-  template <detail::ElementType T>
+  template <detail::Listed T>
   Tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values);
-  template <detail::ElementType T>
+  template <detail::Listed T>
   Tensor(
       std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
           values);
   // A copy of a vector's, span's or array's elements: as many as the shape has.
   template <detail::Elements R>
   Tensor(const R& values, const Shape& shape);
+  Tensor(const std::vector<std::string>& values, const Shape& shape);
+  explicit Tensor(const std::vector<std::string>& values);
 
   // The memory of a vector, span or array itself; nothing is copied, and writes go through to it.
   // The memory must outlive the tensor, its copies, and what was made of them by `reshape`, `row`
@@ -91,7 +100,8 @@ class KERATIN_API Tensor {
   requires(sizeof...(Index) > 0) Element operator()(Index... index);
   template <std::convertible_to<int64_t>... Index>
   requires(sizeof...(Index) > 0) double operator()(Index... index) const;
-  // The same as any type, converted as `cast` does; i64 is exact as int64_t.
+  // The same as any type, converted as `cast` does; i64 is exact as int64_t. A string is read as
+  // std::string.
   template <class T = double>
   T at(std::initializer_list<int64_t> index) const;
   template <class T>
@@ -108,12 +118,17 @@ class KERATIN_API Tensor {
   void set(int64_t position, double value);
   template <class T = double>
   std::vector<T> to_vector() const;
+  std::vector<std::string> to_strings() const;  // of a tensor of strings
 
   Tensor clone() const;
   Tensor cast(DType dtype) const;
   Tensor reshape(Shape shape) const;  // shares the buffer
 
-  // Same dtype, shape and bits.
+  // Strings, copied so that the buffer has all their characters; other tensors as they are. For
+  // tensors whose elements were copied from others.
+  Tensor own_strings() const;
+
+  // Same dtype, shape and bits, or characters.
   bool operator==(const Tensor& other) const;
   size_t hash() const;
 
@@ -154,6 +169,7 @@ class KERATIN_API Tensor::Element {
   Element& operator=(const Element& other);
 
  private:
+  std::string string() const;
   void assign(double value) const;
   void assign(int64_t value) const;
 
@@ -210,7 +226,9 @@ class KERATIN_API NestedList {
   template <class T>
   void add(std::initializer_list<T> list, size_t axis = 0) {
     enter(axis, list.size());
-    if constexpr (ElementType<T>)
+    if constexpr (std::is_same_v<T, const char*>)
+      append(list);
+    else if constexpr (ElementType<T>)
       append(list.begin(), list.size() * sizeof(T));
     else
       for (const auto& inner : list) add(inner, axis + 1);
@@ -220,6 +238,7 @@ class KERATIN_API NestedList {
  private:
   void enter(size_t axis, size_t size);
   void append(const void* values, size_t bytes);
+  void append(std::initializer_list<const char*> strings);
 
   DType dtype_;
   Dims dims_;
@@ -233,22 +252,30 @@ Tensor from_list(DType dtype, std::initializer_list<T> values) {
   return list.take();
 }
 
+template <Listed T>
+constexpr DType listed_dtype() {
+  if constexpr (std::is_same_v<T, const char*>)
+    return DType::string;
+  else
+    return dtype_of<T>();
+}
+
 }  // namespace detail
 
-template <detail::ElementType T>
+template <detail::Listed T>
 Tensor::Tensor(std::initializer_list<T> values)
-    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
-template <detail::ElementType T>
+    : Tensor(detail::from_list(detail::listed_dtype<T>(), values)) {}
+template <detail::Listed T>
 Tensor::Tensor(std::initializer_list<std::initializer_list<T>> values)
-    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
-template <detail::ElementType T>
+    : Tensor(detail::from_list(detail::listed_dtype<T>(), values)) {}
+template <detail::Listed T>
 Tensor::Tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values)
-    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
-template <detail::ElementType T>
+    : Tensor(detail::from_list(detail::listed_dtype<T>(), values)) {}
+template <detail::Listed T>
 Tensor::Tensor(
     std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
         values)
-    : Tensor(detail::from_list(dtype_of<T>(), values)) {}
+    : Tensor(detail::from_list(detail::listed_dtype<T>(), values)) {}
 
 template <detail::Elements R>
 Tensor::Tensor(const R& values, const Shape& shape)
@@ -291,10 +318,13 @@ void Tensor::set(std::initializer_list<int64_t> index, T value) {
 
 template <class T>
 T Tensor::Element::as() const {
-  return dispatch(dtype_, [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    return convert<T>(*static_cast<const S*>(memory_));
-  });
+  if constexpr (std::is_same_v<T, std::string>)
+    return string();
+  else
+    return dispatch(dtype_, [&](auto tag) {
+      using S = typename decltype(tag)::type;
+      return convert<T>(*static_cast<const S*>(memory_));
+    });
 }
 
 template <class T>

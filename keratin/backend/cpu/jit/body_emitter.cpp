@@ -110,6 +110,7 @@ Address BodyEmitter::constant_of(const LoopInst& inst) {
     case DType::u8:
       return code_.constant_bits(uint32_t{static_cast<uint8_t>(inst.integer)});
     case DType::i32:
+    case DType::string:
       break;
   }
   return code_.constant_bits(static_cast<uint32_t>(inst.integer));

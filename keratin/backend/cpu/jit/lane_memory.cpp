@@ -70,6 +70,8 @@ void LaneAssembler::load_scalar(const Xmm& dst, DType dtype, const Address& from
       sbb(eax, eax);
       not_(eax);
       break;
+    case DType::string:
+      break;
   }
   vmovd(low, eax);
   vpbroadcastd(dst, low);
@@ -109,6 +111,8 @@ void LaneAssembler::load_vector(const Xmm& dst, DType dtype, const Address& from
     case DType::boolean:
       vpmovzxbd(to, from);
       return nonzero_to_mask(dst);
+    case DType::string:
+      break;
   }
 }
 

@@ -185,6 +185,7 @@ DType accumulator_dtype(DType value) {
     case DType::u8:
     case DType::i32:
     case DType::boolean:
+    case DType::string:
       break;
   }
   return DType::i32;
