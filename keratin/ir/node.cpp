@@ -138,6 +138,9 @@ Types infer_types(const Node& node) {
           op.arity.value_or(0), " inputs, got ", node.input_count());
   require(op.regions == node.regions().size(), op.name, ": expected ", op.regions, " regions, got ",
           node.regions().size());
+  if (!op.takes_strings)
+    for (const Value& input : node.inputs())
+      require(input.dtype() != DType::string, op.name, ": expected numbers, got ", input.type());
   Types types = op.infer(node);
   for (const Type& type : types)
     require(type.shape.fits(), op.name, ": the output ", type,

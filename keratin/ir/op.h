@@ -45,6 +45,8 @@ struct KERATIN_API OpDef {
   bool places = false;
   // True if the output is the input's bytes with another shape, which needs no copy.
   bool view = false;
+  // True if inputs may be strings: the op moves elements, or is made for strings.
+  bool takes_strings = false;
 };
 
 }  // namespace keratin

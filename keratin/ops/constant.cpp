@@ -26,7 +26,8 @@ const OpDef iota_op{
     .arity = 0,
     .infer = [](const Node& n) -> Types {
       const auto& attrs = n.attr<IotaAttrs>();
-      require(attrs.dtype != DType::boolean, "iota: expected a dtype of numbers, got bool");
+      require(is_float(attrs.dtype) || is_integer(attrs.dtype),
+              "iota: expected a dtype of numbers, got ", attrs.dtype);
       const Shape shape(attrs.shape);
       require(shape.known(), "iota: the shape must be known, got ", shape);
       require(attrs.axis >= 0 && attrs.axis < shape.rank(), "iota: axis ", attrs.axis,
@@ -68,7 +69,8 @@ std::optional<double> uniform_value(Value value) {
     value = value.node().in();
   }
   const Tensor* tensor = constant_value(value);
-  if (tensor == nullptr || tensor->count() != 1) return std::nullopt;
+  if (tensor == nullptr || tensor->count() != 1 || tensor->dtype() == DType::string)
+    return std::nullopt;
   return tensor->at(0);
 }
 

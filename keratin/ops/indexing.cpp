@@ -70,7 +70,8 @@ const OpDef gather_op{
     },
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {scatter_add(zeros_like(n.in()), n.in(1), dy[0], n.attr<AxisAttrs>().axis), Value()};
-    }};
+    },
+    .takes_strings = true};
 
 // out = x, then out[a…, indices[j…], b…] += updates[a…, j…, b…]
 const OpDef scatter_add_op{
@@ -93,7 +94,8 @@ const OpDef take_along_axis_op{
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {scatter_add_along_axis(zeros_like(n.in()), n.in(1), dy[0], n.attr<AxisAttrs>().axis),
               Value()};
-    }};
+    },
+    .takes_strings = true};
 
 // out = x, then out[a…, indices[a…, j, b…], b…] += updates[a…, j, b…]
 const OpDef scatter_add_along_axis_op{

@@ -177,8 +177,11 @@ const OpDef reflect_pad_op{.name = "reflect_pad",
                            .decompose = decompose_reflect_pad};
 
 // out = x0, then x1, then …
-const OpDef concat_op{
-    .name = "concat", .attrs = attrs_type<AxisAttrs>(), .infer = infer_concat, .grad = concat_grad};
+const OpDef concat_op{.name = "concat",
+                      .attrs = attrs_type<AxisAttrs>(),
+                      .infer = infer_concat,
+                      .grad = concat_grad,
+                      .takes_strings = true};
 
 // out[(i + shift) mod n] = x[i]
 const OpDef roll_op{.name = "roll",
@@ -198,7 +201,8 @@ const OpDef roll_op{.name = "roll",
                       return {concatenate({slice_axis(n.in(), axis, size - by, size),
                                            slice_axis(n.in(), axis, 0, size - by)},
                                           axis)};
-                    }};
+                    },
+                    .takes_strings = true};
 
 // out[i] = x[i mod n]
 const OpDef tile_op{.name = "tile",
@@ -218,7 +222,8 @@ const OpDef tile_op{.name = "tile",
                       for (size_t i = 0; i < repeats.size(); ++i)
                         if (repeats[i] != 1) x = tile_axis(x, static_cast<int64_t>(i), repeats[i]);
                       return {x};
-                    }};
+                    },
+                    .takes_strings = true};
 
 // out[i] = x[i div count]
 const OpDef repeat_op{.name = "repeat",
@@ -239,7 +244,8 @@ const OpDef repeat_op{.name = "repeat",
                         const Value flat = reshape(n.in(), {outer * size, 1, inner});
                         const Value repeated = broadcast_to(flat, {outer * size, count, inner});
                         return {reshape(repeated, n.type().shape.dims())};
-                      }};
+                      },
+                      .takes_strings = true};
 
 Value pad(Value x, PadAttrs attrs) {
   const auto rank = static_cast<size_t>(x.rank());

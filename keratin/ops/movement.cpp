@@ -70,6 +70,7 @@ const OpDef reshape_op{
       return {reshape(dy[0], n.in().shape().dims())};
     },
     .view = true,
+    .takes_strings = true,
 };
 
 const OpDef transpose_op{
@@ -97,6 +98,7 @@ const OpDef transpose_op{
         inverse[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
       return {transpose(dy[0], inverse)};
     },
+    .takes_strings = true,
 };
 
 const OpDef broadcast_to_op{
@@ -124,6 +126,7 @@ const OpDef broadcast_to_op{
     .grad = [](const Node& n, const Values& dy) -> Values {
       return {sum_to(dy[0], n.in().shape())};
     },
+    .takes_strings = true,
 };
 
 namespace {
@@ -144,6 +147,7 @@ const OpDef expand_dims_op{
       return {{n.in().dtype(), Shape(dims)}};
     },
     .decompose = reshape_to_type,
+    .takes_strings = true,
 };
 
 const OpDef squeeze_op{
@@ -159,6 +163,7 @@ const OpDef squeeze_op{
       return {{n.in().dtype(), Shape(dims)}};
     },
     .decompose = reshape_to_type,
+    .takes_strings = true,
 };
 
 Value reshape(Value x, const Dims& shape) {

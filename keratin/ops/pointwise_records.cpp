@@ -43,7 +43,11 @@ Types infer_select(const Node& n) {
   return {{n.in(1).dtype(), broadcast_inputs(n)}};
 }
 
-Types infer_cast(const Node& n) { return {{n.attr<CastAttrs>().dtype, n.in().shape()}}; }
+Types infer_cast(const Node& n) {
+  const DType dtype = n.attr<CastAttrs>().dtype;
+  require(dtype != DType::string, "cast: ", n.in().type(), " cannot become strings");
+  return {{dtype, n.in().shape()}};
+}
 
 }  // namespace
 

@@ -60,6 +60,8 @@ extern const OpDef moments_op;
 extern const OpDef random_bits_op, dropout_op;
 // attention.cpp
 extern const OpDef scaled_dot_product_attention_op, scaled_dot_product_attention_grad_op;
+// lookup.cpp
+extern const OpDef lookup_op, hash_bucket_op, cross_hash_op, text_ids_op;
 // fused.cpp
 extern const OpDef fused_op;
 
@@ -170,6 +172,11 @@ inline constexpr const OpDef* structured_ops[] = {
     // attention
     &scaled_dot_product_attention_op,
     &scaled_dot_product_attention_grad_op,
+    // strings
+    &lookup_op,
+    &hash_bucket_op,
+    &cross_hash_op,
+    &text_ids_op,
     // what passes make
     &fused_op,
 };

@@ -117,7 +117,8 @@ const OpDef slice_op{.name = "slice",
                      .attrs = attrs_type<SliceAttrs>(),
                      .arity = 1,
                      .infer = infer_slice,
-                     .grad = slice_grad};
+                     .grad = slice_grad,
+                     .takes_strings = true};
 
 // out[i] = x[n - 1 - i]
 const OpDef reverse_op{.name = "reverse",
@@ -131,7 +132,8 @@ const OpDef reverse_op{.name = "reverse",
                        },
                        .grad = [](const Node& n, const Values& dy) -> Values {
                          return {emit(reverse_op, {dy[0]}, n.attrs())};
-                       }};
+                       },
+                       .takes_strings = true};
 
 // out[i] = x[start + i]
 const OpDef dynamic_slice_op{

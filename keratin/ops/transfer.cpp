@@ -17,6 +17,7 @@ const OpDef transfer_op{
       return {transfer(dy[0], n.in().type().device)};
     },
     .places = true,
+    .takes_strings = true,
 };
 
 Value transfer(Value x, Device device) { return emit(transfer_op, {x}, TransferAttrs{device}); }

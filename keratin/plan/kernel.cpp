@@ -2,6 +2,14 @@
 
 namespace keratin {
 
+bool has_strings(const Node& node) {
+  for (const Value& input : node.inputs())
+    if (input.dtype() == DType::string) return true;
+  for (const Type& type : node.types())
+    if (type.dtype == DType::string) return true;
+  return false;
+}
+
 KernelList::KernelList(std::span<const KernelDef* const> kernels) {
   // An op's kernels and those for any op stay in the order of the list.
   for (const KernelDef* kernel : kernels)

@@ -66,6 +66,9 @@ struct KernelDef {
   Offer (*make)(const Node&, const KernelOptions&) = nullptr;
 };
 
+// Whether a node reads or gives strings, which only loops of the reference backend do.
+bool has_strings(const Node& node);
+
 // Why a kernel was not taken.
 struct Refusal {
   std::string kernel, reason;

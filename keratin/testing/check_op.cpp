@@ -203,6 +203,10 @@ Tensor random_tensor(const Type& type, double low, double high, uint64_t seed) {
 void expect_close(const Tensor& actual, const Tensor& expected, double tolerance,
                   const std::string& what) {
   ASSERT_EQ(text(actual.dtype(), actual.shape()), text(expected.dtype(), expected.shape())) << what;
+  if (actual.dtype() == DType::string) {
+    EXPECT_EQ(actual, expected) << what;
+    return;
+  }
   for (int64_t i = 0; i < actual.count(); ++i) {
     const double a = actual.at(i), b = expected.at(i);
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;

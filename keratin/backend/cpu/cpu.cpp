@@ -9,8 +9,11 @@ namespace {
 class CpuBackend final : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
-  bool claims(const Node& node) const override { return cpu::kernels().claims(node); }
+  bool claims(const Node& node) const override {
+    return !has_strings(node) && cpu::kernels().claims(node);
+  }
   Choice make(const Node& node, const KernelOptions& options) const override {
+    if (has_strings(node)) return {};
     return cpu::kernels().make(node, options);
   }
 };

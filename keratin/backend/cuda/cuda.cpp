@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cuda/driver/gpu.h"
 #include "keratin/backend/cuda/kernels.h"
+#include "keratin/ops/records.h"
 
 namespace keratin {
 
@@ -9,14 +10,22 @@ namespace {
 
 using namespace cuda;
 
+// Strings stay in the host's memory; a GPU may only hold where they are.
+bool works_on_strings(const Node& node) {
+  return has_strings(node) && &node.op() != &ops::transfer_op;
+}
+
 std::vector<const KernelDef*> kernel_defs() { return {kernels().begin(), kernels().end()}; }
 
 class CudaBackend final : public Backend {
  public:
   std::string_view name() const override { return "cuda"; }
 
-  bool claims(const Node& node) const override { return kernels_.claims(node); }
+  bool claims(const Node& node) const override {
+    return !works_on_strings(node) && kernels_.claims(node);
+  }
   Choice make(const Node& node, const KernelOptions& options) const override {
+    if (works_on_strings(node)) return {};
     return kernels_.make(node, options);
   }
 

@@ -17,6 +17,7 @@ extern const KernelDef gather_loop, take_along_axis_loop, scatter_add_loop,
 extern const KernelDef cumsum_loop, cumprod_loop;
 extern const KernelDef argsort_loop;
 extern const KernelDef random_bits_loop;
+extern const KernelDef lookup_loop, hash_bucket_loop, cross_hash_loop, text_ids_loop;
 
 namespace {
 
@@ -58,6 +59,10 @@ constexpr const KernelDef* records[] = {
     &cumprod_loop,
     &argsort_loop,
     &random_bits_loop,
+    &lookup_loop,
+    &hash_bucket_loop,
+    &cross_hash_loop,
+    &text_ids_loop,
 };
 
 }  // namespace
