@@ -22,6 +22,13 @@ struct InputSpec {
 
 using Shapes = std::vector<Shape>;
 
+// What a .keras keeps of a layer beside its weights: tensors in the group of its variables, and
+// files of its own, such as a vocabulary.
+struct LayerAssets {
+  std::map<std::string, Tensor> tensors = {};
+  std::map<std::string, std::string> files = {};
+};
+
 // What can be a positional argument.
 template <class T>
 concept Positional = std::convertible_to<const T&, Symbols> && !std::same_as<T, Keywords>;
@@ -72,6 +79,11 @@ class KERATIN_API Layer : public LayerState, public std::enable_shared_from_this
   virtual void build(const Shapes& inputs) { (void)inputs; }
   void ensure_built(const Shapes& inputs);
   const Shapes& built_with() const { return built_with_; }  // the shapes `build` saw
+
+  // What it keeps in a file beside its weights; the names of what it would read; and reading it.
+  virtual LayerAssets assets() const { return {}; }
+  virtual LayerAssets expected_assets() const { return {}; }
+  virtual void load_assets(const LayerAssets& assets) { (void)assets; }
 
   // Nodes of a model's graph.
   // Calls the layer on symbolic tensors, which makes a node.

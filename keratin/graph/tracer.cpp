@@ -8,6 +8,7 @@
 #include "keratin/ops/joining.h"
 #include "keratin/ops/mirrored.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/ops/records.h"
 #include "keratin/ops/shards.h"
 #include "keratin/ops/slicing.h"
 
@@ -95,6 +96,20 @@ void Tracer::bind(const Variable& variable, Value value) { current(variable) = v
 void Tracer::add_loss(Value loss) {
   require(&loss.block() == &block(), "a loss cannot be added inside a loop over time");
   replication_ != nullptr ? replication_->add_loss(loss) : losses_.push_back(loss);
+}
+
+std::optional<int64_t> Tracer::measure(Value strings,
+                                       std::function<int64_t(const Tensor&)> measure) {
+  for (const OpDef* op = &strings.node().op();
+       op->view || op == &ops::transfer_op || op == &ops::expand_dims_op || op == &ops::squeeze_op;
+       op = &strings.node().op())
+    strings = strings.node().in();
+  for (const auto& [input, data] : data_) {
+    if (input != strings) continue;
+    measured_.push_back({input, std::move(measure)});
+    return measured_.back().measure(data);
+  }
+  return std::nullopt;
 }
 
 void Tracer::finish() {

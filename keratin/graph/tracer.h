@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <unordered_map>
 
 #include "keratin/graph/placement.h"
@@ -39,6 +40,17 @@ class Tracer {
 
   const std::vector<Variable>& variables() const { return variables_; }
   const Values& losses() const { return losses_; }
+  // Sizes of results may depend on an input of strings, whose data the tracer is given then. A
+  // program fits other data if all such sizes are the same.
+  struct MeasuredSize {
+    Value input;
+    std::function<int64_t(const Tensor& data)> measure;
+  };
+  void give_data(Value input, const Tensor& data) { data_.emplace_back(input, data); }
+  // The size that the data of an input has; nothing if the strings are no input of the program.
+  std::optional<int64_t> measure(Value strings, std::function<int64_t(const Tensor&)> measure);
+  const std::vector<MeasuredSize>& measured_sizes() const { return measured_; }
+
   // Declares the updates to the module; the last call.
   void finish();
 
@@ -72,6 +84,8 @@ class Tracer {
   std::unordered_map<Variable, Entry, VariableHash> entries_;
   Placement placement_;
   Replication* replication_ = nullptr;
+  std::vector<std::pair<Value, Tensor>> data_;
+  std::vector<MeasuredSize> measured_;
 };
 
 }  // namespace keratin

@@ -1,5 +1,6 @@
 #include "keratin/io/keras_file.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "keratin/base/text.h"
@@ -37,6 +38,19 @@ class Members {
                 ? "; weights in model.weights.npz are pickled, and pickles are not opened"
                 : "");
     return zip_ ? zip_->read(member) : files::map_in_folder(folder_, member);
+  }
+  bool has_assets() const {
+    if (!zip_) return std::filesystem::exists(folder_ / "assets");
+    return std::any_of(
+        zip_->entries().begin(), zip_->entries().end(),
+        [](const files::ZipEntry& entry) { return entry.name.starts_with("assets/"); });
+  }
+  // A file of text.
+  std::string asset(const std::string& member) const {
+    require(has(member), name_, ": there is no '", member, "' in it");
+    check_inflation(member);
+    const files::FileView view = read(member);
+    return {reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()};
   }
   Json json(const std::string& member) const {
     check_inflation(member);
@@ -130,6 +144,11 @@ const OptimizerState& kept_by_keras2(const OptimizerState& optimizer) {
   return inner.empty() ? optimizer : *inner[0].optimizer;
 }
 
+// Where a layer has its own files in a .keras.
+std::string asset_folder(const SavedObject& object) {
+  return object.path.empty() ? "assets/" : text("assets/", object.path, '/');
+}
+
 // The weights and the optimizer's state in a .keras.
 class State {
  public:
@@ -150,11 +169,31 @@ class State {
     if (weights_.count(state) == 0) optimizer = nullptr;
     if (optimizer != nullptr) optimizer->build(model.trainable_weights());
     const bool old = written_by == Dialect::keras2;
-    read_weights(weights_, objects_in(weights_, model, old ? nullptr : optimizer), members_.name(),
-                 options);
+    const std::vector<SavedObject> objects = objects_in(weights_, model, old ? nullptr : optimizer);
+    read_weights(weights_, objects, members_.name(), options);
     if (old && optimizer != nullptr)
       read_keras2_state(numbered(hdf5::File(file_).root().group(state)), kept_by_keras2(*optimizer),
                         members_.name());
+  }
+
+  // Vocabularies and what else layers keep beside their weights. As in Keras, a file without assets
+  // leaves layers as they are.
+  void read_assets(const Layer& model) const {
+    for (const SavedObject& object : objects_in(weights_, model, nullptr)) {
+      LayerAssets assets = object.layer->expected_assets();
+      for (auto& [name, tensor] : assets.tensors) {
+        require(weights_.has(object.group(), name), members_.name(), ": there is no '", name,
+                "' in '", object.group(), "' for layer '", object.name, "'");
+        tensor = weights_.read(object.group(), name);
+      }
+      const std::string folder = asset_folder(object);
+      for (auto& [name, contents] : assets.files)
+        if (members_.has_assets()) contents = members_.asset(folder + name);
+      if (!members_.has_assets()) assets.files.clear();
+      if (assets.files.empty() && assets.tensors.empty()) continue;
+      // As variables are, assets are given to the layers of the model.
+      const_cast<Layer&>(*object.layer).load_assets(assets);
+    }
   }
 
  private:
@@ -201,6 +240,7 @@ SavedModel read_members(const Members& members, const LoadOptions& options) {
     optimizer = &*saved.training->optimizer;
   }
   state.read(*saved.layer, optimizer, written_by);
+  state.read_assets(*saved.layer);
   return saved;
 }
 
@@ -233,13 +273,19 @@ void write_keras(files::OutputFile& file, const Layer& given, const Trainer* tra
   const OptimizerState* optimizer =
       trainer != nullptr && trainer->optimizer().built() ? &trainer->optimizer() : nullptr;
   hdf5::Writer weights;
-  write_weights(weights.root(), saved_objects(model, optimizer));
+  const std::vector<SavedObject> objects = saved_objects(model, optimizer);
+  write_weights(weights.root(), objects);
 
   files::ZipWriter zip(file, 64);
   zip.add("metadata.json",
           Json(Json::Object{{"keras_version", keras_version}, {"date_saved", now()}}).dump());
   zip.add("config.json", config.dump());
   weights.write(zip.begin("model.weights.h5"));
+  for (const SavedObject& object : objects) {
+    if (object.layer == nullptr) continue;
+    for (const auto& [name, contents] : object.layer->assets().files)
+      zip.add(asset_folder(object) + name, contents);
+  }
   zip.commit();
 }
 

@@ -81,6 +81,7 @@ class Walk {
     out_.push_back({.path = path,
                     .name = layer->name(),
                     .variables = converts ? converts->saved_weights() : layer->own_weights(),
+                    .layer = layer,
                     .is_activation = is_activation,
                     .converts = converts});
     open_.push_back({.path = path,
@@ -108,7 +109,10 @@ class Walk {
 
 void add_optimizer(const OptimizerState& optimizer, const std::string& path,
                    std::vector<SavedObject>& out) {
-  out.push_back({path, optimizer.name(), optimizer.variables(), true});
+  out.push_back({.path = path,
+                 .name = optimizer.name(),
+                 .variables = optimizer.variables(),
+                 .is_optimizer = true});
   for (const OptimizerState::Inner& inner : optimizer.inner_optimizers())
     add_optimizer(*inner.optimizer, joined(path, inner.attribute), out);
 }

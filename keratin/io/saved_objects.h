@@ -11,6 +11,7 @@ struct SavedObject {
   std::string path;  // "layers/lstm/cell"; "" is the model itself
   std::string name;
   std::vector<Variable> variables;
+  std::shared_ptr<const Layer> layer = {};  // unless it is an optimizer
   bool is_optimizer = false;
   // True for a layer used as activation. Keras builds it when it first runs, so a file may lack its
   // weights.

@@ -68,6 +68,9 @@ void write_weights(hdf5::NewGroup& root, const std::vector<SavedObject>& objects
     group.attribute("name", object.name);
     for (size_t i = 0; i < object.variables.size(); ++i)
       write_variable(group, std::to_string(i), object.value(i));
+    if (object.layer == nullptr) continue;
+    for (const auto& [name, value] : object.layer->assets().tensors)
+      write_variable(group, name, value);
   }
 }
 

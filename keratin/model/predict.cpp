@@ -30,7 +30,7 @@ Tree<Tensor> joined(const std::vector<PendingOutputs>& batches) {
       to += batch[output].bytes();
     }
     ++output;
-    return whole;
+    return whole.own_strings();
   });
 }
 

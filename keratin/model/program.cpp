@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/bind_arguments.h"
+#include "keratin/graph/measured_sizes.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/model/program_cache.h"
 
@@ -42,6 +43,16 @@ ProgramKey key_of(const Arguments<MaskedTensor>& arguments, const RunOptions& op
   return key;
 }
 
+// In the order of a program's inputs.
+std::vector<Tensor> tensors_of(const Arguments<MaskedTensor>& arguments) {
+  std::vector<Tensor> inputs;
+  arguments.each([&](const MaskedTensor& t) {
+    inputs.push_back(t.value);
+    if (t.mask) inputs.push_back(*t.mask);
+  });
+  return inputs;
+}
+
 }  // namespace
 
 Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
@@ -51,7 +62,9 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
   Tracer tracer(module, options.training, options.dialect);
   size_t next = 0;
   const auto parameter = [&](const Tensor& t, const char* kind) {
-    return module.input({t.dtype(), t.shape()}, text(kind, next++));
+    const Value input = module.input({t.dtype(), t.shape()}, text(kind, next++));
+    if (t.dtype() == DType::string) tracer.give_data(input, t);
+    return input;
   };
   const auto traced = arguments.map<Traced>([&](const MaskedTensor& t) {
     Traced out{parameter(t.value, "input_")};
@@ -74,6 +87,7 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
     module.output(loss);
     ++result_count_;
   }
+  measured_ = std::make_shared<const MeasuredSizes>(tracer);
   tracer.finish();
   for (const Variable& v : tracer.variables()) variables_.push_back(v.value());
   EngineOptions engine = options.engine;
@@ -82,11 +96,7 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
 }
 
 std::vector<Tensor> Program::all_inputs(const Arguments<MaskedTensor>& arguments) const {
-  std::vector<Tensor> inputs;
-  arguments.each([&](const MaskedTensor& t) {
-    inputs.push_back(t.value);
-    if (t.mask) inputs.push_back(*t.mask);
-  });
+  std::vector<Tensor> inputs = tensors_of(arguments);
   inputs.insert(inputs.end(), variables_.begin(), variables_.end());
   return inputs;
 }
@@ -140,6 +150,18 @@ size_t ProgramCache::revision() {
   return revision_;
 }
 
+std::vector<int64_t> ProgramCache::sizes_of(const std::string& structure,
+                                            const Arguments<MaskedTensor>& arguments) {
+  MeasuredSizes measured;
+  {
+    const std::lock_guard guard(lock_);
+    const auto found = measured_.find(structure);
+    if (found == measured_.end()) return {};
+    measured = found->second;
+  }
+  return measured.of(tensors_of(arguments));
+}
+
 std::shared_ptr<const Program> ProgramCache::lookup(const ProgramKey& key) {
   const std::lock_guard guard(lock_);
   if (moves_ != key.moves) programs_.clear();  // they hold memory that variables were moved from
@@ -152,6 +174,7 @@ std::shared_ptr<const Program> ProgramCache::find(const Arguments<MaskedTensor>&
   ProgramKey key = key_of(arguments, options);
   key.revision = revision();
   key.moves = Variable::moves();
+  key.sizes = sizes_of(key.structure, arguments);
   // A dump shows the passes at work, so the program is compiled again.
   const bool known = options.engine.dump == nullptr;
   if (known) {
@@ -172,6 +195,12 @@ std::shared_ptr<const Program> ProgramCache::find(const Arguments<MaskedTensor>&
   key.moves = Variable::moves();
   const std::lock_guard quick(lock_);
   moves_ = key.moves;
+  const MeasuredSizes& measured = program->measured_sizes();
+  key.sizes = measured.of(tensors_of(arguments));
+  if (measured.empty())
+    measured_.erase(key.structure);
+  else
+    measured_[key.structure] = measured;
   if (known) programs_.insert(std::move(key), program);
   return program;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "keratin/graph/layer.h"
 
 namespace keratin {
+
+class MeasuredSizes;
 
 struct KERATIN_API RunOptions {
   bool training = false;
@@ -59,6 +62,8 @@ class KERATIN_API Program {
   std::vector<Executable::StepTime> profile(const Arguments<MaskedTensor>& arguments,
                                             int runs) const;
   const Executable& executable() const { return *executable_; }
+  // The sizes that depend on strings among the arguments.
+  const MeasuredSizes& measured_sizes() const { return *measured_; }
 
  private:
   std::vector<Tensor> all_inputs(const Arguments<MaskedTensor>& arguments) const;
@@ -68,6 +73,7 @@ class KERATIN_API Program {
   Tree<size_t> outputs_;           // the index of each output among the results
   std::vector<std::optional<size_t>> masks_;
   size_t first_loss_ = 0, result_count_ = 0;
+  std::shared_ptr<const MeasuredSizes> measured_;
 };
 
 // The contents of a model's cache of programs, and its hits and misses since the model was made.

@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "keratin/base/lru_cache.h"
+#include "keratin/graph/measured_sizes.h"
 #include "keratin/model/program.h"
 
 namespace keratin {
@@ -35,11 +37,12 @@ struct ProgramKey {
   RunOptions options = {};
   std::string structure = {};  // of the arguments, with their names and constants
   std::vector<ArgumentType> types = {};
+  std::vector<int64_t> sizes = {};  // that depend on strings
 
   static constexpr auto fields =
       field_list(field("revision", &ProgramKey::revision), field("moves", &ProgramKey::moves),
                  field("options", &ProgramKey::options), field("structure", &ProgramKey::structure),
-                 field("types", &ProgramKey::types));
+                 field("types", &ProgramKey::types), field("sizes", &ProgramKey::sizes));
 };
 static_assert(detail::lists_every_member<ProgramKey>());
 
@@ -64,6 +67,8 @@ class ProgramCache {
 
  private:
   size_t revision();
+  std::vector<int64_t> sizes_of(const std::string& structure,
+                                const Arguments<MaskedTensor>& arguments);
   std::shared_ptr<const Program> lookup(const ProgramKey& key);
 
   std::function<LayerPtr()> make_layer_;
@@ -72,6 +77,7 @@ class ProgramCache {
   LayerPtr layer_;
   uint64_t changes_ = 0, moves_ = 0;  // Layer::changes() and Variable::moves() of the last call
   size_t revision_ = 0;               // of the layer, after these changes
+  std::map<std::string, MeasuredSizes> measured_;  // of the last program of each structure
   std::atomic<uint64_t> hits_ = 0, misses_ = 0;
   struct Memory {
     static size_t bytes(const Program& program) { return program.executable().memory_bytes(); }

@@ -1,9 +1,12 @@
 #include "keratin/train/trainer.h"
 
 #include <algorithm>
+#include <map>
 
 #include "keratin/base/lru_cache.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/measured_sizes.h"
+#include "keratin/graph/tracer.h"
 #include "keratin/ir/node.h"
 #include "keratin/tensor/resident_copy.h"
 #include "keratin/train/callback.h"
@@ -28,6 +31,7 @@ struct Trainer::Step {
   std::vector<Tensor> inputs;  // the batch's, then the variables'
   std::vector<Tensor> results;
   std::vector<std::string> names;
+  MeasuredSizes measured;
 };
 
 struct Trainer::Steps {
@@ -36,9 +40,18 @@ struct Trainer::Steps {
     static void shrink(const Step& step) { step.executable->release_memory(); }
   };
   detail::LruCache<StepKey, Step, Memory> known;
+  std::map<std::string, MeasuredSizes> measured;  // of the last step of each structure
 };
 
-Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) {
+std::vector<int64_t> Trainer::sizes_of(const std::string& structure, const Batch& batch) const {
+  const auto found = steps_->measured.find(structure);
+  if (found == steps_->measured.end() || found->second.empty()) return {};
+  std::vector<Tensor> inputs;
+  batch.each([&](const Tensor& t) { inputs.push_back(t); });
+  return found->second.of(inputs);
+}
+
+Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) const {
   static_assert(detail::lists_every_member<StepKey>());
   StepKey key{.training = training, .moves = Variable::moves()};
   for (const Tree<Tensor>* tree : {&batch.x, &batch.y, &batch.sample_weight})
@@ -47,6 +60,7 @@ Trainer::StepKey Trainer::key_of(const Batch& batch, bool training) {
     key.dtypes.push_back(t.dtype());
     key.shapes.push_back(t.shape());
   });
+  key.sizes = sizes_of(key.structure, batch);
   return key;
 }
 
@@ -92,7 +106,9 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
     size_t i = 0;
     return tree.map<Value>([&](const Tensor& t) {
       step->inputs.push_back(t);
-      return module.input({t.dtype(), t.shape()}, text(kind, i++));
+      const Value value = module.input({t.dtype(), t.shape()}, text(kind, i++));
+      if (t.dtype() == DType::string) tracer.give_data(value, t);
+      return value;
     });
   };
   // In the order of the batch, before any state.
@@ -111,6 +127,7 @@ std::unique_ptr<Trainer::Step> Trainer::trace(const Batch& batch, bool training)
     step->names.push_back(name);
     step->results.push_back(Tensor::zeros(value.dtype(), {}));
   }
+  step->measured = MeasuredSizes(tracer);
   tracer.finish();
   for (const Variable& v : tracer.variables()) step->inputs.push_back(v.value());
   find_own_state(tracer.variables());
@@ -129,6 +146,8 @@ Trainer::Step& Trainer::find(const Batch& batch, bool training) {
   std::shared_ptr<Step> step = trace(batch, training);
   // The first call builds layers and makes the optimizer's variables.
   key.moves = Variable::moves();
+  steps_->measured[key.structure] = step->measured;
+  key.sizes = sizes_of(key.structure, batch);
   step->key = key;
   steps_->known.erase_if([&](const Step& old) { return old.key.moves != key.moves; });
   steps_->known.insert(std::move(key), step);

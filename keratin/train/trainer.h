@@ -171,14 +171,16 @@ class KERATIN_API Trainer {
     std::string structure = {};  // of the batch
     std::vector<DType> dtypes = {};
     Shapes shapes = {};
+    std::vector<int64_t> sizes = {};  // that depend on strings
 
     static constexpr auto fields =
         field_list(field("training", &StepKey::training), field("moves", &StepKey::moves),
                    field("structure", &StepKey::structure), field("dtypes", &StepKey::dtypes),
-                   field("shapes", &StepKey::shapes));
+                   field("shapes", &StepKey::shapes), field("sizes", &StepKey::sizes));
   };
 
-  static StepKey key_of(const Batch& batch, bool training);
+  StepKey key_of(const Batch& batch, bool training) const;
+  std::vector<int64_t> sizes_of(const std::string& structure, const Batch& batch) const;
   void resolve(const Tree<Traced>& outputs);
   std::unique_ptr<Step> trace(const Batch& batch, bool training);
   Step& find(const Batch& batch, bool training);
