@@ -1,4 +1,4 @@
-#include "keratin/layers/normalization.h"
+#include "keratin/layers/preprocessing.h"
 
 #include "keratin/graph/input.h"
 #include "keratin/testing/check_layer.h"

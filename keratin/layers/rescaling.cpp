@@ -1,4 +1,4 @@
-#include "keratin/layers/rescaling.h"
+#include "keratin/layers/preprocessing.h"
 
 #include "keratin/graph/json_tensor.h"
 #include "keratin/ir/node.h"

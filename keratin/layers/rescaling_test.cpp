@@ -1,4 +1,4 @@
-#include "keratin/layers/rescaling.h"
+#include "keratin/layers/preprocessing.h"
 
 #include "keratin/testing/check_layer.h"
 #include "keratin/testing/expect_error.h"

@@ -12,6 +12,7 @@
 #include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/layers/preprocessing.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/check_op.h"
@@ -116,6 +117,7 @@ class LayerCase {
   LayerPtr made(const Json& config) const {
     LayerPtr layer = layer_from_json(config, checks_.custom);
     if (checks_.prepare) checks_.prepare(test_, *layer);
+    if (const Json* data = test_.find("adapt")) adapt(*layer, golden_tensor(*data));
     build(*layer);
     const Json* recorded = test_.find("weights");
     if (recorded == nullptr) return layer;
@@ -126,6 +128,12 @@ class LayerCase {
     for (size_t i = 0; i < mine.size(); ++i)
       EXPECT_EQ(mine[i].trainable(), (*recorded)[i].at("trainable").as_bool()) << mine[i].path();
     return layer;
+  }
+
+  // Other layers have what they learned in their weights or configs.
+  static void adapt(Layer& layer, const Tensor& data) {
+    if (auto* lookup = dynamic_cast<LookupLayer*>(&layer)) lookup->adapt(data);
+    if (auto* text = dynamic_cast<TextVectorizationLayer*>(&layer)) text->adapt(data);
   }
 
   // An input layer has a tensor instead of a call.

@@ -68,6 +68,11 @@ Tensor golden_tensor(const Json& json) {
   Dims dims;
   for (const Json& size : json.at("shape").as_array()) dims.push_back(size.as_int());
   Tensor tensor(dtype_from_keras(json.at("dtype").as_string(), "golden"), dims);
+  if (tensor.dtype() == DType::string) {
+    std::vector<std::string> texts;
+    for (const Json& text : json.at("data").as_array()) texts.push_back(text.as_string());
+    return {texts, dims};
+  }
   const std::vector<uint8_t> bytes = from_base64(json.at("data").as_string());
   ensure(bytes.size() == tensor.bytes(), "golden tensor: ", tensor.bytes(), " bytes expected, got ",
          bytes.size());

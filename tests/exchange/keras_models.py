@@ -95,7 +95,10 @@ class Symbols:
         value = draw(self.rng)
         if draw.mask is not None:
             value *= bits(draw.mask)[..., None].astype(value.dtype)
-        x = keras.Input(batch_shape=(self.batch, *value.shape[1:]), dtype=value.dtype.name)
+        dtype = value.dtype.name
+        if value.dtype == object:
+            value, dtype = np.char.encode(value.astype("U"), "utf-8"), "string"
+        x = keras.Input(batch_shape=(self.batch, *value.shape[1:]), dtype=dtype)
         self.inputs.append(x)
         self.data.append(value)
         return x if draw.mask is None else keras.layers.Masking()(x)
@@ -115,6 +118,11 @@ NOT_IN_MODELS = {
     ("Lambda", "one mask, two outputs"), ("Lambda", "masks of a list"),
     # Has no batch that could be cut into smaller ones.
     ("MelSpectrogram", "one signal"),
+    # Keras calls it on three inputs, but not in a functional model.
+    ("HashedCrossing", "three"),
+    # Opening a file, Keras drops the empty word at the end of a vocabulary.
+    ("StringLookup", "adapted"), ("StringLookup", "adapted, multi_hot"),
+    ("StringLookup", "adapted, tf_idf"),
     # TensorFlow pools windows that are longer than the input by one, too, and may divide by zero.
     ("AdaptiveMaxPooling1D", "to one"), ("AdaptiveMaxPooling2D", "to one"),
     ("AdaptiveMaxPooling3D", "to one"),
@@ -181,7 +189,10 @@ def layer_model(cls, cases, number, group):
     # Keras cannot load a Lambda whose function has default arguments, not even its own.
     if cls == "Lambda" and group[-1] is not None:
         record["one_way"] = True
-    return Made(f"layer_{cls}_{number}", model, data, extra=record)
+    # An .h5 has no vocabularies that were learned.
+    learned = adapted and cls not in ("Normalization", "Discretization")
+    return Made(f"layer_{cls}_{number}", model, data, extra=record,
+                formats=(".keras",) if learned else (".keras", ".h5"))
 
 
 def layers():

@@ -78,8 +78,17 @@ class Writer {
     Dims dims = input.shape().dims();
     for (int64_t& size : dims)
       if (size == unknown) size = 3;
+    if (input.dtype() == DType::string) return words(dims, seed);
     if (is_float(input.dtype())) return testing::random_tensor({input.dtype(), dims}, -2, 2, seed);
     return testing::random_tensor({input.dtype(), dims}, 0, 5, seed);
+  }
+
+  static Tensor words(const Dims& dims, uint64_t seed) {
+    static constexpr const char* some[] = {"the Cat", "a hat, a cat", "", "cat", "other words"};
+    std::vector<std::string> out;
+    for (int64_t i = 0; i < Shape(dims).count(); ++i)
+      out.emplace_back(some[(seed + static_cast<uint64_t>(i)) % std::size(some)]);
+    return {out, dims};
   }
 
   std::string keep(const std::string& what, const Tensor& tensor) {
@@ -143,6 +152,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 // number itself, whichever is smaller. judge.py has the same rule.
 double difference(const Tensor& ours, const Tensor& theirs) {
   require(ours.shape() == theirs.shape(), "shape ", ours.shape(), ", expected ", theirs.shape());
+  if (theirs.dtype() == DType::string) return ours == theirs ? 0 : INFINITY;
   double scale = 0, largest = 0;
   for (int64_t i = 0; i < theirs.count(); ++i)
     if (std::isfinite(theirs.at(i))) scale = std::max(scale, std::fabs(theirs.at(i)));

@@ -315,6 +315,31 @@ Model lora() {
   return model;
 }
 
+// Texts of any length to a number.
+Model texts() {
+  const auto x = Input({.shape = {1}, .dtype = string, .name = "x"});
+  const TextVectorization vectorize({.vocabulary = Json::Array{"cat", "a", "hat"}}, "vectorize");
+  const SymbolicTensor rows =
+      Embedding({.input_dim = 6, .output_dim = 4, .mask_zero = true}, "rows")(vectorize(x));
+  const SymbolicTensor h = GRU({.units = 3}, "gru")(rows);
+  Model model({.inputs = x, .outputs = Dense({.units = 1}, "out")(h)});
+  model.compile({.optimizer = SGD({.learning_rate = 0.05}), .loss = "mse"});
+  return model;
+}
+
+Model categories() {
+  const auto n = Input({.shape = {3}, .dtype = i64, .name = "n"});
+  const auto w = Input({.shape = {2}, .dtype = string, .name = "w"});
+  const Symbols indices = StringLookup({.vocabulary = Json::Array{"cat", ""}}, "index")(w);
+  return Model({.inputs = {n, w},
+                .outputs = {CategoryEncoding({.num_tokens = 5, .output_mode = "count"}, "count")(n),
+                            IntegerLookup({.vocabulary = Json::Array{1, 4}}, "integers")(n),
+                            Hashing({.num_bins = 9, .salt = 3}, "hash")(n),
+                            Discretization({.bin_boundaries = {{1.0, 2.5}}}, "bins")(n), indices,
+                            StringLookup({.vocabulary = Json::Array{"cat", ""}, .invert = true},
+                                         "words")(indices)}});
+}
+
 // Optimizers with different kinds of state.
 std::vector<std::pair<std::string, Optimizer>> optimizers() {
   const schedules::ExponentialDecay decay{
@@ -400,6 +425,8 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"lora", lora});
   models.push_back({"image_colors", image_colors});
   models.push_back({"pipeline", pipeline});
+  models.push_back({"categories", categories});
+  models.push_back({"texts", texts, true});
   models.push_back({"trained_dense", trained_dense, true});
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});

@@ -17,6 +17,9 @@ def generator(*names):
 
 def tensor(x):
     x = x if isinstance(x, np.ndarray) else np.asarray(keras.ops.convert_to_numpy(x))
+    if x.dtype.kind in "OSU":
+        text = [s.decode() if isinstance(s, bytes) else str(s) for s in x.reshape(-1)]
+        return {"dtype": "string", "shape": list(x.shape), "data": text}
     data = x.astype(x.dtype.newbyteorder("<")) if x.dtype.byteorder == ">" else x
     return {
         "dtype": x.dtype.name,

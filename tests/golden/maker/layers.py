@@ -8,7 +8,7 @@ import numpy as np
 from keras.src.applications import convnext
 
 from maker import (cases_conv_lstm, cases_core, cases_geometry, cases_image, cases_image_color,
-                   cases_pooling, cases_sequence, cases_signal, encode)
+                   cases_pooling, cases_preprocessing, cases_sequence, cases_signal, encode)
 from maker.spec import SAME, Draw, Given, bits, make
 
 CASES = (
@@ -17,6 +17,7 @@ CASES = (
     | cases_image.CASES
     | cases_image_color.CASES
     | cases_pooling.CASES
+    | cases_preprocessing.CASES
     | cases_sequence.CASES
     | cases_signal.CASES
     | cases_conv_lstm.CONV_LSTM

@@ -41,6 +41,11 @@ class Given:
         return np.array(self.values, self.dtype)
 
 
+def S(values):
+    """A tensor of strings."""
+    return Given(values, "object")
+
+
 def bits(rows):
     """A boolean tensor: "110 100" has two rows; rows with a comma are split once more."""
     parse = lambda row: [bit == "1" for bit in row]
