@@ -26,6 +26,6 @@ enum class FileKind {
 };
 KERATIN_API FileKind kind_of(const std::filesystem::path& path);
 // The same of bytes, whose name decides only for damaged ones.
-FileKind kind_of(const files::FileView& file);
+KERATIN_API FileKind kind_of(const files::FileView& file);
 
 }  // namespace keratin::io
