@@ -9,7 +9,7 @@ namespace {
 
 using testing::expect_user_error;
 
-Tensor called(Layer& layer, const Tensor& x) {
+Tensor vectorized(Layer& layer, const Tensor& x) {
   return run_layer(layer, {{MaskedTensor{x}}, {}}).outputs.leaf();
 }
 
@@ -23,10 +23,12 @@ TextVectorization words() {
 
 TEST(TextVectorization, RowsAreAsLongAsTheLongestText) {
   const auto layer = words();
-  EXPECT_EQ(called(*layer, Tensor({{"Foo! qux bar"}, {"baz"}})), whole({2, 3}, {2, 1, 3, 4, 0, 0}));
-  EXPECT_EQ(called(*layer, Tensor({{"foo"}, {""}})), whole({2, 1}, {2, 0}));
-  EXPECT_EQ(called(*layer, Tensor({"foo bar", "baz"})), whole({2, 2}, {2, 3, 4, 0}));
-  EXPECT_EQ(called(*layer, Tensor(std::vector<std::string>{"bar foo"}, {})), whole({2}, {3, 2}));
+  EXPECT_EQ(vectorized(*layer, Tensor({{"Foo! qux bar"}, {"baz"}})),
+            whole({2, 3}, {2, 1, 3, 4, 0, 0}));
+  EXPECT_EQ(vectorized(*layer, Tensor({{"foo"}, {""}})), whole({2, 1}, {2, 0}));
+  EXPECT_EQ(vectorized(*layer, Tensor({"foo bar", "baz"})), whole({2, 2}, {2, 3, 4, 0}));
+  EXPECT_EQ(vectorized(*layer, Tensor(std::vector<std::string>{"bar foo"}, {})),
+            whole({2}, {3, 2}));
 }
 
 TEST(TextVectorization, LearnsFromBatches) {
@@ -51,10 +53,10 @@ TEST(TextVectorization, RefusesWhatItCannotDo) {
                     "`output_sequence_length` must not be set");
   expect_user_error(
       [] {
-        called(*words(), Tensor({{"a", "b"}}));
+        vectorized(*words(), Tensor({{"a", "b"}}));
       },
       "last shape dimension must be 1");
-  expect_user_error([] { called(*words(), Tensor({{1.f}})); }, "expected strings");
+  expect_user_error([] { vectorized(*words(), Tensor({{1.f}})); }, "expected strings");
   const auto given = words();
   expect_user_error([&] { given->adapt(Tensor({"a"})); }, "after setting a static vocabulary");
 }

@@ -30,13 +30,13 @@ Tensor pixels() {
 void expect_pixels(const std::function<Value(Value, const std::string&)>& build, const Shape& shape,
                    const std::vector<double>& expected) {
   const Tensor x = pixels(), y = Tensor::of<double>(f32, shape, expected);
-  const Shape last = shape, first = {1, 1, shape[1], shape[2]};
+  const Dims last = shape.dims();
   testing::expect_values(
       [&](const Values& in) {
         const Value one = squeeze(in[0], 0), turned = transpose(in[0], {0, 3, 1, 2});
         return Values{build(in[0], "channels_last"), expand_dims(build(one, "channels_last"), 0),
-                      reshape(build(turned, "channels_first"), last.dims()),
-                      reshape(build(squeeze(turned, 0), "channels_first"), last.dims())};
+                      reshape(build(turned, "channels_first"), last),
+                      reshape(build(squeeze(turned, 0), "channels_first"), last)};
       },
       {x}, {y, y, y, y}, tolerance);
 }
