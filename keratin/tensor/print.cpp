@@ -51,7 +51,7 @@ class Printer {
     const int64_t rest = tensor_.shape().rank() - axis;
     const std::string out =
         rest == 1 ? line(position, indent, width) : blocks(axis, position, indent, width);
-    return "[" + out.substr(indent.size()) + "]";
+    return text("[", std::string_view(out).substr(indent.size()), "]");
   }
 
   std::string blocks(int64_t axis, int64_t position, const std::string& indent, size_t width) {
