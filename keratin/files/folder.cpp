@@ -9,7 +9,8 @@ FileView map_in_folder(const std::filesystem::path& folder, const std::string& n
   const std::filesystem::path target = std::filesystem::canonical(path, error);
   if (!error) {
     const std::filesystem::path parent = std::filesystem::canonical(folder.empty() ? "." : folder);
-    require(target.parent_path() == parent, path.string(),
+    // A name with "..", or in a folder that is a link, has another target.
+    require(target.parent_path() == (parent / name).parent_path(), path.string(),
             ": expected a file inside its folder, got a link out of it, which is not followed");
   }
   return map_file(path);  // reports a missing file

@@ -64,6 +64,14 @@ TEST(Folder, RefusesLinksOutOfIt) {
   expect_user_error([&] { map_in_folder(folder, "out"); }, {"folder/out", "a link out of it"});
   expect_user_error([&] { map_in_folder(folder, "../outside"); }, "a link out of it");
   expect_user_error([&] { map_in_folder(folder, "missing"); }, "No such file");
+  std::filesystem::create_directories(folder / "inner");
+  std::filesystem::create_directories(scratch("folder_outside"));
+  write_bytes(folder / "inner/file", "below");
+  write_bytes(scratch("folder_outside") / "file", "lies outside");
+  std::filesystem::create_directory_symlink("../folder_outside", folder / "linked");
+  EXPECT_EQ(as_text(map_in_folder(folder, "inner/file").bytes()), "below");
+  expect_user_error([&] { map_in_folder(folder, "linked/file"); }, "a link out of it");
+  expect_user_error([&] { map_in_folder(folder, "inner/../../outside"); }, "a link out of it");
 }
 
 TEST(MappedFile, RefusesMissingFilesAndRanges) {
