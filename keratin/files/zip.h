@@ -39,9 +39,15 @@ class ZipReader {
   const ZipEntry* find(std::string_view name) const;
   // The contents, after checking the checksum: a range of the file, or unpacked memory.
   FileView read(const ZipEntry& entry) const;
-  FileView read(std::string_view name) const;  // an error if there is no such entry
+  FileView read(std::string_view name) const;
+  // The contents of JSON or other text. Once parsed it needs far more memory, so it may unpack to
+  // 16 MiB, or to 20 times its size.
+  FileView read_text(const ZipEntry& entry) const;
+  FileView read_text(std::string_view name) const;
 
  private:
+  const ZipEntry& at(std::string_view name) const;  // an error if there is no such entry
+
   FileView file_;
   std::vector<ZipEntry> entries_;
   std::map<std::string, size_t, std::less<>> by_name_;

@@ -238,10 +238,21 @@ FileView ZipReader::read(const ZipEntry& entry) const {
   return contents;
 }
 
-FileView ZipReader::read(std::string_view name) const {
+FileView ZipReader::read_text(const ZipEntry& entry) const {
+  constexpr uint64_t always_allowed = 16 << 20, ratio = 20;
+  require(entry.size <= always_allowed || entry.size / ratio <= entry.stored, file_.name(), ": ",
+          in_quotes(entry.name), " unpacks to ", entry.size, " bytes, more than ", ratio,
+          " times its size");
+  return read(entry);
+}
+
+const ZipEntry& ZipReader::at(std::string_view name) const {
   const ZipEntry* entry = find(name);
   require(entry != nullptr, file_.name(), ": the zip has no ", in_quotes(name));
-  return read(*entry);
+  return *entry;
 }
+
+FileView ZipReader::read(std::string_view name) const { return read(at(name)); }
+FileView ZipReader::read_text(std::string_view name) const { return read_text(at(name)); }
 
 }  // namespace keratin::files

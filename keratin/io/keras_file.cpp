@@ -33,10 +33,7 @@ class Members {
     return zip_ ? zip_->find(member) != nullptr : std::filesystem::exists(folder_ / member);
   }
   files::FileView read(const std::string& member) const {
-    require(has(member), name_, ": expected a Keras model, but there is no '", member, "' in it",
-            member == "model.weights.h5" && has("model.weights.npz")
-                ? "; weights in model.weights.npz are pickled, and pickles are not opened"
-                : "");
+    require_member(member);
     return zip_ ? zip_->read(member) : files::map_in_folder(folder_, member);
   }
   bool has_assets() const {
@@ -48,13 +45,12 @@ class Members {
   // A file of text.
   std::string asset(const std::string& member) const {
     require(has(member), name_, ": there is no '", member, "' in it");
-    check_inflation(member);
-    const files::FileView view = read(member);
+    const files::FileView view = read_text(member);
     return {reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()};
   }
   Json json(const std::string& member) const {
-    check_inflation(member);
-    const files::FileView view = read(member);
+    require_member(member);
+    const files::FileView view = read_text(member);
     try {
       return Json::parse({reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()});
     } catch (const UserError& error) {
@@ -63,13 +59,14 @@ class Members {
   }
 
  private:
-  // Refuses JSON that unpacks to many times its size: parsed values need even more memory.
-  void check_inflation(const std::string& member) const {
-    constexpr uint64_t always_allowed = 16 << 20, ratio = 20;
-    const files::ZipEntry* entry = zip_ ? zip_->find(member) : nullptr;
-    if (entry == nullptr) return;
-    require(entry->size <= always_allowed || entry->size / ratio <= entry->stored, name_, ": '",
-            member, "' unpacks to ", entry->size, " bytes, more than ", ratio, " times its size");
+  void require_member(const std::string& member) const {
+    require(has(member), name_, ": expected a Keras model, but there is no '", member, "' in it",
+            member == "model.weights.h5" && has("model.weights.npz")
+                ? "; weights in model.weights.npz are pickled, and pickles are not opened"
+                : "");
+  }
+  files::FileView read_text(const std::string& member) const {
+    return zip_ ? zip_->read_text(member) : files::map_in_folder(folder_, member);
   }
 
   std::string name_;
@@ -179,6 +176,7 @@ class State {
   // Vocabularies and what else layers keep beside their weights. As in Keras, a file without assets
   // leaves layers as they are.
   void read_assets(const Layer& model) const {
+    const bool has_assets = members_.has_assets();
     for (const SavedObject& object : objects_in(weights_, model, nullptr)) {
       LayerAssets assets = object.layer->expected_assets();
       for (auto& [name, tensor] : assets.tensors) {
@@ -187,9 +185,8 @@ class State {
         tensor = weights_.read(object.group(), name);
       }
       const std::string folder = asset_folder(object);
-      for (auto& [name, contents] : assets.files)
-        if (members_.has_assets()) contents = members_.asset(folder + name);
-      if (!members_.has_assets()) assets.files.clear();
+      if (!has_assets) assets.files.clear();
+      for (auto& [name, contents] : assets.files) contents = members_.asset(folder + name);
       if (assets.files.empty() && assets.tensors.empty()) continue;
       // As variables are, assets are given to the layers of the model.
       const_cast<Layer&>(*object.layer).load_assets(assets);

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* weights_member = "model.weights.h5";
 
 Json json_member(const files::ZipReader& zip, const char* member) {
-  const files::FileView view = zip.read(member);
+  const files::FileView view = zip.read_text(member);
   try {
     return Json::parse({reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size()});
   } catch (const UserError& error) {

@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/data/npy.h"
+#include "keratin/files/folder.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/files/safetensors.h"
 #include "keratin/files/zip.h"
@@ -120,7 +121,7 @@ FileContents keras_zip(const files::ZipReader& zip) {
   out.format = "Keras model";
   for (const files::ZipEntry& entry : zip.entries()) {
     const auto json = [&] {
-      const files::FileView member = zip.read(entry);
+      const files::FileView member = zip.read_text(entry);
       return json_of(text_of(member), member.name());
     };
     if (entry.name == "config.json")
@@ -143,7 +144,7 @@ FileContents keras_folder(const std::filesystem::path& path) {
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();
     const auto json = [&] {
-      const files::FileView member = files::map_file(entry.path());
+      const files::FileView member = files::map_in_folder(path, name);
       return json_of(text_of(member), member.name());
     };
     if (name == "config.json")
@@ -151,7 +152,7 @@ FileContents keras_folder(const std::filesystem::path& path) {
     else if (name == "metadata.json")
       set_metadata(out, json());
     else if (name == "model.weights.h5")
-      take_weights(out, files::map_file(entry.path()));
+      take_weights(out, files::map_in_folder(path, name));
     else
       out.others.push_back(name);
   }
@@ -198,7 +199,7 @@ FileContents shard_contents(const Json& shards_of, const std::filesystem::path& 
   for (const std::string& name : names) {
     if (std::filesystem::path(name).filename() == name &&
         std::filesystem::exists(index.parent_path() / name))
-      take_weights(out, files::map_file(index.parent_path() / name));
+      take_weights(out, files::map_in_folder(index.parent_path(), name));
     else
       out.others.push_back("missing shard: " + name);
   }
