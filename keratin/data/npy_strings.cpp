@@ -32,13 +32,27 @@ void append_utf8(std::string& out, uint32_t c, const std::string& who) {
   add(0x80 | (c & 0x3f));
 }
 
-std::string from_utf32(std::string_view data, bool swapped, const std::string& who) {
-  std::string out;
-  std::vector<uint32_t> characters(data.size() / 4);
-  std::memcpy(characters.data(), data.data(), data.size());
-  while (!characters.empty() && characters.back() == 0) characters.pop_back();
-  for (const uint32_t c : characters) append_utf8(out, swapped ? __builtin_bswap32(c) : c, who);
-  return out;
+// Appends an element of UTF-32, and returns its size.
+size_t append_utf32(std::string& out, std::string_view data, bool swapped, const std::string& who) {
+  const size_t before = out.size();
+  const size_t used = (without_zeros(data).size() + 3) / 4;
+  for (size_t i = 0; i < used; ++i) {
+    uint32_t c = 0;
+    std::memcpy(&c, data.data() + i * 4, 4);
+    append_utf8(out, swapped ? __builtin_bswap32(c) : c, who);
+  }
+  return out.size() - before;
+}
+
+// Converts elements of UTF-32; the result is in `characters`.
+void to_utf8(std::span<std::string_view> elements, std::string& characters, bool swapped,
+             const std::string& who) {
+  std::vector<size_t> sizes;
+  for (const std::string_view element : elements)
+    sizes.push_back(append_utf32(characters, element, swapped, who));
+  size_t begin = 0;
+  for (size_t i = 0; i < elements.size(); begin += sizes[i++])
+    elements[i] = std::string_view(characters).substr(begin, sizes[i]);
 }
 
 size_t width_of(const Tensor& strings) {
@@ -55,20 +69,23 @@ std::optional<Tensor> read_npy_strings(std::string_view type, const Shape& shape
   if (type.size() < 3 || (type[1] != 'S' && type[1] != 'U')) return std::nullopt;
   size_t width = 0;
   const auto [end, error] = std::from_chars(type.data() + 2, type.data() + type.size(), width);
-  require(
-      error == std::errc() && end == type.data() + type.size() && width > 0 && width <= data.size(),
-      who, ": the dtype '", type, "' is damaged, or larger than the file");
+  const bool is_size = error == std::errc() && end == type.data() + type.size() && width > 0;
+  require(is_size && (shape.count() == 0 || width <= data.size()), who, ": the dtype '", type,
+          "' is damaged, or larger than the file");
+  if (shape.count() == 0) return Tensor(DType::string, shape);
   const bool bytes = type[1] == 'S';
   if (!bytes) width *= 4;
   require(static_cast<size_t>(shape.count()) <= data.size() / width, who, ": the shape ", shape,
           " needs more data than the file has");
-  std::vector<std::string> strings;
-  for (size_t i = 0; i < static_cast<size_t>(shape.count()); ++i) {
-    const std::string_view element = data.substr(i * width, width);
-    strings.push_back(bytes ? std::string(without_zeros(element))
-                            : from_utf32(element, type[0] == '>', who));
-  }
-  return Tensor(strings, shape);
+  Tensor strings(DType::string, shape);
+  const std::span<std::string_view> out = strings.data<std::string_view>();
+  for (size_t i = 0; i < out.size(); ++i) out[i] = data.substr(i * width, width);
+  std::string characters;
+  if (bytes)
+    std::transform(out.begin(), out.end(), out.begin(), without_zeros);
+  else
+    to_utf8(out, characters, type[0] == '>', who);
+  return strings.own_strings();
 }
 
 std::string npy_string_type(const Tensor& strings) { return text("|S", width_of(strings)); }

@@ -73,6 +73,9 @@ TEST(Npy, HoldsStrings) {
   EXPECT_EQ(read_npy(path), Tensor({{"a", "\xc3\xa9"}, {"", "\xe6\xbc\xa2"}}));
   write_bytes(path, numpy_file("|S2", "True", std::string("a\0bbc\0d\0", 8)));
   EXPECT_EQ(read_npy(path), Tensor({{"a", "c"}, {"bb", "d"}}));
+  const Tensor none(DType::string, {0, 2});
+  write_npy(path, none);
+  EXPECT_EQ(read_npy(path), none);
   for (const char* damaged : {"|S0", "|S", "<U9999999999", "|S-1", "<U5"}) {
     write_bytes(path, numpy_file(damaged, "False", wide));
     EXPECT_THROW(read_npy(path), UserError) << damaged;

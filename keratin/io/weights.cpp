@@ -117,8 +117,9 @@ void read_weights(const WeightSource& source, const std::vector<SavedObject>& ob
 }
 
 void check_dtype(const Variable& variable, DType stored) {
-  require(!is_float(stored) || is_float(variable.dtype()), "'", variable.path(), "' expected ",
-          keras_name(variable.dtype()), ", got ", keras_name(stored), " in the file");
+  const bool fits = stored != DType::string && (!is_float(stored) || is_float(variable.dtype()));
+  require(fits, "'", variable.path(), "' expected ", keras_name(variable.dtype()), ", got ",
+          keras_name(stored), " in the file");
 }
 
 void assign(const std::vector<Assignment>& all) {
