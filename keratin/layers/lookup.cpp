@@ -104,6 +104,9 @@ std::vector<int64_t> sorted_positions(const Tensor& tokens) {
   return positions;
 }
 
+std::string message_text(std::string_view token) { return shown_token(token); }
+std::string message_text(int64_t token) { return std::to_string(token); }
+
 // The elements that are there more than once, as Python lists them.
 std::string repeated(const Tensor& tokens) {
   const std::vector<int64_t> order = sorted_positions(tokens);
@@ -113,7 +116,9 @@ std::string repeated(const Tensor& tokens) {
       const auto &now = all[static_cast<size_t>(order[i])],
                  &before = all[static_cast<size_t>(order[i - 1])];
       const bool first = i < 2 || all[static_cast<size_t>(order[i - 2])] != before;
-      if (now == before && first && list.size() < 200) list += text(list.empty() ? "" : ", ", now);
+      if (now != before || !first) continue;
+      if (list.size() > 200) return list + ", …";
+      list += text(list.empty() ? "" : ", ", message_text(now));
     }
     return list;
   });
@@ -147,6 +152,11 @@ void LookupLayer::start(LookupRules rules, const Json& vocabulary, const Json& v
   constexpr int64_t max_oov = 1 << 24;
   require(rules_.num_oov_indices <= max_oov, class_name(), ": `num_oov_indices` must be at most ",
           max_oov, ", got ", rules_.num_oov_indices);
+  constexpr size_t max_bytes = 1 << 30;
+  const size_t token = rules_.oov_token.is_string() ? rules_.oov_token.as_string().size() : 0;
+  require(static_cast<size_t>(rules_.num_oov_indices) * token <= max_bytes, class_name(),
+          ": `num_oov_indices` times an `oov_token` of ", token, " bytes must be at most ",
+          max_bytes, " bytes, got ", rules_.num_oov_indices);
   if (vocabulary_size.is_int()) frozen_size_ = vocabulary_size.as_int();
   require(frozen_size_.value_or(0) >= 0, class_name(),
           ": `vocabulary_size` must not be negative, got ", vocabulary_size);
@@ -351,8 +361,11 @@ LayerAssets LookupLayer::expected_assets() const {
 void LookupLayer::load_assets(const LayerAssets& assets) {
   std::vector<double> weights;
   if (const auto found = assets.tensors.find("idf_weights"); found != assets.tensors.end()) {
-    require(found->second.shape().rank() == 1, class_name(), ": idf_weights must be [n], got ",
-            found->second.shape());
+    // With a vocabulary in the config, there are as many as the config has.
+    const Shape& shape = found->second.shape();
+    require(shape.rank() == 1 && (idf_weights_.empty() || shape[0] == depth()), class_name(),
+            ": expected idf_weights of shape [",
+            idf_weights_.empty() ? "n" : std::to_string(depth()), "], got ", shape);
     weights = found->second.to_vector();
     idf_weights_ = found->second.to_vector<float>();
   }

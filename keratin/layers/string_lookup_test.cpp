@@ -33,7 +33,7 @@ TEST(StringLookup, SetsItsVocabulary) {
         layer->set_vocabulary({"x", "x"});
       },
       "at least one repeated term. Please uniquify your dataset. The repeated terms "
-      "are: [x]");
+      "are: ['x']");
   expect_user_error([&] { layer->set_vocabulary({"x", ""}); }, "Found reserved mask token");
   expect_user_error([&] { layer->set_vocabulary(std::vector<std::string>{}); },
                     "Cannot set an empty vocabulary");

@@ -1,5 +1,6 @@
 #include "keratin/layers/vocabulary.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -21,16 +22,18 @@ size_t line_break(std::string_view s, size_t at) {
   return separator ? 3 : 0;
 }
 
-std::vector<std::string> lines_of(std::string_view s) {
-  std::vector<std::string> lines;
+// Without empty lines at the end.
+std::vector<std::string_view> lines_of(std::string_view s) {
+  std::vector<std::string_view> lines;
   size_t start = 0;
   for (size_t at = 0; at < s.size();) {
     const size_t size = line_break(s, at);
-    if (size > 0) lines.emplace_back(s.substr(start, at - start));
+    if (size > 0) lines.push_back(s.substr(start, at - start));
     at += std::max<size_t>(1, size);
     if (size > 0) start = at;
   }
-  if (start < s.size()) lines.emplace_back(s.substr(start));
+  if (start < s.size()) lines.push_back(s.substr(start));
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
 }
 
@@ -38,32 +41,47 @@ int64_t integer(std::string_view digits) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   require(error == std::errc() && end == digits.data() + digits.size() && !digits.empty(),
-          "vocabulary: expected an integer a line, got '", digits.substr(0, 40), "'");
+          "vocabulary: expected an integer a line, got ", shown_token(digits));
   return value;
 }
 
 }  // namespace
 
-Tensor vocabulary_from_json(const Json& list, DType dtype) {
-  const auto count = static_cast<int64_t>(list.is_array() ? list.size() : 0);
-  if (dtype != DType::string) {
-    if (is_array_envelope(list)) return tensor_from_json(list, DType::i64);
-    std::vector<int64_t> tokens;
-    for (const Json& token : list.as_array()) tokens.push_back(token.as_int());
-    return Tensor::of(DType::i64, {count}, tokens);
-  }
-  std::vector<std::string> tokens;
-  for (const Json& token : list.as_array()) tokens.push_back(token.as_string());
-  return {tokens, {count}};
+std::string shown_token(std::string_view token) {
+  constexpr size_t max_bytes = 40;
+  std::string out = "'";
+  for (const char c : token.substr(0, max_bytes)) out += c >= 0 && (c < ' ' || c == 127) ? '?' : c;
+  return out + (token.size() > max_bytes ? "…'" : "'");
 }
 
-Tensor vocabulary_from_text(const std::string& lines, DType dtype) {
-  std::vector<std::string> tokens = lines_of(lines);
-  while (!tokens.empty() && tokens.back().empty()) tokens.pop_back();
-  if (dtype == DType::string) return Tensor(tokens);
-  std::vector<int64_t> numbers;
-  for (const std::string& token : tokens) numbers.push_back(integer(token));
-  return Tensor::of(DType::i64, {static_cast<int64_t>(numbers.size())}, numbers);
+Tensor vocabulary_from_json(const Json& list, DType dtype) {
+  if (is_array_envelope(list)) return vocabulary_from_json(list.at("config").at("value"), dtype);
+  require(list.is_array(), "vocabulary: expected a list, got ", list);
+  if (dtype == DType::string) {
+    std::vector<std::string> tokens;
+    for (const Json& token : list.as_array()) {
+      require(token.is_string(), "vocabulary: expected strings, got ", token);
+      tokens.push_back(token.as_string());
+    }
+    return Tensor(tokens);
+  }
+  std::vector<int64_t> tokens;
+  for (const Json& token : list.as_array()) {
+    require(token.is_int(), "vocabulary: expected integers, got ", token);
+    tokens.push_back(token.as_int());
+  }
+  return Tensor::of(DType::i64, {static_cast<int64_t>(tokens.size())}, tokens);
+}
+
+Tensor vocabulary_from_text(const std::string& text, DType dtype) {
+  const std::vector<std::string_view> lines = lines_of(text);
+  Tensor tokens(dtype, {static_cast<int64_t>(lines.size())});
+  if (dtype == DType::string) {
+    std::copy(lines.begin(), lines.end(), tokens.data<std::string_view>().begin());
+    return tokens.own_strings();
+  }
+  std::transform(lines.begin(), lines.end(), tokens.data<int64_t>().begin(), integer);
+  return tokens;
 }
 
 Tensor vocabulary_file(const std::string& path, DType dtype) {
