@@ -64,6 +64,18 @@ TEST(Tokenizer, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(count("\xf4\x90\x80\x80"), 4U);
 }
 
+TEST(Tokenizer, RefusesNgramsThatFillTheMemory) {
+  ops::Tokenizer tokenizer({.split = "whitespace", .ngrams = Dims(20, 1000)});
+  std::string text;
+  for (int i = 0; i < 30'000; ++i) text += "a ";
+  const std::string_view row = text;
+  expect_user_error(
+      [&] {
+        tokenizer.tokens({&row, 1});
+      },
+      "expected ngrams of at most 268435456 bytes for one text, got more");
+}
+
 TEST(Lookup, FindsStringsAndIntegers) {
   expect_values([](const Values& x) { return Values{ops::lookup(x[0], x[1])}; },
                 {Tensor({"b", "z", "a", ""}), Tensor({"a", "b", "c"})}, {whole({1, -1, 0, -1})});

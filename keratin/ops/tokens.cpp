@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "keratin/base/text.h"
+
 namespace keratin::ops {
 namespace {
 
@@ -52,6 +54,24 @@ Character first_character(std::string_view s) {
   return {s.substr(0, size), size};
 }
 
+// Many wide ngrams need far more memory than the text.
+void check_size(const std::vector<std::string_view>& words, const Dims& ngrams) {
+  constexpr size_t max_bytes = size_t{256} << 20;
+  size_t all = 0;
+  for (const int64_t words_each : ngrams) {
+    const auto width = static_cast<size_t>(words_each);
+    size_t token = 0;
+    for (size_t i = 0; i < words.size(); ++i) {
+      token += words[i].size() + 1;
+      if (i + 1 < width) continue;
+      all += sizeof(std::string) + token;
+      token -= words[i + 1 - width].size() + 1;
+      require(all <= max_bytes, "text_ids: expected ngrams of at most ", max_bytes,
+              " bytes for one text, got more");
+    }
+  }
+}
+
 }  // namespace
 
 // What is removed or changed never becomes longer, so the characters stay where they are.
@@ -98,6 +118,7 @@ const std::vector<std::string_view>& Tokenizer::tokens(std::span<const std::stri
   for (const std::string_view text : row) split(standardized(text));
   if (rules_.ngrams.empty()) return words_;
   joined_.clear();
+  check_size(words_, rules_.ngrams);
   for (const int64_t words : rules_.ngrams) join(words);
   tokens_.assign(joined_.begin(), joined_.end());
   return tokens_;
