@@ -28,6 +28,8 @@ Json Layer::get_config() const {
 void Layer::ensure_built(const Shapes& inputs) {
   if (built()) return;
   require(!inputs.empty(), "layer '", name(), "': expected a tensor, got none");
+  // A wrapper builds its layer before it calls it, so the shapes are not checked yet.
+  if (inputs.size() == input_specs_.size()) check_inputs(inputs);
   const BuildScope scope(*this);
   build(inputs);
   built_with_ = inputs;

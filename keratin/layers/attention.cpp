@@ -111,7 +111,7 @@ Value AttentionLayer::scores(const Call& c, Value query, Value key) const {
 
 void AdditiveAttentionLayer::build(const Shapes& inputs) {
   check_list(inputs.size());
-  const int64_t features = inputs[0].back();
+  const int64_t features = inputs[0].rank() == 0 ? unknown : inputs[0].back();
   require(features != unknown, "AdditiveAttention '", name(),
           "': the last dimension of the query must be known, got shape ", keras_shape(inputs[0]));
   if (cfg.use_scale) scale_ = add_weight("scale", {features}, "glorot_uniform");

@@ -19,6 +19,10 @@ Sizes blur_kernel_size(const Sizes& given) {
   for (const int64_t n : size)
     require(n % 2 != 0 && n > 0,
             "kernel_size must be an odd number. Received: kernel_size=", written);
+  constexpr int64_t max_size = 4095;
+  for (const int64_t n : size)
+    require(n <= max_size, "RandomGaussianBlur: kernel_size must be at most ", max_size, ", got ",
+            written);
   return given.expand(2, "RandomGaussianBlur");
 }
 

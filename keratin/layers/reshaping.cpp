@@ -1,6 +1,7 @@
 #include "keratin/layers/reshaping.h"
 
 #include <algorithm>
+#include <span>
 
 #include "keratin/base/text.h"
 #include "keratin/layers/windows.h"
@@ -48,8 +49,9 @@ Results ReshapeLayer::call(const Call& c) const {
   try {
     return ops::reshape(x, sizes);
   } catch (const UserError&) {
+    const Dims dims = x.shape().dims();
     fail("Reshape '", name(), "': the total size of the tensor must be unchanged. Received: ",
-         "input_shape=", keras_shape(Shape(Dims(x.shape().begin() + 1, x.shape().end()))),
+         "input_shape=", keras_shape(Shape(std::span(dims).subspan(dims.empty() ? 0 : 1))),
          ", target_shape=", windows::tuple(cfg.target_shape));
   }
 }

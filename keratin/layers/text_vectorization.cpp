@@ -160,6 +160,8 @@ void TextVectorizationLayer::set_vocabulary(const std::vector<std::string>& toke
 int64_t TextVectorizationLayer::row_length(const Call& c, Value texts) const {
   if (cfg.output_sequence_length) return *cfg.output_sequence_length;
   const ops::TextAttrs attrs = attrs_of(cfg);
+  require(splits() || texts.rank() > 0, "TextVectorization '", name(),
+          "': without a split, expected rows of texts, got one text");
   if (!splits())
     return texts.shape().back() == unknown ? unknown
                                            : ops::token_count(attrs.ngrams, texts.shape().back());

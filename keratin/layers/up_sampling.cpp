@@ -78,6 +78,12 @@ Results UpSampling2DLayer::call(const Call& c) const {
   const int64_t height = x.shape()[first], width = x.shape()[first + 1];
   require(height != unknown && width != unknown, "UpSampling2D '", name(),
           "': height and width must be known to interpolate, got shape ", keras_shape(x.shape()));
+  constexpr int64_t max_size = int64_t{1} << 31;
+  require(size[0] <= max_size / std::max<int64_t>(1, height) &&
+              size[1] <= max_size / std::max<int64_t>(1, width),
+          "UpSampling2D '", name(), "': expected at most ", max_size,
+          " rows and columns, got size=", windows::tuple(size), " for shape ",
+          keras_shape(x.shape()));
   return resized(x, {.size = {height * size[0], width * size[1]}, .method = cfg.interpolation},
                  cfg.data_format);
 }

@@ -92,7 +92,8 @@ void check_fits(const Shape& input, const Window& window) {
   for (size_t i = 0; i < size.size(); ++i) {
     const int64_t room = input[first + static_cast<int64_t>(i)];
     const int64_t dilation = window.dilation.empty() ? 1 : window.dilation[i];
-    require(room == unknown || room > (size[i] - 1) * dilation,
+    // A product of hostile sizes may overflow.
+    require(room == unknown || (room > 0 && (room - 1) / dilation >= size[i] - 1),
             "Computed output size would be zero or negative. Received: `inputs.shape=",
             keras_shape(input), "`, `", window.what, "=", tuple(size),
             "`, `dilation_rate=", tuple(window.dilation),
