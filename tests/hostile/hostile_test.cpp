@@ -13,13 +13,16 @@
 #include "keratin/io/keras_file.h"
 #include "keratin/layers/layers.h"
 #include "keratin/model/file_editor.h"
+#include "keratin/model/inspect.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
+#include "keratin/testing/expect_error.h"
 
 namespace keratin {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::expect_user_error;
 
 const fs::path folder = fs::path(KERATIN_SOURCE_DIR) / "tests/hostile";
 const fs::path hostile_files = folder / "files";
@@ -137,21 +140,45 @@ TEST_P(Hostile, GetsTheSameAnswerFromMemory) {
     EXPECT_EQ(replaced(answer, hostile_files.string() + '/', ""), answer_to(path));
 }
 
-// The editor reads weights of any file, and never anything outside of it.
-TEST_P(Hostile, DoesNotHarmTheEditor) {
-  const fs::path path = hostile_files / GetParam().file;
-  const fs::path copy = fs::path(::testing::TempDir()) / "edited.weights.h5";
+// Runs what may end in a UserError, for at most ten seconds.
+template <class F>
+void expect_an_end(F&& f) {
   const auto start = std::chrono::steady_clock::now();
   try {
-    const KerasFileEditor editor(path);
-    std::ostringstream out;
-    editor.summary(out);
-    editor.save(copy);
-    KerasFileEditor(copy).summary(out);
+    f();
   } catch (const UserError&) {  // NOLINT(bugprone-empty-catch): an error is an answer too
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   EXPECT_LT(taken.count(), 10) << "seconds";
+}
+
+// The editor reads weights of any file, and never anything outside of it.
+TEST_P(Hostile, DoesNotHarmTheEditor) {
+  const fs::path copy = fs::path(::testing::TempDir()) / "edited.weights.h5";
+  expect_an_end([&] {
+    const KerasFileEditor editor(hostile_files / GetParam().file);
+    std::ostringstream out;
+    editor.summary(out);
+    editor.save(copy);
+    KerasFileEditor(copy).summary(out);
+  });
+}
+
+// What a file holds is listed without a model.
+TEST_P(Hostile, DoesNotHarmTheInspection) {
+  expect_an_end([&] { inspect_file(hostile_files / GetParam().file); });
+}
+
+TEST(HostileInspection, RefusesJsonThatUnpacksToMuch) {
+  const fs::path bomb = hostile_files / "json_bomb.keras";
+  expect_user_error([&] { inspect_file(bomb); }, "more than 20 times its size");
+  expect_user_error([&] { const KerasFileEditor editor(bomb); }, "more than 20 times its size");
+}
+
+TEST(HostileInspection, DoesNotFollowLinks) {
+  for (const char* file : {"folder_link", "shard_link.weights.json"})
+    expect_user_error([&] { inspect_file(hostile_files / file); },
+                      "expected a file inside its folder, got a link out of it");
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Hostile, ::testing::ValuesIn(table()), [](const auto& info) {

@@ -522,6 +522,124 @@ def zip_files():
     yield "not_a_zip.keras", PICKLE * 3
 
 
+# Vocabularies: in assets/, or in a config.
+
+def on_input(class_name, dtype="string", shape=(None, 1), **config):
+    """A model of one layer, which is called on strings."""
+    x = envelope("InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": dtype},
+                 inbound_nodes=[])
+    history = {"class_name": "__keras_tensor__",
+               "config": {"shape": list(shape), "dtype": dtype, "keras_history": ["x", 0, 0]}}
+    layer = envelope(class_name, {"name": "hidden", **config},
+                     inbound_nodes=[{"args": [history], "kwargs": {}}])
+    return functional([x, layer], "hidden")
+
+
+def lookup_members(kind="string", fill=None, **config):
+    """The members of a model with a lookup. `fill` adds to its weights, which are none."""
+    def weights(file):
+        group = file.create_group(f"layers/{kind}_lookup/vars")
+        if fill is not None:
+            fill(group)
+    config = on_input(f"{kind.title()}Lookup", dtype="string" if kind == "string" else "int64",
+                      **config)
+    return keras_members(config, h5_bytes(weights))
+
+
+def asset_of(kind, contents, mode=None):
+    return (entry(f"assets/layers/{kind}_lookup/vocabulary.txt", mode), contents)
+
+
+def lookup(contents, kind="string", **more):
+    return zipped(lookup_members(kind, **more) + [asset_of(kind, contents)])
+
+
+def asset_files():
+    words = "[UNK]\na\nb"
+    yield "asset_good.keras", lookup(words)
+    yield "asset_link.keras", zipped(
+        lookup_members("integer") + [asset_of("integer", SECRET, stat.S_IFLNK | 0o777)])
+    name, contents = asset_of("string", words)
+    yield "asset_twice.keras", raw_zip(
+        [raw_member(n, c) for n, c in lookup_members()] + [raw_member(name.filename, contents)] * 2)
+    yield "asset_missing.keras", zipped(lookup_members() + [("assets/x", "")])
+    yield "asset_of_no_layer.keras", zipped(
+        keras_members() + [("assets/layers/dense/vocabulary.txt", words)])
+    yield "asset_bomb.keras", lookup("a" * (17 << 20))
+    yield "asset_equal_lines.keras", lookup("a\n" * 1_000_000)
+    yield "asset_empty_lines.keras", lookup("\n" * (16 << 20))
+    yield "asset_many_lines.keras", lookup("\n".join(map(str, range(20_000))), max_tokens=10)
+    yield "asset_of_another_size.keras", lookup(
+        words, vocabulary_size=7, output_mode="one_hot")
+    yield "asset_reserved.keras", lookup("a\n[UNK]", mask_token="a", num_oov_indices=2)
+    yield "asset_bytes.keras", lookup(b"\xff\xfe\na\0b\n\xc3")
+    yield "asset_nul.keras", lookup("-1\n1\0002", "integer")
+    yield "asset_beyond_int64.keras", lookup("-1\n9223372036854775808", "integer")
+    counted = {"output_mode": "tf_idf", "vocabulary_size": 3}
+    yield "asset_without_idf.keras", lookup(words, **counted)
+
+    def idf(*shape, **more):
+        return lambda group: group.create_dataset("idf_weights", shape, "float32", **more)
+    yield "asset_idf_length.keras", lookup(words, **counted, fill=idf(1, data=[0.5]))
+    yield "asset_idf_axes.keras", lookup(words, **counted, fill=idf(3, 1, data=[[0.5]] * 3))
+    yield "asset_idf_huge.keras", lookup(words, **counted, fill=idf(2**40, chunks=(1024,)))
+    weighted = {"vocabulary": ["a", "b"], "output_mode": "tf_idf"}
+    yield "idf_length.keras", zipped(lookup_members(**weighted, idf_weights=[0.5]))
+    yield "idf_of_file.keras", zipped(lookup_members(
+        **weighted, idf_weights=[0.5, 1], fill=idf(4, data=[0.5] * 4)))
+    yield "vocabulary_mixed.keras", zipped(lookup_members(vocabulary=["a", 1]))
+    yield "vocabulary_numpy.keras", zipped(lookup_members("integer", vocabulary={
+        "class_name": "__numpy__", "config": {"value": [1e300, 7], "dtype": "int64"}}))
+    yield "vocabulary_size.keras", zipped(lookup_members(
+        vocabulary_size=2**62, output_mode="one_hot"))
+    yield "oov_bytes.keras", zipped(lookup_members(
+        oov_token="x" * 1024, num_oov_indices=1 << 24))
+    yield "vectorization_function.keras", keras(on_input(
+        "TextVectorization", vocabulary=["a"], standardize=BYTECODE))
+    yield "vectorization_ngrams.keras", keras(on_input(
+        "TextVectorization", vocabulary=["a"], ngrams=2**40))
+    yield "vectorization_length.keras", keras(on_input(
+        "TextVectorization", vocabulary=["a"], output_sequence_length=2**62))
+
+
+def size_files():
+    """Layers with sizes that would fill the memory."""
+    def on_image(title, class_name, shape=(None, 4, 4, 3), **config):
+        return f"{title}.keras", keras(on_input(class_name, "float32", shape, **config))
+    inner = {"class_name": "Dense", "config": {"name": "d", "units": 2}}
+    yield on_image("huge_lora", "Dense", (None, 4), units=3, lora_rank=2**62)
+    yield on_image("huge_iterations", "SpectralNormalization", (None, 4), layer=inner,
+                   power_iterations=10**9)
+    yield on_image("huge_conv_lstm", "ConvLSTM1D", (None, 3, 8, 2), filters=2**61, kernel_size=[3])
+    yield on_image("huge_pooling", "AdaptiveMaxPooling2D", output_size=[2**40, 2**40])
+    yield on_image("huge_resizing", "Resizing", height=10**9, width=10**9)
+    yield on_image("huge_crop", "RandomCrop", height=2**62, width=1)
+    yield on_image("huge_blur", "RandomGaussianBlur", kernel_size=[2**40 + 1, 3], factor=1.0)
+    yield on_image("huge_boxes", "MaxNumBoundingBoxes", max_number=2**62)
+    yield on_image("huge_tiles", "ContrastLimitedAdaptiveHistogramEqualization",
+                   tile_grid_size=[2**40, 2**40])
+    yield on_image("huge_spectrogram", "STFTSpectrogram", (None, 64, 1), fft_length=2**40,
+                   frame_length=2**40)
+    yield on_image("huge_mel_bins", "MelSpectrogram", (None, 64), fft_length=2**40,
+                   num_mel_bins=2**40)
+    yield on_image("huge_tokens", "CategoryEncoding", (None, 4), num_tokens=2**62)
+    yield "huge_bins.keras", keras(on_input("Hashing", num_bins=2**62, output_mode="one_hot"))
+    yield on_image("nan_factor", "RandomElasticTransform", factor=float("nan"))
+    yield on_image("overflowing_dilation", "Conv2D", filters=2, kernel_size=[3, 3],
+                   dilation_rate=[2**62, 1])
+    yield on_image("overflowing_upsampling", "UpSampling2D", size=[2**62, 2],
+                   interpolation="bilinear")
+    for title, kind, more in (("wrapper", "SpectralNormalization", {"layer": inner}),
+                              ("reshape", "Reshape", {"target_shape": [3, 4]})):
+        yield on_image(f"no_axes_{title}", kind, (), **more)
+    yield "no_axes_text.keras", keras(on_input(
+        "TextVectorization", shape=(), vocabulary=["a"], split=None))
+    pipeline = inner
+    for _ in range(120):
+        pipeline = {"class_name": "Pipeline", "config": {"name": "hidden", "layers": [pipeline]}}
+    yield on_image("nested_pipelines", "Pipeline", (None, 4), layers=[pipeline])
+
+
 # Files of weights alone.
 
 def npy(descr, shape, data=b"", header=None):
@@ -535,6 +653,13 @@ def weights_files():
     yield "huge.npz", zipped([("layers/dense/vars/0.npy", npy("<f4", (2**40, 2**30)))])
     yield "header.npz", zipped([("layers/dense/vars/0.npy", npy(
         "", (), header="__import__('os').system('" + COMMAND + "')"))])
+    yield "strings.npz", zipped([("layers/dense/vars/0.npy", npy("|S1", (4, 3), b"0" * 12)),
+                                 ("layers/dense/vars/1.npy", npy("<f4", (3,), bytes(12))),
+                                 ("layers/dense_1/vars/0.npy", npy("<f4", (3, 2), bytes(24))),
+                                 ("layers/dense_1/vars/1.npy", npy("<f4", (2,), bytes(8)))])
+    yield "string_width.npz", zipped([("layers/dense/vars/0.npy", npy("<U" + str(2**62), (4, 3)))])
+    yield "no_character.npz", zipped([("layers/dense/vars/0.npy", npy(
+        "<U1", (1,), struct.pack("<I", 0x110000)))])
     yield "bomb.npz", raw_zip([(b"layers/dense/vars/0.npy", 8, 0, b"\3\0", 0xfffffffe)])
 
     def safetensors(header, data=b"", size=None):
@@ -559,19 +684,34 @@ def weights_files():
 
 
 def folder_files():
-    """A model in a folder, whose weights are a link to a file in another folder."""
+    """Models in folders: two with links to another folder, and one with a vocabulary."""
     folder = FILES / "folder_link"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(good_config()))
     (folder / "metadata.json").write_text(json.dumps(METADATA))
     os.symlink("../soft_link.weights.h5", folder / "model.weights.h5")
     os.symlink("folder_link/config.json", FILES / "linked.weights.h5")
+    for title in ("good", "link"):
+        folder = FILES / f"folder_asset_{title}"
+        folder.mkdir()
+        for name, contents in lookup_members():
+            (folder / name).write_bytes(
+                contents if isinstance(contents, bytes) else contents.encode())
+        if title == "link":
+            os.symlink("../folder_asset_good/assets", folder / "assets")
+        else:
+            name, contents = asset_of("string", "[UNK]\na\nb")
+            path = folder / name.filename
+            path.parent.mkdir(parents=True)
+            path.write_text(contents)
 
 
 def confirm_with_keras():
     import keras as real
     model = real.models.load_model(FILES / "good.keras")
     assert np.array_equal(model.get_layer("out").kernel, numbers(3, 2))
+    model = real.models.load_model(FILES / "asset_good.keras")
+    assert model.get_layer("hidden").get_vocabulary() == ["[UNK]", "a", "b"]
 
 
 def main():
@@ -579,7 +719,7 @@ def main():
     FILES.mkdir()
     (FILES / "good.keras").write_bytes(keras())
     for kind in (code_files, json_files, graph_files, hdf5_files, legacy_files, zip_files,
-                 weights_files):
+                 asset_files, size_files, weights_files):
         for name, contents in kind():
             assert not (FILES / name).exists(), name
             (FILES / name).write_bytes(contents)
