@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = [](const Json& config) { return serialize_layer(*layer_from_json(config)); };
   try {
     const Json once = again(again(Json::parse({reinterpret_cast<const char*>(data), size})));
-    if (again(once) != once) std::abort();
+    if (again(once).dump() != once.dump()) std::abort();  // as text, NaN equals NaN
   } catch (const UserError&) {
   }
   return 0;

@@ -120,13 +120,18 @@ class JsonMutator {
                                     8,          -2,        127,       65536,     2147483647,
                                     1LL << 32,  1LL << 40, 1LL << 61, INT64_MAX, INT64_MIN,
                                     -(1 << 20), 1 << 20,   1LL << 53};
-    constexpr double reals[] = {0.5, -0.0, 1e308, -1e-300, 1e18, HUGE_VAL};
+    constexpr double reals[] = {0.5, -0.0, 1e308, -1e-300, 1e18, HUGE_VAL, NAN};
     return random_() % 4 == 0 ? Json(reals[random_() % std::size(reals)])
                               : Json(integers[random_() % std::size(integers)]);
   }
 
-  // A random string of the donor. Values are drawn until one is a string, at most 16 times.
+  // A random string of the donor, or one with a meaning. Values are drawn until one is a string, at
+  // most 16 times.
   std::string string_of(const Json& donor, const std::string& fallback) {
+    constexpr const char* known[] = {"",        "string",  "int64",  "uint8",     "bool", "float16",
+                                     "one_hot", "tf_idf",  "count",  "multi_hot", "int",  "same",
+                                     "[UNK]",   "../../x", "/etc/x", "none"};
+    if (random_() % 8 == 0) return known[random_() % std::size(known)];
     for (int tries = 0; tries < 16; ++tries)
       if (const Json& found = any(donor); found.is_string()) return found.as_string();
     return fallback + "_1";

@@ -1,9 +1,12 @@
+#include <sstream>
+
 #include "fuzz/file.h"
 #include "fuzz/json_mutator.h"
 #include "fuzz/model.h"
 #include "keratin/files/compression.h"
 #include "keratin/files/zip.h"
 #include "keratin/files/zip_format.h"
+#include "keratin/model/file_editor.h"
 
 namespace keratin::fuzz {
 namespace {
@@ -59,12 +62,52 @@ void change(Member& member, unsigned seed) {
   member.contents.assign(bytes.begin(), bytes.begin() + static_cast<int64_t>(size));
 }
 
+// The name of another member, or one that tries to lead elsewhere.
+std::string other_name(const std::vector<Member>& members, std::mt19937& random) {
+  constexpr const char* names[] = {"assets/x", "assets/../x", "/x", "assets",
+                                   "assets/layers/string_lookup/vocabulary.txt"};
+  return random() % 2 == 0 ? names[random() % std::size(names)]
+                           : members[random() % members.size()].name;
+}
+
+void change(std::vector<Member>& members, std::mt19937& random) {
+  Member& member = members[random() % members.size()];
+  switch (random() % 16) {
+    case 0:
+      member.name = other_name(members, random);
+      return;
+    case 1:
+      members.push_back({other_name(members, random), member.contents});
+      return;
+    case 2:
+      members.erase(members.begin() + (&member - members.data()));
+      return;
+    default:
+      change(member, random());
+  }
+}
+
+// The editor reads any file too.
+void edit(const uint8_t* data, size_t size) {
+  const DiskFile file(data, size, ".keras"), copy(nullptr, 0, "_edited.keras");
+  try {
+    const KerasFileEditor editor(file.path());
+    std::ostringstream out;
+    editor.summary(out);
+    for (const std::string& object : editor.objects()) editor.weights(object);
+    editor.save(copy.path());
+    KerasFileEditor(copy.path()).summary(out);
+  } catch (const UserError&) {
+  }
+}
+
 }  // namespace
 }  // namespace keratin::fuzz
 
 // Any bytes give a model from a .keras file, with weights and training state, or a UserError.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   keratin::fuzz::open_model(data, size, ".keras");
+  keratin::fuzz::edit(data, size);
   return 0;
 }
 
@@ -76,7 +119,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   if (random() % 8 > 0) try {
       std::vector<fuzz::Member> members = fuzz::members_of(data, size);
       if (!members.empty()) {
-        fuzz::change(members[random() % members.size()], random());
+        fuzz::change(members, random);
         const std::string changed = fuzz::zipped(members);
         if (fuzz::JsonMutator::copy_out(changed, data, max_size)) return changed.size();
       }

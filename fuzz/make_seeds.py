@@ -2,6 +2,7 @@
 """make_seeds.py FOLDER: makes seeds for fuzz targets from the files in tests/.
 
 FOLDER/graph gets the config of every recorded model of Keras, and of a model around every layer.
+FOLDER/npy gets arrays of numbers and strings.
 FOLDER/training gets the compile configs of recorded models. The others get small saved and hostile
 files.
 """
@@ -49,14 +50,67 @@ def model_around(case):
             "config": config, "registered_name": "Functional"}
 
 
+def spread(cases):
+    """Some of many cases, from the first to the last."""
+    step = max(1, -(-len(cases) // CASES_PER_LAYER))
+    return cases[::step]
+
+
+# Classes of Keras 2 that no golden file has.
+KERAS2 = [
+    ("RandomHeight", {"factor": 0.5}, [1, 4, 5, 3]),
+    ("RandomWidth", {"factor": [-0.2, 0.3]}, [1, 4, 5, 3]),
+    ("CuDNNGRU", {"units": 2}, [1, 3, 4]),
+    ("CuDNNLSTM", {"units": 2}, [1, 3, 4]),
+    ("LocallyConnected1D", {"filters": 2, "kernel_size": [3]}, [1, 5, 2]),
+    ("LocallyConnected2D", {"filters": 2, "kernel_size": [3, 2], "implementation": 2}, [1, 5, 4, 2]),
+    ("AddLoss", {"unconditional": False}, [1, 4]),
+    ("AddMetric", {"aggregation": "mean", "metric_name": "m"}, [1, 4]),
+    ("InstanceProperty", {"attr_name": "shape"}, [1, 4]),
+    ("InstanceMethod", {"attr_name": "to_tensor"}, [1, 4]),
+    ("ClassMethod", {"cls_symbol": "tf.RaggedTensor", "attr_name": "from_tensor"}, [1, 4]),
+    ("TensorFlowOpLayer", {"node_def": {"name": "it", "op": "AddV2", "input": ["a", "b"],
+                                        "attr": {"T": {"type": "DT_FLOAT"}}},
+                           "constants": {"1": 2.0}}, [1, 4]),
+    ("TensorFlowOpLayer", {"node_def": {"name": "it", "op": "Mean", "input": ["a", "b"],
+                                        "attr": {"T": {"type": "DT_FLOAT"},
+                                                 "keep_dims": {"b": True}}},
+                           "constants": {"1": [0, 1]}}, [1, 4]),
+]
+
+
+def keras2_cases():
+    return {f"keras2_{i}_{name}": model_around({
+        "config": {"class_name": name, "config": {"name": "it", **config}},
+        "inputs": {"shape": shape, "dtype": "float32"}})
+        for i, (name, config, shape) in enumerate(KERAS2)}
+
+
+def npy(descr, shape, data, fortran=False):
+    """A .npy file of version 1."""
+    header = str({"descr": descr, "fortran_order": fortran, "shape": shape}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + data
+
+
+def arrays():
+    words = ["a", "bc", "", "\N{LATIN SMALL LETTER E WITH ACUTE}"]
+    wide = b"".join(word.ljust(2, "\0").encode("utf-32-le") for word in words)
+    seeds = {"bytes": npy("|S2", (2, 2), b"a\0bc\0\0\xc3\xa9"), "wide": npy("<U2", (4,), wide),
+             "columns": npy("<U2", (2, 2), wide, True), "none": npy("|S1", (0, 3), b""),
+             "numbers": npy("<f4", (2, 2), bytes(16)), "swapped": npy(">i8", (2,), bytes(16)),
+             "truths": npy("|b1", (3,), b"\0\1\2")}
+    return {f"{name}.npy": contents for name, contents in seeds.items()}
+
+
 def configs():
     seeds = {path.stem: json.loads(path.read_text())["config"]
              for path in GOLDEN.glob("models/*.json")}
     for path in GOLDEN.glob("layers/*.json"):
-        for i, case in enumerate(json.loads(path.read_text())[:CASES_PER_LAYER]):
+        for i, case in enumerate(spread(json.loads(path.read_text()))):
             if (model := model_around(case)) is not None:
                 seeds[f"{path.stem}_{i}"] = model
-    return as_files(seeds)
+    return as_files(seeds | keras2_cases())
 
 
 def trainings():
@@ -79,12 +133,12 @@ def files(*patterns):
 
 
 def main():
-    every = {"graph": configs(), "training": trainings(),
+    every = {"graph": configs(), "training": trainings(), "npy": arrays(),
              "zip": files("hostile/files/*.keras", "hostile/files/*.npz"),
              "hdf5": files("hostile/files/*.h5", "golden/saved/*.h5"),
              "keras": files("hostile/files/*.keras", "golden/saved/*.keras"),
              "legacy": files("hostile/files/legacy_*.h5", "golden/files/keras?.h5",
-                             "golden/saved/*.h5")}
+                             "golden/saved/*.h5", "golden/old/*.h5")}
     for target, seeds in every.items():
         folder = pathlib.Path(sys.argv[1]) / target
         shutil.rmtree(folder, ignore_errors=True)

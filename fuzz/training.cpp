@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   };
   try {
     const Json once = again(Json::parse({reinterpret_cast<const char*>(data), size}));
-    if (again(once) != once) std::abort();
+    if (again(once).dump() != once.dump()) std::abort();  // as text, NaN equals NaN
   } catch (const UserError&) {
   }
   return 0;
