@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers fuzz format api fresh clean
+.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers fuzz format api coverage fresh clean
 
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
@@ -68,6 +68,12 @@ fuzz:  ## run every fuzz target for FUZZ_SECONDS
 
 api:  ## list every public name in docs/api.txt, from the headers
 	@scripts/api
+
+coverage:  ## list what of Keras is here in docs/coverage.md
+	@scripts/setup build keras
+	@cmake --preset release
+	@cmake --build --preset release --target keratin_known
+	@scripts/coverage
 
 format:  ## format the code
 	@scripts/setup format
