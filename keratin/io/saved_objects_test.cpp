@@ -53,6 +53,15 @@ TEST(SavedObjects, NameGroupQueryAttentionByItsPythonClass) {
   EXPECT_EQ(groups(model)[0], "layers/grouped_query_attention/_key_dense/vars: 2");
 }
 
+TEST(SavedObjects, ListTheLayersOfAPipelineAsThoseOfAModel) {
+  const auto in = Input({3});
+  const Pipeline steps(
+      {.layers = {Dense({.units = 2}), Dropout({.rate = 0.1}), Dense({.units = 1})}});
+  EXPECT_EQ(groups(Model({.inputs = in, .outputs = steps(in)})),
+            (std::vector<std::string>{"layers/pipeline/layers/dense/vars: 2",
+                                      "layers/pipeline/layers/dense_1/vars: 2"}));
+}
+
 TEST(SavedObjects, NestInnerOptimizers) {
   const auto in = Input({3});
   const Model model({.inputs = in, .outputs = Dense({.units = 2})(in)});

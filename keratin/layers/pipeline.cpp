@@ -18,7 +18,7 @@ PipelineLayer::PipelineLayer(PipelineConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
   for (const LayerPtr& layer : cfg.layers) {
     require(layer != nullptr, "Pipeline '", name(), "': one of its layers is missing");
-    add_sublayer("_pipeline_layers", layer, /*in_list=*/true);
+    add_sublayer("layers", layer, /*in_list=*/true);  // the property by which Keras finds them
   }
 }
 
