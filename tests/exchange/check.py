@@ -4,6 +4,7 @@
 Keras is in the virtual environment that `scripts/setup keras` makes. Without it the test is skipped,
 or fails if KERATIN_REQUIRE_KERAS is set."""
 
+import inspect
 import json
 import os
 import pathlib
@@ -32,11 +33,17 @@ class Stage:
         self.program, self.folder = program, pathlib.Path(folder)
         self.folder.mkdir()
         self.wrong = 0
-        self.classes = set()  # of the layers in Keras's models
+        self.classes = {}  # by the side that made the models: of their layers, and of trained ones
         self.legacy = True
 
     def keratin(self, *arguments):
         self.wrong += subprocess.run([self.program, *map(str, arguments)]).returncode != 0
+
+    def count(self, side, config, trained):
+        import judge
+
+        for kind in (side, f"{side}, trained")[:1 + trained]:
+            self.classes.setdefault(kind, set()).update(judge.classes_of(config))
 
     def complain(self, name, complaints):
         """Prints the errors of a model; an exception of Keras is one too."""
@@ -74,20 +81,25 @@ def check_answer(ours, theirs, *rest):
 KERAS_CANNOT_OPEN = {"slicing.h5", "zoo_op_functions.h5", "optimizer_lamb.h5"}
 
 
-def keratin_first(stage):
+def keratin_first(stage, command="write"):
     """Keratin makes models, Keras loads and saves them, Keratin loads the results."""
     import judge
 
-    stage.keratin("write", stage.folder)
+    stage.keratin(command, stage.folder)
     for path in stage.records():
         back = path.with_suffix(".back.keras")
+        stage.count("Keratin", judge.config_in(path.with_suffix(".keras")),
+                    "losses" in json.loads(path.read_text()))
+
+        legacy = path.with_suffix(".h5")
 
         def save(model):
             model.save(back)
-            save_legacy(model, path.with_suffix(".back.h5"))
+            if legacy.exists():
+                save_legacy(model, path.with_suffix(".back.h5"))
 
         stage.complain(path.stem, check_answer(path.with_suffix(".keras"), back, path, save))
-        if (legacy := path.with_suffix(".h5")).name not in KERAS_CANNOT_OPEN:
+        if legacy.exists() and legacy.name not in KERAS_CANNOT_OPEN:
             stage.complain(legacy.name, judge.check(legacy, path))
         stage.complain(path.stem, judge.compare_weights(path.with_suffix(".weights.h5"), back))
     for suffix in (".back.keras", ".back.h5"):
@@ -104,7 +116,7 @@ def save_all(stage, made):
         if ".h5" in entry.formats and stage.legacy:
             save_legacy(entry.model, path.with_suffix(".h5"))
         judge.write_record(path, entry.model, entry.inputs, entry.targets, entry.batch_size, **entry.extra)
-        stage.classes |= judge.classes_of(json.loads(entry.model.to_json()))
+        stage.count("Keras", json.loads(entry.model.to_json()), entry.targets is not None)
 
 
 def keras_first(stage, made, legacy=True):
@@ -190,12 +202,31 @@ IN_NO_MODEL = {"Model", "CuDNNGRU", "CuDNNLSTM", "GroupedQueryAttention", "Wrapp
                # of TensorFlow 2.0 to 2.4, in tests/golden/old; and of ragged tensors
                "TensorFlowOpLayer", "AddLoss", "AddMetric", "ClassMethod", "InstanceMethod",
                "InstanceProperty"}
+# A Lambda of C++ is saved as operations.
+NOT_OF_KERATIN = {"Lambda"}
+# What these do in training is random, as what other classes do that have a seed.
+RANDOM = {"MaxNumBoundingBoxes"}
+
+
+def is_random(keras, name):
+    """True for a class whose training has random numbers whatever its arguments are."""
+    arguments = inspect.signature(getattr(keras.layers, name).__init__).parameters
+    return name in RANDOM or ("seed" in arguments and "dropout" not in arguments)
 
 
 def layers_left_out(program, classes):
-    """The layers that no exchanged model has."""
+    """Yields the layers that no model of a side has, and those that no trained model has."""
+    import keras
+
     names = subprocess.run([program, "layers"], check=True, capture_output=True, text=True)
-    return sorted(set(names.stdout.split()) - classes - IN_NO_MODEL)
+    known = set(names.stdout.split()) - IN_NO_MODEL
+    of_keras3 = {name for name in known if hasattr(keras.layers, name)}
+    trainable = {name for name in of_keras3 if not is_random(keras, name)} - NOT_OF_KERATIN
+    wanted = {"Keras": known, "Keratin": of_keras3 - NOT_OF_KERATIN,
+              "Keras, trained": trainable, "Keratin, trained": trainable}
+    for side, expected in wanted.items():
+        if missing := sorted(expected - classes[side]):
+            yield f"layers in no model of {side}: {', '.join(missing)}"
 
 
 def check_all(program, only):
@@ -203,8 +234,10 @@ def check_all(program, only):
 
     stages = {
         "keratin": keratin_first,
+        "keratin_layers": lambda stage: keratin_first(stage, "write_layers"),
         "applications": lambda stage: keras_first(stage, keras_models.applications(), False),
         "layers": lambda stage: keras_first(stage, keras_models.layers()),
+        "trained_layers": lambda stage: keras_first(stage, keras_models.trained_layers(), False),
         "zoo": lambda stage: keras_first(stage, keras_models.zoo_models()),
         "training": lambda stage: keras_first(stage, keras_models.trained()),
         "keras2": keras2_first,
@@ -212,7 +245,7 @@ def check_all(program, only):
         "old": old_first,
         "zips": old_zips,
     }
-    wrong, classes = 0, set()
+    wrong, classes = 0, {}
     with tempfile.TemporaryDirectory() as folder:
         for name in only or stages:
             begin = time.time()
@@ -221,11 +254,11 @@ def check_all(program, only):
             print(f"{name}: {len(stage.records())} models, {stage.wrong} complaints, "
                   f"{time.time() - begin:.0f} s", flush=True)
             wrong += stage.wrong + (not stage.records())
-            classes |= stage.classes
-    if not only and (missing := layers_left_out(program, classes)):
-        print(f"layers in no model of Keras: {', '.join(missing)}")
-        wrong += 1
-    return wrong > 0
+            for side, found in stage.classes.items():
+                classes.setdefault(side, set()).update(found)
+    missing = [] if only else list(layers_left_out(program, classes))
+    print("\n".join(missing), end="\n" if missing else "")
+    return wrong + len(missing) > 0
 
 
 def main():

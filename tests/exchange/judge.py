@@ -51,6 +51,12 @@ def classes_of(config):
     return set().union(*map(classes_of, config)) if isinstance(config, list) else set()
 
 
+def config_in(path):
+    """The config of the model in a .keras file."""
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read("config.json"))
+
+
 def run(model, inputs, compiled=False):
     """Runs a model without `training`, which would override the flags of layer calls in the model.
     On a CPU, TensorFlow runs convolutions with channels_first only if XLA compiles them."""

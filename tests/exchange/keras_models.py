@@ -1,6 +1,7 @@
 """Models that Keras makes and saves, for Keratin to load. Each is a `Made`."""
 
 import dataclasses
+import json
 import pathlib
 import sys
 
@@ -108,27 +109,13 @@ def shape_of(draw):
     return draw.shape if isinstance(draw, Draw) else np.shape(draw.values)
 
 
-NOT_IN_MODELS = {
-    # Keras can call these, but not in a functional model.
-    ("Lambda", "takes the mask"), ("Bidirectional", "stateful"),
-    ("GroupQueryAttention", "other features"),
-    # Keras computes another threshold: see ops/activations.h.
-    ("Activation", "sparsemax"),
-    # Keratin needs a mask for each output.
-    ("Lambda", "one mask, two outputs"), ("Lambda", "masks of a list"),
-    # Has no batch that could be cut into smaller ones.
-    ("MelSpectrogram", "one signal"),
-    # Keras calls it on three inputs, but not in a functional model.
-    ("HashedCrossing", "three"),
-    # Opening a file, Keras drops the empty word at the end of a vocabulary.
-    ("StringLookup", "adapted"), ("StringLookup", "adapted, multi_hot"),
-    ("StringLookup", "adapted, tf_idf"),
-    # TensorFlow pools windows that are longer than the input by one, too, and may divide by zero.
-    ("AdaptiveMaxPooling1D", "to one"), ("AdaptiveMaxPooling2D", "to one"),
-    ("AdaptiveMaxPooling3D", "to one"),
-    # On TensorFlow the mean of integers is float64; Keras declares none, and JAX has float32.
-    ("Average", "int"),
-}
+# Cases of layers that no model of the exchange has: Keras cannot have them in a graph, or differs.
+with open(pathlib.Path(__file__).with_name("left_out.json"), encoding="utf-8") as file:
+    LEFT_OUT = json.load(file)
+NOT_IN_MODELS = {(cls, case) for entry in LEFT_OUT for cls, cases in entry["cases"].items()
+                 for case in cases}
+# Every model has an InputLayer; a Wrapper cannot be called; `pipeline` has an Equalization.
+NOT_IN_GRAPHS = ("InputLayer", "Wrapper", "Equalization")
 
 
 def rows(case):
@@ -195,16 +182,118 @@ def layer_model(cls, cases, number, group):
                 formats=(".keras",) if learned else (".keras", ".h5"))
 
 
-def layers():
+def cases_in_models():
+    """Yields each class with its cases that can be in a model."""
     for cls, cases in CASES.items():
-        if cls in ("InputLayer", "Wrapper"):  # every model has one; cannot be called
-            continue
+        if cls not in NOT_IN_GRAPHS:
+            yield cls, [case for case in cases if (cls, case.name) not in NOT_IN_MODELS
+                        and rows(case) and masks_are_of_steps(case)]
+
+
+def layers():
+    for cls, cases in cases_in_models():
         groups = {}
         for case in cases:
-            if (cls, case.name) not in NOT_IN_MODELS and rows(case) and masks_are_of_steps(case):
-                groups.setdefault(group_of(cls, case), []).append(case)
+            groups.setdefault(group_of(cls, case), []).append(case)
         for number, (group, some) in enumerate(groups.items()):
             yield layer_model(cls, some, number, group)
+
+
+def pipeline():
+    keras.utils.clear_session()
+    rng = encode.generator("exchange", "pipeline")
+    steps = [keras.layers.Equalization(bins=64), keras.layers.Conv2D(2, 3), keras.layers.Flatten()]
+    x = keras.Input((6, 5, 3))
+    model = keras.Model(x, keras.layers.Dense(2)(keras.layers.Pipeline(steps)(x)))
+    add_noise(model, rng)
+    model.compile(keras.optimizers.SGD(1e-6), "mse")
+    images = rng.uniform(0, 255, (4, 6, 5, 3)).astype("float32")
+    return half_trained("pipeline", model, images, images[:, 0, 0, :2], 2)
+
+
+# --- Every layer in training: one case of a class, with a Dense behind it
+
+
+def as_features(x, largest):
+    """Numbers from -1 to 1, so that training does not diverge, as a matrix."""
+    x = keras.ops.cast(x, "float32") * (1 / (largest + 1e-3))
+    if len(x.shape) == 1:
+        return keras.ops.expand_dims(x, 1)
+    if None not in x.shape[1:]:
+        return keras.layers.Flatten()(x)
+    return keras.ops.expand_dims(keras.ops.mean(x, tuple(range(1, len(x.shape)))), 1)
+
+
+def as_tensors(tree):
+    return keras.tree.map_structure(keras.ops.convert_to_tensor, tree)
+
+
+def head(outputs, values):
+    """A Dense behind all outputs; None if there are only strings."""
+    features = []
+    for x, value in zip(keras.tree.flatten(outputs), keras.tree.flatten(values)):
+        if x.dtype != "string":
+            number = np.asarray(keras.ops.convert_to_numpy(value), "float64")
+            features.append(as_features(x, float(np.abs(number).max(initial=0))))
+    if not features:
+        return None
+    joined = features[0] if len(features) == 1 else keras.layers.Concatenate()(features)
+    return keras.layers.Dense(2, name="head")(joined)
+
+
+def dropouts(config):
+    """The rates of all dropouts in a config."""
+    if isinstance(config, dict):
+        own = [config[key] for key in ("dropout", "recurrent_dropout") if key in config]
+        return own + [rate for value in config.values() for rate in dropouts(value)]
+    return [rate for value in config for rate in dropouts(value)] if isinstance(config, list) else []
+
+
+def is_random(layer):
+    """Recurrent and attention layers have seeds that they use for their dropouts alone."""
+    rates = dropouts(layer.get_config())
+    return len(layer.variables) > len(layer.weights) and not (rates and not any(rates))
+
+
+def trained_layer(cls, case):
+    """A trained model of one case; None if it is random or only has strings. It is called without
+    the flag `training`, which Keras's fit would override."""
+    keras.utils.clear_session()
+    rng = encode.generator("exchange", "trained", cls)
+    layer = class_of(cls)(**make(case.args))
+    if case.adapt is not None:
+        layer.adapt(case.adapt(rng))
+    symbols = Symbols(rng, None)
+    x = leaves(symbols, case.inputs)
+    kwargs = {key: x if value is SAME else leaves(symbols, value)
+              for key, value in case.kwargs.items() if key != "training"}
+    outputs = layer(x, **kwargs)
+    if is_random(layer):
+        return None
+    data = as_tensors(symbols.data)
+    body = keras.Model(symbols.inputs, outputs)
+    if case.adapt is None:
+        add_noise(layer, rng)
+    values = body(data)
+    y = head(outputs, values)
+    if y is None:
+        return None
+    model = keras.Model(symbols.inputs, y, name=f"trained_{cls}")
+    model.compile(keras.optimizers.SGD(0.05), "mse")
+    targets = rng.normal(size=(len(symbols.data[0]), 2)).astype("float32")
+    made = half_trained(f"trained_{cls}", model, data, targets, 2)
+    made.inputs, made.formats = symbols.data, (".keras",)
+    return made
+
+
+def trained_layers():
+    for cls, cases in cases_in_models():
+        for case in cases:
+            _, stateful, compiled, dtype, _ = group_of(cls, case)
+            plain = not stateful and not compiled and dtype == "float32"
+            if plain and "lambda" not in case.notes and (made := trained_layer(cls, case)):
+                yield made
+                break
 
 
 # --- The zoo of the golden files: every topology, masks, nesting, sharing, structures, operations
@@ -352,6 +441,7 @@ def trained_film():
 
 
 def trained():
+    yield pipeline()
     yield trained_film()
     for name, optimizer in optimizers().items():
         keras.utils.clear_session()

@@ -4,6 +4,7 @@
 // <name>.back.keras or <name>.back.h5, which the first side loads.
 //
 // exchange write FOLDER: writes every model of models.cpp.
+// exchange write_layers FOLDER: writes the models of layer_models.cpp.
 // exchange read FOLDER SUFFIX: loads every <name>SUFFIX and compares.
 // exchange answer FOLDER SUFFIX: does the same, and saves each model as <name>.back.*.
 // exchange layers: prints the names of all layers.
@@ -44,8 +45,9 @@ class Writer {
     arrays_.clear();
     Model model = exchange.make();
     uint64_t seed = 1;
-    const auto inputs =
+    const auto drawn =
         model.input().map<Tensor>([&](const SymbolicTensor& t) { return data_for(t, ++seed); });
+    const auto inputs = exchange.inputs.leaf_count() > 0 ? exchange.inputs : drawn;
     Tree<Tensor> targets;
     if (exchange.trained) {
       targets = model.predict(inputs).map<Tensor>([&](const Tensor& t) {
@@ -53,16 +55,13 @@ class Writer {
       });
       model.fit(inputs, targets, in_order(2));
     }
-    const auto outputs = model.predict(inputs);
-    const bool half = model.to_json().find("float16") != std::string::npos;
-    Json dtypes = Json::array();
-    outputs.each([&](const Tensor& t) { dtypes.push_back(keras_name(t.dtype())); });
-    Json file = Json::Object{{"inputs", kept("input", inputs)},
-                             {"outputs", kept("output", outputs)},
-                             {"dtypes", dtypes},
-                             {"tolerance", half ? 1e-2 : 1e-5}};
-    for (const char* suffix : {".keras", ".h5"}) model.save(folder_ / (exchange.name + suffix));
+    model.predict(inputs);  // a layer that is an activation is built by its first call
+    model.save(folder_ / (exchange.name + ".keras"));
+    if (exchange.legacy) model.save(folder_ / (exchange.name + ".h5"));
     model.save_weights(folder_ / (exchange.name + ".weights.h5"));
+    // Some layers change their weights when they are called, so these are saved before.
+    Json file = described(model, inputs, model.predict(inputs));
+    if (exchange.compiled) file["compiled"] = true;
     if (exchange.trained) {
       file["targets"] = kept("target", targets);
       file["batch_size"] = 2;
@@ -73,6 +72,16 @@ class Writer {
   }
 
  private:
+  Json described(const Model& model, const Tree<Tensor>& inputs, const Tree<Tensor>& outputs) {
+    const bool half = model.to_json().find("float16") != std::string::npos;
+    Json dtypes = Json::array();
+    outputs.each([&](const Tensor& t) { dtypes.push_back(keras_name(t.dtype())); });
+    return Json::Object{{"inputs", kept("input", inputs)},
+                        {"outputs", kept("output", outputs)},
+                        {"dtypes", dtypes},
+                        {"tolerance", half ? 1e-2 : 1e-5}};
+  }
+
   // Three samples of small numbers; some are zero, so that masks matter.
   static Tensor data_for(const SymbolicTensor& input, uint64_t seed) {
     Dims dims = input.shape().dims();
@@ -114,6 +123,19 @@ class Writer {
   fs::path folder_;
   std::map<std::string, Tensor> arrays_;
 };
+
+// Writes models; one that fails does not keep the others from being written.
+int write_all(const std::vector<ExchangeModel>& models, const fs::path& folder) {
+  Writer writer(folder);
+  int wrong = 0;
+  for (const auto& model : models) try {
+      writer.write(model);
+    } catch (const std::exception& error) {
+      std::cout << model.name << ": " << error.what() << '\n';
+      ++wrong;
+    }
+  return wrong > 0 ? 1 : 0;
+}
 
 // The other side's record of a model.
 class Record {
@@ -260,14 +282,13 @@ int run(const std::vector<std::string>& arguments) {
     for (const auto name : layer_names()) std::cout << name << '\n';
     return 0;
   }
-  if (command == "write" && arguments.size() == 2) {
-    Writer writer(arguments[1]);
-    for (const auto& model : exchange_models()) writer.write(model);
-    return 0;
-  }
+  if (command == "write" && arguments.size() == 2)
+    return write_all(exchange_models(), arguments[1]);
+  if (command == "write_layers" && arguments.size() == 2)
+    return write_all(layer_models(), arguments[1]);
   if ((command == "read" || command == "answer") && arguments.size() == 3)
     return read_all(arguments[1], arguments[2], command == "answer");
-  std::cerr << "usage: exchange write FOLDER | read|answer FOLDER SUFFIX | layers\n";
+  std::cerr << "usage: exchange write|write_layers FOLDER | read|answer FOLDER SUFFIX | layers\n";
   return 2;
 }
 

@@ -279,11 +279,11 @@ Model trained_spectral() {
   return model;
 }
 
-// Layers of images whose random numbers are all the same, and some that Keras would train with:
-// called without `training`, a model of Keras augments.
+// Layers of images whose random numbers are all the same. Called without `training`, a model of
+// Keras augments.
 Model trained_images() {
   const auto x = Input({.shape = {6, 7, 2}, .name = "x"});
-  const Keywords training = {{"training", true}}, inference = {{"training", false}};
+  const Keywords training = {{"training", true}};
   Symbols y = Resizing({.height = 9, .width = 8, .antialias = true})(x);
   y = CenterCrop({.height = 8, .width = 7})(y);
   y = RandomTranslation({.height_factor = {0.1, 0.1}, .width_factor = {-0.2, -0.2}})(y, training);
@@ -291,8 +291,6 @@ Model trained_images() {
   y = RandomZoom({.height_factor = {0.2, 0.2}, .interpolation = "nearest"})(y, training);
   y = RandomPerspective({.scale = 0})(y, training);
   y = RandomElasticTransform({.scale = 0.0})(y, training);
-  y = RandomFlip()(y, inference);
-  y = RandomShear({.x_factor = {0.1, 0.3}})(y, inference);
   y = Conv2D({.filters = 3, .kernel_size = 3, .activation = "tanh"})(y);
   y = Dense({.units = 2}, "out")(GlobalAveragePooling2D()(y));
   Model model({.inputs = x, .outputs = y});
@@ -382,8 +380,7 @@ Model image_colors() {
   const Keywords training = {{"training", true}};
   const SymbolicTensor pixels = AutoContrast({}, "contrast")(x);
   return Model({.inputs = x,
-                .outputs = {Equalization({.bins = 64}, "equalized")(pixels, training),
-                            ContrastLimitedAdaptiveHistogramEqualization({.tile_grid_size = {2, 2}},
+                .outputs = {ContrastLimitedAdaptiveHistogramEqualization({.tile_grid_size = {2, 2}},
                                                                          "clahe")(pixels),
                             RandomBrightness({.factor = {0.2, 0.2}}, "bright")(pixels, training),
                             RandomPosterization({.factor = {3, 3}}, "posters")(pixels, training),
@@ -397,7 +394,10 @@ Model pipeline() {
   const auto x = Input({.shape = {6, 5, 3}, .name = "x"});
   const LayerPtr conv = Conv2D({.filters = 4, .kernel_size = 3, .activation = "tanh"}, "conv");
   const LayerPtr bright = RandomBrightness({.factor = 0.1, .seed = 3}, "bright");
-  const SymbolicTensor h = Pipeline({.layers = {bright, conv, Flatten({}, "flat")}}, "steps")(x);
+  // Keras cannot have an Equalization in a graph: its output is the input's tensor.
+  const LayerPtr equal = Equalization({.bins = 64}, "equalized");
+  const Pipeline steps({.layers = {bright, equal, conv, Flatten({}, "flat")}}, "steps");
+  const SymbolicTensor h = steps(x, {{"training", false}});
   return Model({.inputs = x, .outputs = Dense({.units = 2}, "out")(h)});
 }
 

@@ -12,9 +12,13 @@ namespace keratin {
 struct ExchangeModel {
   std::string name;
   std::function<Model()> make;
-  bool trained = false;  // compiled and partly trained; training continues after loading
+  bool trained = false;      // compiled and partly trained; training continues after loading
+  Tree<Tensor> inputs = {};  // random numbers and words if there are none
+  bool compiled = false;     // on a CPU, TensorFlow runs it only if XLA compiles it
+  bool legacy = true;        // saved as .h5 too, which has no vocabularies that were learned
 };
 
 std::vector<ExchangeModel> exchange_models();
+std::vector<ExchangeModel> layer_models();  // of each class of layers
 
 }  // namespace keratin
