@@ -93,7 +93,9 @@ std::vector<LayerPtr> random_layers(int64_t seed) {
           RandomErasing({.seed = seed}),
           CutMix({.seed = seed}),
           MixUp({.alpha = 1, .seed = seed}),
-          RandomColorJitter({.brightness_factor = 0.2, .contrast_factor = 0.2, .seed = seed})};
+          RandomColorJitter({.brightness_factor = 0.2, .contrast_factor = 0.2, .seed = seed}),
+          RandAugment({.seed = seed}),
+          AugMix({.seed = seed})};
 }
 
 TEST(ImageColors, FollowTheSeed) {

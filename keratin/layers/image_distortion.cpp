@@ -116,7 +116,7 @@ ImageChange RandomElasticTransformLayer::change(const Call& c, const Shape& batc
   const Value strength = uniform(c, {}, cfg.scale.values()[0], strongest);
   const Shape pixels = {batch[0], batch[1], batch[2]};
   const int64_t words = pixels.known() ? ops::random_words(DType::f32, pixels) : 0;
-  const Value key = c.random_key(*seed_, words);
+  const Value key = c.random_key(*drawn_from_, words);
   const auto distort = [=, this](Value x, const std::string& interpolation) {
     if (!x.shape().known()) return ops::fill_like(x, 0, compute_dtype());
     const double longer = static_cast<double>(std::max(batch[1], batch[2]));

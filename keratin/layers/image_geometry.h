@@ -41,19 +41,21 @@ class KERATIN_API ImageLayer : public Layer {
  public:
   Results call(const Call& c) const override;
 
+  // What to do to a batch of images of this shape, some of whose sizes may be unknown.
+  virtual ImageChange change(const Call& c, const Shape& batch) const = 0;
+  // For a layer that consists of others: its parts draw their numbers from its seed.
+  void draw_from(const Variable& seed) { drawn_from_ = seed; }
+
  protected:
   ImageLayer(std::string_view class_name, LayerOptions options)
       : Layer(class_name, std::move(options)) {}
-
-  // What to do to a batch of images of this shape, some of whose sizes may be unknown.
-  virtual ImageChange change(const Call& c, const Shape& batch) const = 0;
 
   // Takes what all configs have, and makes the seed of a random layer.
   template <class C>
   void start(C& config) {
     config.data_format = data_format_ = checked_data_format(config.data_format);
     box_format_ = config.bounding_box_format;
-    if constexpr (requires { config.seed; }) seed_ = add_seed(config.seed);
+    if constexpr (requires { config.seed; }) drawn_from_ = add_seed(config.seed);
     set_built();
   }
   // Random numbers in [low, high), and low if these are equal.
@@ -63,7 +65,7 @@ class KERATIN_API ImageLayer : public Layer {
   // The format of bounding boxes; a call that has boxes needs one.
   std::string box_format() const { return box_format_.value_or("xyxy"); }
 
-  std::optional<Variable> seed_;
+  std::optional<Variable> drawn_from_;  // the seed of a random layer
 
  private:
   static std::string checked_data_format(const std::string& data_format);

@@ -33,7 +33,7 @@ std::string ImageLayer::checked_data_format(const std::string& data_format) {
 Value ImageLayer::uniform(const Call& c, const Shape& shape, double low, double high) const {
   // Sizes are unknown only while shapes are inferred; then the number of words does not matter.
   const int64_t words = shape.known() ? ops::random_words(DType::f32, shape) : 0;
-  const Value key = c.random_key(*seed_, words);
+  const Value key = c.random_key(*drawn_from_, words);
   if (low < high) return ops::random_uniform(key, DType::f32, shape, low, high);
   return ops::fill_like(ops::random_uniform(key, DType::f32, shape), low, DType::f32);
 }

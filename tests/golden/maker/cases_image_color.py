@@ -203,6 +203,29 @@ CASES = {
         Case("channels_first", dict(brightness_factor=(0.2, 0.2), contrast_factor=(-0.2, 0.2))
              | FIRST, CHANNELS_FIRST, TRAIN),
     ],
+    # In training, what is not random: no change, however the chains are weighed.
+    "RandAugment": each_way(dict(num_ops=0)) + [
+        Case("defaults", dict(), X, NOT),
+        Case("integers, not training", dict(factor=0.2), WHOLE, NOT),
+        Case("one factor, not training", dict(factor=1, num_ops=3, interpolation="nearest"),
+             SMALL, NOT),
+        Case("two factors, not training", dict(factor=(0.4, 0.1), value_range=(0.0, 1.0)) | FIRST,
+             pixels(2, 3, 3, 2, high=1), NOT),
+        Case("boxes", dict(num_ops=0) | BOXED, {"images": WHOLE, "bounding_boxes": BOXES}, TRAIN),
+        Case("boxes, not training", dict() | BOXED, {"images": WHOLE, "bounding_boxes": BOXES}, NOT),
+        Case("five channels", dict(), pixels(2, 3, 3, 5), NOT),
+    ],
+    "AugMix": each_way(dict(chain_depth=0)) + [
+        Case("defaults", dict(), X, NOT),
+        Case("integers, not training", dict(factor=0.2), WHOLE, NOT),
+        Case("clipped", dict(chain_depth=0, num_chains=5, alpha=0.5, value_range=(60, 200),
+                             seed=1), X, TRAIN),
+        Case("without colours, not training",
+             dict(all_ops=False, factor=(0.4, 0.1), interpolation="nearest"), SMALL, NOT),
+        Case("boxes", dict() | BOXED, {"images": WHOLE, "bounding_boxes": BOXES}, NOT),
+        Case("boxes in training", dict(chain_depth=0, seed=1) | BOXED,
+             {"images": WHOLE, "bounding_boxes": BOXES}, TRAIN),
+    ],
     "Pipeline": [
         Case("weights", dict(layers=[layer("Dense", units=3, activation="tanh"),
                                      layer("Dense", units=2)]), F(2, 4)),
