@@ -12,46 +12,14 @@
 #include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/tracer.h"
-#include "keratin/layers/preprocessing.h"
 #include "keratin/ops/ops.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/golden.h"
+#include "keratin/testing/layer_models.h"
 
 namespace keratin::testing {
 namespace {
-
-Tree<MaskedTensor> with_masks(const Json& values, const Json* masks) {
-  const Tree<Tensor> tensors = golden_structure(values);
-  if (masks == nullptr || masks->is_null())
-    return tensors.map<MaskedTensor>([](const Tensor& t) { return MaskedTensor{t}; });
-  if (tensors.is_leaf()) return MaskedTensor{tensors.leaf(), golden_tensor(*masks)};
-  if (tensors.is_list()) {
-    Tree<MaskedTensor>::List items;
-    for (size_t i = 0; i < values.size(); ++i) items.push_back(with_masks(values[i], &(*masks)[i]));
-    return items;
-  }
-  Tree<MaskedTensor>::Dict items;
-  for (const auto& [key, value] : values.as_object())
-    items.emplace(key, with_masks(value, masks->find(key)));
-  return items;
-}
-
-Arguments<MaskedTensor> arguments_of(const Json& test) {
-  Arguments<MaskedTensor> arguments;
-  arguments.positional.push_back(with_masks(test.at("inputs"), test.find("input_masks")));
-  if (const Json* more = test.find("more"))
-    for (const Json& value : more->as_array())
-      arguments.positional.push_back(with_masks(value, nullptr));
-  const Json* kwargs = test.find("kwargs");
-  const Json* masks = test.find("kwarg_masks");
-  if (kwargs != nullptr && kwargs->is_object())
-    for (const auto& [key, value] : kwargs->as_object())
-      arguments.named.emplace(
-          key,
-          with_masks(value, masks == nullptr || masks->is_null() ? nullptr : masks->find(key)));
-  return arguments;
-}
 
 // The config with every float dtype, also of policies, replaced by "float64".
 Json in_double(const Json& json) {
@@ -77,10 +45,10 @@ Arguments<MaskedTensor> in_double(const Arguments<MaskedTensor>& arguments) {
   });
 }
 
-class LayerCase {
+class CaseCheck {
  public:
-  LayerCase(const Json& test, const LayerChecks& checks) : test_(test), checks_(checks) {
-    if (test.contains("inputs")) arguments_ = arguments_of(test);
+  CaseCheck(const Json& test, const LayerChecks& checks) : test_(test), checks_(checks) {
+    if (test.contains("inputs")) arguments_ = golden_arguments(test);
   }
 
   void run() {
@@ -100,7 +68,7 @@ class LayerCase {
     const RunResult result = run_layer(*layer, arguments_);
     compare(test_, result, *layer);
     if (const Json* again = test_.find("again"); again != nullptr && !again->is_null())
-      compare(*again, run_layer(*layer, arguments_of(*again)), *layer);
+      compare(*again, run_layer(*layer, golden_arguments(*again)), *layer);
     check_symbolic(result);
     check_copy(result);
     check_backends();
@@ -117,7 +85,7 @@ class LayerCase {
   LayerPtr made(const Json& config) const {
     LayerPtr layer = layer_from_json(config, checks_.custom);
     if (checks_.prepare) checks_.prepare(test_, *layer);
-    if (const Json* data = test_.find("adapt")) adapt(*layer, golden_tensor(*data));
+    adapt_as_recorded(test_, *layer);
     build(*layer);
     const Json* recorded = test_.find("weights");
     if (recorded == nullptr) return layer;
@@ -128,12 +96,6 @@ class LayerCase {
     for (size_t i = 0; i < mine.size(); ++i)
       EXPECT_EQ(mine[i].trainable(), (*recorded)[i].at("trainable").as_bool()) << mine[i].path();
     return layer;
-  }
-
-  // Other layers have what they learned in their weights or configs.
-  static void adapt(Layer& layer, const Tensor& data) {
-    if (auto* lookup = dynamic_cast<LookupLayer*>(&layer)) lookup->adapt(data);
-    if (auto* text = dynamic_cast<TextVectorizationLayer*>(&layer)) text->adapt(data);
   }
 
   // An input layer has a tensor instead of a call.
@@ -238,7 +200,7 @@ class LayerCase {
     if (checks_.prepare) checks_.prepare(test_, *layer);
     std::vector<SymbolicTensor> found;
     try {
-      found = layer->call_symbolic(symbols(!stateful(test_.at("config")))).flat();
+      found = layer->call_symbolic(symbols(!is_stateful(test_.at("config")))).flat();
     } catch (const UserError& error) {
       ADD_FAILURE() << "symbolic call: " << error.what();
       return;
@@ -255,17 +217,6 @@ class LayerCase {
           << "symbolic mask of output " << i;
     }
     EXPECT_EQ(layer->weights().size(), test_.at("weights").size());
-  }
-
-  // True if the layer or a sublayer is stateful: then the batch must be known.
-  static bool stateful(const Json& config) {
-    if (config.is_array())
-      return std::any_of(config.as_array().begin(), config.as_array().end(), stateful);
-    if (!config.is_object()) return false;
-    const Json* flag = config.find("stateful");
-    if (flag != nullptr && flag->is_bool() && flag->as_bool()) return true;
-    return std::any_of(config.as_object().begin(), config.as_object().end(),
-                       [](const auto& member) { return stateful(member.second); });
   }
 
   static void compare_copy(const Layer& source, const Layer& copy) {
@@ -435,7 +386,7 @@ void check_layer(const std::string& class_name, const LayerChecks& checks) {
     if (std::find(checks.skip.begin(), checks.skip.end(), name) != checks.skip.end()) continue;
     SCOPED_TRACE(class_name + ": " + name);
     try {
-      LayerCase(test, checks).run();
+      CaseCheck(test, checks).run();
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();
     }
