@@ -5,6 +5,7 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/layers/norm_axes.h"
+#include "keratin/ops/fill.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/norm.h"
 #include "keratin/ops/pointwise.h"
@@ -143,15 +144,12 @@ BatchNormalizationLayer::Moments BatchNormalizationLayer::masked_moments(const C
     const Value local = ops::sum(v, axes, true);
     return together(c) ? c.sum_over_replicas(local) : local;
   };
-  const int64_t last = x.rank() - 1, channels = x.shape()[axis_];
+  const int64_t channels = x.shape()[axis_];
   const Dims others = axes_but(x.rank(), axis_);
+  // A position of the mask stands for all elements along the last axis and along axes of size 1.
   const Value counts = ops::expand_dims(ops::cast(mask, DType::boolean), -1);
-  // The mask has no last axis: each of its positions stands for all elements there.
-  const int64_t each = axis_ == last ? 1 : x.shape()[last];
-  require(each != unknown, "BatchNormalization '", name(),
-          "': with a mask, the last dimension must be known, got shape ", keras_shape(x.shape()));
-  const Value zero = ops::scalar_like(x, 0);
-  const Value total = sum(ops::cast(counts, x.dtype()), others) * static_cast<double>(each) + tiny;
+  const Value zero = ops::scalar_like(x, 0), one = ops::fill_like(x, 1, x.dtype());
+  const Value total = sum(ops::where(counts, one, zero), others) + tiny;
   const Value mean = sum(ops::where(counts, x, zero), others) / total;
   const Value apart = ops::where(counts, x - mean, zero);
   const Value variance = sum(ops::square(apart), others) / total;

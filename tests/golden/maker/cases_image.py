@@ -2,7 +2,7 @@
 
 from keras import regularizers
 
-from maker.spec import B, Case, F, I
+from maker.spec import B, Case, F, Given, I
 
 FIRST = dict(data_format="channels_first")
 SPACE = {1: (7,), 2: (6, 5), 3: (5, 4, 4)}
@@ -169,6 +169,8 @@ NORMALIZATION = {
         Case("masked", {}, MASKED, TRAIN),
         Case("masked, not training", {}, MASKED, dict(training=False)),
         Case("masked, axis 1", dict(axis=1), MASKED, TRAIN),
+        Case("a mask for rows", {}, F(2, 2, 3, 4),
+             TRAIN | dict(mask=Given([[[1], [0]], [[1], [1]]], "bool"))),
         Case("frozen", dict(trainable=False), F(4, 3), TRAIN),
         Case("two calls", {}, F(4, 3), TRAIN, again=F(4, 3)),
         Case("one row", {}, F(1, 3), TRAIN),
