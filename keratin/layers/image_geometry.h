@@ -149,6 +149,7 @@ class KERATIN_API RandomCropLayer final
     : public LayerOf<RandomCropLayer, RandomCropConfig, ImageLayer> {
  public:
   RandomCropLayer(RandomCropConfig config, LayerOptions options);
+  bool autocasts() const override { return false; }
 
  protected:
   ImageChange change(const Call& c, const Shape& batch) const override;

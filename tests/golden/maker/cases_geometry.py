@@ -130,6 +130,9 @@ CASES = {
     "RandomCrop": [
         sized("inference", (3, 4, dict(seed=1)), F(*BATCH)),
         sized("inference, bytes", (4, 5, dict(seed=1)), u8(1, 4, 5, 1)),
+        sized("inference, float64", (3, 4, dict(seed=1)), F(*BATCH, dtype="float64"), **INFER),
+        sized("inference, mixed_float16", (3, 4, dict(seed=1, dtype="mixed_float16")), F(*BATCH),
+              **INFER),
         sized("smaller", (6, 7, dict(seed=1)), F(1, 4, 5, 2), **TRAIN),
         sized("lower", (6, 3, dict(seed=1)), F(1, 4, 5, 2), **TRAIN),
         sized("equally high", (4, 2, dict(seed=1)), F(1, 4, 6, 2), **TRAIN),
