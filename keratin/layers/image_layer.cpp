@@ -56,8 +56,8 @@ Results ImageLayer::changed_boxes(const ImageChange& by, const Tree<Traced>& box
       corners.rank() == rank && (corners.shape().back() == 4 || corners.shape().back() == unknown),
       class_name(), " '", name(), "': expected bounding boxes of rank ", rank,
       ", the last axis of size 4, got shape ", keras_shape(corners.shape()));
-  require(labels.rank() == rank - 1, class_name(), " '", name(), "': expected labels of rank ",
-          rank - 1, ", got shape ", keras_shape(labels.shape()));
+  require(labels.rank() >= rank - 1, class_name(), " '", name(), "': expected labels of rank ",
+          rank - 1, " or more, got shape ", keras_shape(labels.shape()));
   // Keras's boxes are float32 in every layer.
   Values now = {ops::cast(corners, DType::f32), labels};
   if (by.boxes) {
