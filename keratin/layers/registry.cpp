@@ -9,6 +9,7 @@
 #include "keratin/graph/operation.h"
 #include "keratin/graph/sequential.h"
 #include "keratin/layers/add_loss.h"
+#include "keratin/layers/index_lookup.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/missing.h"
 #include "keratin/layers/tf_operation.h"
@@ -125,6 +126,7 @@ constexpr Known known_layers[] = {
     {"Hashing", HashingLayer::from_config},
     {"Highway", missing},
     {"Identity", IdentityLayer::from_config},
+    {"IndexLookup", IndexLookupLayer::from_config},
     {"InputLayer", InputLayer::from_config},
     {"InstanceMethod", instance_method_from_config},
     {"InstanceProperty", instance_property_from_config},
@@ -204,6 +206,8 @@ constexpr Known known_layers[] = {
     {"StackedRNNCells", StackedRNNCellsLayer::from_config},
     {"StringLookup", StringLookupLayer::from_config},
     {"Subtract", MergeLayer<SubtractRule>::from_config},
+    {"TFDConcat", ConcatenateLayer::from_config},  // these two are in models of a FeatureSpace
+    {"TFDIdentity", IdentityLayer::from_config},
     {"TFOpLambda", TfOperationLayer::op_from_config},
     {"TFSMLayer", missing},
     {"TensorFlowOpLayer", TfOperationLayer::node_from_config},

@@ -32,5 +32,18 @@ TEST(Registry, RefusesUnregisteredClasses) {
       "Could not find the class 'golden>Dense' for layer 'x'");
 }
 
+// Keras does not export these, but the models that a FeatureSpace makes have them.
+TEST(Registry, ReadsLayersOfFeatureSpaces) {
+  const LayerPtr concat = layer_from_json(Json::parse(
+      R"({"module": "keras.src.layers.preprocessing.feature_space", "class_name": "TFDConcat",
+          "config": {"name": "c", "axis": 1}, "registered_name": "TFDConcat"})"));
+  EXPECT_EQ(concat->class_name(), "Concatenate");
+  EXPECT_EQ(concat->own_config().at("axis"), Json(1));
+  const LayerPtr same = layer_from_json(Json::parse(
+      R"({"module": "keras.src.layers.preprocessing.feature_space", "class_name": "TFDIdentity",
+          "config": {"name": "i"}, "registered_name": "TFDIdentity"})"));
+  EXPECT_EQ(same->class_name(), "Identity");
+}
+
 }  // namespace
 }  // namespace keratin

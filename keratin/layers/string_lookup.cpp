@@ -1,8 +1,10 @@
 #include "keratin/base/text.h"
+#include "keratin/layers/categories.h"
+#include "keratin/layers/index_lookup.h"
 #include "keratin/layers/preprocessing.h"
 #include "keratin/layers/vocabulary.h"
 
-// The two lookups, whose vocabularies are strings and integers.
+// The lookups: their vocabularies are strings, integers, or what the config says.
 namespace keratin {
 namespace {
 
@@ -106,6 +108,31 @@ std::vector<std::string> StringLookupLayer::get_vocabulary(bool include_special_
 void StringLookupLayer::set_vocabulary(const std::vector<std::string>& tokens,
                                        const std::vector<double>& idf_weights) {
   LookupLayer::set_vocabulary(Tensor(tokens), idf_weights);
+}
+
+IndexLookupLayer::IndexLookupLayer(IndexLookupConfig config, LayerOptions options)
+    : LayerOf(std::move(config), std::move(options)) {
+  check_choice(cfg.keras_name, "vocabulary_dtype", cfg.vocabulary_dtype, {"string", "int64"});
+  start(rules_of(cfg, cfg.vocabulary_dtype == "string" ? DType::string : DType::i64),
+        cfg.vocabulary, cfg.vocabulary_size);
+  settle(cfg);
+}
+
+LayerPtr IndexLookupLayer::from_config(const Json& json, const ConfigContext& context) {
+  refuse_vocabulary_path(json);
+  return LayerOf::from_config(json, context);
+}
+
+Json IndexLookupLayer::own_config() const {
+  Json json = LayerOf::own_config();
+  json["vocabulary_size"] = frozen_size();
+  return json;
+}
+
+LayerPtr IndexLookupLayer::fresh_copy() const {
+  auto copy = std::make_shared<IndexLookupLayer>(fresh_config(), options());
+  copy->copy_vocabulary(*this);
+  return copy;
 }
 
 }  // namespace keratin

@@ -73,6 +73,43 @@ TEST(StringLookup, RefusesWhatKerasRefuses) {
       "found OOV values b, consider setting `num_oov_indices=1`");
 }
 
+// As Keras writes a vocabulary that was a tensor.
+TEST(StringLookup, ReadsBytes) {
+  const auto from = [](const char* vocabulary) {
+    Json config = Json::parse(R"({"class_name": "StringLookup", "config": {}})");
+    config["config"]["vocabulary"] = Json::parse(vocabulary);
+    return std::dynamic_pointer_cast<StringLookupLayer>(layer_from_json(config));
+  };
+  const auto layer = from(R"([{"class_name": "__bytes__", "config": {"value": "a"}}, "b"])");
+  EXPECT_EQ(layer->get_vocabulary(), (std::vector<std::string>{"[UNK]", "a", "b"}));
+  expect_user_error([&] { from(R"([{"class_name": "__slice__", "config": {}}])"); },
+                    "vocabulary: expected strings");
+}
+
+LayerPtr index_lookup(const char* dtype, Json vocabulary, Json oov_token) {
+  Json config = Json::Object{{"vocabulary_dtype", dtype}, {"max_tokens", Json()}};
+  config["vocabulary"] = std::move(vocabulary);
+  config["oov_token"] = std::move(oov_token);
+  return layer_from_json(Json::Object{{"module", "keras.src.layers.preprocessing.index_lookup"},
+                                      {"class_name", "IndexLookup"},
+                                      {"config", std::move(config)},
+                                      {"registered_name", "IndexLookup"}});
+}
+
+TEST(IndexLookup, LooksUpStringsOrIntegers) {
+  const LayerPtr words = index_lookup("string", Json::Array{"a", "b"}, "[UNK]");
+  EXPECT_EQ(called(*words, Tensor({"b", "z", "a"})),
+            Tensor::of(DType::i64, {3}, std::vector<int64_t>{2, 0, 1}));
+  EXPECT_EQ(called(*words->fresh_copy(), Tensor({"b"})),
+            Tensor::of(DType::i64, {1}, std::vector<int64_t>{2}));
+  const LayerPtr numbers = index_lookup("int64", Json::Array{7, 5}, -1);
+  EXPECT_EQ(called(*numbers, Tensor({int64_t{5}, int64_t{6}})),
+            Tensor::of(DType::i64, {2}, std::vector<int64_t>{2, 0}));
+  EXPECT_EQ(words->module(), "keras.src.layers.preprocessing.index_lookup");
+  expect_user_error([] { index_lookup("float32", {}, {}); },
+                    "Unknown value for `vocabulary_dtype` argument");
+}
+
 TEST(IntegerLookup, LearnsFromBatches) {
   const IntegerLookup layer;
   layer->adapt({Tensor({int64_t{7}, int64_t{5}}), Tensor({int64_t{5}, int64_t{9}})});

@@ -45,6 +45,14 @@ int64_t integer(std::string_view digits) {
   return value;
 }
 
+// Keras writes tokens from a tensor as {"class_name": "__bytes__", "config": {"value": "a"}}.
+std::string bytes_from_json(const Json& token) {
+  const Json* name = token.is_object() ? token.find("class_name") : nullptr;
+  require(name != nullptr && *name == Json("__bytes__"), "vocabulary: expected strings, got ",
+          token);
+  return token.at("config").at("value").as_string();
+}
+
 }  // namespace
 
 std::string shown_token(std::string_view token) {
@@ -59,10 +67,8 @@ Tensor vocabulary_from_json(const Json& list, DType dtype) {
   require(list.is_array(), "vocabulary: expected a list, got ", list);
   if (dtype == DType::string) {
     std::vector<std::string> tokens;
-    for (const Json& token : list.as_array()) {
-      require(token.is_string(), "vocabulary: expected strings, got ", token);
-      tokens.push_back(token.as_string());
-    }
+    for (const Json& token : list.as_array())
+      tokens.push_back(token.is_string() ? token.as_string() : bytes_from_json(token));
     return Tensor(tokens);
   }
   std::vector<int64_t> tokens;
