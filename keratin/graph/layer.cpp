@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/build_scope.h"
+#include "keratin/graph/functional.h"
 
 namespace keratin {
 
@@ -31,6 +32,8 @@ void Layer::ensure_built(const Shapes& inputs) {
   // A wrapper builds its layer before it calls it, so the shapes are not checked yet.
   if (inputs.size() == input_specs_.size()) check_inputs(inputs);
   const BuildScope scope(*this);
+  path_ = BuildScope::path_of("");
+  path_.pop_back();  // the slash
   build(inputs);
   built_with_ = inputs;
   set_built();
@@ -59,6 +62,41 @@ std::vector<NodePtr> Layer::inbound_nodes() const {
   for (const auto& node : nodes_)
     if (auto held = node.lock()) alive.push_back(std::move(held));
   return alive;
+}
+
+std::string Layer::path() const {
+  if (!path_.empty()) return path_;
+  return built() ? name() : std::string();
+}
+
+namespace {
+
+Symbols one_or_list(const std::vector<SymbolicTensor>& tensors) {
+  if (tensors.size() == 1) return tensors[0];
+  return Symbols::List(tensors.begin(), tensors.end());
+}
+
+NodePtr first_call(const Layer& layer, std::string_view what) {
+  const std::vector<NodePtr> calls = layer.inbound_nodes();
+  require(!calls.empty(), "The layer ", layer.name(),
+          " has never been called and thus has no defined ", what, ".");
+  return calls[0];
+}
+
+}  // namespace
+
+Symbols Layer::input() const {
+  if (const auto* model = dynamic_cast<const FunctionalLayer*>(this)) return model->input();
+  return one_or_list(first_call(*this, "input")->inputs());
+}
+
+Symbols Layer::output() const {
+  if (const auto* model = dynamic_cast<const FunctionalLayer*>(this)) return model->output();
+  const NodePtr call = first_call(*this, "output");
+  std::vector<SymbolicTensor> tensors;
+  for (size_t i = 0; i < call->outputs().size(); ++i)
+    tensors.push_back(SymbolicTensor::output(call, i));
+  return one_or_list(tensors);
 }
 
 Symbols Layer::operator()(const Symbols& input, const Keywords& named) {

@@ -79,8 +79,15 @@ class KERATIN_API Layer : public LayerState, public std::enable_shared_from_this
   virtual void build(const Shapes& inputs) { (void)inputs; }
   void ensure_built(const Shapes& inputs);
   const Shapes& built_with() const { return built_with_; }  // the shapes `build` saw
+  // The shapes of the outputs for inputs of these shapes. Nothing is built by it.
+  Shapes compute_output_shape(const Shapes& inputs) const;
+  // Its name behind those of the layers in whose `build` it was built: "encoder/dense". Empty
+  // before.
+  std::string path() const;
 
   // What it keeps in a file beside its weights; the names of what it would read; and reading it.
+  // Tensors lie beside the layer's weights, as after Keras's save_own_variables, and files in its
+  // folder of assets, as after save_assets.
   virtual LayerAssets assets() const { return {}; }
   virtual LayerAssets expected_assets() const { return {}; }
   virtual void load_assets(const LayerAssets& assets) { (void)assets; }
@@ -96,6 +103,9 @@ class KERATIN_API Layer : public LayerState, public std::enable_shared_from_this
   // How often it was called, and the nodes that are still in use.
   size_t call_count() const { return call_count_; }
   std::vector<NodePtr> inbound_nodes() const;
+  // The tensors of the first call: one, or a list. An error if it was never called.
+  Symbols input() const;
+  Symbols output() const;
 
  protected:
   explicit Layer(std::string_view class_name, LayerOptions options)
@@ -110,6 +120,7 @@ class KERATIN_API Layer : public LayerState, public std::enable_shared_from_this
   std::vector<InputSpec> input_specs_;
   std::optional<size_t> min_masks_;
   Shapes built_with_;
+  std::string path_;
   size_t call_count_ = 0;
   std::vector<std::weak_ptr<const CallNode>> nodes_;
 };

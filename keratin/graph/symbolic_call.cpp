@@ -91,6 +91,27 @@ class SymbolicCall {
 
 }  // namespace
 
+Shapes Layer::compute_output_shape(const Shapes& inputs) const {
+  if (!built()) {
+    const LayerPtr copy = fresh_copy();
+    copy->ensure_built(inputs);
+    return copy->compute_output_shape(inputs);
+  }
+  Module module;
+  Tracer tracer(module, /*training=*/false);
+  Arguments<Traced> arguments;
+  for (const Shape& shape : inputs)
+    arguments.positional.emplace_back(Traced{module.input({compute_dtype(), shape})});
+  if (inputs.size() > 1 && argument_names().size() == 1) {
+    Tree<Traced>::List all(arguments.positional.begin(), arguments.positional.end());
+    arguments.positional = {Tree<Traced>(std::move(all))};
+  }
+  Shapes shapes;
+  for (const Traced& output : tracer.invoke(*this, std::move(arguments)).flat())
+    shapes.push_back(output.value.shape());
+  return shapes;
+}
+
 Symbols Layer::call_symbolic(Arguments<SymbolicTensor> arguments) {
   arguments = split_states(*this, std::move(arguments));
   arguments.each([&](const SymbolicTensor& t) {
