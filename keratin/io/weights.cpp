@@ -26,11 +26,21 @@ std::string group_in(const WeightSource& source, const SavedObject& object) {
   return other.empty() ? group : other;
 }
 
+// How many variables an object has in the file. Tensors that its layer keeps beside them are not
+// counted.
+size_t count_of(const WeightSource& source, const std::string& group, const SavedObject& object) {
+  size_t count = source.count(group);
+  if (object.layer == nullptr) return count;
+  for (const auto& [name, tensor] : object.layer->expected_assets().tensors)
+    if (source.has(group, name)) --count;
+  return count;
+}
+
 // True if the file has as many variables as the object. Errors of the file are reported later.
 bool is_there(const WeightSource& source, const SavedObject& object) {
   try {
     return object.variables.empty() ||
-           source.count(group_in(source, object)) == object.variables.size();
+           count_of(source, group_in(source, object), object) == object.variables.size();
   } catch (const UserError&) {
     return false;
   }
@@ -52,7 +62,7 @@ std::vector<Assignment> values_of(const WeightSource& source, const SavedObject&
   std::vector<Assignment> out;
   if (object.variables.empty()) return out;
   const std::string group = group_in(source, object);
-  const size_t count = source.count(group);
+  const size_t count = count_of(source, group, object);
   if (count == 0 && object.is_activation) return out;
   // An optimizer before its first step has only the number of steps and the learning rate.
   const bool unused = object.is_optimizer && count == 2 && object.variables.size() > count &&
@@ -114,6 +124,25 @@ void read_weights(const WeightSource& source, const std::vector<SavedObject>& ob
     fail(where, ": A total of ", failures.size(),
          " objects could not be loaded. The first: ", failures.front());
   assign(all);
+}
+
+void read_own_tensors(const WeightSource& source, const std::vector<SavedObject>& objects,
+                      const std::string& where) {
+  for (const SavedObject& object : objects) {
+    if (object.layer == nullptr) continue;
+    LayerAssets assets = object.layer->expected_assets();
+    assets.files.clear();
+    const std::string group = group_in(source, object);
+    const auto is_in_file = [&](const auto& item) { return source.has(group, item.first); };
+    if (std::none_of(assets.tensors.begin(), assets.tensors.end(), is_in_file)) continue;
+    for (auto& [name, tensor] : assets.tensors) {
+      require(source.has(group, name), where, ": there is no '", name, "' in '", group,
+              "' for layer '", object.name, "'");
+      tensor = source.read(group, name);
+    }
+    // As variables are, they are given to the layers of the model.
+    const_cast<Layer&>(*object.layer).load_assets(assets);
+  }
 }
 
 void check_dtype(const Variable& variable, DType stored) {

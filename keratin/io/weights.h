@@ -43,4 +43,9 @@ std::vector<SavedObject> objects_in(const WeightSource& source, const Layer& mod
 void read_weights(const WeightSource& source, const std::vector<SavedObject>& objects,
                   const std::string& where, const ReadOptions& options = {});
 
+// Gives layers the tensors that they keep beside their weights, see LayerAssets. Files of weights
+// alone may lack all those of a layer; then it stays as it is.
+void read_own_tensors(const WeightSource& source, const std::vector<SavedObject>& objects,
+                      const std::string& where);
+
 }  // namespace keratin::io

@@ -136,8 +136,9 @@ void read_weights_file(const std::filesystem::path& path, const Layer& model,
     // A model that was never trained has no optimizer state in its file.
     const bool both = optimizer != nullptr && source.count("optimizer/vars") > 0;
     if (both) optimizer->build(model.trainable_weights());
-    read_weights(source, objects_in(source, model, both ? optimizer : nullptr), path.string(),
-                 options);
+    const auto objects = objects_in(source, model, both ? optimizer : nullptr);
+    read_weights(source, objects, path.string(), options);
+    read_own_tensors(source, objects, path.string());
   };
   if (format == Format::h5)
     read(H5Weights(files::map_file(path)));
