@@ -3,6 +3,7 @@
 #include <keratin/keratin.h>
 
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
 #include "example.h"
@@ -32,6 +33,18 @@ class ScaleLayer final : public LayerOf<ScaleLayer, ScaleConfig> {
 };
 using Scale = Shared<ScaleLayer>;
 
+// A loss is a struct, or any function of truth and prediction, with one number per sample.
+struct PseudoHuber {
+  double delta = 1;
+
+  LossTerms call(Value y_true, Value y_pred) const {
+    const Value far = (y_true - y_pred) / delta;
+    return ops::mean(ops::sqrt(ops::square(far) + 1.0) - 1.0, {-1});
+  }
+  static constexpr std::string_view keras_name = "PseudoHuber";
+  static constexpr auto fields = field_list(field("delta", &PseudoHuber::delta));
+};
+
 // Counts epochs until the loss is small.
 class Patience final : public Callback {
  public:
@@ -43,19 +56,18 @@ class Patience final : public Callback {
 };
 
 int main() {
+  // Files have the names "lesson>Scale" and so on, as after Keras's register_keras_serializable.
+  register_serializable<ScaleLayer>("lesson");
+  register_serializable<PseudoHuber>("lesson");
   set_random_seed(1);
   const auto in = Input({.shape = {3}, .name = "in"});
   Model model({.inputs = in, .outputs = Scale({.start = 0.5})(in)});
 
-  // A loss is any function of truth and prediction that gives one number per sample.
-  const auto pseudo_huber = [](Value y_true, Value y_pred) {
-    return ops::mean(ops::sqrt(ops::square(y_true - y_pred) + 1.0) - 1.0, {-1});
-  };
   const auto largest_error = [](Value y_true, Value y_pred) {
     return ops::max(ops::abs(y_true - y_pred), {-1});
   };
   model.compile({.optimizer = SGD({.learning_rate = 0.5}),
-                 .loss = Loss(pseudo_huber, {.name = "pseudo_huber"}),
+                 .loss = PseudoHuber{},
                  .metrics = {Metric(largest_error, {.name = "largest_error"})}});
 
   Tensor x(DType::f32, {64, 3}), y(DType::f32, {64, 3});
@@ -70,4 +82,11 @@ int main() {
   std::cout << "scales " << scale << '\n';
   for (int64_t i = 0; i < 3; ++i)
     require(std::abs(scale.at(i) - static_cast<double>(i + 1)) < 0.1, "the scales should be found");
+
+  // The file opens with them, ready to go on training.
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "lesson_4.keras";
+  model.save(file);
+  const Model again = load_model(file, {.custom_objects = {{"largest_error", largest_error}}});
+  std::filesystem::remove(file);
+  require(again.get_weights()[0] == scale, "the scales should be in the file");
 }

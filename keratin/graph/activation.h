@@ -21,6 +21,8 @@ using LayerPtr = std::shared_ptr<Layer>;
 class KERATIN_API Activation {
  public:
   using Function = std::function<Value(Value)>;
+  using CustomKind = Activation;
+  using CustomFunction = Function;
 
   Activation() : Activation("linear") {}
   Activation(const char* name) : Activation(std::string(name)) {}  // NOLINT
@@ -30,7 +32,7 @@ class KERATIN_API Activation {
   requires(std::convertible_to<const L&, LayerPtr> && !std::same_as<L, std::nullptr_t>)
       Activation(const L& layer)  // NOLINT(google-explicit-constructor)
       : Activation(static_cast<LayerPtr>(layer), 0) {}
-  // A callable. Files know it by the name, to which LoadOptions::activations binds it again.
+  // A callable. Files know it by the name, to which LoadOptions binds it again.
   Activation(std::string name, Function function);
 
   Value operator()(Value x) const;  // an error for a layer, which is called within another call

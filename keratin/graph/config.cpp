@@ -29,6 +29,7 @@ LayerPtr detail::copy_of(const LayerPtr& layer) {
   const auto found = copies->find(layer.get());
   if (found != copies->end()) return found->second;
   LayerPtr copy = layer->fresh_copy();
+  if (layer->saved_class()) copy->set_saved_class(*layer->saved_class());
   copies->emplace(layer.get(), copy);
   return copy;
 }
@@ -95,11 +96,23 @@ Json portable_config(const Layer& layer) {
 
 }  // namespace
 
+SavedClass detail::saved_class_of(const Layer& layer) {
+  if (layer.saved_class()) return *layer.saved_class();
+  SavedClass names{std::string(layer.class_name()), std::string(layer.module()),
+                   std::string(layer.registered_name())};
+  const std::string registered = registered_class(typeid(layer));
+  if (registered.empty() || !names.registered_name.empty()) return names;
+  names.module = registered.substr(0, registered.rfind('>'));
+  names.registered_name = registered;
+  return names;
+}
+
 Json serialize_layer(const Layer& layer) {
   if (const auto other = detail::saved_form(layer)) return serialize_layer(*other);
-  const std::string_view registered = layer.registered_name();
-  Json json = Json::Object{{"module", layer.module()},
-                           {"class_name", layer.class_name()},
+  const SavedClass names = detail::saved_class_of(layer);
+  const std::string& registered = names.registered_name;
+  Json json = Json::Object{{"module", names.module.empty() ? Json() : Json(names.module)},
+                           {"class_name", names.class_name},
                            {"config", portable_config(layer)},
                            {"registered_name", registered.empty() ? Json() : Json(registered)}};
   if (layer.built() && !layer.built_with().empty()) json["build_config"] = build_config(layer);

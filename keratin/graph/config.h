@@ -41,6 +41,25 @@ constexpr std::array<std::string_view, sizeof...(Name)> arguments_of_call(Name..
   return {names...};
 }
 
+namespace detail {
+
+template <class T>
+requires std::derived_from<T, Layer>
+struct CustomClass<T> {
+  static constexpr std::string_view name_of() {
+    if constexpr (requires { T::ConfigType::keras_name; })
+      return T::ConfigType::keras_name;
+    else
+      return T::keras_name;
+  }
+  static constexpr std::string_view name = name_of();
+  static LayerPtr from_config(const Json& config, const ConfigContext& context) {
+    return T::from_config(config, context);
+  }
+};
+
+}  // namespace detail
+
 template <class Derived, class Config, class Base = Layer>
 class KERATIN_API LayerOf : public Base {
  public:

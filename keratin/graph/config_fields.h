@@ -8,7 +8,7 @@
 #include "keratin/base/export.h"
 #include "keratin/base/fields.h"
 #include "keratin/base/warning.h"
-#include "keratin/graph/custom_parts.h"
+#include "keratin/graph/custom_objects.h"
 #include "keratin/graph/layer.h"
 
 // Between structs with field lists and Keras's JSON: layers, losses, metrics, optimizers and
@@ -23,8 +23,6 @@ struct ConfigContext {
   Dialect dialect = Dialect::keras3;
   // True for the envelope of a layer that can be made.
   std::function<bool(const Json&)> names_layer = {};
-  // What names of activations, initializers, regularizers and constraints are bound to.
-  const CustomParts* parts = nullptr;
   // Called with a class and a key that its config does not have.
   std::function<void(std::string_view who, std::string_view key)> unknown_key =
       detail::warn_of_unknown_key;
@@ -76,6 +74,9 @@ class KERATIN_API Numbers {
 KERATIN_API Json serialize_layer(const Layer& layer);
 namespace detail {
 
+// The names under which files have the class of a layer: those of its file, those that are
+// registered, or its own.
+KERATIN_API SavedClass saved_class_of(const Layer& layer);
 // The copy of a layer: a new one, or the one that the outermost CopyScope has made already.
 KERATIN_API LayerPtr copy_of(const LayerPtr& layer);
 

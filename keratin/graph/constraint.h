@@ -17,11 +17,13 @@ struct Named;
 class KERATIN_API Constraint {
  public:
   using Function = std::function<Value(Value)>;
+  using CustomKind = Constraint;
+  using CustomFunction = Function;
 
   Constraint() = default;
   Constraint(const char* name);  // NOLINT
   Constraint(Named named);       // NOLINT
-  // A callable. Files know it by the name, to which LoadOptions::constraints binds it again.
+  // A callable. Files know it by the name, to which LoadOptions binds it again.
   Constraint(std::string name, Function function);
 
   explicit operator bool() const { return static_cast<bool>(recipe_); }

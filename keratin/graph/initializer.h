@@ -17,12 +17,14 @@ struct Named;
 class KERATIN_API Initializer {
  public:
   using Function = std::function<Tensor(const Shape&, DType, uint64_t seed)>;
+  using CustomKind = Initializer;
+  using CustomFunction = Function;
 
   Initializer(const char* name) : Initializer(Json(name)) {}         // NOLINT
   Initializer(const std::string& name) : Initializer(Json(name)) {}  // NOLINT
   Initializer(Named named);                                          // NOLINT
   explicit Initializer(const Json& json);
-  // A callable. Files know it by the name, to which LoadOptions::initializers binds it again.
+  // A callable. Files know it by the name, to which LoadOptions binds it again.
   Initializer(std::string name, Function function);
   explicit Initializer(Function function);  // by the name "custom_initializer", with a warning
 

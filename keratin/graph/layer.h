@@ -29,6 +29,13 @@ struct LayerAssets {
   std::map<std::string, std::string> files = {};
 };
 
+// The names under which files have a layer's class.
+struct SavedClass {
+  std::string class_name = {};
+  std::string module = {};
+  std::string registered_name = {};
+};
+
 // What can be a positional argument.
 template <class T>
 concept Positional = std::convertible_to<const T&, Symbols> && !std::same_as<T, Keywords>;
@@ -46,6 +53,9 @@ class KERATIN_API Layer : public LayerState, public std::enable_shared_from_this
   // Where Python finds the class, and the name it is registered under ("" if it is public there).
   virtual std::string_view module() const { return "keras.layers"; }
   virtual std::string_view registered_name() const { return ""; }
+  // The names that files have instead of these three: those of the file that the layer is from.
+  const std::optional<SavedClass>& saved_class() const { return saved_class_; }
+  void set_saved_class(SavedClass names) { saved_class_ = std::move(names); }
 
   // Keras's config: name, trainable, dtype and the layer's own.
   virtual Json get_config() const;
@@ -121,6 +131,7 @@ class KERATIN_API Layer : public LayerState, public std::enable_shared_from_this
   std::optional<size_t> min_masks_;
   Shapes built_with_;
   std::string path_;
+  std::optional<SavedClass> saved_class_;
   size_t call_count_ = 0;
   std::vector<std::weak_ptr<const CallNode>> nodes_;
 };

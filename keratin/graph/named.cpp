@@ -1,5 +1,6 @@
 #include "keratin/graph/named.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/custom_objects.h"
 
 #include <cctype>
 
@@ -36,7 +37,7 @@ std::string lower_case(std::string_view name) {
 Json function_json(const std::string& name) {
   return Json::Object{{"module", "builtins"},
                       {"class_name", "function"},
-                      {"config", name},
+                      {"config", detail::registered_function(name)},
                       {"registered_name", "function"}};
 }
 

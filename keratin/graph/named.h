@@ -15,7 +15,8 @@ KERATIN_API std::string snake_case(std::string_view class_name);
 // "GlorotUniform" to "glorotuniform".
 std::string lower_case(std::string_view name);
 
-// Keras's envelope of a function that must be bound when the file is opened.
+// Keras's envelope of a function that must be bound when the file is opened. If the function is
+// registered, it has the name with the package.
 KERATIN_API Json function_json(const std::string& name);
 
 // An object that Keras describes by its class and a config: {"class_name": …, "config": …}.

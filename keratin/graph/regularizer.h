@@ -17,11 +17,13 @@ struct Named;
 class KERATIN_API Regularizer {
  public:
   using Function = std::function<Value(Value)>;
+  using CustomKind = Regularizer;
+  using CustomFunction = Function;
 
   Regularizer() = default;
   Regularizer(const char* name);  // NOLINT
   Regularizer(Named named);       // NOLINT
-  // A callable. Files know it by the name, to which LoadOptions::regularizers binds it again.
+  // A callable. Files know it by the name, to which LoadOptions binds it again.
   Regularizer(std::string name, Function function);
 
   explicit operator bool() const { return static_cast<bool>(recipe_); }

@@ -1,5 +1,6 @@
 #include "keratin/io/compile_config.h"
 #include "keratin/base/text.h"
+#include "keratin/graph/custom_objects.h"
 #include "keratin/graph/named.h"
 #include "keratin/train/callback.h"
 
@@ -14,6 +15,7 @@ Json written(const T& object) {
   try {
     return object.to_json();
   } catch (const UserError&) {
+    detail::warn_of_function("function", object.name());
     return function_json(object.name());
   }
 }
@@ -36,40 +38,23 @@ Json written(const Metrics& metrics) {
   return metrics.flat().empty() ? written(metrics.lists()) : written(metrics.flat());
 }
 
-// The name in the file: "my_loss", or the function or class in an envelope; for Keras's wrappers,
-// the wrapped function.
-std::string name_in(const Json& json) {
-  if (json.is_string()) return json.as_string();
-  const Named named = Named::from_json(json);
-  const bool wraps =
-      named.class_name == "MeanMetricWrapper" || named.class_name == "LossFunctionWrapper";
-  if (const Json* function = wraps ? named.config.find("fn") : nullptr;
-      function != nullptr && !function->is_null())
-    return name_in(*function);
-  return named.class_name == "function" && named.config.is_string() ? named.config.as_string()
-                                                                    : named.class_name;
-}
-
 // Tells the user how to pass a loss or metric for one that a file names.
-std::string remedy(std::string_view list, std::string_view kind, const std::string& name) {
+std::string remedy(std::string_view kind, const std::string& name) {
   return text(
-      ". If it is yours, say in C++ what it computes, such as load_model(path, {.training = {.",
-      list, " = {{\"", name, "\", ", kind,
-      "([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred); })}}}}); "
+      ". If it is yours, say in C++ what it computes, such as load_model(path, {.custom_objects = "
+      "{{\"",
+      name, "\", ", kind,
+      "([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred); })}}}); "
       "load_model(path, {.compile = false}) leaves training out");
 }
 
 template <class T>
-T one_of(const Json& json, const std::map<std::string, T, std::less<>>& custom,
-         std::string_view list, std::string_view kind) {
-  if (json.is_null()) return T::from_json(json);
-  const std::string name = name_in(json);
-  if (const auto found = custom.find(name); found != custom.end()) return found->second;
+T one_of(const Json& json, std::string_view kind) {
   try {
     return T::from_json(json);
   } catch (const UserError& error) {
     if (!std::string_view(error.what()).starts_with("Could not interpret")) throw;
-    fail(error.what(), remedy(list, kind, name));
+    fail(error.what(), remedy(kind, detail::name_in_json(json)));
   }
 }
 
@@ -105,24 +90,21 @@ PerOutput<T> per_output(const Json& json, const Read& read) {
   return by_name;
 }
 
-// The user's optimizer of that name, or Keras's.
-Optimizer optimizer_from(const Json& json, const CustomTraining& custom) {
-  const std::string name = name_in(json);
-  const Json* registered = json.is_object() ? json.find("registered_name") : nullptr;
-  for (const std::string& known :
-       {registered != nullptr && registered->is_string() ? registered->as_string() : name, name,
-        name.substr(name.rfind('>') + 1)})
-    if (const auto found = custom.optimizers.find(known); found != custom.optimizers.end()) {
-      const Json* config = json.is_object() ? json.find("config") : nullptr;
-      return found->second(config == nullptr ? Json::object() : *config);
-    }
-  return Optimizer::from_json(json);
+// An unknown optimizer may be the user's, or have a schedule that is.
+Optimizer optimizer_from(const Json& json) {
+  try {
+    return Optimizer::from_json(json);
+  } catch (const UserError& error) {
+    if (std::string_view(error.what()).find("Could not interpret") == std::string_view::npos) throw;
+    fail(error.what(),
+         ". If it is yours, register its class: register_serializable<YourClass>(\"package\"), or "
+         "load_model(path, {.custom_objects = {{\"name\", CustomObject::of<YourClass>()}}}); "
+         "load_model(path, {.compile = false}) leaves training out");
+  }
 }
 
-Metrics metrics_from(const Json& json, const CustomTraining& custom) {
-  const auto one = [&](const Json& item) {
-    return one_of(item, custom.metrics, "metrics", "Metric");
-  };
+Metrics metrics_from(const Json& json) {
+  const auto one = [](const Json& item) { return one_of<Metric>(item, "Metric"); };
   const auto list = [&](const Json& item) {
     Metrics::List metrics;
     if (item.is_null()) return metrics;
@@ -160,19 +142,19 @@ Json compile_config(const CompileOptions& options) {
                       {"jit_compile", "auto"}};
 }
 
-CompileOptions training_options(const Json& config, const CustomTraining& custom) {
+CompileOptions training_options(const Json& config) {
   const auto at = [&](std::string_view key) {
     const Json* found = config.find(key);
     return found == nullptr ? Json() : *found;
   };
   CompileOptions options;
-  if (!at("optimizer").is_null()) options.optimizer = optimizer_from(at("optimizer"), custom);
-  options.loss = per_output<Loss>(
-      at("loss"), [&](const Json& j) { return one_of(j, custom.losses, "losses", "Loss"); });
+  if (!at("optimizer").is_null()) options.optimizer = optimizer_from(at("optimizer"));
+  options.loss =
+      per_output<Loss>(at("loss"), [](const Json& j) { return one_of<Loss>(j, "Loss"); });
   options.loss_weights =
       per_output<double>(at("loss_weights"), [](const Json& j) { return j.as_double(); });
-  options.metrics = metrics_from(at("metrics"), custom);
-  options.weighted_metrics = metrics_from(at("weighted_metrics"), custom);
+  options.metrics = metrics_from(at("metrics"));
+  options.weighted_metrics = metrics_from(at("weighted_metrics"));
   if (!at("steps_per_execution").is_null())
     options.steps_per_execution = at("steps_per_execution").as_int();
   return options;

@@ -11,7 +11,8 @@ namespace io {
 // Keras's `compile_config`: how a model is trained. A loss or metric that is a C++ function is
 // written by its name.
 KERATIN_API Json compile_config(const CompileOptions& options);
-KERATIN_API CompileOptions training_options(const Json& config, const CustomTraining& custom = {});
+// The user's own objects are those of CustomObjectScope and register_serializable.
+KERATIN_API CompileOptions training_options(const Json& config);
 
 }  // namespace io
 }  // namespace keratin

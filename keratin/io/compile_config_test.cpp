@@ -50,19 +50,18 @@ TEST(CompileConfig, ReadsNestedLists) {
 
 // The user's optimizer is made from its config.
 TEST(CompileConfig, BindsOptimizers) {
-  const CustomTraining custom{
-      .optimizers = {{"mine>Slow", [](const Json& config) -> Optimizer {
-                        return SGD({.learning_rate = config.at("speed").as_double()});
-                      }}}};
+  const CustomObjectScope scope({{"mine>Slow", [](const Json& config) -> Optimizer {
+                                    return SGD({.learning_rate = config.at("speed").as_double()});
+                                  }}});
   const CompileOptions options = training_options(
       Json::parse(R"({"optimizer": {"class_name": "Slow", "config": {"speed": 0.25},
-                      "registered_name": "mine>Slow"}})"),
-      custom);
+                      "registered_name": "mine>Slow"}})"));
   EXPECT_EQ(options.optimizer->learning_rate(), 0.25);
 }
 
-CompileOptions training_of(const std::string& json, const CustomTraining& custom = {}) {
-  return training_options(Json::parse(json), custom);
+CompileOptions training_of(const std::string& json, const CustomObjects& custom = {}) {
+  const CustomObjectScope scope(custom);
+  return training_options(Json::parse(json));
 }
 
 std::string error_of(const std::string& json) {
@@ -76,9 +75,9 @@ std::string error_of(const std::string& json) {
 
 // What the message says compiles: see below.
 const std::string metric_remedy =
-    R"(. If it is yours, say in C++ what it computes, such as load_model(path, {.training = {.metrics)"
+    R"(. If it is yours, say in C++ what it computes, such as load_model(path, {.custom_objects)"
     R"( = {{"shine", Metric([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred);)"
-    R"( })}}}}); load_model(path, {.compile = false}) leaves training out)";
+    R"( })}}}); load_model(path, {.compile = false}) leaves training out)";
 
 // The file may have a name, a function, or Keras 2's wrapper around one.
 constexpr const char* shines[] = {
@@ -95,26 +94,24 @@ TEST(CompileConfig, NamesAMetricInErrors) {
 }
 
 TEST(CompileConfig, FindsACustomMetricByItsFunction) {
-  const LoadOptions options = {
-      .training = {.metrics = {{"shine", Metric([](Value y_true, Value y_pred) {
-                                  return ops::square(y_true - y_pred);
-                                })}}}};
+  const LoadOptions options = {.custom_objects = {{"shine", Metric([](Value y_true, Value y_pred) {
+                                                     return ops::square(y_true - y_pred);
+                                                   })}}};
   for (const char* json : shines)
-    EXPECT_EQ(training_of(json, options.training).metrics.flat().size(), 1U);
+    EXPECT_EQ(training_of(json, options.custom_objects).metrics.flat().size(), 1U);
 }
 
 TEST(CompileConfig, NamesALossInErrors) {
   const std::string said = error_of(R"({"loss": "shine"})");
   EXPECT_TRUE(
       said.starts_with("Could not interpret loss identifier: shine. If it is yours, say in "
-                       "C++ what it computes, such as load_model(path, {.training = "
-                       "{.losses = {{\"shine\", Loss([](Value y_true, Value y_pred)"))
+                       "C++ what it computes, such as load_model(path, {.custom_objects = "
+                       "{{\"shine\", Loss([](Value y_true, Value y_pred)"))
       << said;
-  const LoadOptions options = {
-      .training = {.losses = {{"shine", Loss([](Value y_true, Value y_pred) {
-                                 return ops::square(y_true - y_pred);
-                               })}}}};
-  EXPECT_TRUE(training_of(R"({"loss": "shine"})", options.training).loss.one().has_value());
+  const LoadOptions options = {.custom_objects = {{"shine", Loss([](Value y_true, Value y_pred) {
+                                                     return ops::square(y_true - y_pred);
+                                                   })}}};
+  EXPECT_TRUE(training_of(R"({"loss": "shine"})", options.custom_objects).loss.one().has_value());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_layers.h"
 #include "keratin/io/keras2_optimizer.h"
+#include "keratin/io/user_layers.h"
 #include "keratin/io/weights_h5.h"
 #include "keratin/optimizers/wrappers.h"
 #include "keratin/train/callback.h"
@@ -95,18 +96,31 @@ std::string function_name(const Json& config) {
   return name.substr(name.find('>') + 1);
 }
 
+// The custom object that is the function of a Lambda; null if there is none.
+LambdaFunction custom_function(const Json& config) {
+  LambdaFunction found;
+  if (const Json* function = config.find("function"))
+    detail::find_custom(*function, [&](const CustomObject& object) {
+      if (object.function() != nullptr) found = lambda_function(*object.function());
+      return found != nullptr;
+    });
+  return found;
+}
+
 // Makes a Lambda from its config, and binds the caller's function to it.
 LayerPtr bound_lambda(const Json& config, const ConfigContext& context,
                       const LoadOptions& options) {
   const LayerPtr layer = LambdaLayer::from_config(config, context);
   auto found = options.lambdas.find(layer->name());
   if (found == options.lambdas.end()) found = options.lambdas.find(function_name(config));
+  LambdaFunction function =
+      found != options.lambdas.end() ? found->second : custom_function(config);
   require(
-      found != options.lambdas.end(), "Lambda layer '", layer->name(),
+      function != nullptr, "Lambda layer '", layer->name(),
       "' holds a Python function, which is never run here. Say in C++ what it computes, such as "
       "load_model(path, {.lambdas = {{\"",
       layer->name(), "\", lambda_function([](Value x) { return x * 2.0; })}}})");
-  static_cast<LambdaLayer&>(*layer).bind(found->second);
+  static_cast<LambdaLayer&>(*layer).bind(std::move(function));
   return layer;
 }
 
@@ -173,6 +187,11 @@ class State {
                         members_.name());
   }
 
+  // What layers keep beside their weights, but for their files.
+  void read_tensors(const Layer& model) const {
+    read_own_tensors(weights_, objects_in(weights_, model, nullptr), members_.name());
+  }
+
   // Vocabularies and what else layers keep beside their weights. As in Keras, a file without assets
   // leaves layers as they are.
   void read_assets(const Layer& model) const {
@@ -206,13 +225,11 @@ Dialect dialect_of_version(const std::string& version) {
 }
 
 LayerPtr model_from(const Json& config, const LoadOptions& options, Dialect dialect) {
-  CustomLayers layers = options.layers;
-  layers.try_emplace("Lambda", [&](const Json& json, const ConfigContext& context) {
+  CustomObjects objects = options.custom_objects;
+  objects.try_emplace("Lambda", [&](const Json& json, const ConfigContext& context) {
     return bound_lambda(json, context, options);
   });
-  const CustomParts parts{options.activations, options.initializers, options.regularizers,
-                          options.constraints};
-  LayerPtr layer = layer_from_json(config, layers, dialect, parts);
+  LayerPtr layer = layer_from_json(config, objects, dialect);
   build_as_saved(*layer, config);
   return layer;
 }
@@ -231,7 +248,8 @@ SavedModel read_members(const Members& members, const LoadOptions& options) {
   OptimizerState* optimizer = nullptr;
   if (options.compile && compiled != nullptr && compiled->is_object() &&
       !compiled->as_object().empty()) {
-    saved.training = training_options(*compiled, options.training);
+    const CustomObjectScope scope(options.custom_objects);
+    saved.training = training_options(*compiled);
     if (state.scales_loss())
       saved.training->optimizer = detail::with_scaled_loss(saved.training->optimizer);
     optimizer = &*saved.training->optimizer;
@@ -254,7 +272,9 @@ SavedModel read_keras(const files::FileView& file, const LoadOptions& options) {
 void read_keras_weights(const std::filesystem::path& path, const Layer& model,
                         OptimizerState* optimizer, const ReadOptions& options) {
   const Members members(path);
-  State(members).read(model, optimizer, dialect_of(members), options);
+  const State state(members);
+  state.read(model, optimizer, dialect_of(members), options);
+  state.read_tensors(model);
 }
 
 void write_keras(const std::filesystem::path& path, const Layer& model, const Trainer* trainer) {
@@ -264,7 +284,7 @@ void write_keras(const std::filesystem::path& path, const Layer& model, const Tr
 
 void write_keras(files::OutputFile& file, const Layer& given, const Trainer* trainer) {
   const Layer& model = detail::saved_model(given);
-  Json config = serialize_layer(model);
+  Json config = with_user_layers(serialize_layer(model));
   warn_of_keras2_layers(config);
   if (trainer != nullptr) config["compile_config"] = compile_config(trainer->options());
   const OptimizerState* optimizer =

@@ -233,10 +233,11 @@ Json json_of(const hdf5::Group& root, const std::string& attribute, const std::s
 }
 
 // Legacy files have the optimizer under another key.
-CompileOptions training_of(const Json& config, const CustomTraining& custom) {
+CompileOptions training_of(const Json& config, const CustomObjects& custom) {
+  const CustomObjectScope scope(custom);
   Json renamed = config;
   if (const Json* optimizer = config.find("optimizer_config")) renamed["optimizer"] = *optimizer;
-  return training_options(renamed, custom);
+  return training_options(renamed);
 }
 
 // Sets how slots of an older layout are converted.
@@ -321,7 +322,7 @@ SavedModel read_legacy(const files::FileView& file, const LoadOptions& options) 
     if (written_by == Dialect::keras2)
       training = with_cosine_similarity(from_keras2(for_losses_inside(training, stored)), version,
                                         *saved.layer);
-    saved.training = training_of(training, options.training);
+    saved.training = training_of(training, options.custom_objects);
     read_optimizer(root, *saved.layer, *saved.training->optimizer, written_by, where);
   }
   return saved;

@@ -8,6 +8,7 @@
 #include "keratin/io/compile_config.h"
 #include "keratin/io/keras2_layers.h"
 #include "keratin/io/legacy_h5.h"
+#include "keratin/io/user_layers.h"
 
 namespace keratin::io {
 namespace {
@@ -46,8 +47,12 @@ void write_layers(hdf5::NewGroup& group, const Layer& model) {
   write_variables(group.group("top_level_model_weights"), model.own_weights());
 }
 
+// A class of a package has its registered name, as Keras writes it here.
 Json class_and_config(const Json& envelope) {
-  return Json::Object{{"class_name", envelope.at("class_name")}, {"config", envelope.at("config")}};
+  const Json& name = envelope.at("registered_name");
+  const bool of_package = name.is_string() && name.as_string().find('>') != std::string::npos;
+  return Json::Object{{"class_name", of_package ? name : envelope.at("class_name")},
+                      {"config", envelope.at("config")}};
 }
 
 // Losses by their full names: Keras cannot read "mse" from an .h5.
@@ -91,7 +96,7 @@ void write_legacy(files::OutputFile& file, const Layer& given, const Trainer* tr
   root.attribute("backend", backend);
   // Keras leaves out the modules of layers, and then cannot read operations between layers. With
   // modules it can, so they are written.
-  const Json config = class_and_config(serialize_layer(model));
+  const Json config = class_and_config(with_user_layers(serialize_layer(model)));
   warn_of_keras2_layers(config);
   root.attribute("model_config", config.dump());
   write_layers(root.group("model_weights"), model);

@@ -17,8 +17,8 @@ std::string joined(const std::string& path, const std::string& name) {
 
 // The Python name of a layer's class, which paths in files use. Keras exports one class by another
 // name.
-std::string_view python_class(const Layer& layer) {
-  const std::string_view name = layer.class_name();
+std::string python_class(const Layer& layer) {
+  const std::string name = detail::saved_class_of(layer).class_name;
   return name == "GroupQueryAttention" ? "GroupedQueryAttention" : name;
 }
 

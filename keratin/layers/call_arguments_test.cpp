@@ -188,7 +188,7 @@ TEST(Activations, AreReadAsFunctionsOrLayers) {
   EXPECT_EQ(old.at("config").at("negative_slope"), Json(0.25));
   expect_user_error([&] { activation_of("\"nonsense\""); },
                     {"Dense: config key 'activation': ", "nonsense",
-                     "load_model(path, {.activations = {{\"nonsense\", [](Value x) { return x; "
+                     "load_model(path, {.custom_objects = {{\"nonsense\", [](Value x) { return x; "
                      "}}}})"});
 }
 

@@ -29,7 +29,7 @@ TEST(MissingLayers, AreNotTakenForCustomLayers) {
       expect_message(envelope(name, module),
                      "Layer 'it' is of the class '" + name +
                          "' of Keras, which Keratin does not have yet. A layer of yours can take "
-                         "its place: load_model(path, {.layers = {{\"" +
+                         "its place: load_model(path, {.custom_objects = {{\"" +
                          name + "\", YourLayer::from_config}}}).");
 }
 
@@ -37,7 +37,7 @@ TEST(MissingLayers, OfOtherPackagesAreTakenForCustomLayers) {
   expect_message(
       envelope("JaxLayer", "mine.layers"),
       "Could not find the class 'JaxLayer' of module 'mine.layers' for layer 'it'. If it "
-      "is a layer of yours, register it: load_model(path, {.layers = {{\"JaxLayer\", "
+      "is a layer of yours, register it: load_model(path, {.custom_objects = {{\"JaxLayer\", "
       "YourLayer::from_config}}}).");
 }
 
@@ -50,7 +50,7 @@ TEST(MissingLayers, AreMissing) {
 }
 
 TEST(MissingLayers, CanBeReplacedByCustomLayers) {
-  const CustomLayers mine = {
+  const CustomObjects mine = {
       {"TFSMLayer", [](const Json& config, const ConfigContext& context) {
          return context.make_layer(Json::Object{{"class_name", "Identity"}, {"config", config}});
        }}};

@@ -274,18 +274,79 @@ bool is_of_keras(const Json& envelope) {
   return (keras || module.empty()) && registered.find('>') == registered.npos;
 }
 
-// The user's class that an envelope names; null if there is none. In .h5 files the class name is
-// the registered name, "package>Class".
-const CustomLayers::mapped_type* find_custom(const Json& envelope, const CustomLayers& custom) {
-  const std::string& name = envelope.at("class_name").as_string();
-  for (const std::string& theirs :
-       {text_under(envelope, "registered_name"), name, name.substr(name.rfind('>') + 1)})
-    if (const auto found = custom.find(theirs); found != custom.end()) return &found->second;
-  return nullptr;
-}
-
 MakeLayer find_class(const Json& envelope) {
   return is_of_keras(envelope) ? find_known(envelope.at("class_name").as_string()) : nullptr;
+}
+
+// True if a layer of the user's may take this one's place. Those of Keras that may hold Python
+// functions are among them.
+bool may_be_custom(const Json& envelope) {
+  const std::string& name = envelope.at("class_name").as_string();
+  return find_class(envelope) == nullptr || name == "Lambda" || name == "TextVectorization";
+}
+
+bool names_custom_layer(const Json& envelope) {
+  bool found = false;
+  if (may_be_custom(envelope))
+    detail::find_custom(
+        envelope, [&](const CustomObject& object) { return found = object.makes<LayerPtr>(); });
+  return found;
+}
+
+// The names that a file has for the class of a layer. An .h5 file has the registered name alone.
+SavedClass names_in(const Json& envelope) {
+  const std::string& name = envelope.at("class_name").as_string();
+  const size_t end = name.rfind('>');
+  if (end != name.npos) return {name.substr(end + 1), name.substr(0, end), name};
+  return {name, text_under(envelope, "module"), text_under(envelope, "registered_name")};
+}
+
+// The layer has the names of its class in the file, if it is of that class or stands for a model.
+void keep_names(Layer& layer, const Json& envelope) {
+  SavedClass names = names_in(envelope);
+  const bool is_model = dynamic_cast<const ModelLayer*>(&layer) != nullptr;
+  if (find_class(envelope) == nullptr && (is_model || layer.class_name() == names.class_name))
+    layer.set_saved_class(std::move(names));
+}
+
+bool has_list(const Json& config, std::string_view key) {
+  const Json* found = config.find(key);
+  return found != nullptr && found->is_array();
+}
+
+// How the model is made whose config a class of the user's has; null if there is none. In Python
+// the class is derived from Model, and its objects are made from inputs and outputs.
+MakeLayer find_model_class(const Json& envelope) {
+  const Json& config = envelope.at("config");
+  if (!config.is_object() || !has_list(config, "layers")) return nullptr;
+  if (config.contains("input_layers") && config.contains("output_layers"))
+    return FunctionalLayer::from_config;
+  return config.contains("build_input_shape") ? SequentialLayer::from_config : nullptr;
+}
+
+LayerPtr model_of_other_class(const Json& envelope, MakeLayer make, const ConfigContext& context) {
+  LayerPtr model = make(envelope.at("config"), context);
+  keep_names(*model, envelope);
+  const std::string& name = envelope.at("class_name").as_string();
+  warn(text("The class '", name, "' of model '", model->name(),
+            "' is not registered; its config is "
+            "that of a ",
+            model->class_name(),
+            " model, so it is opened as one. What the class "
+            "itself defines, such as `call`, `train_step` or `compute_loss`, is not there. It is "
+            "saved as '",
+            name, "' again."));
+  return model;
+}
+
+// The layer of the user's that an envelope names; null if there is none.
+LayerPtr custom_layer(const Json& envelope, const ConfigContext& context) {
+  const auto made = detail::custom_from_json<LayerPtr>(envelope, context);
+  if (!made) return nullptr;
+  require(*made != nullptr, "custom object '", envelope.at("class_name").as_string(),
+          "': expected a layer, got nothing");
+  keep_names(**made, envelope);
+  return *made;
 }
 
 [[noreturn]] void fail_unknown_class(const Json& json) {
@@ -297,26 +358,30 @@ MakeLayer find_class(const Json& envelope) {
   fail("Could not find the class '", name, "'", module.empty() ? "" : " of module '" + module + "'",
        registered.find('>') == registered.npos ? "" : ", registered as '" + registered + "',",
        layer.empty() ? "" : " for layer '" + layer + "'",
-       ". If it is a layer of yours, register it: load_model(path, {.layers = {{\"", name,
+       ". If it is a layer of yours, register it: load_model(path, {.custom_objects = {{\"", name,
        "\", YourLayer::from_config}}}).");
 }
 
 }  // namespace
 
-LayerPtr layer_from_json(const Json& envelope, const CustomLayers& custom, Dialect dialect,
-                         const CustomParts& parts) {
+LayerPtr layer_from_json(const Json& envelope, const CustomObjects& custom, Dialect dialect) {
+  const CustomObjectScope scope(custom);
   ConfigContext context;
   context.dialect = dialect;
-  context.parts = &parts;
   context.names_layer = [&](const Json& json) {
-    return find_custom(json, custom) != nullptr || find_class(json) != nullptr;
+    return names_custom_layer(json) || find_class(json) != nullptr;
   };
   std::string reading;  // the name of the layer whose config is being read
   context.make_layer = [&](const Json& json) -> LayerPtr {
-    if (const auto* make = find_custom(json, custom)) return (*make)(json.at("config"), context);
+    if (may_be_custom(json))
+      if (const LayerPtr made = custom_layer(json, context)) return made;
     if (names_operation(json)) return operation_from_json(json);
     const MakeLayer make = find_class(json);
-    if (make == nullptr) fail_unknown_class(json);
+    if (make == nullptr) {
+      if (const MakeLayer model = find_model_class(json))
+        return model_of_other_class(json, model, context);
+      fail_unknown_class(json);
+    }
     const std::string outer = std::exchange(reading, text_under(json.at("config"), "name"));
     LayerPtr made = make(json.at("config"), context);
     reading = outer;

@@ -10,14 +10,14 @@ namespace {
 
 // .keras files have the registered name beside the class, .h5 files in its place.
 TEST(Registry, FindsClassesOfPackages) {
-  const CustomLayers custom = {{"Mine", IdentityLayer::from_config}};
+  const CustomObjects custom = {{"Mine", IdentityLayer::from_config}};
   const char* const envelopes[] = {
       R"({"class_name": "Mine", "registered_name": "golden>Mine", "config": {"name": "x"}})",
       R"({"class_name": "golden>Mine", "config": {"name": "x"}})",
       R"({"class_name": "Mine", "config": {"name": "x"}})"};
   for (const char* envelope : envelopes)
     EXPECT_EQ(layer_from_json(Json::parse(envelope), custom)->name(), "x") << envelope;
-  const CustomLayers whole = {{"golden>Mine", IdentityLayer::from_config}};
+  const CustomObjects whole = {{"golden>Mine", IdentityLayer::from_config}};
   for (const char* envelope : {envelopes[0], envelopes[1]})
     EXPECT_EQ(layer_from_json(Json::parse(envelope), whole)->name(), "x") << envelope;
 }

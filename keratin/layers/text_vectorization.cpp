@@ -18,7 +18,7 @@ std::string choice(std::string_view argument, const Json& value,
   if (value.is_null()) return {};
   require(value.is_string(), "TextVectorization: `", argument,
           "` is a Python function, which is never run here: ", value,
-          ". A layer of yours can take its place: load_model(path, {.layers = "
+          ". A layer of yours can take its place: load_model(path, {.custom_objects = "
           "{{\"TextVectorization\", YourLayer::from_config}}}).");
   check_choice("TextVectorization", argument, value.as_string(), allowed);
   return value.as_string();

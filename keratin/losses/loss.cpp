@@ -30,8 +30,10 @@ Value reduce_as_keras3(Value values, const std::optional<Value>& sample_weight,
 
 }  // namespace
 
-Loss::Loss(std::string_view class_name, Json config, Function function, LossOptions options)
+Loss::Loss(std::string_view class_name, Json config, Function function, LossOptions options,
+           std::type_index type)
     : class_name_(class_name),
+      type_(type),
       config_(std::move(config)),
       function_(std::move(function)),
       options_(std::move(options)) {
@@ -83,16 +85,26 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
 
 Json Loss::to_json() const {
   if (!*this) return {};
+  if (!saved_.is_null()) return saved_;
   if (!requested_name_.empty()) return requested_name_;
   require(!class_name_.empty(), "loss '", name(),
           "' is a function of the program: it has no config to be saved");
   Json config = Json::Object{{"name", options_.name}, {"reduction", options_.reduction}};
   for (const auto& [key, value] : config_.as_object()) config[key] = value;
-  return Named{class_name_, std::move(config)}.to_json("keras.losses");
+  return detail::class_json(type_, class_name_, std::move(config), "keras.losses",
+                            is_loss_name(class_name_));
+}
+
+Loss Loss::saved_as(Json json) const {
+  Loss same = *this;
+  same.saved_ = std::move(json);
+  return same;
 }
 
 Loss Loss::from_json(const Json& json) {
   if (json.is_null()) return {};
+  if (!detail::may_be_of_keras(json) || !is_loss_name(detail::name_in_json(json)))
+    if (const auto custom = detail::custom_from_json<Loss>(json, {})) return *custom;
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
   return named.class_name == "function" ? Loss(named.config.as_string()) : loss_by_name(named);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeindex>
 
 #include "keratin/base/export.h"
 #include "keratin/engine/evaluate.h"
@@ -50,8 +51,10 @@ struct LossWeights {
 class KERATIN_API Loss {
  public:
   using Function = std::function<LossTerms(Value y_true, Value y_pred)>;
+  using CustomKind = Loss;
+  using CustomFunction = std::function<Value(Value y_true, Value y_pred)>;
 
-  Loss() = default;
+  Loss() : type_(typeid(void)) {}
   Loss(const char* name) : Loss(std::string(name)) {}  // NOLINT(google-explicit-constructor)
   Loss(const std::string& name);                       // NOLINT(google-explicit-constructor)
   template <LossConfig C>
@@ -59,7 +62,7 @@ class KERATIN_API Loss {
       : Loss(
             C::keras_name, config::write_fields(config),
             [config](Value t, Value p) -> LossTerms { return config.call(t, p); },
-            named(std::move(options), config)) {}
+            named(std::move(options), config), typeid(C)) {}
   template <class F>
   // NOLINTNEXTLINE(google-explicit-constructor)
   requires std::is_invocable_r_v<Value, F, Value, Value> Loss(
@@ -68,6 +71,9 @@ class KERATIN_API Loss {
             "", Json::object(),
             [function](Value t, Value p) -> LossTerms { return function(t, p); },
             std::move(options)) {}
+  // A callable. Files know it by the name, to which LoadOptions binds it again.
+  Loss(std::string name, CustomFunction function)
+      : Loss(std::move(function), LossOptions{.name = std::move(name)}) {}
 
   explicit operator bool() const { return function_ != nullptr; }
   const std::string& name() const { return options_.name; }
@@ -87,11 +93,14 @@ class KERATIN_API Loss {
   // What Keras's `serialize` returns: an envelope, or the name by which the loss was requested. An
   // error for a callable, which has neither.
   Json to_json() const;
+  // The same, written to files as this JSON instead of `to_json`'s.
+  Loss saved_as(Json json) const;
   static Loss from_json(const Json& json);
   bool operator==(const Loss& other) const;
 
  private:
-  Loss(std::string_view class_name, Json config, Function function, LossOptions options);
+  Loss(std::string_view class_name, Json config, Function function, LossOptions options,
+       std::type_index type = typeid(void));
   template <LossConfig C>
   static LossOptions named(LossOptions options, const C& config) {
     if constexpr (requires { config.check(); }) config.check();
@@ -101,10 +110,32 @@ class KERATIN_API Loss {
   }
 
   std::string class_name_;
+  std::type_index type_;  // of the config
   Json config_;
+  Json saved_ = {};
   Function function_;
   LossOptions options_;
   std::string requested_name_;  // "" unless the loss was made by a name
 };
 
+namespace detail {
+
+// Reads the keys of Keras's base class of losses; false for any other key.
+KERATIN_API bool read_loss_option(LossOptions& options, const std::string& key, const Json& value);
+
+template <LossConfig C>
+struct CustomClass<C> {
+  static constexpr std::string_view name = C::keras_name;
+  static Loss from_config(const Json& config) {
+    C loss;
+    LossOptions options;
+    const auto read_other = [&](const std::string& key, const Json& value) {
+      return read_loss_option(options, key, value);
+    };
+    config::read_fields(config, C::keras_name, {}, read_other, loss);
+    return {loss, options};
+  }
+};
+
+}  // namespace detail
 }  // namespace keratin

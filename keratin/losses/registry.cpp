@@ -11,35 +11,9 @@ namespace {
 using Make = Loss (*)(const Json& config);
 using Table = std::map<std::string, Make, std::less<>>;
 
-// Reads the keys of Keras's base class. In Keras 2, "auto" is the default reduction.
-bool read_option(LossOptions& options, const std::string& key, const Json& value) {
-  if (key == "name") {
-    if (!value.is_null()) options.name = value.as_string();
-  } else if (key == "reduction") {
-    options.reduction = value.is_null() ? "none" : value.as_string();
-    if (options.reduction == "auto") options.reduction = LossOptions().reduction;
-  } else if (key == "dtype") {
-    if (value.is_string()) options.dtype = dtype_from_keras(value.as_string(), "loss");
-  } else {
-    return key == "fn";
-  }
-  return true;
-}
-
-template <LossConfig C>
-Loss make(const Json& config) {
-  C loss;
-  LossOptions options;
-  const auto read_other = [&](const std::string& key, const Json& value) {
-    return read_option(options, key, value);
-  };
-  config::read_fields(config, C::keras_name, {}, read_other, loss);
-  return {loss, options};
-}
-
 template <class... C>
 Table table() {
-  return {{std::string(C::keras_name), &make<C>}...};
+  return {{std::string(C::keras_name), &detail::CustomClass<C>::from_config}...};
 }
 
 const Table& classes() {
@@ -96,6 +70,21 @@ Named unwrapped(const Named& wrapper) {
 }
 
 }  // namespace
+
+// In Keras 2, "auto" is the default reduction.
+bool detail::read_loss_option(LossOptions& options, const std::string& key, const Json& value) {
+  if (key == "name") {
+    if (!value.is_null()) options.name = value.as_string();
+  } else if (key == "reduction") {
+    options.reduction = value.is_null() ? "none" : value.as_string();
+    if (options.reduction == "auto") options.reduction = LossOptions().reduction;
+  } else if (key == "dtype") {
+    if (value.is_string()) options.dtype = dtype_from_keras(value.as_string(), "loss");
+  } else {
+    return key == "fn";
+  }
+  return true;
+}
 
 Loss loss_by_name(const Named& named) {
   if (named.class_name == "LossFunctionWrapper") return loss_by_name(unwrapped(named));

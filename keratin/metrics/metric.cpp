@@ -204,15 +204,27 @@ Metric Metric::of_function(Function function, MetricOptions options) {
 }
 
 Json Metric::to_json() const {
+  if (!saved_.is_null()) return saved_;
   if (!requested_name_.empty()) return requested_name_;
   require(!state_->class_name().empty(), "metric '", name(),
           "' is a function of the program: it has no config to be saved");
   Json config = Json::Object{{"name", name()}, {"dtype", keras_name(state_->dtype())}};
   for (const auto& [key, value] : state_->own_config().as_object()) config[key] = value;
-  return Named{std::string(state_->class_name()), std::move(config)}.to_json("keras.metrics");
+  const MetricState& state = *state_;
+  const std::string class_name(state.class_name());
+  return detail::class_json(typeid(state), class_name, std::move(config), "keras.metrics",
+                            is_metric_name(class_name));
+}
+
+Metric Metric::saved_as(Json json) const {
+  Metric same = *this;
+  same.saved_ = std::move(json);
+  return same;
 }
 
 Metric Metric::from_json(const Json& json) {
+  if (!detail::may_be_of_keras(json) || !is_metric_name(detail::name_in_json(json)))
+    if (auto custom = detail::custom_from_json<Metric>(json, {})) return std::move(*custom);
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
   return named.class_name == "function" ? Metric(named.config.as_string()) : metric_by_name(named);

@@ -194,6 +194,8 @@ class KERATIN_API MeanOf final : public MetricOf<MeanOf<Config>, Config, MeanSta
 class KERATIN_API Metric {
  public:
   using Function = std::function<Value(Value y_true, Value y_pred)>;
+  using CustomKind = Metric;
+  using CustomFunction = Function;
 
   Metric(const char* name) : Metric(std::string(name)) {}  // NOLINT(google-explicit-constructor)
   Metric(const std::string& name);                         // NOLINT(google-explicit-constructor)
@@ -204,6 +206,9 @@ class KERATIN_API Metric {
   requires std::is_invocable_r_v<Value, F, Value, Value> Metric(
       F function, MetricOptions options = {.name = "metric"})
       : Metric(of_function(Function(function), std::move(options))) {}
+  // A callable. Files know it by the name, to which LoadOptions binds it again.
+  Metric(std::string name, Function function)
+      : Metric(of_function(std::move(function), MetricOptions{.name = std::move(name)})) {}
 
   const std::string& name() const { return state_->name(); }
   MetricState& state() const { return *state_; }
@@ -236,6 +241,8 @@ class KERATIN_API Metric {
   // What Keras's `serialize` returns: an envelope, or the name by which the metric was requested.
   // An error for a callable, which has neither.
   Json to_json() const;
+  // The same, written to files as this JSON instead of `to_json`'s.
+  Metric saved_as(Json json) const;
   static Metric from_json(const Json& json);
 
  private:
@@ -243,6 +250,7 @@ class KERATIN_API Metric {
 
   std::shared_ptr<MetricState> state_;
   std::string requested_name_ = {};
+  Json saved_ = {};
 };
 
 // The metric a user holds: AUC({.num_thresholds = 100}).
@@ -255,4 +263,27 @@ class KERATIN_API SharedMetric : public Metric {
       : Metric(std::make_shared<M>(std::move(config), std::move(options))) {}
 };
 
+namespace detail {
+
+// Reads the keys of Keras's base class of metrics; false for any other key.
+KERATIN_API bool read_metric_option(MetricOptions& options, const std::string& key,
+                                    const Json& value);
+
+template <class M>
+requires std::derived_from<M, MetricState>
+struct CustomClass<M> {
+  using Config = typename M::ConfigType;
+  static constexpr std::string_view name = Config::keras_name;
+  static Metric from_config(const Json& config) {
+    Config own;
+    MetricOptions options;
+    const auto read_other = [&](const std::string& key, const Json& value) {
+      return read_metric_option(options, key, value);
+    };
+    config::read_fields(config, name, {}, read_other, own);
+    return Metric(std::make_shared<M>(std::move(own), std::move(options)));
+  }
+};
+
+}  // namespace detail
 }  // namespace keratin

@@ -12,24 +12,12 @@ namespace {
 using Make = Metric (*)(const Json& config);
 using Table = std::map<std::string, Make, std::less<>>;
 
-bool read_option(MetricOptions& options, const std::string& key, const Json& value) {
-  if (key == "name") {
-    if (!value.is_null()) options.name = value.as_string();
-  } else if (key == "dtype") {
-    // A policy is written as an object; its compute dtype is the metric's dtype.
-    if (!value.is_null()) options.dtype = DTypePolicy::from_json(value).compute();
-  } else {
-    return false;
-  }
-  return true;
-}
-
 template <class M>
 Metric make(const Json& config) {
   typename M::Config own;
   MetricOptions options;
   const auto read_other = [&](const std::string& key, const Json& value) {
-    return read_option(options, key, value);
+    return detail::read_metric_option(options, key, value);
   };
   config::read_fields(config, M::Config::keras_name, {}, read_other, own);
   return M(own, options);
@@ -103,7 +91,7 @@ Metric make_wrapper(const Json& config) {
   Json arguments = Json::object(), own = Json::object();
   std::string name;
   for (const auto& [key, value] : config.as_object()) {
-    if (read_option(options, key, value)) continue;
+    if (detail::read_metric_option(options, key, value)) continue;
     own[key] = value;
     if (key != "fn") {
       arguments[key] = value;
@@ -132,6 +120,24 @@ Value any_accuracy(Value y_true, Value y_pred) {
 }
 
 }  // namespace
+
+bool detail::read_metric_option(MetricOptions& options, const std::string& key, const Json& value) {
+  if (key == "name") {
+    if (!value.is_null()) options.name = value.as_string();
+  } else if (key == "dtype") {
+    // A policy is written as an object; its compute dtype is the metric's dtype.
+    if (!value.is_null()) options.dtype = DTypePolicy::from_json(value).compute();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool is_metric_name(std::string_view name) {
+  const std::string lower = lower_case(name);
+  return lower == "accuracy" || lower == "acc" || name == "MeanMetricWrapper" ||
+         find_class(classes(), aliases, name) != classes().end() || is_loss_name(name);
+}
 
 Metric metric_by_name(const Named& named) {
   if (named.class_name == "MeanMetricWrapper") return make_wrapper(named.config);

@@ -7,6 +7,7 @@ namespace keratin {
 
 // The metric of that class or name of Keras, with its config.
 Metric metric_by_name(const Named& named);
+bool is_metric_name(std::string_view name);
 // The metric that a user requests by name: "accuracy" and "acc" choose by the shapes.
 Metric metric_from_user_name(const std::string& name);
 

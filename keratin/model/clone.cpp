@@ -136,6 +136,7 @@ LayerPtr cloned(const Model& model, const CloneOptions& options) {
 
 Model clone_model(const Model& model, const CloneOptions& options) {
   const LayerPtr copy = cloned(model, options);
+  if (const auto& names = model.layer()->saved_class()) copy->set_saved_class(*names);
   if (options.copy_weights) copy_weights(*model.layer(), *copy);
   Model clone(copy);
   if (model.compiled()) clone.compile(model.trainer().options().fresh_copy());

@@ -173,8 +173,8 @@ TEST(CompileConfig, WritesLossesAndMetricsByName) {
   EXPECT_EQ(config.at("metrics").dump(), R"(["accuracy", "mae"])");
   EXPECT_EQ(config.at("loss").at("config"), Json("mine"));
   expect_user_error([&] { io::training_options(config); }, "mine");
-  const CustomTraining custom{.losses = {{"mine", "mse"}}};
-  EXPECT_EQ(io::training_options(config, custom).loss.one()->name(), Loss("mse").name());
+  const CustomObjectScope scope({{"mine", Loss("mse")}});
+  EXPECT_EQ(io::training_options(config).loss.one()->name(), Loss("mse").name());
 }
 
 TEST_F(Saving, RoundTripsTheTrainingOfSeveralOutputs) {
@@ -442,13 +442,13 @@ TEST_F(Saving, NamesAMissingClass) {
       "registered_name": "my_package>Swirl", "config": {"name": "swirl_3", "units": 2}})");
   expect_user_error([&] { model_from_json(json.dump()); },
                     {"class 'Swirl'", "module 'my_package.layers'", "layer 'swirl_3'",
-                     "register it", R"({.layers = {{"Swirl", YourLayer::from_config}}})"});
+                     "register it", R"({.custom_objects = {{"Swirl", YourLayer::from_config}}})"});
   // A class can be registered by its name, or by its registered name.
   for (const std::string name : {"Swirl", "my_package>Swirl"}) {
     const auto make = [](const Json& config, const ConfigContext&) -> LayerPtr {
       return Dense({.units = config.at("units").as_int()}, config.at("name").as_string());
     };
-    EXPECT_EQ(model_from_json(json.dump(), {.layers = {{name, make}}}).name(), "swirl_3");
+    EXPECT_EQ(model_from_json(json.dump(), {.custom_objects = {{name, make}}}).name(), "swirl_3");
   }
 }
 

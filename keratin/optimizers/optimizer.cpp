@@ -379,12 +379,16 @@ void OptimizerState::exclude_from_weight_decay(std::vector<Variable> variables,
 }
 
 Json OptimizerState::get_config() const {
+  const Json own = own_config();
+  const Json* schedule = own.find("learning_rate");
   Json config = Json::object();
   config["name"] = name();
-  config["learning_rate"] =
-      rate_.is_number() ? Json(learning_rate_.value().at(0)) : rate_.to_json();
+  if (rate_.is_number())
+    config["learning_rate"] = learning_rate_.value().at(0);
+  else
+    config["learning_rate"] = schedule != nullptr ? *schedule : rate_.to_json();
   for (const auto& [key, value] : config::write_fields(options_).as_object()) config[key] = value;
-  for (const auto& [key, value] : own_config().as_object())
+  for (const auto& [key, value] : own.as_object())
     if (key != "learning_rate") config[key] = value;
   return config;
 }
@@ -392,7 +396,16 @@ Json OptimizerState::get_config() const {
 Optimizer::Optimizer(const std::string& name) : Optimizer(optimizer_by_name({name})) {}
 
 Json Optimizer::to_json() const {
-  return Named{std::string(state_->class_name()), state_->get_config()}.to_json("keras.optimizers");
+  const std::string class_name(state_->class_name());
+  const OptimizerState& state = *state_;
+  if (state.saved().is_null())
+    return detail::class_json(typeid(state), class_name, state_->get_config(), "keras.optimizers",
+                              is_optimizer_name(class_name));
+  Json json = state_->saved();
+  // C++ of another class has another config.
+  const std::string name = detail::name_in_json(json);
+  if (name.substr(name.rfind('>') + 1) == class_name) json["config"] = state_->get_config();
+  return json;
 }
 
 Optimizer Optimizer::fresh_copy() const {
@@ -401,10 +414,18 @@ Optimizer Optimizer::fresh_copy() const {
   require(static_cast<bool>(copy), "optimizer '", state_->name(), "': class ", state_->class_name(),
           " cannot be copied; derive it from OptimizerOf or override "
           "fresh_copy");
+  copy->set_saved(state_->saved());
   return copy;
 }
 
+Optimizer Optimizer::saved_as(Json envelope) const {
+  state_->set_saved(std::move(envelope));
+  return *this;
+}
+
 Optimizer Optimizer::from_json(const Json& json) {
+  if (!detail::may_be_of_keras(json) || !is_optimizer_name(detail::name_in_json(json)))
+    if (const auto custom = detail::custom_from_json<Optimizer>(json, {})) return *custom;
   return optimizer_by_name(Named::from_json(json));
 }
 

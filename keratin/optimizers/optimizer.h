@@ -75,6 +75,9 @@ class KERATIN_API OptimizerState {
   virtual std::shared_ptr<OptimizerState> fresh_copy() const { return nullptr; }
   const OptimizerOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
+  // The envelope of the file that it is from, which files have again; null if there is none.
+  const Json& saved() const { return saved_; }
+  void set_saved(Json envelope) { saved_ = std::move(envelope); }
 
   // Makes the state for these variables, once. After a call that ran out of memory, the next one
   // continues.
@@ -157,6 +160,7 @@ class KERATIN_API OptimizerState {
   void average(Tracer& tracer);
 
   bool built_ = false;
+  Json saved_ = {};
   Variable iteration_, learning_rate_;
   std::vector<Variable> variables_, trained_, averages_, accumulators_;
   // Slots of sharded or mirrored variables, with these, until they are placed like them.
@@ -205,6 +209,8 @@ class KERATIN_API OptimizerOf : public Base {
 // optimizer.
 class KERATIN_API Optimizer {
  public:
+  using CustomKind = Optimizer;
+
   Optimizer() : Optimizer("rmsprop") {}
   Optimizer(const char* name) : Optimizer(std::string(name)) {}  // NOLINT
   Optimizer(const std::string& name);                            // NOLINT
@@ -221,11 +227,33 @@ class KERATIN_API Optimizer {
   Optimizer fresh_copy() const;
 
   Json to_json() const;
+  // The same optimizer, written to files with this envelope instead of its own.
+  Optimizer saved_as(Json envelope) const;
   static Optimizer from_json(const Json& json);
 
  private:
   std::shared_ptr<OptimizerState> state_;
 };
+
+namespace detail {
+
+// True for keys that Keras 2 wrote in addition.
+KERATIN_API bool only_in_keras2(const std::string& key, const Json& value);
+
+template <class O>
+requires std::derived_from<O, OptimizerState>
+struct CustomClass<O> {
+  using Config = typename O::ConfigType;
+  static constexpr std::string_view name = Config::keras_name;
+  static Optimizer from_config(const Json& config) {
+    Config own;
+    OptimizerOptions options;
+    config::read_fields(config, name, {}, only_in_keras2, own, options);
+    return Optimizer(std::make_shared<O>(std::move(own), std::move(options)));
+  }
+};
+
+}  // namespace detail
 
 // The optimizer a user holds: Adam({.learning_rate = 1e-3}, {.clipnorm = 1}).
 template <class O>

@@ -11,7 +11,7 @@ namespace keratin::testing {
 struct LayerChecks {
   double tolerance = 2e-5;  // against Keras, see expect_close
   bool gradient = true;     // there is one, smooth at the recorded inputs
-  CustomLayers custom = {};
+  CustomObjects custom = {};
   // Called with each layer before it is used, for example to set a Lambda's function.
   std::function<void(const Json& test, Layer&)> prepare = {};
   // Cases whose gradient is not the outputs' by intention, or that have none.

@@ -122,13 +122,13 @@ LambdaMask golden_mask(const std::string& name) {
   fail("golden_mask: no twin of '", name, "'");
 }
 
-CustomLayers golden_layers(const Json& lambdas) {
-  CustomLayers custom = {{"Swap", Swap::from_config},
-                         {"Fork", Fork::from_config},
-                         {"ForkMasks", ForkMasks::from_config},
-                         {"MaskMaker", MaskMaker::from_config},
-                         {"AddIfThere", AddIfThere::from_config},
-                         {"Scaled", Scaled::from_config}};
+CustomObjects golden_layers(const Json& lambdas) {
+  CustomObjects custom = {{"Swap", Swap::from_config},
+                          {"Fork", Fork::from_config},
+                          {"ForkMasks", ForkMasks::from_config},
+                          {"MaskMaker", MaskMaker::from_config},
+                          {"AddIfThere", AddIfThere::from_config},
+                          {"Scaled", Scaled::from_config}};
   custom["Lambda"] = [lambdas](const Json& config, const ConfigContext& context) {
     LayerPtr layer = LambdaLayer::from_config(config, context);
     const Json* functions = lambdas.find(layer->name());

@@ -12,6 +12,6 @@ LambdaMask golden_mask(const std::string& name);
 
 // The custom layers; a Lambda gets the functions that `lambdas` names for it: {layer name:
 // {"function": …, "mask": …}}.
-CustomLayers golden_layers(const Json& lambdas);
+CustomObjects golden_layers(const Json& lambdas);
 
 }  // namespace keratin::testing

@@ -206,8 +206,8 @@ Tree<Tensor> data_for(const Model& model, uint64_t seed) {
   });
 }
 
-CustomLayers lambdas_of_recipes() {
-  CustomLayers custom;
+CustomObjects lambdas_of_recipes() {
+  CustomObjects custom;
   custom["Lambda"] = [](const Json& config, const ConfigContext& context) {
     LayerPtr layer = LambdaLayer::from_config(config, context);
     dynamic_cast<LambdaLayer&>(*layer).bind(function_of(layer->name()));

@@ -26,7 +26,7 @@ Model cook(const Recipe& recipe);
 // Data for the model's inputs: sequences are padded with zeros, so that masks matter.
 Tree<Tensor> data_for(const Model& model, uint64_t seed);
 // The functions of Lambdas, which are needed to read such a model's config.
-CustomLayers lambdas_of_recipes();
+CustomObjects lambdas_of_recipes();
 
 // Leaves out steps while `fails` holds. Returns the smallest recipe found.
 template <class Fails>

@@ -1,4 +1,4 @@
-// Saving and loading activations, initializers, regularizers and constraints written in C++.
+// Saving and loading what is written in C++: activations, initializers, regularizers, constraints.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -38,10 +38,10 @@ Model of_custom_parts() {
 }
 
 LoadOptions bound_parts() {
-  return {.activations = {{"doubled", own_doubled}},
-          .initializers = {{"halves", own_halves}},
-          .regularizers = {{"total", [](const Json&) { return Regularizer("total", own_total); }}},
-          .constraints = {{"below_one", Constraint("below_one", own_below_one)}}};
+  return {.custom_objects = {{"doubled", own_doubled},
+                             {"halves", own_halves},
+                             {"total", [](const Json&) { return Regularizer("total", own_total); }},
+                             {"below_one", Constraint("below_one", own_below_one)}}};
 }
 
 class CustomParts : public ::testing::Test {
@@ -103,21 +103,22 @@ TEST_F(CustomParts, ShowInAnErrorHowToBindThem) {
   };
   open({});
   LoadOptions options = bound_parts();
-  options.constraints.clear();
-  testing::expect_user_error([&] { load_model(folder_ / "model.keras", options); },
-                             {"Dense 'dense': config key 'kernel_constraint'", "below_one",
-                              "load_model(path, {.constraints = {{\"below_one\", [](Value weight) "
-                              "{ return weight; }}}})"});
+  options.custom_objects.erase("below_one");
+  testing::expect_user_error(
+      [&] { load_model(folder_ / "model.keras", options); },
+      {"Dense 'dense': config key 'kernel_constraint'", "below_one",
+       "load_model(path, {.custom_objects = {{\"below_one\", [](Value weight) "
+       "{ return weight; }}}})"});
   // The code in the messages compiles.
   load_model(folder_ / "model.keras",
-             {.activations = {{"mine>doubled", [](Value x) { return x; }}},
-              .initializers = {{"halves",
-                                [](const Shape& shape, DType dtype, uint64_t seed) {
-                                  (void)seed;
-                                  return Tensor::zeros(dtype, shape);
-                                }}},
-              .regularizers = {{"total", [](Value weight) { return ops::sum(weight); }}},
-              .constraints = {{"below_one", [](Value weight) { return weight; }}}});
+             {.custom_objects = {{"mine>doubled", [](Value x) { return x; }},
+                                 {"halves",
+                                  [](const Shape& shape, DType dtype, uint64_t seed) {
+                                    (void)seed;
+                                    return Tensor::zeros(dtype, shape);
+                                  }},
+                                 {"total", [](Value weight) { return ops::sum(weight); }},
+                                 {"below_one", [](Value weight) { return weight; }}}});
 }
 
 // The config of a Python class is passed to the factory, and saved again.
@@ -127,10 +128,10 @@ TEST_F(CustomParts, OfPythonClassesKeepTheirConfigs) {
       {"class_name": "Dense", "config": {"name": "d", "units": 2, "kernel_initializer":
         {"module": null, "class_name": "Filled", "config": {"value": 0.75},
          "registered_name": "mine>Filled"}}}]}})";
-  const LoadOptions options{.initializers = {{"mine>Filled", [](const Json& config) {
-                                                return initializers::Constant(
-                                                    config.at("value").as_double());
-                                              }}}};
+  const LoadOptions options{.custom_objects = {{"mine>Filled", [](const Json& config) {
+                                                  return initializers::Constant(
+                                                      config.at("value").as_double());
+                                                }}}};
   const Model model = model_from_json(json, options);
   EXPECT_EQ(model.get_weights()[0].at(0), 0.75);
   const Json saved = model.layers()[0]->get_config().at("kernel_initializer");
@@ -150,7 +151,7 @@ TEST_F(CustomParts, WithoutANameAreSavedWithAWarning) {
   ASSERT_FALSE(warnings.messages.empty());
   EXPECT_NE(warnings.messages[0].find("custom_initializer"), std::string::npos);
   const Model again =
-      load_model(folder_ / "model.keras", {.initializers = {{"custom_initializer", own_halves}}});
+      load_model(folder_ / "model.keras", {.custom_objects = {{"custom_initializer", own_halves}}});
   EXPECT_EQ(again.get_weights()[0].at(0), 0.5);
 }
 
