@@ -84,6 +84,7 @@ KERAS_CANNOT_OPEN = {"slicing.h5", "zoo_op_functions.h5", "optimizer_lamb.h5"}
 def keratin_first(stage, command="write"):
     """Keratin makes models, Keras loads and saves them, Keratin loads the results."""
     import judge
+    import user_parts  # registers classes
 
     stage.keratin(command, stage.folder)
     for path in stage.records():
@@ -240,6 +241,7 @@ def check_all(program, only):
         "trained_layers": lambda stage: keras_first(stage, keras_models.trained_layers(), False),
         "zoo": lambda stage: keras_first(stage, keras_models.zoo_models()),
         "training": lambda stage: keras_first(stage, keras_models.trained()),
+        "parts": lambda stage: keras_first(stage, keras_models.of_user_parts(), False),
         "keras2": keras2_first,
         "keras1": keras1_first,
         "old": old_first,

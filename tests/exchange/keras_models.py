@@ -455,6 +455,16 @@ def trained():
         yield make_model()
 
 
+def of_user_parts():
+    import user_parts
+
+    keras.utils.clear_session()
+    for name, model in user_parts.models():
+        rng = encode.generator("exchange", "parts", name)
+        inputs = rng.normal(size=(10, 4)).astype("float32")
+        yield half_trained(name, model, inputs, inputs[:, :model.output_shape[-1]] * 0.5, 4)
+
+
 # --- Keras 2
 
 

@@ -25,6 +25,7 @@
 #include "keratin/testing/zoo.h"
 #include "keratin/train/callback.h"
 #include "tests/exchange/models.h"
+#include "tests/exchange/user_parts.h"
 
 namespace keratin {
 namespace {
@@ -207,7 +208,7 @@ class Reader {
     const Record record(stem);
     LoadOptions options;
     if (const Json* lambdas = record.find("lambdas"))
-      options.layers = testing::golden_layers(*lambdas);
+      options.custom_objects = testing::golden_layers(*lambdas);
     Model model = load_model(path, options);
     if (const Json* weights = record.find("weights"))
       model.load_weights(stem + weights->as_string());
@@ -277,6 +278,7 @@ int read_all(const fs::path& folder, const std::string& suffix, bool answers) {
 
 int run(const std::vector<std::string>& arguments) {
   set_warning_handler({});  // models that drop a mask warn
+  register_user_parts();
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "layers" && arguments.size() == 1) {
     for (const auto name : layer_names()) std::cout << name << '\n';

@@ -3,6 +3,7 @@
 #include "keratin/ir/node.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/zoo.h"
+#include "tests/exchange/user_parts.h"
 
 namespace keratin {
 namespace {
@@ -432,6 +433,7 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"trained_lstm", trained_lstm, true});
   models.push_back({"trained_film", trained_film, true});
   models.push_back({"trained_images", trained_images, true});
+  models.push_back({"user_parts", user_parts_model, true});
   for (const auto& [name, optimizer] : optimizers())
     models.push_back(
         {"optimizer_" + name, [optimizer = optimizer] { return optimized(optimizer); }, true});

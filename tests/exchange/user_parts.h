@@ -1,0 +1,13 @@
+#pragma once
+
+#include "keratin/model/model.h"
+
+namespace keratin {
+
+// The C++ of user_parts.py, registered under the same names.
+void register_user_parts();
+
+// A compiled model of them.
+Model user_parts_model();
+
+}  // namespace keratin
