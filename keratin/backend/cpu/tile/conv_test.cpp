@@ -179,6 +179,20 @@ TEST(Conv, WorksInBlocks) {
                      .pad_end = {0, 1, 1}});
 }
 
+// Only remainders that a pixel has are planned, so a huge stride takes no longer.
+TEST(Conv, TakesStridesFarBeyondTheInput) {
+  for (const int64_t groups : {1, 4})
+    check_conv<float>({.batch = 2,
+                       .channels = 4,
+                       .filters = 4,
+                       .groups = groups,
+                       .input = {1, 5, 3},
+                       .kernel = {1, 3, 2},
+                       .stride = {1, 1'000'000'000, 1'000'000'000},
+                       .pad = {0, 1, 1},
+                       .pad_end = {0, 1, 0}});
+}
+
 TEST(Conv, AppliesEpilogues) {
   const std::vector<TilePost> chains[] = {
       {TilePost::bias}, {TilePost::relu}, {TilePost::bias, TilePost::relu, TilePost::addend}};

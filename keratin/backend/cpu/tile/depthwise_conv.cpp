@@ -112,9 +112,8 @@ class DepthwiseConv final : public Conv {
         desc_(desc),
         options_(options),
         walk_{desc.input, desc.output, desc.channels, static_cast<int64_t>(size_of(desc.dtype))} {
-    std::vector<TapGrid> grids = backward_grids(desc);
+    std::vector<TapGrid> grids = forward_ ? std::vector{forward_grid(desc)} : backward_grids(desc);
     if (forward_) {
-      grids = {forward_grid(desc)};
       for (const TilePost post : desc.post) post_.push_back(static_cast<DepthwisePost>(post));
     } else {
       std::swap(walk_.input, walk_.output);

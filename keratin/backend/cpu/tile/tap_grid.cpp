@@ -39,6 +39,18 @@ Line backward_line(const ConvDesc& desc, size_t d, int64_t r) {
   return line;
 }
 
+// The remainders r that pixels of x have. A stride may be far larger than x.
+std::vector<int64_t> remainders(const ConvDesc& desc, size_t d) {
+  const int64_t stride = desc.stride[d];
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < std::min(desc.input[d], stride); ++i) {
+    const int64_t place = i + desc.pad[d];
+    found.push_back(place - floor_div(place, stride) * stride);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 TapGrid cross(const ConvDesc& desc, const std::array<Line, 3>& lines) {
   TapGrid grid;
   for (size_t d = 0; d < 3; ++d) {
@@ -107,9 +119,9 @@ TapGrid forward_grid(const ConvDesc& desc) {
 
 std::vector<TapGrid> backward_grids(const ConvDesc& desc) {
   std::vector<TapGrid> grids;
-  for (int64_t z = 0; z < desc.stride[0]; ++z) {
-    for (int64_t y = 0; y < desc.stride[1]; ++y) {
-      for (int64_t x = 0; x < desc.stride[2]; ++x) {
+  for (const int64_t z : remainders(desc, 0)) {
+    for (const int64_t y : remainders(desc, 1)) {
+      for (const int64_t x : remainders(desc, 2)) {
         TapGrid grid = cross(desc, {backward_line(desc, 0, z), backward_line(desc, 1, y),
                                     backward_line(desc, 2, x)});
         if (!grid.empty()) grids.push_back(std::move(grid));
