@@ -147,9 +147,9 @@ ColorChange RandAugmentLayer::change(const Call& c, Value images, const Variable
   const auto count = static_cast<int64_t>(parts_.size());
   const Value chosen = image::Draws(c, seed).whole({cfg.num_ops}, 0, count);
   const auto changes = changes_by(parts_, c, images, seed, cfg.data_format);
-  const auto each = [=, ops = cfg.num_ops](std::function<Value(Value)> ColorChange::*what) {
+  const auto each = [=, times = cfg.num_ops](std::function<Value(Value)> ColorChange::*what) {
     return [=](Value x) {
-      for (int64_t i = 0; i < ops; ++i) x = changed_by(element(chosen, i), changes, what, x);
+      for (int64_t i = 0; i < times; ++i) x = changed_by(element(chosen, i), changes, what, x);
       return x;
     };
   };
