@@ -19,6 +19,10 @@ Value rows(Value value, const Replica& replica) {
   return ops::slice_on(value, 0, replica.begin, replica.end, replica.device);
 }
 
+// True for a mask that is the same for all samples, such as a causal one of [1, heads, steps,
+// steps].
+bool is_of_all_samples(Value mask, int64_t batch) { return mask.shape()[0] == 1 && batch != 1; }
+
 int64_t batch_of(const Arguments<Traced>& arguments, const std::string& name) {
   int64_t batch = unknown;
   arguments.each([&](const Traced& t) {
@@ -43,6 +47,11 @@ std::vector<std::string> output_names(const Model& model) {
     names.push_back(counts[name] == 1 ? name : text(name, '_', ++next[name]));
   }
   return names;
+}
+
+// An identity of another dtype would cast floats.
+DTypePolicy dtype_of_output(const SymbolicTensor& output) {
+  return is_float(output.dtype()) ? DTypePolicy(output.dtype()) : DTypePolicy();
 }
 
 }  // namespace
@@ -114,11 +123,16 @@ Tree<Traced> ReplicasLayer::join(const std::vector<Tree<Traced>>& results) const
   size_t output = 0;
   return results[0].map<Traced>([&](const Traced& first) {
     Values values, masks;
+    bool one_mask = false;
     for (const auto& result : flat) {
-      values.push_back(result[output].value);
-      if (first.mask) masks.push_back(*result[output].mask);
+      const Traced& slice = result[output];
+      values.push_back(slice.value);
+      if (!first.mask) continue;
+      masks.push_back(*slice.mask);
+      one_mask = one_mask || is_of_all_samples(*slice.mask, slice.value.shape()[0]);
     }
     ++output;
+    if (one_mask) masks.resize(1);
     Traced whole{join(values)};
     if (first.mask) whole.mask = join(masks);
     return whole;
@@ -131,7 +145,8 @@ Model replicated(const Model& model, ReplicasOptions options) {
   size_t next = 0;
   const Symbols outputs =
       (*replicas)(model.input()).map<SymbolicTensor>([&](const SymbolicTensor& t) {
-        return SymbolicTensor(Identity({}, names[next++])(t));
+        const LayerOptions options = {.name = names[next++], .dtype = dtype_of_output(t)};
+        return SymbolicTensor(Identity({}, options)(t));
       });
   return Model({.inputs = model.input(), .outputs = outputs, .dialect = model.dialect()});
 }
