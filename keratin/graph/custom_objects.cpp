@@ -19,7 +19,8 @@ struct Registered {
   std::mutex lock;
   CustomObjects objects;
   std::map<std::type_index, std::string> classes;
-  std::map<std::string, std::string, std::less<>> functions;  // by the name without its package
+  // Functions by the name without a package; the name itself if several packages have one.
+  std::map<std::string, std::string, std::less<>> functions;
 };
 
 Registered& registered() {
@@ -60,8 +61,8 @@ void add(const std::string& package, const std::string& name, CustomObject objec
   all.objects.emplace(whole, std::move(object));
   if (type != nullptr)
     all.classes[*type] = whole;
-  else
-    all.functions[name] = whole;
+  else if (const auto [known, added] = all.functions.emplace(name, whole); !added)
+    known->second = name;
 }
 
 }  // namespace

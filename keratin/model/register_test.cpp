@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/functional.h"
 #include "keratin/graph/input.h"
 #include "keratin/io/compile_config.h"
 #include "keratin/layers/layers.h"
@@ -106,6 +107,36 @@ class DragOptimizer final : public OptimizerOf<DragOptimizer, DragConfig> {
 };
 using Drag = SharedOptimizer<DragOptimizer>;
 
+struct KeeperConfig {
+  static constexpr std::string_view keras_name = "Keeper";
+  static constexpr auto fields = field_list();
+};
+
+// Keeps a table beside its weights, and a file.
+class Keeper final : public LayerOf<Keeper, KeeperConfig> {
+ public:
+  Keeper(KeeperConfig config, LayerOptions options)
+      : LayerOf(std::move(config), std::move(options)) {}
+  void build(const Shapes& inputs) override {
+    weight_ = add_weight("weight", {inputs[0].back()}, "ones");
+  }
+  Results call(const Call& c) const override { return c.input() * c.read(weight_); }
+  LayerAssets assets() const override {
+    return {.tensors = {{"table", table}}, .files = {{"words.txt", words}}};
+  }
+  LayerAssets expected_assets() const override { return assets(); }
+  void load_assets(const LayerAssets& assets) override {
+    table = assets.tensors.at("table");
+    if (assets.files.contains("words.txt")) words = assets.files.at("words.txt");
+  }
+
+  Tensor table = Tensor({0.F, 0.F});
+  std::string words = "none";
+
+ private:
+  Variable weight_;
+};
+
 Value bent(Value x) { return ops::maximum(x, x * 0.25); }
 
 void register_once() {
@@ -188,6 +219,15 @@ TEST_F(Register, NamesAreThoseOfKeras) {
             Json("shop>Fading"));
   EXPECT_EQ(training.at("loss").at("registered_name"), Json("shop>Gap"));
   EXPECT_EQ(training.at("metrics")[0].at("registered_name"), Json("shop>Reach"));
+}
+
+// Two packages may have a function of one name; then it is not known which one is meant.
+TEST_F(Register, FunctionsOfTwoPackagesHaveNoPackage) {
+  register_serializable("first", "twin", bent);
+  EXPECT_EQ(Activation("twin", bent).to_json().at("config"), Json("first>twin"));
+  register_serializable("second", "twin", bent);
+  EXPECT_EQ(Activation("twin", bent).to_json().at("config"), Json("twin"));
+  EXPECT_EQ(Activation("second>twin", bent).to_json().at("config"), Json("second>twin"));
 }
 
 TEST_F(Register, RefusesNamesThatAreTaken) {
@@ -342,6 +382,33 @@ TEST_F(Register, UnregisteredClassesAreSavedWithAWarning) {
   using YourLayer = Loose;
   load_model(at("model.keras"),
              {.custom_objects = {{"Loose", YourLayer::from_config}}, .compile = false});
+}
+
+// A model has the layer's tensors and files, weights alone have its tensors.
+TEST_F(Register, LayersKeepTensorsAndFiles) {
+  const auto model_of = [](const Shared<Keeper>& keeper) {
+    const auto in = Input({.shape = {2}, .name = "in"});
+    return Model({.inputs = in, .outputs = keeper(in)});
+  };
+  const Shared<Keeper> keeper({}, "keeper"), other({}, "keeper");
+  Model model = model_of(keeper), same = model_of(other);
+  model.set_weights({Tensor({3.F, 4.F})});
+  keeper->table = Tensor({1.F, 2.F, 5.F});
+  keeper->words = "two words";
+  model.save(at("model.keras"));
+  model.save_weights(at("model.weights.h5"));
+  const Model again =
+      load_model(at("model.keras"), {.custom_objects = {{"Keeper", Keeper::from_config}}});
+  const auto& loaded = dynamic_cast<const Keeper&>(*again.get_layer("keeper"));
+  EXPECT_EQ(loaded.table, keeper->table);
+  EXPECT_EQ(loaded.words, "two words");
+  EXPECT_EQ(again.get_weights()[0], Tensor({3.F, 4.F}));
+  same.load_weights(at("model.weights.h5"));
+  EXPECT_EQ(other->table, keeper->table);
+  EXPECT_EQ(other->words, "none");
+  other->table = Tensor({0.F});
+  same.load_weights(at("model.keras"));
+  EXPECT_EQ(other->table, keeper->table);
 }
 
 // The names that a file has for a class are kept.

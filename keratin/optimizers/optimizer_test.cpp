@@ -6,6 +6,7 @@
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/check_optimizer.h"
 #include "keratin/testing/expect_error.h"
+#include "keratin/testing/warnings.h"
 
 namespace keratin {
 namespace {
@@ -52,7 +53,9 @@ TEST(OptimizerState, FollowsAnyFunctionOfTheStep) {
   OptimizerRun run(falling);
   run.steps(4);
   EXPECT_EQ(falling->learning_rate(), 0.125);
-  expect_user_error([&] { falling->get_config(); }, "no config to be saved");
+  const testing::Warnings warnings;
+  EXPECT_EQ(falling->get_config().at("learning_rate").at("config"), Json("custom_schedule"));
+  ASSERT_EQ(warnings.messages.size(), 1U) << "files have its name alone";
 }
 
 TEST(OptimizerState, IsBuiltOnceForItsVariables) {

@@ -134,6 +134,19 @@ def keras_first(stage, made, legacy=True):
         stage.complain(path.stem, check_answer(back, theirs, path))
 
 
+def parts_first(stage):
+    """Keras makes models of a user's classes. Keratin has C++ for them, and writes their names."""
+    import judge
+    import keras_models
+
+    keras_first(stage, keras_models.of_user_parts(), legacy=False)
+    for path in stage.records():
+        theirs = judge.registered_names(path.with_suffix(".keras"))
+        ours = judge.registered_names(path.with_suffix(".back.keras"))
+        if ours != theirs or not theirs:
+            stage.complain(path.stem, [f"registered names {ours}, expected {theirs}"])
+
+
 def keras2_first(stage):
     """Keras 2 makes models, which Keratin loads and saves as files of Keras 3. Keras 2 can read the
     weights of an .h5 from these."""
@@ -241,7 +254,7 @@ def check_all(program, only):
         "trained_layers": lambda stage: keras_first(stage, keras_models.trained_layers(), False),
         "zoo": lambda stage: keras_first(stage, keras_models.zoo_models()),
         "training": lambda stage: keras_first(stage, keras_models.trained()),
-        "parts": lambda stage: keras_first(stage, keras_models.of_user_parts(), False),
+        "parts": parts_first,
         "keras2": keras2_first,
         "keras1": keras1_first,
         "old": old_first,

@@ -57,6 +57,18 @@ def config_in(path):
         return json.loads(archive.read("config.json"))
 
 
+def registered_names(path):
+    """The registered names in the config of a .keras file, such as "mine>Swirl", functions included."""
+    def names(config):
+        if isinstance(config, dict):
+            return set().union(*map(names, config.values()))
+        if isinstance(config, list):
+            return set().union(*map(names, config))
+        return {config} if isinstance(config, str) and ">" in config else set()
+
+    return names(config_in(path))
+
+
 def run(model, inputs, compiled=False):
     """Runs a model without `training`, which would override the flags of layer calls in the model.
     On a CPU, TensorFlow runs convolutions with channels_first only if XLA compiles them."""
