@@ -80,7 +80,8 @@ TEST(StringLookup, ReadsBytes) {
     config["config"]["vocabulary"] = Json::parse(vocabulary);
     return std::dynamic_pointer_cast<StringLookupLayer>(layer_from_json(config));
   };
-  const auto layer = from(R"([{"class_name": "__bytes__", "config": {"value": "a"}}, "b"])");
+  const auto layer = from(R"([{"class_name": "__bytes__", "config": {"value": "a"}},
+                               {"class_name": "__bytes__", "value": "b"}])");
   EXPECT_EQ(layer->get_vocabulary(), (std::vector<std::string>{"[UNK]", "a", "b"}));
   expect_user_error([&] { from(R"([{"class_name": "__slice__", "config": {}}])"); },
                     "vocabulary: expected strings");

@@ -45,12 +45,14 @@ int64_t integer(std::string_view digits) {
   return value;
 }
 
-// Keras writes tokens from a tensor as {"class_name": "__bytes__", "config": {"value": "a"}}.
+// Keras writes tokens from a tensor as {"class_name": "__bytes__", "config": {"value": "a"}}, and
+// Keras 2 as {"class_name": "__bytes__", "value": "a"}.
 std::string bytes_from_json(const Json& token) {
   const Json* name = token.is_object() ? token.find("class_name") : nullptr;
   require(name != nullptr && *name == Json("__bytes__"), "vocabulary: expected strings, got ",
           token);
-  return token.at("config").at("value").as_string();
+  const Json* config = token.find("config");
+  return (config == nullptr ? token : *config).at("value").as_string();
 }
 
 }  // namespace
