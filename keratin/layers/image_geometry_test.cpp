@@ -193,6 +193,15 @@ TEST(RandomPerspective, MovesThreeCornersOfSomeImages) {
   EXPECT_NEAR(static_cast<double>(moved) / images_drawn, 0.4, 0.08);
 }
 
+TEST(RandomElasticTransform, RefusesAScaleThatNeedsAHugeKernel) {
+  const RandomElasticTransform layer({.scale = {0, 1e9}});
+  expect_user_error(
+      [&] {
+        trained_image(*layer, testing::noise({1, 8, 8, 1}));
+      },
+      "elastic_transform: expected a sigma of at most 2048, got 4e+08");
+}
+
 TEST(RandomElasticTransform, MovesPixelsOfSomeImages) {
   const Tensor x = positions_of_pixels();
   const Tensor y = trained_image(*RandomElasticTransform({.factor = {0.5, 0.5}, .seed = 10}), x);

@@ -186,6 +186,13 @@ Value gaussian(Value sigma, int64_t size, Value limit = {}) {
   return weights / sum(weights);
 }
 
+// A large sigma needs a large kernel.
+void check_sigma(double sigma) {
+  constexpr double max_sigma = 1 << 11;
+  require(sigma >= 0 && sigma <= max_sigma, "elastic_transform: expected a sigma of at most ",
+          max_sigma, ", got ", sigma);
+}
+
 }  // namespace
 
 Value gaussian_blur(Value images, const Dims& kernel_size, Value sigma,
@@ -222,6 +229,7 @@ Value gaussian_blur(Value images, const Dims& kernel_size, const std::vector<dou
 
 Value move_elastically(Value images, Value noise, Value alpha, Value sigma, double max_sigma,
                        const TransformOptions& options) {
+  check_sigma(max_sigma);
   // Keras's kernel has 6 ⌊sigma⌋ + 1 weights, an odd number; farther ones are 0.
   const int64_t size = 6 * static_cast<int64_t>(max_sigma) | 1;
   const Value kernel = gaussian(sigma, size, floor(sigma) * 3.0);
@@ -238,10 +246,9 @@ Value move_elastically(Value images, Value noise, Value alpha, Value sigma, doub
 Value elastic_transform(Value images, Value key, double alpha, double sigma,
                         const TransformOptions& options) {
   constexpr std::string_view who = "elastic_transform";
-  constexpr double max_sigma = 1 << 11;
   check(who, options);
-  require(sigma > 0 && sigma <= max_sigma, who, ": expected a sigma in (0, ", max_sigma, "], got ",
-          sigma);
+  require(sigma > 0, who, ": expected a positive sigma, got ", sigma);
+  check_sigma(sigma);
   return on_batch(who, images, options.data_format, [&](Value x) {
     if (!x.shape().known()) return fill_like(x, 0, x.dtype());
     const Shape& shape = x.shape();
