@@ -2,7 +2,7 @@
 """make_seeds.py FOLDER: makes seeds for fuzz targets from the files in tests/.
 
 FOLDER/graph gets the config of every recorded model of Keras, and of a model around every layer.
-FOLDER/npy gets arrays of numbers and strings.
+FOLDER/npy gets arrays of numbers and strings, FOLDER/vocabulary lines of tokens.
 FOLDER/training gets the compile configs of recorded models. The others get small saved and hostile
 files.
 """
@@ -103,6 +103,12 @@ def arrays():
     return {f"{name}.npy": contents for name, contents in seeds.items()}
 
 
+def vocabularies():
+    texts = ["[UNK]\na\nb", "-1\n3\n5\n", "a\r\nb c\n\n", "\n\n", "a\0b\n\x85c\u2028d", "x\nx",
+             "9223372036854775808", "Earth, wind & fire!"]
+    return {f"{i}.txt": text.encode() for i, text in enumerate(texts)}
+
+
 def configs():
     seeds = {path.stem: json.loads(path.read_text())["config"]
              for path in GOLDEN.glob("models/*.json")}
@@ -134,6 +140,7 @@ def files(*patterns):
 
 def main():
     every = {"graph": configs(), "training": trainings(), "npy": arrays(),
+             "vocabulary": vocabularies(),
              "zip": files("hostile/files/*.keras", "hostile/files/*.npz"),
              "hdf5": files("hostile/files/*.h5", "golden/saved/*.h5"),
              "keras": files("hostile/files/*.keras", "golden/saved/*.keras"),
