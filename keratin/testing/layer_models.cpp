@@ -203,7 +203,7 @@ std::vector<LayerCase> layer_cases(const std::string& class_name) {
   return cases;
 }
 
-CustomLayers custom_layers(const LayerCase& layer_case) {
+CustomObjects custom_layers(const LayerCase& layer_case) {
   Json lambdas = Json::object();
   if (const Json* function =
           layer_case.record.is_null() ? nullptr : layer_case.record.find("lambda")) {
@@ -212,7 +212,7 @@ CustomLayers custom_layers(const LayerCase& layer_case) {
     if (mask != nullptr && !mask->is_null()) functions["mask"] = *mask;
     lambdas[layer_case.config.at("config").at("name").as_string()] = functions;
   }
-  CustomLayers custom = golden_layers(lambdas);
+  CustomObjects custom = golden_layers(lambdas);
   custom["WithMask"] = WithMask::from_config;
   return custom;
 }

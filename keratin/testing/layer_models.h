@@ -37,7 +37,7 @@ struct LayerModel {
 LayerModel layer_model(const LayerCase& layer_case);
 // What layers of a case have that configs do not name: the functions of Lambdas, and the layer that
 // puts a mask on a tensor.
-CustomLayers custom_layers(const LayerCase& layer_case);
+CustomObjects custom_layers(const LayerCase& layer_case);
 
 // The values of all variables of a model, its seeds and the states of its layers too, to run it
 // again from there.
