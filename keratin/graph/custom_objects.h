@@ -173,7 +173,7 @@ KERATIN_API void register_class(const std::string& package, const std::string& n
 // "package>name", under which a class is registered; "" if it is not.
 KERATIN_API std::string registered_class(std::type_index type);
 // The same for a function, by its name without the package.
-std::string registered_function(const std::string& name);
+KERATIN_API std::string registered_function(const std::string& name);
 
 // The envelope of an object: under its registered name, if its class is registered, else as a class
 // of Keras or, if `is_keras` is false, as a class without a package, with a warning.

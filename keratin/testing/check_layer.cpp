@@ -80,10 +80,18 @@ class CaseCheck {
     check_gradients_on_backends();
   }
 
+  LayerPtr from_json(Json config) const {
+    if (!checks_.registered_name.empty()) {
+      config["module"] = Json();
+      config["registered_name"] = checks_.registered_name;
+    }
+    return layer_from_json(config, checks_.custom);
+  }
+
   // The golden layer, with its golden weights.
   LayerPtr made() const { return made(test_.at("config")); }
   LayerPtr made(const Json& config) const {
-    LayerPtr layer = layer_from_json(config, checks_.custom);
+    LayerPtr layer = from_json(config);
     if (checks_.prepare) checks_.prepare(test_, *layer);
     adapt_as_recorded(test_, *layer);
     build(*layer);
@@ -179,7 +187,7 @@ class CaseCheck {
     for (const auto& [key, value] : ours.as_object())
       EXPECT_TRUE(theirs.contains(key)) << "config key '" << key << "' is not Keras's";
     // Wrappers write the build configs of their layers.
-    const LayerPtr copy = layer_from_json(serialize_layer(layer), checks_.custom);
+    const LayerPtr copy = from_json(serialize_layer(layer));
     build(*copy);
     EXPECT_EQ(copy->get_config(), ours) << "a config read back writes another";
   }
@@ -196,7 +204,7 @@ class CaseCheck {
   void check_symbolic(const RunResult& result) const {
     bool masked = false;
     arguments_.each([&](const MaskedTensor& t) { masked = masked || t.mask.has_value(); });
-    const LayerPtr layer = layer_from_json(test_.at("config"), checks_.custom);
+    const LayerPtr layer = from_json(test_.at("config"));
     if (checks_.prepare) checks_.prepare(test_, *layer);
     std::vector<SymbolicTensor> found;
     try {

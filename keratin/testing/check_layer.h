@@ -12,6 +12,8 @@ struct LayerChecks {
   double tolerance = 2e-5;  // against Keras, see expect_close
   bool gradient = true;     // there is one, smooth at the recorded inputs
   CustomObjects custom = {};
+  // The name in `custom` of a class that stands for Keras's, whose own names always mean Keras's.
+  std::string registered_name = {};
   // Called with each layer before it is used, for example to set a Lambda's function.
   std::function<void(const Json& test, Layer&)> prepare = {};
   // Cases whose gradient is not the outputs' by intention, or that have none.

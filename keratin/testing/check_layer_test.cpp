@@ -108,7 +108,8 @@ std::string complaints(const std::string& class_name, const LayerChecks& checks)
 std::string complaints(Fault fault) {
   FaultyDense::fault = fault;
   // FaultyDense has no weights for LoRA.
-  return complaints("Dense", {.custom = {{"Dense", FaultyDense::from_config}},
+  return complaints("Dense", {.custom = {{"faulty>Dense", FaultyDense::from_config}},
+                              .registered_name = "faulty>Dense",
                               .skip = {"lora", "lora, alpha is lost", "lora, regularizer, no bias",
                                        "lora, mixed_float16", "lora, float64", "lora, frozen"}});
 }

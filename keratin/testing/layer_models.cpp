@@ -69,6 +69,8 @@ const std::vector<Example>& examples() {
       {"LocallyConnected2D", R"({"filters": 2, "kernel_size": [2, 3]})", {{4, 4, 5, 3}}},
       {"RandomHeight", R"({"factor": 0.2})", {{4, 4, 5, 3}}},
       {"RandomWidth", R"({"factor": 0.2})", {{4, 4, 5, 3}}},
+      {"TFDConcat", R"({"axis": 1})", {{4, 3}, {4, 2}}},
+      {"TFDIdentity", "{}", {{4, 3}}},
       {"ThresholdedReLU", R"({"theta": 0.5})", {{4, 3}}},
   };
   return all;
@@ -81,12 +83,12 @@ LayerCase case_of(const Example& example) {
                  "example",
                  Json::Object{{"class_name", example.class_name}, {"config", config}},
                  {}};
-  // AddLoss takes a list of tensors, the others each as an argument.
+  // These take a list of tensors, the others each as an argument.
   Tree<MaskedTensor>::List tensors;
   for (const Shape& shape : example.inputs)
     tensors.emplace_back(
         MaskedTensor{random_tensor({DType::f32, shape}, -1, 1, 3 + tensors.size())});
-  if (example.class_name == "AddLoss")
+  if (example.class_name == "AddLoss" || example.class_name == "TFDConcat")
     made.arguments.positional = {Tree<MaskedTensor>(tensors)};
   else
     made.arguments.positional = tensors;
@@ -177,6 +179,7 @@ const std::map<std::string, std::string>& uncalled_layers() {
   static const std::map<std::string, std::string> all = {
       {"ClassMethod", "is of ragged tensors, and refused"},
       {"Functional", "is a model: the zoo has many"},
+      {"IndexLookup", "is IntegerLookup or StringLookup, with tests of its own"},
       {"InputLayer", "is an input, not called: every model has one"},
       {"InstanceMethod", "is of ragged tensors, and refused"},
       {"InstanceProperty", "is of ragged tensors, and refused"},
