@@ -172,7 +172,7 @@ function(keratin_test target)
   else()
     target_compile_options(${target} PRIVATE -O1)
   endif()
-  set(environment ${KERATIN_TEST_ENVIRONMENT} ${arg_ENVIRONMENT})
+  set(environment ${arg_ENVIRONMENT})
   if(NOT gpu IN_LIST arg_LABELS AND NOT simulated IN_LIST arg_LABELS)
     list(APPEND environment CUDA_VISIBLE_DEVICES=)  # the same tests on every machine
   endif()

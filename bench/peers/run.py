@@ -26,8 +26,8 @@ VENV = os.path.join(BENCH, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
 KERATIN = os.path.join(ROOT, "build", "release", "bin", "keratin_peer_worker")
 
-# Waiting threads of libgomp spin, which is fast on an idle machine and slow on a shared one. Programs
-# with libgomp (PyTorch, Keratin) are measured with and without spinning, and the better one counts.
+# Waiting threads of libgomp spin, which is fast on an idle machine and slow on a shared one. PyTorch,
+# which has libgomp, is measured with and without spinning, and the better one counts.
 PASSIVE = {"OMP_WAIT_POLICY": "passive"}
 
 
@@ -43,7 +43,7 @@ def contestants(keratin):
         return [Contestant(name, command),
                 Contestant(name, command, PASSIVE, "passive wait", only_threaded=True)]
 
-    found = both_waits("keratin", [keratin]) if keratin else []
+    found = [Contestant("keratin", [keratin])] if keratin else []
     found += both_waits("torch_eager", python("torch_worker.py", "eager"))
     found += both_waits("torch_compile", python("torch_worker.py", "compile"))
     for backend in ("tensorflow", "jax"):

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
 #include "keratin/backend/cpu/cpu.h"
 #include "keratin/backend/cuda/cuda.h"
 #include "keratin/backend/reference/reference.h"
+#include "keratin/base/processors.h"
 #include "keratin/base/text.h"
 #include "keratin/engine/devices.h"
 #include "keratin/engine/pipeline.h"
@@ -48,9 +48,10 @@ std::vector<const Backend*> backends_of(const EngineOptions& options) {
 PlanOptions plan_options(const EngineOptions& options) {
   require(options.threads >= 0, "compile: threads must not be negative, got ", options.threads);
   PlanOptions plan;
-  plan.threads = options.threads > 0
-                     ? options.threads
-                     : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  plan.pool = options.pool;
+  plan.threads = options.threads > 0 ? options.threads
+                 : options.pool      ? options.pool->threads()
+                                     : available_processors();
   plan.concurrent_queues = plan.threads > 1;
   plan.deterministic = options.deterministic;
   const char* tf32 = std::getenv("KERATIN_TF32");

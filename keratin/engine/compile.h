@@ -4,6 +4,7 @@
 
 #include "keratin/base/export.h"
 #include "keratin/base/fields.h"
+#include "keratin/base/thread_pool.h"
 #include "keratin/engine/executable.h"
 
 namespace keratin {
@@ -12,7 +13,9 @@ class Module;
 
 struct KERATIN_API EngineOptions {
   std::string backend = "cpu";  // "cpu", "reference" or "cuda": everything on gpu:0
-  int threads = 0;              // 0: one per processor
+  // 0: one per processor that the process may use, or as many as `pool` has; 1: the caller alone.
+  int threads = 0;
+  std::shared_ptr<ThreadPool> pool = nullptr;  // of its own; nullptr: ThreadPool::shared()
   bool deterministic = false;   // results do not depend on the number of threads
   // GPUs compute matmuls of f32 from 11 significant bits; KERATIN_TF32=0 switches that off
   // everywhere.
@@ -25,7 +28,7 @@ struct KERATIN_API EngineOptions {
 
   static constexpr auto fields = field_list(
       field("backend", &EngineOptions::backend), field("threads", &EngineOptions::threads),
-      field("deterministic", &EngineOptions::deterministic), field("tf32", &EngineOptions::tf32),
+      field("pool", &EngineOptions::pool),      field("deterministic", &EngineOptions::deterministic), field("tf32", &EngineOptions::tf32),
       field("state_stays", &EngineOptions::state_stays),
       field("decompose_all", &EngineOptions::decompose_all), field("dump", &EngineOptions::dump));
 };

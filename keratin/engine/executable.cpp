@@ -97,6 +97,7 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
       session->set_output(i, outputs[i].raw());
     }
   }
+  const detail::ThreadPoolScope pool(plan().pool.get());
   if (shared_->flush_denormals) {
     const cpu::FlushDenormals scope;
     work(*session);

@@ -23,7 +23,9 @@ void fill_queues(Plan& plan, QueueArenas& arenas) {
 }  // namespace
 
 Plan make_plan(Module module, const PlanOptions& options) {
-  Plan plan{.module = std::move(module), .concurrent_queues = options.concurrent_queues};
+  Plan plan{.module = std::move(module),
+            .concurrent_queues = options.concurrent_queues,
+            .pool = options.pool};
   const Storage storage(plan.module.block());
   make_steps(plan, options, storage);
   const std::optional<size_t> last_failure = find_failures(plan, options);

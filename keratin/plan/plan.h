@@ -3,6 +3,7 @@
 #include <exception>
 #include <iosfwd>
 
+#include "keratin/base/thread_pool.h"
 #include "keratin/ir/module.h"
 #include "keratin/ops/flops.h"
 #include "keratin/plan/preparation.h"
@@ -73,6 +74,8 @@ struct PlanOptions : KernelOptions {
   std::vector<const Backend*> gpu_backends = {};
   // Whether each queue runs in a thread of its own; if not, all run in the caller's thread.
   bool concurrent_queues = true;
+  // Shares the work of steps; nullptr: the pool of the process.
+  std::shared_ptr<ThreadPool> pool = nullptr;
 
   const std::vector<const Backend*>& of(Device device) const {
     return has_own_memory(device) ? gpu_backends : backends;
@@ -108,6 +111,7 @@ struct Plan {
   // only reads has changed since its last run. 0 unless one GPU runs all steps.
   size_t stable_steps = 0;
   bool concurrent_queues = true;
+  std::shared_ptr<ThreadPool> pool = nullptr;
 
   const Values& results() const { return module.block().results; }
 };

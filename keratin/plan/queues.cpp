@@ -1,5 +1,6 @@
 #include "keratin/plan/queues.h"
 
+#include "keratin/base/processors.h"
 #include "keratin/plan/staging.h"
 
 #if defined(__SSE__)
@@ -33,7 +34,7 @@ Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches, S
       staging_(staging),
       queues_(new Queue[plan.queues.size()]),
       // With fewer processors than queues, a spinning thread keeps others from running.
-      spins_(plan.queues.size() <= std::thread::hardware_concurrency() ? 16000 : 0) {
+      spins_(plan.queues.size() <= static_cast<size_t>(available_processors()) ? 16000 : 0) {
   for (size_t q = 1; q < plan.queues.size(); ++q) threads_.emplace_back([this, q] { serve(q); });
 }
 
@@ -45,6 +46,7 @@ Session::Queues::~Queues() {
 }
 
 void Session::Queues::serve(size_t queue) {
+  const detail::ThreadPoolScope pool(plan_.pool.get());
   for (uint32_t seen = 0;;) {
     wait_while(round_, seen, spins_);
     seen = round_.load(std::memory_order_acquire);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keratin/base/processors.h"
 #include "keratin/ops/indexing.h"
 #include "keratin/plan/chunked_copy.h"
 #include "keratin/plan/dependencies.h"
@@ -16,7 +17,7 @@ constexpr size_t max_block = size_t{256} << 20, max_staged = size_t{16} << 20;
 constexpr size_t small_result = 1024;
 // One thread cannot copy as fast as a device can receive.
 unsigned staging_threads() {
-  static const unsigned threads = std::min(8U, std::thread::hardware_concurrency() / 2);
+  static const unsigned threads = std::min(8U, static_cast<unsigned>(available_processors()) / 2);
   return threads;
 }
 

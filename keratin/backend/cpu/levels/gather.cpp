@@ -119,7 +119,9 @@ int64_t scatter_add(const ScatterAddArgs& a) {
   T* const y = static_cast<T*>(a.y);
   const int64_t work = a.count * (a.inner + 1) * static_cast<int64_t>(sizeof(T));
   return with_index(a, a.count, [&](const auto* index) {
-    parallel_for(a.threads, a.outer * a.axis, grain_bytes * a.axis / (work + 1) + 1,
+    const int64_t targets = a.outer * a.axis;
+    parallel_for(a.threads, targets,
+                 std::max(grain_bytes * a.axis / (work + 1) + 1, largest_grain(a.threads, targets)),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t o = begin / std::max<int64_t>(a.axis, 1); o * a.axis < end; ++o) {
                      scatter_range(x + o * a.count * a.inner, index, y + o * a.axis * a.inner, a,
@@ -137,7 +139,8 @@ int64_t scatter_add_along(const ScatterAddAlongArgs& a) {
   T* const y = static_cast<T*>(a.y);
   const int64_t columns = a.outer * a.inner;
   return with_index(a, columns * a.count, [&](const auto* index) {
-    parallel_for(a.threads, columns, grain_bytes / (a.count * 16 + 1) + 1,
+    parallel_for(a.threads, columns,
+                 std::max(grain_bytes / (a.count * 16 + 1) + 1, largest_grain(a.threads, columns)),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t column = begin; column < end;) {
                      const int64_t o = column / a.inner, i0 = column % a.inner;

@@ -147,7 +147,7 @@ void gru(const GruArgs& a) {
   const Gru<C> run(a);
   run.pack();
   const int64_t work = a.shape.time * a.shape.hidden * a.shape.hidden;
-  parallel_for(a.threads, a.shape.batch, 8192 / (work + 1) + 1,
+  parallel_for(a.threads, a.shape.batch, rows_per_chunk(a.threads, a.shape.batch, work),
                [&](int64_t begin, int64_t end) { run.run_rows(begin, end); });
 }
 
@@ -272,7 +272,7 @@ void gru_grad(const GruGradArgs& a) {
   const GruGrad<C> run(a);
   run.pack();
   const int64_t work = a.shape.time * a.shape.hidden * a.shape.hidden;
-  parallel_for(a.threads, a.shape.batch, 8192 / (work + 1) + 1,
+  parallel_for(a.threads, a.shape.batch, rows_per_chunk(a.threads, a.shape.batch, work),
                [&](int64_t begin, int64_t end) { run.run_rows(begin, end); });
 }
 

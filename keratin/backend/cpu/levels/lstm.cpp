@@ -94,7 +94,7 @@ void lstm(const LstmArgs& a) {
   const Lstm<C> run(a);
   run.pack();
   const int64_t work = a.shape.time * a.shape.hidden * a.shape.hidden;
-  parallel_for(a.threads, a.shape.batch, 8192 / (work + 1) + 1,
+  parallel_for(a.threads, a.shape.batch, rows_per_chunk(a.threads, a.shape.batch, work),
                [&](int64_t begin, int64_t end) { run.run_rows(begin, end); });
 }
 
@@ -197,7 +197,7 @@ void lstm_grad(const LstmGradArgs& a) {
   const LstmGrad<C> run(a);
   run.pack();
   const int64_t work = a.shape.time * a.shape.hidden * a.shape.hidden;
-  parallel_for(a.threads, a.shape.batch, 8192 / (work + 1) + 1,
+  parallel_for(a.threads, a.shape.batch, rows_per_chunk(a.threads, a.shape.batch, work),
                [&](int64_t begin, int64_t end) { run.run_rows(begin, end); });
 }
 

@@ -11,6 +11,12 @@ namespace keratin::cpu::KERATIN_LEVEL {
 // Rows of the batch worked on together: as many as the registers hold beside four columns.
 inline constexpr int64_t rnn_rows = vector_bytes == 64 ? 6 : 3;
 
+// Rows of the batch in a chunk, where a row takes `work` operations. Each chunk reads all weights in
+// each step of time, so there is one per thread.
+inline int64_t rows_per_chunk(int threads, int64_t batch, int64_t work) {
+  return std::max(8192 / (work + 1) + 1, largest_grain(threads, batch));
+}
+
 // Weights in the order they are read: for each block of lanes<C> units, for each k, the vectors of
 // `groups` columns. Columns past the last unit are zero.
 template <class C, class Source>

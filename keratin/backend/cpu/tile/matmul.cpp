@@ -189,17 +189,12 @@ void TiledMatmul::run(const MatmulArgs& args) const {
                                                       moved(args.scratch, int64_t(bias_at_)), 1,
                                                       desc_.n, desc_.n, 1, desc_.n, desc_.n});
   }
-  const FixedSplit split{jobs(), std::min<int64_t>(threads_, jobs())};
-  parallel_for(threads_, split.chunks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t chunk = begin; chunk < end; ++chunk) {
-      for (int64_t i = split.begin(chunk); i < split.end(chunk); ++i) {
-        run_job(args, make_job(args, i, static_cast<int>(chunk)));
-      }
-    }
+  parallel_for(threads_, jobs(), 1, [&](int64_t begin, int64_t end, int slot) {
+    for (int64_t i = begin; i < end; ++i) run_job(args, make_job(args, i, slot));
   });
 }
 
-TiledMatmul::Job TiledMatmul::make_job(const MatmulArgs& args, int64_t index, int thread) const {
+TiledMatmul::Job TiledMatmul::make_job(const MatmulArgs& args, int64_t index, int slot) const {
   const int64_t n_chunk = index % plan_.n_chunks;
   const int64_t m_chunk = index / plan_.n_chunks % plan_.m_chunks;
   const FixedSplit tiles{plan_.tiles, plan_.m_chunks}, strips{plan_.strips, plan_.n_chunks};
@@ -208,7 +203,7 @@ TiledMatmul::Job TiledMatmul::make_job(const MatmulArgs& args, int64_t index, in
   job.last_tile = tiles.end(m_chunk);
   job.first_strip = strips.begin(n_chunk);
   job.last_strip = strips.end(n_chunk);
-  job.strip = moved(args.scratch, int64_t(threads_at_ + thread_bytes_ * size_t(thread)));
+  job.strip = moved(args.scratch, int64_t(threads_at_ + thread_bytes_ * size_t(slot)));
   job.a_copy = job.strip + strip_bytes_;
   return job;
 }

@@ -105,7 +105,7 @@ class TiledMatmul {
   int64_t jobs() const {
     return static_cast<int64_t>(items_.size()) * plan_.m_chunks * plan_.n_chunks;
   }
-  Job make_job(const MatmulArgs& args, int64_t index, int thread) const;
+  Job make_job(const MatmulArgs& args, int64_t index, int slot) const;
   void run_job(const MatmulArgs& args, const Job& job) const;
   void run_block(const MatmulArgs& args, const Job& job, int64_t k_index, int64_t first,
                  int64_t last) const;

@@ -1,0 +1,302 @@
+#include "keratin/base/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "keratin/base/processors.h"
+#include "keratin/base/shared_job.h"
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace keratin {
+
+using detail::SharedJob;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+// How long a thread looks for work, or for the end of others' work, before it sleeps. Waking it
+// takes the system 5 to 50 us, and steps of a program follow each other faster.
+constexpr nanoseconds spin_time = microseconds(50);
+constexpr int max_threads_of_a_pool = 1024;
+
+// The pool asks nobody for help for a while after helpers have cost more time than they saved, as
+// they do on a machine that others use too: the system takes the processor from a helper, and all
+// wait for its last chunk. The pause is so long that at most a twentieth of the time is lost.
+constexpr int pause_per_loss = 20;
+// What helpers have saved may be lost again before there is a pause, up to here.
+constexpr nanoseconds max_savings = microseconds(4000);
+
+void relax() {
+#if defined(__SSE__)
+  _mm_pause();
+#endif
+}
+
+// Treats denormal numbers as zero on this thread from now on, see FlushDenormals.
+void flush_denormals() {
+#if defined(__SSE__)
+  _mm_setcsr(_mm_getcsr() | 0x8040u);
+#endif
+}
+
+// Returns true as soon as `done()` is, false after `spin_time`.
+template <class Done>
+bool spin_until(const Done& done) {
+  const auto end = Clock::now() + spin_time;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      relax();
+    }
+  } while (Clock::now() < end);
+  return done();
+}
+
+// The sections that the mutex protects are a few instructions long, so a thread that finds it taken
+// looks again before it sleeps.
+std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+  for (int i = 0; i < 64; ++i) {
+    if (std::unique_lock lock(mutex, std::try_to_lock); lock) return lock;
+    relax();
+  }
+  return std::unique_lock(mutex);
+}
+
+// Counts a caller while it lasts.
+class CallerCount {
+ public:
+  explicit CallerCount(std::atomic<int>& count)
+      : count_(count), others_(count.fetch_add(1, std::memory_order_relaxed)) {}
+  ~CallerCount() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  CallerCount(const CallerCount&) = delete;
+  CallerCount& operator=(const CallerCount&) = delete;
+  int others() const { return others_; }
+
+ private:
+  std::atomic<int>& count_;
+  const int others_;
+};
+
+}  // namespace
+
+struct ThreadPool::Impl {
+ public:
+  Impl(int threads, int max) : threads(threads), max_threads(max) {}
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  // Whether helpers would cost more than they save.
+  bool is_alone(int others);
+  void run_shared(SharedJob& job);
+
+  const int threads;      // one per processor; fewer calls at a time find help
+  const int max_threads;  // of one call
+  std::atomic<int> callers = 0;
+
+ private:
+  void start_helpers(int count);
+  void serve();
+  SharedJob* join(int& slot);
+  void leave(SharedJob& job, int64_t chunks);
+  void open(SharedJob& job);
+  void close(SharedJob& job);
+  void wait_for_helpers(SharedJob& job);
+  void judge(nanoseconds saved, nanoseconds lost, Clock::time_point now);
+  bool may_spin() const {
+    return callers.load(std::memory_order_relaxed) < threads &&
+           started_.load(std::memory_order_relaxed) < threads;
+  }
+
+  std::atomic<int> started_ = 0;  // helpers
+  std::atomic<int> open_jobs_ = 0;
+  std::atomic<int64_t> paused_until_ = 0;  // in ticks of the clock; 0 without a pause
+  // Nanoseconds; updates of callers at the same time may get lost.
+  std::atomic<int64_t> savings_ = nanoseconds(max_savings).count();
+
+  std::mutex mutex_;
+  SharedJob* first_ = nullptr;  // of the open jobs: those that may take one more helper
+  int sleeping_ = 0;            // helpers
+  bool ends_ = false;
+  std::condition_variable wake_, left_;
+  std::vector<std::thread> helpers_;
+};
+
+ThreadPool::Impl::~Impl() {
+  {
+    const auto lock = lock_soon(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+// A system without threads to spare gives fewer; callers then do more themselves.
+void ThreadPool::Impl::start_helpers(int count) {
+  const auto lock = lock_soon(mutex_);
+  try {
+    while (static_cast<int>(helpers_.size()) < count) helpers_.emplace_back([this] { serve(); });
+  } catch (const std::exception&) {
+    // Do not try again for this number.
+  }
+  started_.store(std::max(count, started_.load()), std::memory_order_relaxed);
+}
+
+void ThreadPool::Impl::serve() {
+  flush_denormals();
+  int slot = 0;
+  while (SharedJob* job = join(slot)) {
+    leave(*job, job->work(slot));
+    if (may_spin()) spin_until([&] { return open_jobs_.load(std::memory_order_relaxed) > 0; });
+  }
+}
+
+// Sleeps until there is an open job, and takes a slot of it; nullptr when the pool ends.
+SharedJob* ThreadPool::Impl::join(int& slot) {
+  auto lock = lock_soon(mutex_);
+  while (first_ == nullptr && !ends_) {
+    ++sleeping_;
+    wake_.wait(lock);
+    --sleeping_;
+  }
+  if (ends_) return nullptr;
+  SharedJob& job = *first_;
+  slot = ++job.helpers;
+  job.running.fetch_add(1, std::memory_order_relaxed);
+  if (slot + 1 == job.threads()) close(job);
+  return &job;
+}
+
+// The caller may return as soon as `running` is 0, and the job is gone then.
+void ThreadPool::Impl::leave(SharedJob& job, int64_t chunks) {
+  job.helped.fetch_add(chunks, std::memory_order_relaxed);
+  bool caller_sleeps = false;
+  {
+    const auto lock = lock_soon(mutex_);
+    if (job.is_open) close(job);  // no chunk is left to claim
+    caller_sleeps = job.caller_sleeps;
+    job.running.fetch_sub(1, std::memory_order_release);
+  }
+  if (caller_sleeps) left_.notify_all();
+}
+
+// Both are called with the mutex held.
+void ThreadPool::Impl::open(SharedJob& job) {
+  job.next = first_;
+  if (first_ != nullptr) first_->previous = &job;
+  first_ = &job;
+  job.is_open = true;
+  open_jobs_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ThreadPool::Impl::close(SharedJob& job) {
+  (job.previous != nullptr ? job.previous->next : first_) = job.next;
+  if (job.next != nullptr) job.next->previous = job.previous;
+  job.is_open = false;
+  open_jobs_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ThreadPool::Impl::wait_for_helpers(SharedJob& job) {
+  const auto ended = [&] { return job.running.load(std::memory_order_acquire) == 0; };
+  if (ended() || spin_until(ended)) return;
+  auto lock = lock_soon(mutex_);
+  job.caller_sleeps = true;
+  left_.wait(lock, ended);
+}
+
+void ThreadPool::Impl::judge(nanoseconds saved, nanoseconds lost, Clock::time_point now) {
+  const int64_t left = savings_.load(std::memory_order_relaxed) + (saved - lost).count();
+  savings_.store(std::clamp<int64_t>(left, 0, nanoseconds(max_savings).count()),
+                 std::memory_order_relaxed);
+  if (left >= 0) return;
+  const auto until = now + nanoseconds(-left * pause_per_loss);
+  paused_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+bool ThreadPool::Impl::is_alone(int others) {
+  if (others >= threads) return true;  // nobody has time to help
+  int64_t until = paused_until_.load(std::memory_order_relaxed);
+  if (until == 0) return false;
+  if (Clock::now().time_since_epoch().count() < until) return true;
+  paused_until_.compare_exchange_strong(until, 0, std::memory_order_relaxed);
+  return false;
+}
+
+void ThreadPool::Impl::run_shared(SharedJob& job) {
+  if (started_.load(std::memory_order_relaxed) + 1 < job.threads())
+    start_helpers(job.threads() - 1);
+  int asleep = 0;
+  {
+    const auto lock = lock_soon(mutex_);
+    open(job);
+    asleep = std::min(sleeping_, job.threads() - 1);
+  }
+  for (int i = 0; i < asleep; ++i) wake_.notify_one();
+  const auto begin = Clock::now();
+  const int64_t chunks = job.work(0);
+  const auto worked = Clock::now();
+  {
+    const auto lock = lock_soon(mutex_);
+    if (job.is_open) close(job);
+  }
+  wait_for_helpers(job);
+  const auto end = Clock::now();
+  const int64_t helped = job.helped.load(std::memory_order_relaxed);
+  if (chunks > 0 && job.helpers > 0) judge((worked - begin) / chunks * helped, end - worked, end);
+}
+
+ThreadPool::ThreadPool(int threads) : ThreadPool(threads, threads) {}
+
+ThreadPool::ThreadPool(int threads, int max_threads)
+    : impl_(std::make_unique<Impl>(std::clamp(threads, 1, max_threads_of_a_pool),
+                                   std::clamp(max_threads, 1, max_threads_of_a_pool))) {}
+
+ThreadPool::~ThreadPool() = default;
+
+// Never destroyed: other threads may still compute while the process ends.
+ThreadPool& ThreadPool::shared() {
+  static ThreadPool& pool = *new ThreadPool(available_processors(), max_threads_of_a_pool);
+  return pool;
+}
+
+int ThreadPool::threads() const { return impl_->threads; }
+
+void ThreadPool::run(int threads, int64_t chunks, Body body, void* data) {
+  Impl& pool = *impl_;
+  threads = static_cast<int>(std::min<int64_t>({threads, chunks, pool.max_threads}));
+  const CallerCount caller(pool.callers);
+  if (threads <= 1 || pool.is_alone(caller.others())) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) body(data, chunk, 0);
+    return;
+  }
+  SharedJob job(body, data, threads, chunks);
+  pool.run_shared(job);
+  job.rethrow();
+}
+
+namespace {
+thread_local ThreadPool* chosen_pool = nullptr;
+}  // namespace
+
+ThreadPool& detail::current_thread_pool() {
+  return chosen_pool != nullptr ? *chosen_pool : ThreadPool::shared();
+}
+
+detail::ThreadPoolScope::ThreadPoolScope(ThreadPool* pool) : before_(chosen_pool) {
+  chosen_pool = pool;
+}
+detail::ThreadPoolScope::~ThreadPoolScope() { chosen_pool = before_; }
+
+}  // namespace keratin
