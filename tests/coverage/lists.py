@@ -9,7 +9,6 @@ LISTED = ("keras.layers", "keras.losses", "keras.metrics", "keras.optimizers",
 
 # What may come yet.
 MISSING = {
-    "keras.layers": {"AugMix", "RandAugment"},
     "keras.callbacks": {"RemoteMonitor"},
     "keras.dtype_policies": {"AWQDTypePolicy", "DTypePolicyMap", "GPTQDTypePolicy", "Int4DTypePolicy",
                              "QuantizedDTypePolicy", "QuantizedFloat8DTypePolicy"},
@@ -88,6 +87,8 @@ RENAMED = {
     "keras.random.shuffle": "keratin::ops::shuffle",
     "keras.random.truncated_normal": "keratin::ops::truncated_normal",
     "keras.saving.deserialize_keras_object": "keratin::layer_from_json",
+    "keras.saving.register_keras_serializable": "keratin::register_serializable",
+    "keras.utils.register_keras_serializable": "keratin::register_serializable",
     "keras.saving.load_weights": "keratin::Model::load_weights",
     "keras.saving.save_model": "keratin::Model::save",
     "keras.saving.save_weights": "keratin::Model::save_weights",
@@ -101,6 +102,9 @@ RENAMED = {
     "keras.utils.deserialize_keras_object": "keratin::layer_from_json",
     "keras.utils.load_img": "keratin::load_image",
     "keras.utils.serialize_keras_object": "keratin::serialize_layer",
+    "Layer.add_loss": "keratin::Call::add_loss",
+    "Layer.load_own_variables": "keratin::Layer::load_assets",
+    "Layer.save_own_variables": "keratin::Layer::assets",
     "Model.summary": "keratin::summary",
     "Model.get_compile_config": "keratin::io::compile_config",
     "Model.compile_from_config": "keratin::io::training_options",
