@@ -69,6 +69,12 @@ Variable MetricState::add_variable(const std::string& name, const Shape& shape, 
   return variable;
 }
 
+Value MetricState::read(Tracer& tracer, const Variable& variable) { return tracer.read(variable); }
+
+void MetricState::assign(Tracer& tracer, const Variable& variable, Value value) {
+  tracer.update(variable, cast_to(value, variable.dtype()));
+}
+
 void MetricState::add(Tracer& tracer, const Variable& variable, Value value) const {
   tracer.update(variable, tracer.read(variable) + cast_to(value, variable.dtype()));
 }

@@ -79,6 +79,9 @@ class KERATIN_API MetricState {
     return add_variable(name, shape, dtype());
   }
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype);
+  // What `update` and `result` do with a variable: read it, set it, add to it.
+  static Value read(Tracer& tracer, const Variable& variable);
+  static void assign(Tracer& tracer, const Variable& variable, Value value);
   void add(Tracer& tracer, const Variable& variable, Value value) const;
   // An error if there was no update yet.
   void require_built() const;
