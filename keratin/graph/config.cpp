@@ -115,6 +115,9 @@ Json serialize_layer(const Layer& layer) {
                            {"class_name", names.class_name},
                            {"config", portable_config(layer)},
                            {"registered_name", registered.empty() ? Json() : Json(registered)}};
+  if (names.config.is_object())
+    for (const auto& [key, value] : names.config.as_object())
+      if (!json.at("config").contains(key)) json["config"][key] = value;
   if (layer.built() && !layer.built_with().empty()) json["build_config"] = build_config(layer);
   return json;
 }

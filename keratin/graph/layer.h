@@ -34,6 +34,7 @@ struct SavedClass {
   std::string class_name = {};
   std::string module = {};
   std::string registered_name = {};
+  Json config = {};  // keys of a model's config that only its class reads; null if there are none
 };
 
 // What can be a positional argument.

@@ -4,14 +4,16 @@
 #include <ctime>
 
 #include "keratin/base/text.h"
+#include "keratin/base/warning.h"
 #include "keratin/files/folder.h"
 #include "keratin/files/zip.h"
+#include "keratin/graph/functional.h"
 #include "keratin/graph/saved_form.h"
 #include "keratin/io/compile_config.h"
 #include "keratin/io/keras2_config.h"
 #include "keratin/io/keras2_layers.h"
 #include "keratin/io/keras2_optimizer.h"
-#include "keratin/io/user_layers.h"
+#include "keratin/io/user_names.h"
 #include "keratin/io/weights_h5.h"
 #include "keratin/optimizers/wrappers.h"
 #include "keratin/train/callback.h"
@@ -187,6 +189,25 @@ class State {
                         members_.name());
   }
 
+  // Warns of what members of a class of the user's have, if that is opened as a model of Keras's:
+  // neither the model nor a file that is saved from it has their weights.
+  void warn_of_members(const Layer& model) const {
+    const hdf5::Group root = hdf5::File(file_).root();
+    for (const SavedObject& object : objects_in(weights_, model, nullptr)) {
+      const auto& names = object.layer->saved_class();
+      const bool is_model = dynamic_cast<const ModelLayer*>(object.layer.get()) != nullptr;
+      if (!names || !is_model || (!object.path.empty() && !root.has_group(object.path))) continue;
+      const hdf5::Group group = object.path.empty() ? root : root.group(object.path);
+      for (const std::string& member : group.names()) {
+        const std::string path = object.path.empty() ? member : object.path + '/' + member;
+        if (is_of_keras(member) || weights_.count(path + "/vars") == 0) continue;
+        warn(text(members_.name(), ": the file has weights of '", member, "', a member of class '",
+                  names->class_name, "' of model '", object.name,
+                  "'. The model does not have it, and a file saved from it lacks its weights."));
+      }
+    }
+  }
+
   // What layers keep beside their weights, but for their files.
   void read_tensors(const Layer& model) const {
     read_own_tensors(weights_, objects_in(weights_, model, nullptr), members_.name());
@@ -213,6 +234,12 @@ class State {
   }
 
  private:
+  // True for the members that Keras's models have.
+  static bool is_of_keras(const std::string& member) {
+    return member == "layers" || member == "vars" || member == "optimizer" ||
+           member == "_layer_checkpoint_dependencies";
+  }
+
   const Members& members_;
   files::FileView file_ = members_.read("model.weights.h5");
   H5Weights weights_;
@@ -256,6 +283,7 @@ SavedModel read_members(const Members& members, const LoadOptions& options) {
   }
   state.read(*saved.layer, optimizer, written_by);
   state.read_assets(*saved.layer);
+  state.warn_of_members(*saved.layer);
   return saved;
 }
 
@@ -284,7 +312,7 @@ void write_keras(const std::filesystem::path& path, const Layer& model, const Tr
 
 void write_keras(files::OutputFile& file, const Layer& given, const Trainer* trainer) {
   const Layer& model = detail::saved_model(given);
-  Json config = with_user_layers(serialize_layer(model));
+  Json config = with_user_names(serialize_layer(model));
   warn_of_keras2_layers(config);
   if (trainer != nullptr) config["compile_config"] = compile_config(trainer->options());
   const OptimizerState* optimizer =

@@ -297,14 +297,26 @@ bool names_custom_layer(const Json& envelope) {
 SavedClass names_in(const Json& envelope) {
   const std::string& name = envelope.at("class_name").as_string();
   const size_t end = name.rfind('>');
-  if (end != name.npos) return {name.substr(end + 1), name.substr(0, end), name};
-  return {name, text_under(envelope, "module"), text_under(envelope, "registered_name")};
+  if (end != name.npos) return {name.substr(end + 1), name.substr(0, end), name, {}};
+  return {name, text_under(envelope, "module"), text_under(envelope, "registered_name"), {}};
+}
+
+// The keys of a model's config that a class of the user's adds to those of Keras's models.
+Json own_keys(const Json& config) {
+  static const std::vector<std::string_view> of_keras = {
+      "name", "trainable", "layers", "input_layers", "output_layers", "build_input_shape"};
+  Json own;
+  if (!config.is_object()) return own;
+  for (const auto& [key, value] : config.as_object())
+    if (std::find(of_keras.begin(), of_keras.end(), key) == of_keras.end()) own[key] = value;
+  return own;
 }
 
 // The layer has the names of its class in the file, if it is of that class or stands for a model.
 void keep_names(Layer& layer, const Json& envelope) {
   SavedClass names = names_in(envelope);
   const bool is_model = dynamic_cast<const ModelLayer*>(&layer) != nullptr;
+  if (is_model) names.config = own_keys(envelope.at("config"));
   if (find_class(envelope) == nullptr && (is_model || layer.class_name() == names.class_name))
     layer.set_saved_class(std::move(names));
 }

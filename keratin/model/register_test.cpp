@@ -11,6 +11,7 @@
 #include "keratin/layers/layers.h"
 #include "keratin/losses/losses.h"
 #include "keratin/metrics/metrics.h"
+#include "keratin/model/file_editor.h"
 #include "keratin/model/saving.h"
 #include "keratin/ops/ops.h"
 #include "keratin/optimizers/optimizers.h"
@@ -452,6 +453,39 @@ TEST_F(Register, SubclassesOfFunctionalModelsOpen) {
   }
   EXPECT_EQ(Json::parse(load_model(at("model.keras")).to_json()).at("module"),
             Json("studio.models"));
+}
+
+// Keras passes these keys to the class.
+TEST_F(Register, SubclassesOfModelsKeepTheKeysOfTheirConfigs) {
+  Json json = functional_of("Potter", "potter");
+  json["config"]["scale"] = 3.5;
+  json["config"]["kiln"] = Json::parse(R"({"heat": [1, 2]})");
+  const testing::Warnings warnings;
+  for (const char* name : {"model.keras", "model.h5"}) {
+    model_from_json(json.dump()).save(at(name));
+    const Model again = clone_model(load_model(at(name)));
+    EXPECT_EQ(Json::parse(again.to_json()).at("config").at("scale"), Json(3.5)) << name;
+    EXPECT_EQ(Json::parse(again.to_json()).at("config").at("kiln"), json["config"]["kiln"]) << name;
+  }
+  const auto in = Input({.shape = {2}, .name = "outer"});
+  const Model nested({.inputs = in, .outputs = model_from_json(json.dump())(in)});
+  EXPECT_EQ(nested.layers()[1]->name(), "potter");
+  EXPECT_EQ(Json::parse(nested.to_json()).at("config").at("layers")[1].at("config").at("scale"),
+            Json(3.5));
+}
+
+// In Python, an object of the class may have layers that are not in its graph.
+TEST_F(Register, WeightsOfMembersOfModelsAreLostWithAWarning) {
+  model_from_json(functional_of("Baker", "baker").dump()).save(at("model.keras"));
+  KerasFileEditor editor(at("model.keras"));
+  editor.add_object("oven", {{"0", Tensor({1.F, 2.F})}});
+  editor.save(at("model.keras"));
+  const testing::Warnings warnings;
+  load_model(at("model.keras"));
+  ASSERT_EQ(warnings.messages.size(), 2U);
+  EXPECT_NE(warnings.messages[1].find("weights of 'oven', a member of class 'Baker'"),
+            std::string::npos)
+      << warnings.messages[1];
 }
 
 TEST_F(Register, RegisteredModelsOpenWithoutAWarning) {
