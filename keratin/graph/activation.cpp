@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/config.h"
+#include "keratin/graph/custom_objects.h"
 #include "keratin/graph/keras2_activation.h"
 #include "keratin/graph/named.h"
 #include "keratin/ops/activations.h"
@@ -17,8 +18,11 @@ struct Activation::Named {
   LayerPtr layer = nullptr;
   Json saved = {};
   bool custom = false;
+  std::type_index type = typeid(void);  // of a struct of the user's, with this config
+  Json config = {};
   bool operator==(const Named& other) const {
-    return name == other.name && layer == other.layer && custom == other.custom;
+    return name == other.name && layer == other.layer && custom == other.custom &&
+           type == other.type && config == other.config;
   }
 };
 
@@ -58,6 +62,13 @@ Activation::Activation(std::string name, Function function)
           "': expected a function, got an empty one");
 }
 
+Activation::Activation(detail::ConfiguredFunction<Function> own)
+    : named_(Named{.name = std::string(own.class_name),
+                   .function = std::move(own.function),
+                   .custom = true,
+                   .type = own.type,
+                   .config = std::move(own.config)}) {}
+
 Activation::Activation(LayerPtr layer, int) {
   require(layer != nullptr, "Activation: expected a layer, got nothing");
   Named named{.name = std::string(layer->class_name())};
@@ -95,7 +106,10 @@ Value Activation::operator()(const Call& call, Value x) const {
 Json Activation::to_json() const {
   if (layer()) return serialize_layer(*layer());
   if (!named_->saved.is_null()) return named_->saved;
-  return named_->custom ? function_json(name()) : Json(name());
+  if (named_->type != typeid(void))
+    return detail::own_class_json(named_->type, name(), named_->config,
+                                  knows(name()) || knows(snake_case(name())));
+  return named_->custom ? function_json(name(), knows(name())) : Json(name());
 }
 
 Activation Activation::from_json(const Json& json) {

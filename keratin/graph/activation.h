@@ -8,6 +8,7 @@
 #include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/base/shared_value.h"
+#include "keratin/graph/function_config.h"
 #include "keratin/ir/value.h"
 
 namespace keratin {
@@ -34,6 +35,10 @@ class KERATIN_API Activation {
       : Activation(static_cast<LayerPtr>(layer), 0) {}
   // A callable. Files know it by the name, to which LoadOptions binds it again.
   Activation(std::string name, Function function);
+  // A struct with a config of its own, which files have.
+  template <FunctionConfig C>
+  Activation(C config)  // NOLINT(google-explicit-constructor)
+      : Activation(detail::configured(std::move(config))) {}
 
   Value operator()(Value x) const;  // an error for a layer, which is called within another call
   Value operator()(const Call& call, Value x) const;
@@ -52,6 +57,7 @@ class KERATIN_API Activation {
   bool operator==(const Activation& other) const;
 
  private:
+  explicit Activation(detail::ConfiguredFunction<Function> own);
   Activation(LayerPtr layer, int);
 
   struct Named;  // shared by the configs of many layers

@@ -48,4 +48,11 @@ Numbers Numbers::from_json(const Json& json) {
   return values;
 }
 
+Json detail::without_null_name(const Json& config) {
+  Json rest = Json::object();
+  for (const auto& [key, value] : config.as_object())
+    if (key != "name" || !value.is_null()) rest[key] = value;
+  return rest;
+}
+
 }  // namespace keratin

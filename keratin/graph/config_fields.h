@@ -237,4 +237,31 @@ void read_fields(const Json& config, std::string_view who, const ConfigContext& 
 }
 
 }  // namespace config
+
+namespace detail {
+
+// Keras writes null for the name of an object that was given none.
+KERATIN_API Json without_null_name(const Json& config);
+
+template <class C>
+Json checked_config(const C& config) {
+  if constexpr (requires { config.check(); }) config.check();
+  return config::write_fields(config);
+}
+
+template <class C>
+requires(FunctionConfig<C> || InitializerConfig<C>) struct CustomClass<C> {
+  static constexpr std::string_view name = C::keras_name;
+  static C read(const Json& json, const ConfigContext& context) {
+    C config;
+    const auto no_other = [](const std::string&, const Json&) { return false; };
+    config::read_fields(without_null_name(json), name, context, no_other, config);
+    return config;
+  }
+  static auto function(const Json& json, const ConfigContext& context) {
+    return configured(read(json, context)).function;
+  }
+};
+
+}  // namespace detail
 }  // namespace keratin

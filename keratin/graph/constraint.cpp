@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/custom_objects.h"
 #include "keratin/graph/named.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/reduce.h"
@@ -42,6 +43,7 @@ struct Constraint::Recipe {
   Named named;
   Function custom = {};
   Json saved = {};
+  std::type_index type = typeid(void);  // of a struct of the user's
   bool operator==(const Recipe& other) const { return named == other.named; }
 };
 
@@ -70,10 +72,19 @@ Constraint::Constraint(std::string name, Function function)
           "': expected a function, got an empty one");
 }
 
+Constraint::Constraint(detail::ConfiguredFunction<Function> own)
+    : recipe_(Recipe{{std::string(own.class_name), std::move(own.config)},
+                     std::move(own.function),
+                     {},
+                     own.type}) {}
+
 Json Constraint::to_json() const {
   if (!*this) return {};
   if (!recipe_->saved.is_null()) return recipe_->saved;
-  return recipe_->custom ? function_json(recipe_->named.class_name)
+  const std::string& name = recipe_->named.class_name;
+  if (recipe_->type != typeid(void))
+    return detail::own_class_json(recipe_->type, name, recipe_->named.config, knows(name));
+  return recipe_->custom ? function_json(name, knows(name))
                          : recipe_->named.to_json("keras.constraints");
 }
 

@@ -6,6 +6,7 @@
 #include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/base/shared_value.h"
+#include "keratin/graph/function_config.h"
 #include "keratin/ir/value.h"
 #include "keratin/tensor/shape.h"
 
@@ -25,6 +26,10 @@ class KERATIN_API Constraint {
   Constraint(Named named);       // NOLINT
   // A callable. Files know it by the name, to which LoadOptions binds it again.
   Constraint(std::string name, Function function);
+  // A struct with a config of its own, which files have.
+  template <FunctionConfig C>
+  Constraint(C config)  // NOLINT(google-explicit-constructor)
+      : Constraint(detail::configured(std::move(config))) {}
 
   explicit operator bool() const { return static_cast<bool>(recipe_); }
   Value operator()(Value weight) const;
@@ -37,6 +42,8 @@ class KERATIN_API Constraint {
   bool operator==(const Constraint& other) const;
 
  private:
+  explicit Constraint(detail::ConfiguredFunction<Function> own);
+
   struct Recipe;
   detail::SharedValue<Recipe> recipe_;
 };

@@ -28,12 +28,16 @@ Registered& registered() {
   return all;
 }
 
+bool is_registered(const std::string& name) {
+  Registered& all = registered();
+  const std::lock_guard guard(all.lock);
+  return all.objects.contains(name);
+}
+
 std::string text_at(const Json& json, std::string_view key) {
   const Json* found = json.is_object() ? json.find(key) : nullptr;
   return found != nullptr && found->is_string() ? found->as_string() : std::string();
 }
-
-std::string without_package(const std::string& name) { return name.substr(name.rfind('>') + 1); }
 
 // Keras's classes around a function of a loss or metric.
 bool is_wrapper(std::string_view name) {
@@ -45,7 +49,7 @@ bool is_wrapper(std::string_view name) {
 std::vector<std::string> names_in(const Json& json) {
   const std::string name = detail::name_in_json(json);
   if (name.empty()) return {};
-  return {text_at(json, "registered_name"), name, without_package(name)};
+  return {text_at(json, "registered_name"), name, detail::without_package(name)};
 }
 
 void add(const std::string& package, const std::string& name, CustomObject object,
@@ -92,38 +96,53 @@ std::string registered_class(std::type_index type) {
   return found == all.classes.end() ? std::string() : found->second;
 }
 
-std::string registered_function(const std::string& name) {
+std::string without_package(const std::string& name) { return name.substr(name.rfind('>') + 1); }
+
+std::string function_in_files(const std::string& name, bool is_name_of_keras) {
   Registered& all = registered();
   const std::lock_guard guard(all.lock);
   const auto found = all.functions.find(name);
-  return found == all.functions.end() ? name : found->second;
+  const std::string& whole = found == all.functions.end() ? name : found->second;
+  return is_name_of_keras && whole.find('>') == whole.npos ? "Custom>" + whole : whole;
+}
+
+Json own_class_json(std::type_index type, const std::string& class_name, Json config,
+                    bool is_name_of_keras) {
+  std::string name = registered_class(type);
+  if (name.empty()) name = is_name_of_keras ? "Custom>" + class_name : class_name;
+  const size_t end = name.rfind('>');
+  return Json::Object{{"module", end == name.npos ? Json() : Json(name.substr(0, end))},
+                      {"class_name", class_name},
+                      {"config", std::move(config)},
+                      {"registered_name", name}};
+}
+
+void warn_of_class(const std::string& saved) {
+  if (is_registered(saved)) return;
+  const std::string name = without_package(saved);
+  warn(text("save: the class ", name, " is neither Keras's nor registered, so files have ",
+            saved == name ? "its name" : "the name '" + saved + "'",
+            " alone. register_serializable<", name,
+            ">(\"package\") gives it a package; Python opens the file with custom_objects={\"",
+            saved, "\": …}"));
 }
 
 Json class_json(std::type_index type, const std::string& class_name, Json config,
                 std::string_view module, bool is_keras) {
-  const std::string name = registered_class(type);
-  if (name.empty() && is_keras) return Named{class_name, std::move(config)}.to_json(module);
-  if (name.empty())
-    warn(text("save: the class ", class_name,
-              " is neither Keras's nor registered, so files have its name alone. "
-              "register_serializable<",
-              class_name,
-              ">(\"package\") gives it a package; Python opens the file with "
-              "custom_objects={\"",
-              class_name, "\": …}"));
-  const Json package = name.empty() ? Json() : Json(name.substr(0, name.rfind('>')));
-  return Json::Object{{"module", package},
-                      {"class_name", class_name},
-                      {"config", std::move(config)},
-                      {"registered_name", name.empty() ? class_name : name}};
+  const bool registered = !registered_class(type).empty();
+  if (!registered && is_keras) return Named{class_name, std::move(config)}.to_json(module);
+  if (!registered) warn_of_class(class_name);
+  return own_class_json(type, class_name, std::move(config));
 }
 
-void warn_of_function(std::string_view kind, const std::string& name) {
-  if (name.find('>') != name.npos || registered_function(name) != name) return;
-  warn(text("save: the ", kind, " '", name,
-            "' is a C++ function, so the file has its name alone. Keratin opens the file with "
-            "load_model(path, {.custom_objects = {{\"",
-            name, "\", …}}}), Python with custom_objects={\"", name, "\": …}"));
+void warn_of_function(std::string_view kind, const std::string& name, bool is_name_of_keras) {
+  const std::string saved = function_in_files(name, is_name_of_keras);
+  if (saved.find('>') != saved.npos && !is_name_of_keras) return;
+  if (is_registered(saved)) return;
+  warn(text("save: the ", kind, " '", name, "' is a C++ function, so the file has ",
+            saved == name ? "its name" : "the name '" + saved + "'",
+            " alone. Keratin opens the file with load_model(path, {.custom_objects = {{\"", name,
+            "\", …}}}), Python with custom_objects={\"", saved, "\": …}"));
 }
 
 std::string name_in_json(const Json& json) {

@@ -29,6 +29,12 @@ namespace detail {
 template <class Kind>
 using FromConfig = std::function<Kind(const Json& config, const ConfigContext& context)>;
 
+// The same for a struct that computes a function: any kind of part with such a function.
+template <class Function>
+struct FunctionFromConfig {
+  FromConfig<Function> make;
+};
+
 // What a C++ type is to files: a layer (or model), or its CustomKind.
 template <class T>
 struct KindOf {};
@@ -103,11 +109,19 @@ class KERATIN_API CustomObject {
       CustomObject(F function)  // NOLINT(google-explicit-constructor)
       : object_(Initializer::Function(function)) {}
 
-  // The class T of the user's: a layer, an optimizer or a metric with a config, or the config of a
-  // loss or schedule. Objects are made from the fields that the config lists.
+  // The class T of the user's: a layer, an optimizer or a metric with a config, or a struct that is
+  // a loss, a schedule, an activation, an initializer, a regularizer or a constraint. Objects are
+  // made from the fields that the config lists.
   template <class T>
   static CustomObject of() {
-    return CustomObject(&detail::CustomClass<T>::from_config);
+    if constexpr (FunctionConfig<T> || InitializerConfig<T>) {
+      using Function = decltype(detail::configured(std::declval<T>()).function);
+      CustomObject object;
+      object.object_ = detail::FunctionFromConfig<Function>{&detail::CustomClass<T>::function};
+      return object;
+    } else {
+      return CustomObject(&detail::CustomClass<T>::from_config);
+    }
   }
 
   // The object for a name and config in a file; nothing if it is of another kind.
@@ -116,9 +130,12 @@ class KERATIN_API CustomObject {
                         const ConfigContext& context) const {
     if (const auto* from_config = std::any_cast<detail::FromConfig<T>>(&object_))
       return (*from_config)(config, context);
-    if constexpr (requires { typename T::CustomFunction; })
-      if (const auto* function = std::any_cast<typename T::CustomFunction>(&object_))
-        return T(name, *function);
+    if constexpr (requires { typename T::CustomFunction; }) {
+      using Function = typename T::CustomFunction;
+      if (const auto* function = std::any_cast<Function>(&object_)) return T(name, *function);
+      if (const auto* from_config = std::any_cast<detail::FunctionFromConfig<Function>>(&object_))
+        return T(name, from_config->make(config, context));
+    }
     return std::nullopt;
   }
   // True if `make` gives a T.
@@ -172,19 +189,28 @@ KERATIN_API void register_class(const std::string& package, const std::string& n
                                 CustomObject object, std::type_index type);
 // "package>name", under which a class is registered; "" if it is not.
 KERATIN_API std::string registered_class(std::type_index type);
-// The same for a function, by its name without the package.
-KERATIN_API std::string registered_function(const std::string& name);
+// The same for a function, by its name without the package: the name itself, or "Custom>name" if it
+// would be taken for Keras's.
+KERATIN_API std::string function_in_files(const std::string& name, bool is_name_of_keras);
 
+// The envelope of an object of the user's class: under its registered name, or without a package,
+// or as "Custom>Name" if it would be taken for Keras's.
+KERATIN_API Json own_class_json(std::type_index type, const std::string& class_name, Json config,
+                                bool is_name_of_keras = false);
+// Warns that a class is saved under a name that is not registered.
+KERATIN_API void warn_of_class(const std::string& saved);
 // The envelope of an object: under its registered name, if its class is registered, else as a class
 // of Keras or, if `is_keras` is false, as a class without a package, with a warning.
 KERATIN_API Json class_json(std::type_index type, const std::string& class_name, Json config,
                             std::string_view module, bool is_keras);
 // Warns that a function is saved by its name alone, unless it is registered.
-KERATIN_API void warn_of_function(std::string_view kind, const std::string& name);
+KERATIN_API void warn_of_function(std::string_view kind, const std::string& name,
+                                  bool is_name_of_keras = false);
 
 // The name of the object in the JSON: a class, or a function, which may be in one of Keras's
 // wrappers. Empty if there is none.
 KERATIN_API std::string name_in_json(const Json& json);
+KERATIN_API std::string without_package(const std::string& name);
 // False if the JSON names an object of a package or module other than Keras's.
 KERATIN_API bool may_be_of_keras(const Json& json);
 
@@ -202,7 +228,7 @@ std::optional<T> custom_from_json(const Json& json, const ConfigContext& context
   std::optional<T> made;
   find_custom(json, [&](const CustomObject& object) {
     try {
-      made = object.make<T>(name_in_json(json), config_in_json(json), context);
+      made = object.make<T>(without_package(name_in_json(json)), config_in_json(json), context);
     } catch (const UserError& error) {
       fail_custom(json, error);
     }

@@ -7,6 +7,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/custom_objects.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/named.h"
 #include "keratin/graph/signal_windows.h"
@@ -325,6 +326,7 @@ struct Initializer::Recipe {
   Function custom = {};
   bool nameless = false;
   Json saved = {};
+  std::type_index type = typeid(void);  // of a struct of the user's
   bool operator==(const Recipe& other) const { return named == other.named; }
 };
 
@@ -356,6 +358,13 @@ Initializer::Initializer(std::string name, Function function)
 Initializer::Initializer(Function function)
     : recipe_(Recipe{{"custom_initializer"}, std::move(function), /*nameless=*/true}) {}
 
+Initializer::Initializer(detail::ConfiguredFunction<Function> own)
+    : recipe_(Recipe{{std::string(own.class_name), std::move(own.config)},
+                     std::move(own.function),
+                     /*nameless=*/false,
+                     {},
+                     own.type}) {}
+
 bool Initializer::knows(const std::string& name) { return initializers_by_name().contains(name); }
 
 Initializer Initializer::saved_as(Json json) const {
@@ -375,11 +384,14 @@ Tensor Initializer::operator()(const Shape& shape, DType dtype, uint64_t seed) c
 
 Json Initializer::to_json() const {
   if (!recipe_->saved.is_null()) return recipe_->saved;
+  const std::string& name = named().class_name;
+  if (recipe_->type != typeid(void))
+    return detail::own_class_json(recipe_->type, name, named().config, knows(name));
   if (recipe_->nameless)
     warn(
         "An initializer without a name is saved as 'custom_initializer'. Give it one, "
         "Initializer(\"my_initializer\", function), by which a file finds it again.");
-  if (recipe_->custom) return function_json(named().class_name);
+  if (recipe_->custom) return function_json(name, knows(name));
   return named().to_json("keras.initializers");
 }
 

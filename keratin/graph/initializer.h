@@ -6,6 +6,7 @@
 #include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/base/shared_value.h"
+#include "keratin/graph/function_config.h"
 #include "keratin/tensor/tensor.h"
 
 namespace keratin {
@@ -26,6 +27,10 @@ class KERATIN_API Initializer {
   explicit Initializer(const Json& json);
   // A callable. Files know it by the name, to which LoadOptions binds it again.
   Initializer(std::string name, Function function);
+  // A struct with a config of its own, which files have.
+  template <InitializerConfig C>
+  Initializer(C config)  // NOLINT(google-explicit-constructor)
+      : Initializer(detail::configured(std::move(config))) {}
   explicit Initializer(Function function);  // by the name "custom_initializer", with a warning
 
   // The seed is used if the config has none.
@@ -40,6 +45,8 @@ class KERATIN_API Initializer {
   bool operator==(const Initializer& other) const;
 
  private:
+  explicit Initializer(detail::ConfiguredFunction<Function> own);
+
   // Shared by the configs and weights of many layers.
   struct Recipe;
   detail::SharedValue<Recipe> recipe_;

@@ -34,10 +34,10 @@ std::string lower_case(std::string_view name) {
   return out;
 }
 
-Json function_json(const std::string& name) {
+Json function_json(const std::string& name, bool is_name_of_keras) {
   return Json::Object{{"module", "builtins"},
                       {"class_name", "function"},
-                      {"config", detail::registered_function(name)},
+                      {"config", detail::function_in_files(name, is_name_of_keras)},
                       {"registered_name", "function"}};
 }
 

@@ -16,8 +16,9 @@ KERATIN_API std::string snake_case(std::string_view class_name);
 std::string lower_case(std::string_view name);
 
 // Keras's envelope of a function that must be bound when the file is opened. If the function is
-// registered, it has the name with the package.
-KERATIN_API Json function_json(const std::string& name);
+// registered, it has the name with the package. One that is not, but has a name of Keras's, gets
+// the package "Custom", so that it is not taken for Keras's.
+KERATIN_API Json function_json(const std::string& name, bool is_name_of_keras = false);
 
 // An object that Keras describes by its class and a config: {"class_name": …, "config": …}.
 struct KERATIN_API Named {

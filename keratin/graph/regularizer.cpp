@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/custom_objects.h"
 #include "keratin/graph/named.h"
 #include "keratin/ir/node.h"
 #include "keratin/ops/constant.h"
@@ -44,6 +45,7 @@ struct Regularizer::Recipe {
   Named named;
   Function custom = {};
   Json saved = {};
+  std::type_index type = typeid(void);  // of a struct of the user's
   bool operator==(const Recipe& other) const { return named == other.named; }
 };
 
@@ -78,10 +80,19 @@ Regularizer::Regularizer(std::string name, Function function)
           "': expected a function, got an empty one");
 }
 
+Regularizer::Regularizer(detail::ConfiguredFunction<Function> own)
+    : recipe_(Recipe{{std::string(own.class_name), std::move(own.config)},
+                     std::move(own.function),
+                     {},
+                     own.type}) {}
+
 Json Regularizer::to_json() const {
   if (!*this) return {};
   if (!recipe_->saved.is_null()) return recipe_->saved;
-  return recipe_->custom ? function_json(recipe_->named.class_name)
+  const std::string& name = recipe_->named.class_name;
+  if (recipe_->type != typeid(void))
+    return detail::own_class_json(recipe_->type, name, recipe_->named.config, knows(name));
+  return recipe_->custom ? function_json(name, knows(name))
                          : recipe_->named.to_json("keras.regularizers");
 }
 

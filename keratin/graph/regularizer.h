@@ -6,6 +6,7 @@
 #include "keratin/base/export.h"
 #include "keratin/base/json.h"
 #include "keratin/base/shared_value.h"
+#include "keratin/graph/function_config.h"
 #include "keratin/ir/value.h"
 
 namespace keratin {
@@ -25,6 +26,10 @@ class KERATIN_API Regularizer {
   Regularizer(Named named);       // NOLINT
   // A callable. Files know it by the name, to which LoadOptions binds it again.
   Regularizer(std::string name, Function function);
+  // A struct with a config of its own, which files have.
+  template <FunctionConfig C>
+  Regularizer(C config)  // NOLINT(google-explicit-constructor)
+      : Regularizer(detail::configured(std::move(config))) {}
 
   explicit operator bool() const { return static_cast<bool>(recipe_); }
   Value operator()(Value x) const;  // a scalar of the dtype of x
@@ -37,6 +42,8 @@ class KERATIN_API Regularizer {
   bool operator==(const Regularizer& other) const;
 
  private:
+  explicit Regularizer(detail::ConfiguredFunction<Function> own);
+
   struct Recipe;
   detail::SharedValue<Recipe> recipe_;
 };

@@ -2,6 +2,8 @@
 #include "keratin/base/text.h"
 #include "keratin/graph/custom_objects.h"
 #include "keratin/graph/named.h"
+#include "keratin/losses/registry.h"
+#include "keratin/metrics/registry.h"
 #include "keratin/train/callback.h"
 
 namespace keratin::io {
@@ -15,8 +17,11 @@ Json written(const T& object) {
   try {
     return object.to_json();
   } catch (const UserError&) {
-    detail::warn_of_function("function", object.name());
-    return function_json(object.name());
+    const bool is_name_of_keras =
+        std::is_same_v<T, Loss> ? is_loss_name(object.name()) : is_metric_name(object.name());
+    detail::warn_of_function(std::is_same_v<T, Loss> ? "loss" : "metric", object.name(),
+                             is_name_of_keras);
+    return function_json(object.name(), is_name_of_keras);
   }
 }
 template <class T>
@@ -39,13 +44,19 @@ Json written(const Metrics& metrics) {
 }
 
 // Tells the user how to pass a loss or metric for one that a file names.
-std::string remedy(std::string_view kind, const std::string& name) {
+std::string remedy(std::string_view kind, const Json& json) {
+  const std::string name = detail::name_in_json(json);
+  const bool is_class = json.is_object() && *json.find("class_name") == Json(name);
+  const std::string object =
+      is_class
+          ? text("CustomObject::of<Your", kind, ">()")
+          : text(kind, "([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred); })");
   return text(
-      ". If it is yours, say in C++ what it computes, such as load_model(path, {.custom_objects = "
-      "{{\"",
-      name, "\", ", kind,
-      "([](Value y_true, Value y_pred) { return ops::square(y_true - y_pred); })}}}); "
-      "load_model(path, {.compile = false}) leaves training out");
+      ". If it is yours, ",
+      is_class ? text("register its class: register_serializable<Your", kind, ">(\"package\"), or ")
+               : "say in C++ what it computes, such as ",
+      "load_model(path, {.custom_objects = {{\"", name, "\", ", object,
+      "}}}); load_model(path, {.compile = false}) leaves training out");
 }
 
 template <class T>
@@ -54,7 +65,7 @@ T one_of(const Json& json, std::string_view kind) {
     return T::from_json(json);
   } catch (const UserError& error) {
     if (!std::string_view(error.what()).starts_with("Could not interpret")) throw;
-    fail(error.what(), remedy(kind, detail::name_in_json(json)));
+    fail(error.what(), remedy(kind, json));
   }
 }
 
@@ -95,10 +106,16 @@ Optimizer optimizer_from(const Json& json) {
   try {
     return Optimizer::from_json(json);
   } catch (const UserError& error) {
-    if (std::string_view(error.what()).find("Could not interpret") == std::string_view::npos) throw;
-    fail(error.what(),
+    const std::string_view what = error.what();
+    if (what.find("Could not interpret") == what.npos) throw;
+    const bool schedule = what.find("learning rate schedule identifier") != what.npos;
+    fail(what,
          ". If it is yours, register its class: register_serializable<YourClass>(\"package\"), or "
-         "load_model(path, {.custom_objects = {{\"name\", CustomObject::of<YourClass>()}}}); "
+         "load_model(path, {.custom_objects = {{\"name\", CustomObject::of<YourClass>()}}}); ",
+         schedule
+             ? "a function is bound by its name, too, {{\"name\", [](Value step) { return 0.1 / "
+               "(step + 1.0); }}}; "
+             : "",
          "load_model(path, {.compile = false}) leaves training out");
   }
 }

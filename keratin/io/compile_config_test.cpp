@@ -101,6 +101,20 @@ TEST(CompileConfig, FindsACustomMetricByItsFunction) {
     EXPECT_EQ(training_of(json, options.custom_objects).metrics.flat().size(), 1U);
 }
 
+TEST(CompileConfig, SaysHowToRegisterAClass) {
+  const std::string loss = error_of(
+      R"({"loss": {"module": "shop", "class_name": "Glow", "config": {}, "registered_name": "shop>Glow"}})");
+  for (const char* part : {"loss identifier: Glow. If it is yours, register its class: ",
+                           "register_serializable<YourLoss>(\"package\")",
+                           "{{\"Glow\", CustomObject::of<YourLoss>()}}"})
+    EXPECT_NE(loss.find(part), std::string::npos) << loss;
+  const std::string rate = error_of(
+      R"({"optimizer": {"class_name": "SGD", "config": {"learning_rate": {"module": "builtins",
+          "class_name": "function", "config": "fade", "registered_name": "function"}}}})");
+  for (const char* part : {"learning rate schedule identifier: fade.", "[](Value step)"})
+    EXPECT_NE(rate.find(part), std::string::npos) << rate;
+}
+
 TEST(CompileConfig, NamesALossInErrors) {
   const std::string said = error_of(R"({"loss": "shine"})");
   EXPECT_TRUE(

@@ -138,6 +138,35 @@ class Keeper final : public LayerOf<Keeper, KeeperConfig> {
   Variable weight_;
 };
 
+// Of one value: whatever a file has it as.
+struct Damp {
+  double factor = 0.5;
+  Value call(Value x) const { return ops::sum(x * x) * factor; }
+  void check() const { detail::require(factor >= 0, "Damp: expected a factor of at least 0"); }
+  static constexpr std::string_view keras_name = "Damp";
+  static constexpr auto fields = field_list(field("factor", &Damp::factor));
+};
+struct Below {
+  double limit = 1;
+  Value call(Value x) const { return ops::minimum(x, ops::scalar_like(x, limit)); }
+  static constexpr std::string_view keras_name = "Below";
+  static constexpr auto fields = field_list(field("limit", &Below::limit));
+};
+struct Level {
+  double value = 0.5;
+  Tensor call(const Shape& shape, DType dtype, uint64_t) const {
+    return Tensor::full(dtype, shape, value);
+  }
+  static constexpr std::string_view keras_name = "Level";
+  static constexpr auto fields = field_list(field("value", &Level::value));
+};
+
+// Never registered.
+struct Flat : Level {
+  static constexpr std::string_view keras_name = "Flat";
+  static constexpr auto fields = field_list(field("value", &Flat::value));
+};
+
 Value bent(Value x) { return ops::maximum(x, x * 0.25); }
 
 void register_once() {
@@ -148,6 +177,9 @@ void register_once() {
     register_serializable<Fading>("shop");
     register_serializable<DragOptimizer>("shop");
     register_serializable("shop", "bent", bent);
+    register_serializable<Damp>("shop");
+    register_serializable<Below>("shop");
+    register_serializable<Level>("shop");
     return true;
   }();
   EXPECT_TRUE(done);
@@ -410,6 +442,144 @@ TEST_F(Register, LayersKeepTensorsAndFiles) {
   other->table = Tensor({0.F});
   same.load_weights(at("model.keras"));
   EXPECT_EQ(other->table, keeper->table);
+}
+
+// Structs with configs are classes to Python: activations, initializers, regularizers, constraints.
+Model of_structs() {
+  const auto in = Input({.shape = {3}, .name = "in"});
+  const Dense dense({.units = 2,
+                     .activation = Below{.limit = 0.75},
+                     .kernel_initializer = Level{.value = 0.25},
+                     .kernel_regularizer = Damp{.factor = 0.125},
+                     .kernel_constraint = Below{.limit = 0.5}},
+                    "dense");
+  Model model({.inputs = in, .outputs = dense(in)});
+  model.compile({.optimizer = "sgd", .loss = "mean_squared_error"});
+  return model;
+}
+
+TEST_F(Register, StructsWithConfigsOpenAgain) {
+  EXPECT_EQ(of_structs().get_weights()[0].at(0), 0.25);
+  for (const char* name : {"model.keras", "model.h5"})
+    expect_same_after_saving(of_structs(), at(name));
+  const Json config = of_structs().layers()[1]->get_config();
+  const auto expect_class = [&](const char* key, const char* name, const Json& own) {
+    EXPECT_EQ(config.at(key), Json(Json::Object{{"module", "shop"},
+                                                {"class_name", name},
+                                                {"config", own},
+                                                {"registered_name", text("shop>", name)}}));
+  };
+  expect_class("activation", "Below", Json::Object{{"limit", 0.75}});
+  expect_class("kernel_initializer", "Level", Json::Object{{"value", 0.25}});
+  expect_class("kernel_regularizer", "Damp", Json::Object{{"factor", 0.125}});
+  expect_class("kernel_constraint", "Below", Json::Object{{"limit", 0.5}});
+  const Model clone = clone_model(of_structs());
+  EXPECT_EQ(clone.layers()[1]->get_config().at("kernel_constraint"),
+            config.at("kernel_constraint"));
+}
+
+TEST_F(Register, StructsAreEqualIfTheirConfigsAre) {
+  EXPECT_EQ(Activation(Below{}), Activation(Below{}));
+  EXPECT_FALSE(Activation(Below{}) == Activation(Below{.limit = 2}));
+  EXPECT_FALSE(Constraint(Below{}) == Constraint(Below{.limit = 2}));
+  EXPECT_FALSE(Regularizer(Damp{}) == Regularizer(Damp{.factor = 2}));
+  EXPECT_FALSE(Initializer(Level{}) == Initializer(Level{.value = 2}));
+}
+
+TEST_F(Register, StructsCheckTheirConfigs) {
+  const char* const wrong = "Damp: expected a factor of at least 0";
+  expect_user_error([] { Regularizer(Damp{.factor = -1}); }, wrong);
+  const Json json = Json::parse(R"({"class_name": "Dense", "config": {"name": "d", "units": 1,
+      "kernel_regularizer": {"module": "shop", "class_name": "Damp", "config": {"factor": -1},
+                             "registered_name": "shop>Damp"}}})");
+  expect_user_error([&] { layer_from_json(json); }, {"Dense 'd'", "kernel_regularizer", wrong});
+}
+
+// Without registration they are saved too, and open for one load.
+TEST_F(Register, UnregisteredStructsAreSavedWithAWarning) {
+  const auto in = Input({.shape = {3}, .name = "in"});
+  const Model model(
+      {.inputs = in, .outputs = Dense({.units = 2, .kernel_initializer = Flat{}}, "dense")(in)});
+  const testing::Warnings warnings;
+  model.save(at("model.keras"));
+  ASSERT_EQ(warnings.messages.size(), 1U);
+  EXPECT_NE(warnings.messages[0].find("custom_objects={\"Flat\": …}"), std::string::npos);
+  const Model again =
+      load_model(at("model.keras"), {.custom_objects = {{"Flat", CustomObject::of<Flat>()}}});
+  EXPECT_EQ(again.to_json(), model.to_json());
+  expect_user_error([&] { load_model(at("model.keras")); }, {"Dense 'dense'", "Flat"});
+}
+
+Tensor halves(const Shape& shape, DType dtype, uint64_t) { return Tensor::full(dtype, shape, 0.5); }
+Value total(Value x) { return ops::sum(ops::square(x)) * 0.125; }
+Value far(Value y_true, Value y_pred) { return ops::mean(ops::abs(y_true - y_pred) * 3.0, {-1}); }
+
+Model with_functions(const std::string& activation, const CompileOptions& options) {
+  const auto in = Input({.shape = {3}, .name = "in"});
+  const Dense dense({.units = 2,
+                     .activation = Activation(activation, bent),
+                     .kernel_initializer = Initializer("halves", halves),
+                     .kernel_regularizer = Regularizer("total", total),
+                     .kernel_constraint = Constraint("bent", bent)},
+                    "dense");
+  Model model({.inputs = in, .outputs = dense(in)});
+  model.compile(options);
+  return model;
+}
+
+TEST_F(Register, FunctionsOfLayersAreSavedWithAWarning) {
+  const Model model = with_functions("curve", {.optimizer = "sgd", .loss = "mse"});
+  for (const char* name : {"model.keras", "model.h5"}) {
+    const testing::Warnings warnings;
+    model.save(at(name));
+    ASSERT_EQ(warnings.messages.size(), 3U);  // "bent" is registered
+    const char* const parts[] = {"the activation 'curve'", "the initializer 'halves'",
+                                 "the regularizer 'total'"};
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_NE(warnings.messages[i].find(parts[i]), std::string::npos) << warnings.messages[i];
+      EXPECT_NE(warnings.messages[i].find("Python with custom_objects={"), std::string::npos);
+    }
+  }
+}
+
+// A C++ function with a name of Keras's is not taken for Keras's when the file is opened.
+TEST_F(Register, FunctionsWithNamesOfKerasStayTheUsers) {
+  const CompileOptions options{
+      .optimizer = SGD({.learning_rate = LearningRate("CosineDecay", bent)}),
+      .loss = Loss("mse", far),
+      .metrics = {Metric("accuracy", far)}};
+  Model model = with_functions("relu", options);
+  const Tensor x = testing::random_tensor({DType::f32, {4, 3}}, -1, 1, 1);
+  const Tensor y = testing::random_tensor({DType::f32, {4, 2}}, -1, 1, 2);
+  for (const char* name : {"model.keras", "model.h5"}) {
+    const testing::Warnings warnings;
+    model.save(at(name));
+    std::string all;
+    for (const std::string& message : warnings.messages) all += message + '\n';
+    for (const char* named : {"Custom>relu", "Custom>mse", "Custom>accuracy", "Custom>CosineDecay"})
+      EXPECT_NE(all.find(text("custom_objects={\"", named, "\"")), std::string::npos) << all;
+    expect_user_error([&] { load_model(at(name)); }, "Custom>relu");
+    Model again = load_model(at(name), {.custom_objects = {{"relu", bent},
+                                                           {"halves", halves},
+                                                           {"total", total},
+                                                           {"mse", far},
+                                                           {"accuracy", far},
+                                                           {"CosineDecay", bent}}});
+    EXPECT_EQ(again.to_json(), model.to_json());
+    EXPECT_EQ(again.evaluate(x, y, {.verbose = 0}), model.evaluate(x, y, {.verbose = 0}));
+  }
+}
+
+// Logs have the names of functions without their packages, as in Keras.
+TEST_F(Register, MetricsAreReportedWithoutTheirPackage) {
+  register_serializable("shop", "farther", far);
+  const auto in = Input({.shape = {3}, .name = "in"});
+  Model model({.inputs = in, .outputs = Dense({.units = 2}, "dense")(in)});
+  model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {Metric("farther", far)}});
+  model.save(at("model.keras"));
+  Model again = load_model(at("model.keras"));
+  const Tensor x = Tensor::full(DType::f32, {2, 3}, 1), y = Tensor::full(DType::f32, {2, 2}, 1);
+  EXPECT_TRUE(again.evaluate(x, y, {.verbose = 0}).contains("farther"));
 }
 
 // The names that a file has for a class are kept.

@@ -27,7 +27,9 @@ Makers table() {
 
 template <class... C>
 ScheduleMakers schedule_table() {
-  return {{std::string(C::keras_name), &detail::CustomClass<C>::from_config}...};
+  return {{std::string(C::keras_name), [](const Json& config) -> LearningRate {
+             return detail::CustomClass<C>::read(config, {});
+           }}...};
 }
 
 const Makers& optimizer_classes() {

@@ -10,8 +10,9 @@ Json LearningRate::to_json() const {
   if (is_number()) return rate_;
   if (!saved_.is_null()) return saved_;
   if (type_ == typeid(void)) {
-    detail::warn_of_function("schedule", class_name_);
-    return function_json(class_name_);
+    const bool is_name_of_keras = is_schedule_name(class_name_);
+    detail::warn_of_function("schedule", class_name_, is_name_of_keras);
+    return function_json(class_name_, is_name_of_keras);
   }
   return detail::class_json(type_, class_name_, config_, "keras.optimizers.schedules",
                             is_schedule_name(class_name_));
@@ -27,14 +28,10 @@ LearningRate LearningRate::from_json(const Json& json) {
   if (json.is_number()) return json.as_double();
   if (!detail::may_be_of_keras(json) || !is_schedule_name(detail::name_in_json(json)))
     if (const auto custom = detail::custom_from_json<LearningRate>(json, {})) return *custom;
+  if (const std::string name = detail::name_in_json(json); !name.empty())
+    require(is_schedule_name(name),
+            "Could not interpret learning rate schedule identifier: ", name);
   return schedule_by_name(Named::from_json(json));
-}
-
-Json detail::without_null_name(const Json& config) {
-  Json rest = Json::object();
-  for (const auto& [key, value] : config.as_object())
-    if (key != "name" || !value.is_null()) rest[key] = value;
-  return rest;
 }
 
 }  // namespace keratin

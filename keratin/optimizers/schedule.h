@@ -13,10 +13,7 @@ namespace keratin {
 // list and `Value call(Value step) const`, where the step and the rate are floats. `void check()
 // const` refuses invalid numbers.
 template <class T>
-concept ScheduleConfig = HasFields<T> && requires(const T& schedule, Value v) {
-  { T::keras_name } -> std::convertible_to<std::string_view>;
-  { schedule.call(v) } -> std::same_as<Value>;
-};
+concept ScheduleConfig = FunctionConfig<T>;
 
 // A number, a schedule, or a function of the step.
 class KERATIN_API LearningRate {
@@ -59,23 +56,5 @@ class KERATIN_API LearningRate {
   Json saved_ = {};
   Function function_;
 };
-
-namespace detail {
-
-// Keras writes null for the name of a schedule that was given none.
-KERATIN_API Json without_null_name(const Json& config);
-
-template <ScheduleConfig C>
-struct CustomClass<C> {
-  static constexpr std::string_view name = C::keras_name;
-  static LearningRate from_config(const Json& config) {
-    C schedule;
-    const auto no_other = [](const std::string&, const Json&) { return false; };
-    config::read_fields(without_null_name(config), name, {}, no_other, schedule);
-    return schedule;
-  }
-};
-
-}  // namespace detail
 
 }  // namespace keratin
