@@ -77,15 +77,18 @@ def check_answer(ours, theirs, *rest):
     yield from judge.compare_weights(ours, theirs)
 
 
-# Keras cannot load these, not even its own files: one has an ellipsis in an index, one has Lamb.
-KERAS_CANNOT_OPEN = {"slicing.h5", "zoo_op_functions.h5", "optimizer_lamb.h5"}
+# Keras cannot load these, not even its own files: some have an ellipsis in an index, one has Lamb.
+KERAS_CANNOT_OPEN = {"slicing.h5", "zoo_op_functions.h5", "zoo_mask_maker.h5", "optimizer_lamb.h5"}
 
 
 def keratin_first(stage, command="write"):
     """Keratin makes models, Keras loads and saves them, Keratin loads the results."""
     import judge
+    import keras
+    import keras_models
     import user_parts  # registers classes
 
+    keras_models.custom.layers(keras)  # these are in models of the zoo
     stage.keratin(command, stage.folder)
     for path in stage.records():
         back = path.with_suffix(".back.keras")
@@ -211,8 +214,11 @@ def old_zips(stage):
 
 
 # "Model" is the name of functional models until Keras 2.3, the CuDNN layers are Keras 2's,
-# "GroupedQueryAttention" is another name of a layer, and a Wrapper alone cannot be called.
-IN_NO_MODEL = {"Model", "CuDNNGRU", "CuDNNLSTM", "GroupedQueryAttention", "Wrapper",
+# "GroupedQueryAttention" is another name of a layer, IndexLookup is the base class of lookups, and a
+# Wrapper alone cannot be called.
+IN_NO_MODEL = {"Model", "CuDNNGRU", "CuDNNLSTM", "GroupedQueryAttention", "IndexLookup", "Wrapper",
+               # names of BatchNormalization in TensorFlow 1.13 to 2.2
+               "BatchNormalizationV1", "BatchNormalizationV2",
                # of TensorFlow 2.0 to 2.4, in tests/golden/old; and of ragged tensors
                "TensorFlowOpLayer", "AddLoss", "AddMetric", "ClassMethod", "InstanceMethod",
                "InstanceProperty"}

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
-from maker import encode, models, training, zoo  # noqa: E402
+from maker import custom, encode, models, training, zoo  # noqa: E402
 from maker.layers import CASES, add_noise, class_of, leaves  # noqa: E402
 from maker.spec import SAME, Draw, bits, make  # noqa: E402
 
@@ -442,6 +442,7 @@ def trained_film():
 
 def trained():
     yield pipeline()
+    yield of_feature_space()
     yield trained_film()
     for name, optimizer in optimizers().items():
         keras.utils.clear_session()
@@ -453,6 +454,26 @@ def trained():
     for make_model in (with_spectral_normalization, with_spectrogram, with_reversible_embedding):
         keras.utils.clear_session()
         yield make_model()
+
+
+def of_feature_space():
+    """A model with layers that only a FeatureSpace makes."""
+    import tensorflow
+
+    keras.utils.clear_session()
+    rng = encode.generator("exchange", "feature space")
+    data = {"age": rng.normal(size=(12, 1)).astype("float32"),
+            "height": rng.normal(size=(12, 1)).astype("float32"),
+            "kind": rng.choice(["cat", "dog", "ox"], size=(12, 1)).astype("S"),
+            "count": rng.integers(0, 4, size=(12, 1))}
+    features = keras.utils.FeatureSpace
+    space = features({"age": features.float_normalized(), "height": features.float(),
+                      "kind": features.string_categorical(), "count": features.integer_categorical()},
+                     crosses=[features.cross(["kind", "count"], crossing_dim=4)])
+    tensors = {name: tensorflow.constant(array) for name, array in data.items()}
+    space.adapt(tensorflow.data.Dataset.from_tensor_slices(tensors))
+    out = keras.layers.Dense(2, name="out")(space.get_encoded_features())
+    return Made("feature_space", keras.Model(space.get_inputs(), out), data, formats=(".keras",))
 
 
 def of_user_parts():
@@ -528,10 +549,27 @@ def keras2_locally_connected():
                         targets.astype("float32"), 4)
 
 
+def keras2_images():
+    """Layers that only Keras 2 has. Random ones are told not to augment."""
+    import tf_keras as k
+
+    k.backend.clear_session()
+    rng = encode.generator("exchange", "images of Keras 2")
+    x = k.Input((6, 5, 2), name="x")
+    h = k.layers.RandomHeight(0.25, name="height")(x, training=False)
+    h = k.layers.RandomWidth((0.1, 0.3), name="width")(h, training=False)
+    h = k.layers.BatchNormalization(name="norm")(h)
+    h = k.layers.GlobalAveragePooling2D(name="mean")(h)
+    model = k.Model(x, k.layers.Dense(1, name="out")(h))
+    add_noise(model, rng)
+    return Made("images_of_keras2", model, rng.normal(size=(10, 6, 5, 2)).astype("float32"))
+
+
 def keras2_models():
     import tf_keras
 
     yield keras2_locally_connected()
+    yield keras2_images()
     for entry in zoo.ZOO.values():
         if entry.keras2 and entry.name not in NOT_OF_KERAS2:
             yield keras2_model(entry)

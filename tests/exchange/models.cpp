@@ -378,7 +378,8 @@ Model optimized(const Optimizer& optimizer) {
 // Random layers in training, with factors that leave no choice.
 Model image_colors() {
   const auto x = Input({.shape = {6, 5, 3}, .name = "x"});
-  const Keywords training = {{"training", true}};
+  // Without a flag, Keras augments.
+  const Keywords training = {{"training", true}}, inference = {{"training", false}};
   const SymbolicTensor pixels = AutoContrast({}, "contrast")(x);
   return Model({.inputs = x,
                 .outputs = {ContrastLimitedAdaptiveHistogramEqualization({.tile_grid_size = {2, 2}},
@@ -386,9 +387,9 @@ Model image_colors() {
                             RandomBrightness({.factor = {0.2, 0.2}}, "bright")(pixels, training),
                             RandomPosterization({.factor = {3, 3}}, "posters")(pixels, training),
                             RandomHue({.factor = {1, 1}}, "hue")(pixels, training),
-                            RandomInvert({.seed = 4}, "as_it_is")(pixels),
+                            RandomInvert({.seed = 4}, "as_it_is")(pixels, inference),
                             RandomErasing({.scale = {1, 1}, .fill_value = Numbers{1, 2, 3}},
-                                          "filled")(pixels)}});
+                                          "filled")(pixels, inference)}});
 }
 
 Model pipeline() {
@@ -402,7 +403,7 @@ Model pipeline() {
   return Model({.inputs = x, .outputs = Dense({.units = 2}, "out")(h)});
 }
 
-// Python has neither a Lambda's function nor the classes of tests, whose module is "builtins".
+// Python has neither a Lambda's function nor C++ functions, whose module is "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
          zoo.model.to_json().find("\"builtins\"") == std::string::npos;
