@@ -483,7 +483,9 @@ def of_user_parts():
     for name, model in user_parts.models():
         rng = encode.generator("exchange", "parts", name)
         inputs = rng.normal(size=(10, 4)).astype("float32")
-        yield half_trained(name, model, inputs, inputs[:, :model.output_shape[-1]] * 0.5, 4)
+        targets = keras.tree.map_structure(lambda y: y[:, :4] * 0.5, model(inputs))
+        targets = keras.tree.map_structure(keras.ops.convert_to_numpy, targets)
+        yield half_trained(name, model, inputs, targets, 4)
 
 
 # --- Keras 2

@@ -435,6 +435,7 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"trained_film", trained_film, true});
   models.push_back({"trained_images", trained_images, true});
   models.push_back({"user_parts", user_parts_model, true});
+  models.push_back({.name = "user_sequences", .make = user_sequences_model, .trained = true});
   for (const auto& [name, optimizer] : optimizers())
     models.push_back(
         {"optimizer_" + name, [optimizer = optimizer] { return optimized(optimizer); }, true});

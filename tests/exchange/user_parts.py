@@ -27,6 +27,9 @@ class Swirl(keras.layers.Layer):
     def call(self, x):
         return x * self.kernel * self.factor + float(self.table.sum()) + len(self.words)
 
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
     def get_config(self):
         return super().get_config() | {"factor": self.factor}
 
@@ -148,8 +151,153 @@ class Slow(keras.optimizers.Optimizer):
 
 
 @registered
+class Squash:
+    """An activation that is an object."""
+
+    def __init__(self, by=0.5):
+        self.by = by
+
+    def __call__(self, x):
+        return ops.tanh(x * self.by)
+
+    def get_config(self):
+        return {"by": self.by}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+@registered
+class Shrink(keras.regularizers.Regularizer):
+    def __init__(self, factor=0.1):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * ops.sum(ops.square(x))
+
+    def get_config(self):
+        return {"factor": self.factor}
+
+
+@registered
+class Pulse(keras.layers.Layer):
+    """A cell of a recurrent layer."""
+
+    def __init__(self, units=2, activation="tanh", **options):
+        super().__init__(**options)
+        self.units, self.state_size = units, units
+        self.activation = keras.activations.get(activation)
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(shape=(input_shape[-1], self.units), name="kernel")
+
+    def call(self, x, states):
+        y = self.activation(ops.matmul(x, self.kernel) + 0.5 * states[0])
+        return y, [y]
+
+    def get_config(self):
+        activation = keras.activations.serialize(self.activation)
+        return super().get_config() | {"units": self.units, "activation": activation}
+
+
+@registered
+class Twice(keras.layers.Wrapper):
+    def call(self, x):
+        return self.layer(x) + self.layer(x * 0.5)
+
+
+@registered
+class Tower(keras.layers.Layer):
+    """Holds layers, one by itself and others in a list."""
+
+    def __init__(self, units=3, **options):
+        super().__init__(**options)
+        self.units = units
+        self.first = keras.layers.Dense(units, activation=twist, name="first")
+        self.rest = [keras.layers.Dense(units, name="second"), Shift(name="third")]
+
+    def build(self, input_shape):
+        self.first.build(input_shape)
+        for layer in self.rest:
+            layer.build((*input_shape[:-1], self.units))
+
+    def call(self, x):
+        x = self.first(x)
+        for layer in self.rest:
+            x = layer(x)
+        return x
+
+    def get_config(self):
+        return super().get_config() | {"units": self.units}
+
+
+@registered
+class Net(keras.Model):
+    """A model with a `call` of its own."""
+
+    def __init__(self, units=2, **options):
+        super().__init__(**options)
+        self.units = units
+        self.body = keras.layers.Dense(4, activation="relu", name="body")
+        self.head = keras.layers.Dense(units, name="head")
+
+    def build(self, input_shape):
+        self.body.build(input_shape)
+        self.head.build((*input_shape[:-1], 4))
+
+    def call(self, x):
+        return self.head(self.body(x))
+
+    def get_config(self):
+        return super().get_config() | {"units": self.units}
+
+
+@registered
+class Off(keras.metrics.Metric):
+    """A metric with variables of its own."""
+
+    def __init__(self, limit=0.5, name="off", dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self.limit = limit
+        self.sum = self.add_weight(name="sum", initializer="zeros")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        far = ops.cast(ops.abs(y_true - y_pred) > self.limit, self.dtype)
+        self.sum.assign(self.sum + ops.sum(far))
+
+    def result(self):
+        return ops.cast(self.sum, self.dtype)
+
+    def get_config(self):
+        return super().get_config() | {"limit": self.limit}
+
+
+@registered
 class Blend(keras.Model):
     """Functional models of another class."""
+
+
+@registered
+class Scaled(keras.Model):
+    """A functional model of another class, with a number in its config, a step and a metric of its own."""
+
+    def __init__(self, *args, scale, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.scale = scale
+        self.tracker = keras.metrics.Mean(name="tracked")
+
+    def train_step(self, data):
+        self.tracker.update_state(1.0)
+        return super().train_step(data) | {"tracked": self.tracker.result()}
+
+    def get_config(self):
+        return super().get_config() | {"scale": self.scale}
+
+
+@registered
+class Row(keras.Sequential):
+    """A Sequential of another class."""
 
 
 def model(changed=True):
@@ -183,3 +331,37 @@ def models():
     made = blend()
     made.compile("adam", "mse")
     yield "parts_blend", made
+    x = keras.Input((4,), name="x")
+    made = Scaled(x, keras.layers.Dense(2, name="d")(x), scale=3.0, name="scaled_model")
+    made.compile("sgd", "mse")
+    yield "parts_scaled_model", made
+    made = Row([keras.Input((4,)), keras.layers.Dense(3, activation=Squash(0.25)), Tower(3)], name="row")
+    made.compile("sgd", "mse", metrics=[[Off(0.25), "mae"]])
+    yield "parts_row", made
+    net = Net(2, name="net")
+    net(np.zeros((1, 4), "float32"))
+    net.compile(Slow(0.02), "mse", metrics=[far])
+    yield "parts_net", net
+    yield "parts_sequences", sequences()
+
+
+def sequences():
+    """Parts in recurrent layers and wrappers, and in dicts and lists of losses and metrics."""
+    layers = keras.layers
+    x = keras.Input((4,), name="x")
+    steps = layers.Reshape((2, 2), name="steps")(x)
+    lstm = layers.LSTM(2, activation=twist, recurrent_activation=Squash(2.0), return_sequences=True,
+                       kernel_initializer=Filled(0.25), recurrent_constraint=Capped(0.75),
+                       bias_regularizer=Shrink(0.25), name="lstm")(steps)
+    both = layers.Bidirectional(layers.RNN(Pulse(2, activation=twist), return_sequences=True),
+                                name="both")(lstm)
+    stacked = layers.RNN(layers.StackedRNNCells([Pulse(3), layers.GRUCell(2), Pulse(2)]),
+                         return_sequences=True, name="stacked")(both)
+    h = layers.TimeDistributed(Swirl(0.5), name="each")(stacked)
+    h = layers.Flatten(name="flat")(h)
+    a = Twice(layers.Dense(4, activation=twist), name="a")(h)
+    b = Tower(4, name="b")(h)
+    made = keras.Model(x, {"a": a, "b": b}, name="parts_sequences")
+    made.compile(keras.optimizers.SGD(Halving(0.02)), {"a": Bent(2.0), "b": "mse"},
+                 metrics={"a": [far, Off(0.25)], "b": [Off(0.5)]})
+    return made
