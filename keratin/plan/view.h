@@ -72,9 +72,16 @@ Operands<View> operands(const Node& node, Pointers pointers) {
   return Operands<View>::read(OperandReader<View>(node, pointers));
 }
 
-// Where the address of a step's scratch memory is found: after the outputs.
+// Where a step's addresses are found: after its inputs, its outputs, then its scratch memory, then
+// the result of its preparation, if it has one.
+inline Pointers output_slot(const Node& node, Pointers pointers, size_t output) {
+  return pointers + node.input_count() + output;
+}
 inline Pointers scratch_slot(const Node& node, Pointers pointers) {
-  return pointers + node.input_count() + node.output_count();
+  return output_slot(node, pointers, node.output_count());
+}
+inline Pointers prepared_slot(const Node& node, Pointers pointers) {
+  return output_slot(node, pointers, node.output_count() + 1);
 }
 
 }  // namespace keratin

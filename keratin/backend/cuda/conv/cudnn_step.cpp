@@ -10,6 +10,7 @@
 #include "keratin/backend/cuda/source_kernel.h"
 #include "keratin/base/text.h"
 #include "keratin/plan/preparation.h"
+#include "keratin/plan/view.h"
 
 namespace keratin::cuda {
 
@@ -67,10 +68,11 @@ class CudnnStep final : public PreparedKernel {
 
  private:
   void launch(Pointers p) const {
-    auto* const filter_grad = static_cast<std::byte*>(p[job_.scratch()]);
+    auto* const filter_grad = static_cast<std::byte*>(*scratch_slot(job_.node, p));
     std::byte* const image = filter_grad + sources_->filter_grad;
     const bool prepared = !sources_->prepare.launches.empty();
-    auto* const filter = prepared ? static_cast<std::byte*>(p[job_.scratch() + 1]) : filter_grad;
+    auto* const filter =
+        prepared ? static_cast<std::byte*>(*prepared_slot(job_.node, p)) : filter_grad;
     conv_.run({.x = sources_->image > 0 ? image : p[job_.x],
                .w = filter,
                .y = p[job_.y],

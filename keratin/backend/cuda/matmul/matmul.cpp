@@ -7,6 +7,7 @@
 #include "keratin/ops/matmul.h"
 #include "keratin/ops/records.h"
 #include "keratin/plan/preparation.h"
+#include "keratin/plan/view.h"
 
 namespace keratin::cuda {
 
@@ -36,11 +37,7 @@ class MatmulPreparation final : public Preparation {
 class CublasStep final : public PreparedKernel {
  public:
   CublasStep(const Node& node, const MatmulJob& job, bool tf32)
-      : node_(node),
-        job_(job),
-        output_(node.input_count()),
-        scratch_(output_ + node.output_count()),
-        matmul_(node.device(), job.shape, node.type().dtype, tf32) {}
+      : node_(node), job_(job), matmul_(node.device(), job.shape, node.type().dtype, tf32) {}
 
   std::string describe() const override {
     const MatmulShape& s = job_.shape;
@@ -59,22 +56,23 @@ class CublasStep final : public PreparedKernel {
   }
   Launch bind(Pointers p) const override {
     const bool with_sums = job_.shape.sum != MatmulSum::none;
-    return [this, p, with_sums, operation = matmul_.make_operation()] {
+    const Pointers out = output_slot(node_, p, 0), sums = output_slot(node_, p, 1),
+                   scratch = scratch_slot(node_, p), prepared = prepared_slot(node_, p);
+    return [=, this, operation = matmul_.make_operation()] {
       matmul_.run(operation, {.a = p[job_.a],
-                              .b = p[job_.transposes_b ? scratch_ + 1 : job_.b],
-                              .out = p[output_],
-                              .scratch = p[scratch_],
+                              .b = job_.transposes_b ? *prepared : p[job_.b],
+                              .out = *out,
+                              .scratch = *scratch,
                               .bias = job_.bias ? p[*job_.bias] : nullptr,
                               .addend = job_.addend ? p[*job_.addend] : nullptr,
-                              .bits = job_.gate ? p[scratch_ + 1] : nullptr,
-                              .sums = with_sums ? p[output_ + 1] : nullptr});
+                              .bits = job_.gate ? *prepared : nullptr,
+                              .sums = with_sums ? *sums : nullptr});
     };
   }
 
  private:
   const Node& node_;
   const MatmulJob job_;
-  const size_t output_, scratch_;
   const CublasMatmul matmul_;
 };
 

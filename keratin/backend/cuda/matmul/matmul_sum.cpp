@@ -10,6 +10,7 @@
 #include "keratin/base/text.h"
 #include "keratin/ops/records.h"
 #include "keratin/plan/preparation.h"
+#include "keratin/plan/view.h"
 
 // Matmuls that compute the gradient of a bias too.
 namespace keratin::cuda {
@@ -20,10 +21,10 @@ namespace {
 class MatmulThenSum final : public PreparedKernel {
  public:
   MatmulThenSum(const Node& node, std::shared_ptr<const Kernel> matmul, size_t summed)
-      : matmul_(std::move(matmul)),
+      : node_(node),
+        matmul_(std::move(matmul)),
         sum_(make_sum(node.region().results[1].node())),
-        summed_(summed),
-        output_(node.input_count()) {}
+        summed_(summed) {}
 
   std::string describe() const override { return matmul_->describe() + ", then its sums"; }
   std::unique_ptr<Preparation> preparation() const override {
@@ -41,7 +42,7 @@ class MatmulThenSum final : public PreparedKernel {
     const auto own = std::make_shared<std::array<void*, 3>>();
     return [this, p, own, matmul = matmul_->bind(p), sum = sum_->bind(own->data())] {
       matmul();
-      *own = {p[summed_], p[output_ + 1], p[output_ + 2]};
+      *own = {p[summed_], *output_slot(node_, p, 1), *scratch_slot(node_, p)};
       sum();
     };
   }
@@ -51,9 +52,10 @@ class MatmulThenSum final : public PreparedKernel {
     return compile_kernel(sum, write_loop(sum));
   }
 
+  const Node& node_;
   const std::shared_ptr<const Kernel> matmul_;
   const std::unique_ptr<Kernel> sum_;
-  const size_t summed_, output_;
+  const size_t summed_;
 };
 
 // The position of what is summed, among the pointers of the node.
