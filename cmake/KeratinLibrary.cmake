@@ -1,5 +1,5 @@
 # keratin_library(<name> [DEPENDS <folder>...] [LINK <target>...] [LABELS <label>...]
-#                 [LEVELS <subfolder>] [APART <name>...] [TESTING] [TESTS_ALONE])
+#                 [LEVELS <subfolder>] [TESTING] [TESTS_ALONE])
 #
 # Adds a folder of the library. Its *.cpp, except tests, become the object library keratin_<name>;
 # *_test.cpp become keratin_<name>_test, and *_threads_test.cpp, which the thread sanitizer runs too,
@@ -8,8 +8,6 @@
 #   LINK         private third-party targets
 #   LABELS       labels of its tests, besides unit
 #   LEVELS       a subfolder that is compiled once per x86-64 level, see keratin_levels
-#   APART        files that are never compiled together with others: helpers of theirs have the same
-#                names, or are members of a class that others see
 #   TESTING      the folder is for tests, and not part of the library
 #   TESTS_ALONE  its tests do not use keratin/testing, so they build without the whole library
 #
@@ -17,7 +15,7 @@
 # here, and linked by keratin_link_all, keratin_link and keratin_add_tests.
 function(keratin_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TESTING;TESTS_ALONE" "LEVELS"
-                        "DEPENDS;LINK;LABELS;APART")
+                        "DEPENDS;LINK;LABELS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -25,12 +23,6 @@ function(keratin_library name)
   list(FILTER tests EXCLUDE REGEX "_threads_test\\.cpp$")
   list(FILTER threads_tests INCLUDE REGEX "_threads_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
-  list(JOIN arg_APART "|" apart)
-  set(apart_sources ${sources} ${tests})
-  list(FILTER apart_sources INCLUDE REGEX "/(${apart})\\.cpp$")
-  set_source_files_properties(  # tests are targets of the folder above, see keratin_add_tests
-    ${apart_sources} DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/keratin
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
   set(level_objects)
   if(arg_LEVELS)
