@@ -29,7 +29,7 @@ class Backward {
     for (size_t i = depends_.size(); i-- > 0;) {
       if (!depends_[i]) continue;
       step(*block_.nodes()[first_ + i]);
-      if (!afar_.empty()) sum_what_is_complete(i);
+      if (!remote_.empty()) sum_what_is_complete(i);
     }
     Values result;
     for (const Value& input : wrt) result.push_back(gradient_of(input));
@@ -87,31 +87,31 @@ class Backward {
   }
 
   // Addends from other devices are kept until all have arrived, so that a collective can sum them.
-  void accumulate_from_afar(const Node& transfer, Value gradient) {
+  void accumulate_remote(const Node& transfer, Value gradient) {
     const size_t slot = slot_of(transfer.in().node());
     if (slot == inactive || !is_float(transfer.in().dtype())) return;
     const OriginScope origin(transfer.origin());
-    Afar& afar = afar_[slot + transfer.in().index()];
-    Value& near = gradients_[slot + transfer.in().index()];
-    if (afar.gradients.empty() && near.defined())
-      afar.gradients.push_back(std::exchange(near, Value()));
-    afar.gradients.push_back(ops::collective::send(gradient, transfer.in().type().device));
-    afar.last = &transfer;
+    RemoteAddends& remote = remote_[slot + transfer.in().index()];
+    Value& local = gradients_[slot + transfer.in().index()];
+    if (remote.gradients.empty() && local.defined())
+      remote.gradients.push_back(std::exchange(local, Value()));
+    remote.gradients.push_back(ops::collective::send(gradient, transfer.in().type().device));
+    remote.last = &transfer;
   }
 
   // The sum of all addends of a gradient; undefined if there are none.
   Value gradient_of(Value value) {
     const size_t slot = slot_of(value.node()) + value.index();
-    const auto found = afar_.find(slot);
-    if (found == afar_.end()) return gradients_[slot];
-    Afar afar = std::move(found->second);
-    afar_.erase(found);
-    const OriginScope origin(afar.last->origin());
-    Values& all = afar.gradients;
+    const auto found = remote_.find(slot);
+    if (found == remote_.end()) return gradients_[slot];
+    RemoteAddends remote = std::move(found->second);
+    remote_.erase(found);
+    const OriginScope origin(remote.last->origin());
+    Values& all = remote.gradients;
     if (gradients_[slot].defined()) all.push_back(gradients_[slot]);
-    const Device home = value.type().device;
-    return gradients_[slot] =
-               all.size() == 1 ? ops::whole_on(all[0], home) : ops::collective::reduce(all, home);
+    const Device device = value.type().device;
+    return gradients_[slot] = all.size() == 1 ? ops::whole_on(all[0], device)
+                                              : ops::collective::reduce(all, device);
   }
 
   // Values that are first used here get no more addends: their sum over devices starts as early as
@@ -127,7 +127,7 @@ class Backward {
     Values dy;
     for (const Value& output : node.outputs()) dy.push_back(gradient_of(output));
     if (std::none_of(dy.begin(), dy.end(), [](Value one) { return one.defined(); })) return;
-    if (&node.op() == &ops::transfer_op) return accumulate_from_afar(node, dy[0]);
+    if (&node.op() == &ops::transfer_op) return accumulate_remote(node, dy[0]);
     const OriginScope origin(node.origin());
     const Values partial = input_gradients(node, std::move(dy));
     ensure(partial.size() == node.input_count(), "gradients: '", node.name(), "' has ",
@@ -168,11 +168,11 @@ class Backward {
   std::unordered_map<const Node*, size_t> outside_;  // the same for nodes before the range
   Values gradients_;
   std::vector<size_t> first_uses_;  // of each of them: positions in the range
-  struct Afar {
+  struct RemoteAddends {
     Values gradients;
     const Node* last = nullptr;  // the transfer that the last of them came through
   };
-  std::unordered_map<size_t, Afar> afar_;  // by the place in `gradients_`
+  std::unordered_map<size_t, RemoteAddends> remote_;  // by the slot in `gradients_`
 };
 
 }  // namespace

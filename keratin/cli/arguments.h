@@ -35,7 +35,7 @@ class Arguments {
   std::map<std::string, std::vector<std::string>, std::less<>> values_, positionals_;
 };
 
-// A part of a line: "a,b" to "a" and "b".
+// Splits a list: "a,b" to "a" and "b".
 std::vector<std::string> split(std::string_view text, char separator);
 // "name=file" to both; the name is empty where there is none.
 std::pair<std::string, std::string> named_file(const std::string& text);

@@ -25,8 +25,8 @@ struct Measured {
   double flops = 0;
   std::vector<Executable::StepTime> steps;
 
-  double percentile(double part) const {
-    return ms[static_cast<size_t>(std::ceil(part * static_cast<double>(ms.size()))) - 1];
+  double percentile(double fraction) const {
+    return ms[static_cast<size_t>(std::ceil(fraction * static_cast<double>(ms.size()))) - 1];
   }
   double mean() const {
     double sum = 0;
@@ -65,7 +65,7 @@ Json measured_json(const Measured& m) {
                           {"compile_ms", m.compile_ms},
                           {"runs", static_cast<int64_t>(m.ms.size())},
                           {"mean_ms", m.mean()}};
-  for (const auto& [name, part] : percentiles) out[text(name, "_ms")] = m.percentile(part);
+  for (const auto& [name, fraction] : percentiles) out[text(name, "_ms")] = m.percentile(fraction);
   out["samples_per_second"] = m.samples_per_second();
   out["arena_bytes"] = static_cast<int64_t>(m.arena_bytes);
   out["flops"] = m.flops;
@@ -78,11 +78,11 @@ Json measured_json(const Measured& m) {
 
 void print_table(const std::vector<Measured>& all) {
   std::printf("%10s %12s", "batch", "compile ms");
-  for (const auto& [name, part] : percentiles) std::printf(" %9s ms", name);
+  for (const auto& [name, fraction] : percentiles) std::printf(" %9s ms", name);
   std::printf(" %12s %12s\n", "samples/s", "memory");
   for (const Measured& m : all) {
     std::printf("%10lld %12.3f", static_cast<long long>(m.batch), m.compile_ms);
-    for (const auto& [name, part] : percentiles) std::printf(" %12.4f", m.percentile(part));
+    for (const auto& [name, fraction] : percentiles) std::printf(" %12.4f", m.percentile(fraction));
     std::printf(" %12.1f %12s\n", m.samples_per_second(),
                 readable_size(static_cast<double>(m.arena_bytes)).c_str());
   }

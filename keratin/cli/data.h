@@ -36,7 +36,7 @@ const Tensor* find_array(const Arrays& arrays, const std::vector<Slot>& slots, s
 // How many samples at a time: as requested, as the model's inputs fix it, or what the option says.
 std::optional<int64_t> fixed_batch(const Model& model);
 int64_t batch_size(const Model& model, const Arguments& arguments);
-// Has every tensor as many rows? Otherwise there are no samples to make batches of.
+// True if every tensor has as many rows, so that batches can be made of them.
 bool is_in_samples(const Batch& all);
 // Rows to make batches of; what is not in samples is one batch, as it is.
 Data as_data(const Batch& all);

@@ -4,7 +4,7 @@
 
 namespace keratin::cli {
 
-// Texts made of the table of commands.
+// Help, completion and the manual page, from the table of commands.
 std::string program_help();
 std::string command_help(const Command& command);
 std::string usage(const Command& command);  // keratin predict [OPTION]… MODEL [DATA]…

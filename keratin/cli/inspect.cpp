@@ -11,8 +11,8 @@
 namespace keratin::cli {
 namespace {
 
-// Does the file open, and what is said about it? To know, it is opened: the model is built and its
-// weights are read, but nothing is run.
+// Whether the file opens, and with which messages. To know, it is opened: the model is built and
+// its weights are read, but nothing is run.
 struct Opening {
   std::string error;           // "" when it opens
   std::string training_error;  // why it opens only without how it is trained; "" when it does not

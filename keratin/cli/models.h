@@ -11,11 +11,11 @@ Option batch_size_option();
 
 // A model of any file that holds one: a saved model, or a config in JSON, whose weights are new.
 Model open_model(const std::filesystem::path& path, const LoadOptions& options = {});
-// Is how it is trained all that cannot be read?
+// True if the model opens, but its training config does not.
 bool opens_without_training(const std::filesystem::path& path);
-// Is it a config alone?
+// True for a config in JSON, without weights.
 bool is_config_file(const std::filesystem::path& path);
-// Does the suffix say that weights alone are in it?
+// True if the suffix is that of files of weights.
 bool is_weights_file(const std::filesystem::path& path);
 // The same of a file that is there, by its contents.
 bool holds_weights_alone(const std::filesystem::path& path);

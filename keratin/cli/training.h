@@ -4,7 +4,7 @@
 
 namespace keratin::cli {
 
-// How a model is trained, where its file does not say or the user wants it otherwise.
+// How a model is trained, if its file has no training config or the user overrides it.
 std::vector<Option> loss_options();       // --loss, --metric
 std::vector<Option> optimizer_options();  // --optimizer, --learning-rate
 

@@ -125,10 +125,10 @@ TEST_F(ReplicaThreads, WorkAfterAStepThrewOnOneDevice) {
   const SymbolicTensor vectors = Embedding({.input_dim = 9, .output_dim = 3}, "words")(words);
   const Model model({.inputs = words, .outputs = recurrent()(vectors)});
   const Tensor good = Tensor::full(DType::i32, {12, 4}, 2), y = waves({12, 2}, 1);
-  const std::function<Model(const Model&)> ways[] = {
+  const std::function<Model(const Model&)> distributions[] = {
       on_three_gpus, [](const Model& m) { return data_parallel(m, true); },
       [](const Model& m) { return data_parallel(m, false); }};
-  for (const auto& spread : ways) {
+  for (const auto& spread : distributions) {
     Model many = spread(model);
     many.compile({.optimizer = "sgd", .loss = "mse", .engine = threads});
     many.fit(good, y, {.batch_size = 12, .verbose = 0});

@@ -69,11 +69,11 @@ TEST_F(Devices, VariablesAreStoredOnTheScopesDevice) {
 
 TEST_F(Devices, LayersRunOnTheScopesDevice) {
   const Model model = staged();
-  std::vector<std::string> homes;
-  for (const Variable& v : model.weights()) homes.push_back(text(v.path(), ' ', v.device()));
-  EXPECT_EQ(homes, (std::vector<std::string>{"dense/kernel gpu:0", "dense/bias gpu:0",
-                                             "dense_1/kernel gpu:1", "dense_1/bias gpu:1",
-                                             "dense_2/kernel cpu:0", "dense_2/bias cpu:0"}));
+  std::vector<std::string> devices;
+  for (const Variable& v : model.weights()) devices.push_back(text(v.path(), ' ', v.device()));
+  EXPECT_EQ(devices, (std::vector<std::string>{"dense/kernel gpu:0", "dense/bias gpu:0",
+                                               "dense_1/kernel gpu:1", "dense_1/bias gpu:1",
+                                               "dense_2/kernel cpu:0", "dense_2/bias cpu:0"}));
   // A clone belongs to the scope in which it is made, not to the device of its source.
   const auto scope = device_scope("cpu:0");
   for (const Variable& v : clone_model(model).weights()) EXPECT_EQ(v.device(), Device{});
@@ -99,19 +99,19 @@ TEST_F(Devices, ThePlanShowsDevicesAndTransfers) {
 
 TEST_F(Devices, TrainsToTheSameWeights) {
   for (const char* optimizer : {"sgd", "adam", "rmsprop"}) {
-    Model placed = staged(), plain = clone_model(placed);
-    plain.set_weights(placed.get_weights());
+    Model staged_model = staged(), plain = clone_model(staged_model);
+    plain.set_weights(staged_model.get_weights());
     const Tensor x = waves({7, 3}, 0), y = waves({7, 2}, 1);
-    for (Model* model : {&placed, &plain}) {
+    for (Model* model : {&staged_model, &plain}) {
       model->compile(
           {.optimizer = Optimizer::from_json(Optimizer(optimizer).to_json()), .loss = "mse"});
       for (int i = 0; i < 20; ++i) model->train_on_batch(x, y);
     }
-    const auto got = placed.get_weights(), expected = plain.get_weights();
+    const auto got = staged_model.get_weights(), expected = plain.get_weights();
     for (size_t w = 0; w < got.size(); ++w)
       EXPECT_EQ(got[w].to_vector(), expected[w].to_vector()) << optimizer << ", weight " << w;
     // Slots of the optimizer are stored beside the weights.
-    for (const Variable& v : placed.optimizer().variables()) {
+    for (const Variable& v : staged_model.optimizer().variables()) {
       if (v.path().find("dense_1_") == std::string::npos) continue;
       EXPECT_EQ(v.device(), Device("gpu:1")) << v.path();
     }

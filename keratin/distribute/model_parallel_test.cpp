@@ -153,13 +153,13 @@ TEST_F(ModelParallelTest, DevicesStoreTheirShards) {
 TEST_F(ModelParallelTest, ComputesOnTheDevicesOfShards) {
   Model many = distribute(two_dense(), megatron(mesh(1, 2)));
   const std::string plan = many.program(waves({8, 6}))->executable().describe();
-  int products[2] = {0, 0};
+  int matmuls[2] = {0, 0};
   for (size_t at = plan.find("matmul"); at != std::string::npos; at = plan.find("matmul", at + 1)) {
     const std::string line = plan.substr(plan.rfind('\n', at) + 1, at - plan.rfind('\n', at));
-    ++products[line.find("cpu:1") != std::string::npos ? 1 : 0];
+    ++matmuls[line.find("cpu:1") != std::string::npos ? 1 : 0];
   }
-  EXPECT_EQ(products[0], 2) << plan;
-  EXPECT_EQ(products[1], 2) << plan;
+  EXPECT_EQ(matmuls[0], 2) << plan;
+  EXPECT_EQ(matmuls[1], 2) << plan;
   EXPECT_EQ(plan.find("concat"), std::string::npos) << plan;
 }
 
@@ -188,7 +188,7 @@ TEST_F(ModelParallelTest, ShardedVariablesLookWhole) {
     for (int64_t i = 0; i < got.count(); ++i) ASSERT_NEAR(got.at(i), expected.at(i), 1e-6);
   };
   near(loaded.predict(x).leaf());
-  // Training continues the same way with whole and with sharded variables.
+  // Training continues the same with whole and with sharded variables.
   const double whole = loaded.train_on_batch(x, y).at("loss");
   many.reset_metrics();
   EXPECT_NEAR(many.train_on_batch(x, y).at("loss"), whole, 1e-6);
@@ -208,11 +208,11 @@ TEST_F(ModelParallelTest, ShardedVariablesLookWhole) {
 
 TEST_F(ModelParallelTest, ModelsMadeInAScopeAreDistributed) {
   EXPECT_EQ(distribution(), nullptr);
-  const ModelParallel parts = megatron(mesh(2, 2));
+  const ModelParallel sharded = megatron(mesh(2, 2));
   std::optional<Model> many;
   {
-    const auto scope = parts.scope();
-    EXPECT_EQ(text(*distribution()), text(parts));
+    const auto scope = sharded.scope();
+    EXPECT_EQ(text(*distribution()), text(sharded));
     many = two_dense();
     const auto inner = DataParallel().scope();
     EXPECT_EQ(distribution()->class_name(), "DataParallel");
@@ -228,7 +228,7 @@ TEST_F(ModelParallelTest, ModelsMadeInAScopeAreDistributed) {
   EXPECT_EQ(many->weights()[0].path(), "up/kernel");
   EXPECT_TRUE(shards_of(one.weights()[0]) == nullptr);
 
-  set_distribution(parts);
+  set_distribution(sharded);
   Sequential late({Dense({.units = 20}, "up"), Dense({.units = 4}, "down")});
   late.compile({.optimizer = "sgd", .loss = "mse"});
   late.fit(x, y, {.verbose = 0});

@@ -25,7 +25,7 @@ class KERATIN_API Gpus {
 struct MultiGpuOptions {
   Gpus gpus = {};
   bool cpu_merge = true;        // outputs are joined on cpu:0; if false, on the first GPU
-  bool cpu_relocation = false;  // weights move to cpu:0; they are the model's own either way
+  bool cpu_relocation = false;  // weights move to cpu:0; they are the model's own in both cases
 };
 
 // A model that splits each batch over several GPUs, runs the given model on each slice, and joins

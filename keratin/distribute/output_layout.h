@@ -9,7 +9,7 @@
 namespace keratin::distribute {
 
 // While it lives, this thread writes a model's replicas as the distribution says: outputs of layers
-// are laid out by their paths, such as "encoder/dense/output", and `distribute_tensor` leaves the
+// get layouts by their paths, such as "encoder/dense/output", and `distribute_tensor` leaves the
 // samples with their replica.
 class OutputLayouts {
  public:

@@ -35,14 +35,14 @@ TEST(Overlap, BucketsAreSummedDuringTheBackwardPass) {
   const auto is = [](const std::string& end) {
     return [end](const std::string& step) { return step.ends_with(end); };
   };
-  const auto product = [](const std::string& step) { return step.starts_with("matmul"); };
-  EXPECT_EQ(std::count_if(steps.begin(), steps.end(), product), 2 * (4 + 4 + 3));
-  const auto last_product = std::find_if(steps.rbegin(), steps.rend(), product).base();
+  const auto is_matmul = [](const std::string& step) { return step.starts_with("matmul"); };
+  EXPECT_EQ(std::count_if(steps.begin(), steps.end(), is_matmul), 2 * (4 + 4 + 3));
+  const auto last_matmul = std::find_if(steps.rbegin(), steps.rend(), is_matmul).base();
   std::string all;
   for (const std::string& step : steps) all += step + '\n';
   // The buckets of the three layers above, and at least the last layer's weights on both devices.
-  EXPECT_GE(std::count_if(steps.begin(), last_product, is(" loop add")), 3) << all;
-  EXPECT_GE(std::count_if(steps.begin(), last_product, is(" loop mul sub")), 4) << all;
+  EXPECT_GE(std::count_if(steps.begin(), last_matmul, is(" loop add")), 3) << all;
+  EXPECT_GE(std::count_if(steps.begin(), last_matmul, is(" loop mul sub")), 4) << all;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct ReplicasOptions {
   Split split = Split::even;
   // Stores the variables of the model on the devices, once it is built; by default they stay.
   std::function<void(const std::vector<Variable>&)> store_variables = {};
-  // Says how outputs of layers are laid out.
+  // The layouts of the outputs of layers.
   std::shared_ptr<const distribute::Distribution> distribution = {};
 };
 

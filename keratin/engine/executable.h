@@ -30,7 +30,7 @@ class KERATIN_API PendingResults {
 class KERATIN_API Executable {
  public:
   // `flush_denormals` treats denormal numbers as zero while the program runs. `state_stays` leaves
-  // state on the GPU that updates it, and results to `Tensor::wait`; otherwise both are on the host
+  // state on the GPU that updates it, and results to `Tensor::wait`; if not, both are on the host
   // after each run.
   explicit Executable(Plan plan, bool flush_denormals = false, bool state_stays = false);
 

@@ -31,9 +31,9 @@ Tensor run(const std::function<Value(Value)>& f, const Tensor& x) {
 
 // An activation with the arguments of a case.
 Value activate(const std::string& name, const Json& kwargs, Value x) {
-  const auto number = [&](const char* key, double otherwise) {
+  const auto number = [&](const char* key, double fallback) {
     const Json* value = kwargs.find(key);
-    return value == nullptr ? otherwise : value->as_double();
+    return value == nullptr ? fallback : value->as_double();
   };
   const auto axis = static_cast<int64_t>(number("axis", -1));
   if (kwargs.size() == 0) return Activation(name)(x);
@@ -160,7 +160,7 @@ TEST(KerasFunctions, Initializers) {
       for (const auto& [key, value] : lost->as_object()) named.config[key] = value;
     Dims dims;
     for (const Json& size : test.at("shape").as_array()) dims.push_back(size.as_int());
-    // Keras's STFT gives one input channel whatever was asked for.
+    // Keras's STFT gives one input channel whatever was requested.
     if (test.at("name") == Json("STFT")) dims[1] = 1;
     const Tensor value = Initializer(named)(Shape(dims), DType::f32, 5);
     if (const Json* exact = test.find("value"))

@@ -72,7 +72,7 @@ class KERATIN_API LayerState {
   // A number that changes whenever a call may write another program: a layer was added or removed
   // here or below, or was frozen. Programs are compiled again then.
   size_t revision() const;
-  // How often any layer was made or changed in this way.
+  // How often any layer was made or changed so.
   static uint64_t changes();
 
  protected:

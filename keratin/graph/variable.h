@@ -58,7 +58,7 @@ class KERATIN_API Variable {
   // Copies the elements, converted to the variable's dtype; the shape must be the variable's.
   void assign(const Tensor& value) const;
   // Takes over a tensor that the caller gives away: it becomes the value itself if the value was
-  // never read, so weights of a file stay where the file is mapped. Otherwise as `assign`.
+  // never read, so weights of a file stay where the file is mapped. Elsewhere as `assign`.
   void take(const Tensor& value) const;
 
   bool operator==(const Variable& other) const { return data_ == other.data_; }

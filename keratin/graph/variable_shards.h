@@ -19,8 +19,8 @@ struct VariableShards {
 
   bool mirrored() const { return !axis; }
   std::vector<Device> devices() const;
-  // Where the replica whose first device is `lead` works with a shard: there, unless `peers` says
-  // otherwise.
+  // Where the replica whose first device is `lead` works with a shard: there, or on
+  // the device that `peers` names.
   Device device_for(Device lead, size_t shard) const;
 };
 
@@ -41,7 +41,7 @@ void store_like(const Variable& variable, const Variable& other);
 void move_all_or_none(const std::vector<Variable>& variables,
                       const std::function<void()>& move_all);
 
-// For Variable itself. Puts the value of all shards together; and the other way round.
+// For Variable itself. Puts the value of all shards together, and splits it again.
 void gather(const VariableShards& from, const Tensor& whole);
 void scatter(const Tensor& whole, const VariableShards& to);
 // From now on the variable is stored in these shards, which hold its value.

@@ -116,12 +116,12 @@ TEST(CompileConfig, SaysHowToRegisterAClass) {
 }
 
 TEST(CompileConfig, NamesALossInErrors) {
-  const std::string said = error_of(R"({"loss": "shine"})");
+  const std::string message = error_of(R"({"loss": "shine"})");
   EXPECT_TRUE(
-      said.starts_with("Could not interpret loss identifier: shine. If it is yours, say in "
-                       "C++ what it computes, such as load_model(path, {.custom_objects = "
-                       "{{\"shine\", Loss([](Value y_true, Value y_pred)"))
-      << said;
+      message.starts_with("Could not interpret loss identifier: shine. If it is yours, say in "
+                          "C++ what it computes, such as load_model(path, {.custom_objects = "
+                          "{{\"shine\", Loss([](Value y_true, Value y_pred)"))
+      << message;
   const LoadOptions options = {.custom_objects = {{"shine", Loss([](Value y_true, Value y_pred) {
                                                      return ops::square(y_true - y_pred);
                                                    })}}};

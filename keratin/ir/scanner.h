@@ -18,7 +18,7 @@ class KERATIN_API Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   bool at_end();
-  bool peek(std::string_view symbol);    // is this next?
+  bool peek(std::string_view symbol);    // true if it is next
   bool accept(std::string_view symbol);  // takes it if it is next
   void expect(std::string_view symbol);
   std::string_view word();  // letters, digits, '_' and '.', at least one

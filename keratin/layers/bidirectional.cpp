@@ -32,21 +32,22 @@ Value merged(const std::string& mode, Value a, Value b) {
 }
 
 // The output and the states of one direction.
-struct Way {
+struct Direction {
   Value output;
   Results::List states;
 };
 
-Way go(const Call& c, const RecurrentLayer& layer, const Tree<Traced>::List& initial) {
+Direction run_layer(const Call& c, const RecurrentLayer& layer, const Tree<Traced>::List& initial) {
   Arguments<Traced> arguments{{Traced{c.input(), c.mask()}}, {}};
   if (c.mask()) arguments.named.emplace("mask", Tree<Traced>(Traced{*c.mask()}));
   if (!initial.empty()) arguments.positional.emplace_back(initial);
   const Tree<Traced> out = c.invoke(layer, std::move(arguments));
   const auto value = [](const Traced& t) { return t.value; };
   if (!out.is_list()) return {out.leaf().value, {}};
-  Way way{out[0].leaf().value, {}};
-  for (size_t i = 1; i < out.list().size(); ++i) way.states.push_back(out[i].map<Value>(value));
-  return way;
+  Direction direction{out[0].leaf().value, {}};
+  for (size_t i = 1; i < out.list().size(); ++i)
+    direction.states.push_back(out[i].map<Value>(value));
+  return direction;
 }
 
 }  // namespace
@@ -64,8 +65,8 @@ BidirectionalLayer::BidirectionalLayer(BidirectionalConfig config, LayerOptions 
                   ? as_recurrent(cfg.backward_layer, "backward_layer")
                   : layer->variant(prefixed("backward_", layer->name()), /*go_backwards=*/true);
   check_layers();
-  for (const auto& way : {forward_, backward_})
-    way->set_zero_output_for_mask(way->flags().return_sequences);
+  for (const auto& direction : {forward_, backward_})
+    direction->set_zero_output_for_mask(direction->flags().return_sequences);
   cfg.layer = forward_;
   cfg.backward_layer = backward_;
   add_sublayer("forward_layer", forward_);
@@ -118,7 +119,7 @@ Results BidirectionalLayer::call(const Call& c) const {
     first.assign(initial.list().begin(), middle);
     second.assign(middle, initial.list().end());
   }
-  Way forward = go(c, *forward_, first), backward = go(c, *backward_, second);
+  Direction forward = run_layer(c, *forward_, first), backward = run_layer(c, *backward_, second);
   const auto cast = [&](Value y) {
     return y.dtype() == compute_dtype() ? y : ops::cast(y, compute_dtype());
   };
@@ -133,8 +134,8 @@ Results BidirectionalLayer::call(const Call& c) const {
   else
     results.emplace_back(merged(cfg.merge_mode.as_string(), y, y_back));
   if (flags.return_state)
-    for (const Way* way : {&forward, &backward})
-      results.insert(results.end(), way->states.begin(), way->states.end());
+    for (const Direction* direction : {&forward, &backward})
+      results.insert(results.end(), direction->states.begin(), direction->states.end());
   if (results.size() == 1) return results[0];
   return results;
 }

@@ -130,7 +130,7 @@ class Clahe {
     return ops::clip(scaled, 0, 255);
   }
 
-  // The first and the last tile once more.
+  // Repeats the first and the last tile.
   static Value with_ends(Value maps, int64_t axis) {
     const int64_t size = maps.shape()[axis];
     return ops::concatenate(

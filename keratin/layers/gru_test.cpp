@@ -59,7 +59,7 @@ TEST(GRU, HasASecondBiasOnlyWithResetAfter) {
   }
 }
 
-// With recurrent dropout and a reset before, the mask of the last gate meets r·h.
+// With recurrent dropout and a reset before, the mask of the last gate multiplies r·h.
 TEST(GRUCell, DropsTheStateOfEachGate) {
   const GRUCell cell({.units = 2, .recurrent_dropout = 0.5, .reset_after = false, .seed = 1});
   fill(*cell, {64, 3});

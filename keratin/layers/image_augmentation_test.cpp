@@ -20,7 +20,7 @@ using Vector = std::vector<double>;
 // The ends of a factor, so that layers draw the same number each time.
 const Numbers fixed_factor = {0.3, 0.3};
 
-// One image whose values change in every way.
+// One image whose values change in every direction.
 Tensor varied_image(int64_t copies = 1) {
   constexpr int64_t size = 6 * 5 * 3;
   Tensor x(f32, {copies, 6, 5, 3});

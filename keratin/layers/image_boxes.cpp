@@ -16,7 +16,7 @@ struct Format {
   std::string_view name;
   bool relative;   // to the size of the image
   bool row_first;  // y stands before x
-  bool sizes;      // two corners otherwise
+  bool sizes;      // if not, two corners
   bool centre;     // the middle instead of the first corner
 };
 

@@ -48,7 +48,7 @@ class KERATIN_API ColorLayer : public Layer {
   void set_bounding_box_format(std::optional<std::string> format) {
     box_format_ = std::move(format);
   }
-  // What an input of another rank is told.
+  // The error for an input of another rank.
   virtual std::string_view rank_error() const;
   Variable seed_;
 
@@ -121,7 +121,7 @@ struct KERATIN_API HueRule {
   static constexpr double lowest = 0, highest = 1, factor = 0;
   static constexpr bool sorts_range = false, always_casts = false;
   static Results draw(const ColorSettings& s, Value images, const Variable& seed);
-  // turns the hue by half the number, one way or the other
+  // turns the hue by half the number, in either direction
   static Value transform(const ColorSettings& s, Value images, const Results& drawn);
 };
 struct KERATIN_API InvertRule {

@@ -297,7 +297,7 @@ TEST(MixUp, WeighsByABetaDistribution) {
     const std::vector<double> weights = weights_of_mix_up(alpha, 1500);
     EXPECT_GT(weights.size(), 900U);
     EXPECT_NEAR(moments(weights).mean, 0.5, 0.04);
-    if (alpha < 1) continue;  // labels of the smallest weights cannot be told from others
+    if (alpha < 1) continue;  // labels of the smallest weights are like those of others
     EXPECT_NEAR(moments(weights).variance, 1 / (4 * (2 * alpha + 1)), 0.01);
     EXPECT_NEAR(share_below(weights, 0.1), tenth, 0.025);
     EXPECT_NEAR(share_below(weights, 0.25), quarter, 0.03);

@@ -13,7 +13,7 @@
 namespace keratin::image {
 namespace {
 
-// So many candidates that none of them is accepted with a probability below 1e-30.
+// The probability that none of this many candidates is accepted is below 1e-30.
 constexpr int64_t gamma_candidates = 24;
 
 // The positions along an axis of the images, in a shape that broadcasts against them.

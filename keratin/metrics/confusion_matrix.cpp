@@ -82,7 +82,7 @@ void add_evenly(Tracer& tracer, const ConfusionCounts& counts, const Decisions& 
                 const std::vector<double>& thresholds) {
   const auto count = static_cast<int64_t>(thresholds.size());
   Value interval = ops::ceil(ops::clip(d.scores, 0, 1) * static_cast<double>(count - 1)) - 1;
-  // If the outer thresholds are beyond 0 and 1, no prediction is below all; otherwise 0 is.
+  // If the outer thresholds are beyond 0 and 1, no prediction is below all; if not, 0 is.
   const bool all_inside = thresholds.front() < 0 || thresholds.back() > 1;
   if (all_inside) interval = ops::relu(interval);
   interval = ops::where(ops::isnan(interval), ops::scalar_like(interval, 0), interval);

@@ -105,12 +105,13 @@ TEST_F(OldFiles, LoadWithoutWarningsAndRoundTrip) {
       expect_old_outputs(load_model(at(name)), entry);
     }
     const bool adds = entry.at("file") == Json("tf2_0_4_added_losses.h5");
-    for (const std::string& said : warnings.messages) {  // one file has the metric as a mean
-      const bool of_losses = said.find(
+    for (const std::string& message : warnings.messages) {  // one file has the metric as a mean
+      const bool of_losses = message.find(
                                  "AddMetric 'add_metric': the metric \"mean_out\" is not "
-                                 "reported") != said.npos ||
-                             said.find("is saved as an activity penalty") != said.npos;
-      EXPECT_TRUE(adds ? of_losses : said.find("the metric cosine_proximity") != said.npos) << said;
+                                 "reported") != message.npos ||
+                             message.find("is saved as an activity penalty") != message.npos;
+      EXPECT_TRUE(adds ? of_losses : message.find("the metric cosine_proximity") != message.npos)
+          << message;
     }
   }
 }
@@ -219,9 +220,9 @@ TEST_F(OldFiles, MayNameTheOutputThatGetsALoss) {
   std::string after = R"("loss":{"out":"mse"},"weighted_metrics":null,)";
   ASSERT_LE(after.size(), before.size());
   after.resize(before.size(), ' ');
-  const size_t place = bytes.find(before);
-  ASSERT_NE(place, bytes.npos);
-  std::ofstream(at("named.h5"), std::ios::binary) << bytes.replace(place, before.size(), after);
+  const size_t position = bytes.find(before);
+  ASSERT_NE(position, bytes.npos);
+  std::ofstream(at("named.h5"), std::ios::binary) << bytes.replace(position, before.size(), after);
   Model model = load_model(at("named.h5"));
   const auto logs = model.fit(testing::golden_structure(entry.at("inputs")),
                               testing::golden_structure(entry.at("targets")),

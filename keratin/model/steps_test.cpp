@@ -252,7 +252,7 @@ struct Predicting final : ModelSteps {
   }
 };
 
-TEST(Steps, PredictInTheirOwnWay) {
+TEST(Steps, OverridePredict) {
   Model model = perceptron();
   const Batch data = line(7);
   const Tensor before = model.predict(data.x);

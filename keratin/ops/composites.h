@@ -180,7 +180,7 @@ KERATIN_API Value normalize(Value x, const Dims& axis = {-1}, int64_t order = 2,
 KERATIN_API Value digitize(Value x, Value bins);  // i32: how many of the bins are at most x
 KERATIN_API Value searchsorted(Value sorted_sequence, Value values, std::string_view side = "left");
 KERATIN_API Value isin(Value x1, Value x2, bool assume_unique = false, bool invert = false);
-// Is the prediction of the target among the k largest?
+// True where the prediction of the target is among the k largest.
 KERATIN_API Value in_top_k(Value targets, Value predictions, int64_t k);
 KERATIN_API Value psnr(Value x1, Value x2, double max_val);  // 20 log10(max_val) - 10 log10(mse)
 

@@ -150,7 +150,7 @@ Value searchsorted(Value sorted_sequence, Value values, std::string_view side) {
           sorted_sequence.shape());
   return count_in(values, sorted_sequence, side == "right" ? greater_equal : greater);
 }
-// Nothing is sorted, so that unique elements are no shorter way.
+// Nothing is sorted, so unique elements save nothing.
 Value isin(Value x1, Value x2, bool /*assume_unique*/, bool invert) {
   const Value found = any(equal(expand_dims(x1, -1), ravel(x2)), {-1});
   return invert ? !found : found;
@@ -189,7 +189,7 @@ struct Normalisation {
   Value cast_parameter(Value parameter) const {
     return parameter.defined() ? cast(parameter, x.dtype()) : parameter;
   }
-  // Does an op take the parameter as it is?
+  // True if an op takes the parameter as it is.
   bool fits(Value parameter) const {
     return !parameter.defined() || static_cast<size_t>(parameter.rank()) == axes.size();
   }

@@ -96,7 +96,7 @@ void check_gru_size(DType dtype, int64_t batch, int64_t units, bool masked) {
             .gradient = false});
 }
 
-// Sizes at which kernels keep their weights in other places, or take samples two by two.
+// Sizes at which kernels keep their weights in other memory, or take samples two by two.
 TEST(Gru, ComputesTheSameAtAnySize) {
   for (DType dtype : {f32, bf16, f16})
     for (const auto& [batch, units] :

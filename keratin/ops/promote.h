@@ -6,7 +6,7 @@
 namespace keratin::ops {
 
 // The common dtype as in Keras: any float wins over integers, integers over bool;
-// float16 and bfloat16 meet in float32. (uint8 and int8 meet in int16 there, in i32 here.)
+// float16 and bfloat16 give float32. (uint8 and int8 give int16 there, i32 here.)
 DType promoted(DType a, DType b);
 // A Python number counts less than a tensor: only its kind matters.
 DType promoted_with_number(DType a, bool whole);

@@ -151,7 +151,7 @@ TEST(EliminateCommon, WorksInsideRegionsButNeverAcrossThem) {
                 })");
 }
 
-// So many nodes that some share a place in the table of those seen.
+// Enough nodes for collisions in the hash table.
 TEST(EliminateCommon, FindsEqualsAmongMany) {
   std::string once = "module(%x: f32[3]) {\n", again, results = "return %x";
   for (int i = 0; i < 500; ++i) {

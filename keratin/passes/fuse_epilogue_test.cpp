@@ -84,7 +84,7 @@ TEST(FuseEpilogue, FusesTheSumOfABlockWithItsLastConvolution) {
                 })");
 }
 
-// x · sigmoid(x): the product is used twice, both times inside.
+// x · sigmoid(x): the matmul is used twice, both times inside.
 TEST(FuseEpilogue, FusesAnActivationWithBranches) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3]) {
@@ -104,7 +104,7 @@ TEST(FuseEpilogue, FusesAnActivationWithBranches) {
                 })");
 }
 
-// The mask of relu's gradient is made on the way.
+// The matmul computes the mask of relu's gradient, too.
 TEST(FuseEpilogue, FusesOpsThatOnlyTheEpilogueUses) {
   check_pass(fuse,
              R"(module(%dy: f32[4,8], %w: f32[3,8], %h: f32[4,3]) {
@@ -147,7 +147,7 @@ TEST(FuseEpilogue, StopsAtAValueWithOtherUsers) {
 }
 
 TEST(FuseEpilogue, LeavesOtherThingsAlone) {
-  // the product itself is returned
+  // the result of the matmul is returned, too
   expect_not_fused(R"(module(%x: f32[4,8], %w: f32[8,3]) {
              %y = matmul(%x, %w) {}
              %r = relu(%y)
@@ -178,7 +178,7 @@ TEST(FuseEpilogue, LeavesOtherThingsAlone) {
            })");
 }
 
-// Of products that meet, each takes the sum with those before it along.
+// Of matmuls that are added up, each one also adds the sum of those before it.
 TEST(FuseEpilogue, AddsTheResultOfAnotherMatmul) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3]) {
@@ -205,7 +205,7 @@ TEST(FuseEpilogue, AddsTheResultOfAnotherMatmul) {
                   }
                   return %r
                 })");
-  // A product that something else needs as well takes nothing along.
+  // A matmul with another user is not fused.
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3]) {
                   %a = matmul(%x, %w) {}
@@ -224,7 +224,7 @@ TEST(FuseEpilogue, AddsTheResultOfAnotherMatmul) {
                 })");
 }
 
-// The two sides of a residual block: each product is followed by ops of its own.
+// The two sides of a residual block: each matmul is followed by ops of its own.
 TEST(FuseEpilogue, FusesTheSumWithTheLaterSide) {
   check_pass(fuse,
              R"(module(%x: f32[4,8], %w: f32[8,3], %h: f32[4,5], %u: f32[5,3], %s: f32[3]) {
@@ -291,8 +291,8 @@ TEST(FuseEpilogue, ReadsValuesThatHaveOtherUsers) {
   check("", "%z, %s");
 }
 
-// Attention: each product reads the heads where they are, also what another product reads too, and
-// writes its result where the next one looks for it.
+// Attention: each matmul reads the heads without a transpose, also an input that another one reads,
+// and writes its result in the layout that the next one reads.
 TEST(FuseEpilogue, ReadsAndWritesThroughTransposes) {
   check_pass([](Module m) { return eliminate_dead(fuse(std::move(m))); },
              R"(module(%q: f32[2,5,3,4], %k: f32[2,5,3,4]) {

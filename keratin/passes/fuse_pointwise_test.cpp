@@ -204,7 +204,7 @@ TEST(FusePointwise, KeepsLoopsWithDifferentReductionsApart) {
                 })");
 }
 
-// Constants become part of the loop, which then has no inputs to be found beside.
+// Constants become part of the loop, which then has no inputs.
 TEST(FusePointwise, KeepsALoopOfConstantsOnItsDevice) {
   Module m = ops::parse(R"(module(%x: f32[5,2]) {
     %zero = constant() {value = f32[] {0}}

@@ -47,7 +47,7 @@ TEST(FuseSums, FusesTheSumOfAnOperand) {
                 })");
 }
 
-// The sum has two leading axes, the product reads them as one.
+// The sum has two leading axes, the matmul reads them as one.
 TEST(FuseSums, SeesThroughViews) {
   check_pass(fuse_all,
              R"(module(%x: bf16[6,4], %dy: bf16[2,3,5]) {
@@ -95,7 +95,7 @@ TEST(FuseSums, KeepsTheEpilogue) {
                 })");
 }
 
-// Of two products that have it in their hands, the one that nobody waits for.
+// Of two matmuls that load the operand, the one that reads it: its producer would finish later.
 TEST(FuseSums, PrefersAReaderToTheProducer) {
   check_pass(fuse_all,
              R"(module(%dy: f32[8,4], %w: f32[5,4], %x: f32[8,2]) {
@@ -149,7 +149,7 @@ TEST(FuseSums, LeavesASumThatIsNeededEarlier) {
                         %dw = matmul(%x, %dy) {transpose_a = true}
                         return %dw, %more
                       })");
-  // The product needs the sum.
+  // The matmul needs the sum.
   expect_unchanged(R"(module(%dy: f32[8,3]) {
                         %db = sum(%dy) {axes = [0]}
                         %x = add(%dy, %db)
@@ -177,7 +177,7 @@ TEST(FuseSums, FusesOneSumWithAMatmul) {
                 })");
 }
 
-// What the backend refuses is as if nobody had asked, and another product is asked.
+// If the backend refuses, nothing changes, or another matmul takes the sum.
 TEST(FuseSums, FusesOnlyWhatTheBackendClaims) {
   const std::string_view program = R"(module(%x: f32[8,4], %dy: f32[8,3]) {
                                         %db = sum(%dy) {axes = [0]}

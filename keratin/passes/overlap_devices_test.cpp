@@ -50,7 +50,7 @@ TEST(OverlapDevices, KeepsAllDevicesBusy) {
 }
 
 // A state is read by all before it changes, so that it can change in place: the sum, which is there
-// at once, does not go before the product, which has to wait.
+// at once, does not go before the multiplication, which has to wait.
 TEST(OverlapDevices, ReadsStateBeforeItChanges) {
   constexpr const char* program = R"(module(%x: f32[64], state %s: f32[64]) {
                                        %t = transfer(%x) {device = gpu:0}

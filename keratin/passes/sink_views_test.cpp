@@ -13,7 +13,7 @@ using testing::check_pass;
 Module sink(Module module) { return eliminate_dead(sink_views(std::move(module))); }
 void expect_not_sunk(std::string_view program) { check_pass(sink, program, program); }
 
-// The bias of several heads is one value per column of the product.
+// The bias of several heads is one value per column of the matmul.
 TEST(SinkViews, MovesAReshapeAfterABias) {
   check_pass(sink,
              R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[2,3]) {
@@ -55,13 +55,13 @@ TEST(SinkViews, MovesAReshapeAndATransposeAfterAResidualAndAScale) {
 }
 
 TEST(SinkViews, LeavesOtherThingsAlone) {
-  // no product
+  // no matmul
   expect_not_sunk(R"(module(%x: f32[6,6], %b: f32[2,3]) {
              %r = reshape(%x) {shape = [2,3,2,3]}
              %z = add(%r, %b)
              return %z
            })");
-  // something else uses the view, as an optimizer does with a gradient, or the product
+  // something else uses the view, as an optimizer does with a gradient, or the matmul
   expect_not_sunk(R"(module(%x: f32[6,4], %w: f32[4,6], %m: f32[2,3,6]) {
              %y = matmul(%x, %w) {}
              %r = reshape(%y) {shape = [2,3,6]}
@@ -103,7 +103,7 @@ TEST(SinkViews, LeavesOtherThingsAlone) {
            })");
 }
 
-// Of two products that meet under a third shape, the first has its way.
+// If two matmuls are added in a third shape, the sum gets the shape of the first.
 TEST(SinkViews, SinksTheViewsOfTwoMatmuls) {
   check_pass(sink,
              R"(module(%x: f32[6,4], %w: f32[4,6], %h: f32[12,2], %u: f32[2,3]) {
@@ -124,7 +124,7 @@ TEST(SinkViews, SinksTheViewsOfTwoMatmuls) {
                 })");
 }
 
-// What nobody uses is no reason to stumble.
+// A dead node does not prevent the pass.
 TEST(SinkViews, IgnoresDeadNodes) {
   check_pass(sink,
              R"(module(%x: f32[6,4], %w: f32[4,6], %b: f32[6]) {

@@ -29,7 +29,7 @@ class Kernel {
   // What it is, for people: "matmul + bias + relu, tiles 14x32".
   virtual std::string describe() const = 0;
   virtual size_t scratch_bytes() const { return 0; }
-  // May this output be written over this input, when nobody else needs the input?
+  // True if this output may be written over this input, when nothing else reads the input.
   virtual bool in_place(size_t /*input*/, size_t /*output*/) const { return false; }
   // `pointers` outlives the launch; its entries are set before each run.
   virtual Launch bind(Pointers pointers) const = 0;
@@ -39,7 +39,7 @@ struct KernelOptions {
   int threads = 1;
   // Results do not depend on the number of threads.
   bool deterministic = false;
-  // On a GPU: products of f32 are made from 11 significant bits, and added up in f32.
+  // On a GPU: matmuls multiply f32 with 11 significant bits, and added up in f32.
   bool tf32 = true;
   // Whether a value is stable: it changes only when state that the program reads is assigned. A
   // preparation that reads stable values only is then skipped. Empty if no values are kept.

@@ -24,7 +24,7 @@ bool Storage::is_alias(const Node& node) const {
   return ops::shares_memory(node) || is_input_rows(node);
 }
 
-// Rows of a caller's tensor are read in place. Rows of other values are copied: otherwise the whole
+// Rows of a caller's tensor are read in place. Rows of other values are copied: as views, the whole
 // value would live as long as its smallest slice; and so are rows on GPUs, whose kernels read
 // aligned memory only.
 bool Storage::is_input_rows(const Node& node) const {

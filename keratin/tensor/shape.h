@@ -33,7 +33,7 @@ class KERATIN_API Shape {
   Dims dims() const { return {begin(), end()}; }
 
   bool known() const;
-  // Is the product of the known sizes one that `count` gives?
+  // True if the product of the known sizes fits in 48 bits, so that `count` gives it.
   bool fits() const;
   // The product of the sizes; all must be known, and the product must fit in 48 bits.
   int64_t count() const;

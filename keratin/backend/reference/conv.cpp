@@ -10,7 +10,8 @@ namespace {
 
 using ops::ConvGeometry;
 
-// Calls f(x, w, y) with the positions of every three elements that meet in the convolution.
+// Calls f(x, w, y) with the positions of every three elements of which the convolution multiplies
+// two.
 template <class F>
 void for_each_product(const ConvGeometry& g, F&& f) {
   const Shape output = spatial_output(g.axes);

@@ -81,7 +81,7 @@ class LaneAssembler : public RegisterAllocator {
   void apply_function(ScalarOp op, const Xmm& d, const Xmm& x);
 
  private:
-  // How far ahead memory is asked for. The processor does so by itself, but not for what another
+  // How far ahead memory is prefetched. The processor does so by itself, but not for what another
   // one has just read or written, and not for the right to write: gradients and weights that
   // devices share.
   static constexpr int prefetch_bytes = 1024;

@@ -25,17 +25,17 @@ std::vector<int32_t> count_uses(LoopProgram& p) {
 // add(mul(a, b), c) -> fma(a, b, c); sub(mul(a, b), c) -> fms; sub(c, mul(a, b)) -> fnma.
 void contract_products(LoopProgram& p) {
   const std::vector<int32_t> uses = count_uses(p);
-  const auto product = [&](int32_t value) -> const LoopInst* {
+  const auto multiply = [&](int32_t value) -> const LoopInst* {
     if (p.is_input(value) || uses[static_cast<size_t>(value)] != 1) return nullptr;
     return p.inst(value).op == ScalarOp::mul ? &p.inst(value) : nullptr;
   };
   for (LoopInst& inst : p.body) {
     if (!is_float(inst.dtype) || (inst.op != ScalarOp::add && inst.op != ScalarOp::sub)) continue;
     const bool add = inst.op == ScalarOp::add;
-    if (const LoopInst* left = product(inst.args[0])) {
+    if (const LoopInst* left = multiply(inst.args[0])) {
       inst.op = add ? ScalarOp::fma : ScalarOp::fms;
       inst.args = {left->args[0], left->args[1], inst.args[1]};
-    } else if (const LoopInst* right = product(inst.args[1])) {
+    } else if (const LoopInst* right = multiply(inst.args[1])) {
       inst.op = add ? ScalarOp::fma : ScalarOp::fnma;
       inst.args = {right->args[0], right->args[1], inst.args[0]};
     }

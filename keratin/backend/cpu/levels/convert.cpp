@@ -36,7 +36,7 @@ template <class From, class To>
     each_vector<float>(
         n, [&](int64_t i, auto extent) { store(dst + i, load(src + i, extent), extent); });
   } else if constexpr (is_half<From> || is_half<To>) {
-    // Halves meet other types through a tile of floats.
+    // Halves are converted to other types through a tile of floats.
     constexpr int64_t tile = 256;
     float buffer[tile];
     for (int64_t i = 0; i < n; i += tile) {

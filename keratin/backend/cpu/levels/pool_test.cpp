@@ -41,7 +41,7 @@ int64_t size_of_out(const PoolShape& s) {
   return s.batch * s.out[0] * s.out[1] * s.out[2] * s.channels;
 }
 
-// Calls body(input position, output position, place in the window) for all that belong together.
+// Calls body(input position, output position, index in the window) for all that belong together.
 template <class F>
 void each_pair(const PoolShape& s, const F& body) {
   for (int64_t at = 0; at < size_of_out(s); ++at) {
@@ -49,13 +49,13 @@ void each_pair(const PoolShape& s, const F& body) {
     const int64_t o1 = at / s.channels / s.out[2] % s.out[1];
     const int64_t o0 = at / s.channels / s.out[2] / s.out[1] % s.out[0];
     const int64_t n = at / s.channels / s.out[2] / s.out[1] / s.out[0];
-    for (int64_t place = 0; place < s.window_size(); ++place) {
-      const int64_t i2 = o2 * s.stride[2] - s.pad[2] + place % s.window[2];
-      const int64_t i1 = o1 * s.stride[1] - s.pad[1] + place / s.window[2] % s.window[1];
-      const int64_t i0 = o0 * s.stride[0] - s.pad[0] + place / s.window[2] / s.window[1];
+    for (int64_t tap = 0; tap < s.window_size(); ++tap) {
+      const int64_t i2 = o2 * s.stride[2] - s.pad[2] + tap % s.window[2];
+      const int64_t i1 = o1 * s.stride[1] - s.pad[1] + tap / s.window[2] % s.window[1];
+      const int64_t i0 = o0 * s.stride[0] - s.pad[0] + tap / s.window[2] / s.window[1];
       if (i0 < 0 || i0 >= s.in[0] || i1 < 0 || i1 >= s.in[1] || i2 < 0 || i2 >= s.in[2]) continue;
       const int64_t from = (((n * s.in[0] + i0) * s.in[1] + i1) * s.in[2] + i2) * s.channels + c;
-      body(static_cast<size_t>(from), static_cast<size_t>(at), place);
+      body(static_cast<size_t>(from), static_cast<size_t>(at), tap);
     }
   }
 }
@@ -75,10 +75,10 @@ void check_max(const PoolShape& s, bool with_nan) {
   std::vector<Index> want_index(n);
   std::vector<size_t> source(n);
   std::vector<char> seen(n);
-  each_pair(s, [&](size_t from, size_t to, int64_t place) {
+  each_pair(s, [&](size_t from, size_t to, int64_t tap) {
     const double v = value_of(x[from]);
     if (seen[to] && !(v > want[to] || (std::isnan(v) && !std::isnan(want[to])))) return;
-    seen[to] = 1, want[to] = v, want_index[to] = static_cast<Index>(place), source[to] = from;
+    seen[to] = 1, want[to] = v, want_index[to] = static_cast<Index>(tap), source[to] = from;
   });
   for (size_t i = 0; i < n; ++i) want_dx[source[i]] += value_of(dy[i]);
   on_every_level(

@@ -132,7 +132,7 @@ class TiledMatmul {
   int64_t a_width_ = 0;  // elements of a row of the copy of A
   std::vector<Item> items_;
   TileKernelPtr tiles_[2][2];    // [one row more][last strip]
-  TileKernelPtr copiers_[2][2];  // read B in place and pack it on the way
+  TileKernelPtr copiers_[2][2];  // read B in place and pack it, too
   size_t strip_bytes_ = 0, copy_bytes_ = 0;
   size_t panels_at_ = 0, threads_at_ = 0, thread_bytes_ = 0, c_at_ = 0, addend_at_ = 0,
          bias_at_ = 0, scratch_bytes_ = 0;

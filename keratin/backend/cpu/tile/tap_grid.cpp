@@ -44,8 +44,8 @@ std::vector<int64_t> remainders(const ConvDesc& desc, size_t d) {
   const int64_t stride = desc.stride[d];
   std::vector<int64_t> found;
   for (int64_t i = 0; i < std::min(desc.input[d], stride); ++i) {
-    const int64_t place = i + desc.pad[d];
-    found.push_back(place - floor_div(place, stride) * stride);
+    const int64_t position = i + desc.pad[d];
+    found.push_back(position - floor_div(position, stride) * stride);
   }
   std::sort(found.begin(), found.end());
   return found;

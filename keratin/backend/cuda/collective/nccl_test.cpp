@@ -136,7 +136,7 @@ TEST(NcclClique, ErrorsAreInItsWordsAndTheGroupIsClosed) {
   EXPECT_EQ(StandIn::groups_open, 0);
 }
 
-// Where there is a real one, it has the functions that are asked for, GPU or not.
+// Where there is a real one, it has the functions that we use, GPU or not.
 TEST(NcclClique, TheLibraryHasWhatIsCalled) {
   if (error_of([] { const Library library({"libnccl.so.2"}); }) != "none")
     GTEST_SKIP() << "there is no NCCL";

@@ -52,7 +52,7 @@ TEST(Peers, OneThatRefusesIsNoError) {
   EXPECT_EQ(Machine::enabled.size(), 2U);
 }
 
-TEST(Peers, OneGpuIsAskedNothing) {
+TEST(Peers, OneGpuNeedsNoPeers) {
   connect(Machine::driver(), Machine::gpus(1));
   EXPECT_EQ(Machine::current, nullptr);
   EXPECT_TRUE(Machine::enabled.empty());

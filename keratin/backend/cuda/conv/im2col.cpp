@@ -68,7 +68,7 @@ class WindowsStep final : public Kernel {
 
   MatmulShape shape(const Windows& w) const {
     MatmulShape s;
-    const auto of = [&](size_t place) { return alignment_of(job_.type_of(place)); };
+    const auto of = [&](size_t operand) { return alignment_of(job_.type_of(operand)); };
     const uint32_t windows = plain_ ? of(job_.x) : 64;
     switch (job_.kind) {
       case ConvKind::forward:

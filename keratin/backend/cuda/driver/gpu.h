@@ -29,7 +29,7 @@ class Gpu {
   // True if the blocks of a cluster can read each other's shared memory.
   bool has_clusters() const { return major_ >= 9; }
 
-  // Memory that no plan lays out: of the GPU, and pinned memory of the host. The caller has
+  // Memory outside of arenas: of the GPU, and pinned memory of the host. The caller has
   // entered.
   Pool& memory() { return memory_; }
   Pool& host_memory() { return host_memory_; }
@@ -93,12 +93,12 @@ class Queue final : public DeviceQueue {
   std::vector<std::shared_ptr<void>> memory_;  // of the device and of the host
   GraphExecHandle graph_ = nullptr;
 
-  // Fed bytes arrive in `landing_` while launches run, and are copied to `fed_to_` in their order.
-  StreamHandle feed_stream_ = nullptr;
-  EventHandle landed_ = nullptr, taken_ = nullptr;
-  std::byte* landing_ = nullptr;
-  void* fed_to_ = nullptr;
-  size_t fed_bytes_ = 0;
+  // Bytes are staged in `staged_` while launches run, which then copy them to `staged_for_`.
+  StreamHandle staging_stream_ = nullptr;
+  EventHandle arrived_ = nullptr, taken_ = nullptr;
+  std::byte* staged_ = nullptr;
+  void* staged_for_ = nullptr;
+  size_t staged_bytes_ = 0;
 };
 
 // The queue that the calling thread launches into.

@@ -45,7 +45,7 @@ class PoolTest : public ::testing::Test {
   Memory memory;
   Pool pool{memory.source(), 64 * MiB};
 
-  // What the source is asked for.
+  // The sizes that the pool requests.
   size_t granted(size_t bytes) {
     const auto block = pool.take(bytes);
     return memory.given.at(block.get());

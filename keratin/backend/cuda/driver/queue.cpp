@@ -21,9 +21,9 @@ Queue& current_queue() {
 Queue::Queue(Device device) : device_(device), gpu_(gpu(device)) {
   const Driver& d = driver();
   gpu_.enter();
-  for (StreamHandle* stream : {&stream_, &feed_stream_})
+  for (StreamHandle* stream : {&stream_, &staging_stream_})
     check(d.create_stream(stream, Driver::stream_non_blocking), "cuStreamCreate");
-  for (EventHandle* event : {&landed_, &taken_})
+  for (EventHandle* event : {&arrived_, &taken_})
     check(d.create_event(event, Driver::event_without_time), "cuEventCreate");
   fault_ = reinterpret_cast<long long*>(allocate_host(3 * sizeof(long long)));
   std::fill_n(fault_, 3, 0);
@@ -35,10 +35,10 @@ Queue::~Queue() {
   if (current == this) current = nullptr;
   if (!gpu_.try_to_enter()) return;
   const Driver& d = driver();
-  for (StreamHandle stream : {stream_, feed_stream_}) d.synchronize(stream);
+  for (StreamHandle stream : {stream_, staging_stream_}) d.synchronize(stream);
   if (graph_ != nullptr) d.destroy_graph_exec(graph_);
-  for (EventHandle event : {landed_, taken_}) d.destroy_event(event);
-  for (StreamHandle stream : {stream_, feed_stream_}) d.destroy_stream(stream);
+  for (EventHandle event : {arrived_, taken_}) d.destroy_event(event);
+  for (StreamHandle stream : {stream_, staging_stream_}) d.destroy_stream(stream);
 }
 
 std::byte* Queue::own(std::shared_ptr<void> memory) {
@@ -79,30 +79,32 @@ void Queue::download(void* to, const void* from, size_t bytes) {
 void Queue::send_staged(void* to, const void* from, size_t bytes, const WaitForBytes& wait) {
   const Driver& d = driver();
   gpu_.enter();
-  if (landing_ == nullptr) landing_ = allocate(bytes);
-  fed_to_ = to;
-  fed_bytes_ = bytes;
-  check(d.wait_event(feed_stream_, taken_, 0), "feed");
+  if (staged_ == nullptr) staged_ = allocate(bytes);
+  staged_for_ = to;
+  staged_bytes_ = bytes;
+  check(d.wait_event(staging_stream_, taken_, 0), "staging");
   for (size_t sent = 0; sent < bytes;) {
     const size_t there = wait(sent);
-    check(d.copy_async(address(landing_ + sent), address(from) + sent, there - sent, feed_stream_),
-          "feed");
+    check(
+        d.copy_async(address(staged_ + sent), address(from) + sent, there - sent, staging_stream_),
+        "staging");
     sent = there;
   }
-  check(d.record_event(landed_, feed_stream_, 0), "feed");
-  check(d.wait_event(stream_, landed_, 0), "feed");
+  check(d.record_event(arrived_, staging_stream_, 0), "staging");
+  check(d.wait_event(stream_, arrived_, 0), "staging");
 }
 
 void Queue::receive_staged() {
-  if (fed_bytes_ == 0) return;
+  if (staged_bytes_ == 0) return;
   gpu_.enter();
-  check(driver().copy_async(address(fed_to_), address(landing_), fed_bytes_, stream_), "feed");
-  check(driver().record_event(taken_, stream_, 0), "feed");
+  check(driver().copy_async(address(staged_for_), address(staged_), staged_bytes_, stream_),
+        "staging");
+  check(driver().record_event(taken_, stream_, 0), "staging");
 }
 
 void Queue::wait_sent() {
   gpu_.enter();
-  check(driver().synchronize_event(landed_), "feed");
+  check(driver().synchronize_event(arrived_), "staging");
 }
 
 void Queue::wait() {
@@ -148,10 +150,10 @@ void Queue::capture(std::span<const Launch> steps, const Dependencies& after) {
     return Nodes(nodes, nodes + count);
   };
   Nodes taken;
-  if (fed_bytes_ > 0) {
-    check(d.copy_async(address(fed_to_), address(landing_), fed_bytes_, stream_), "feed");
+  if (staged_bytes_ > 0) {
+    check(d.copy_async(address(staged_for_), address(staged_), staged_bytes_, stream_), "staging");
     taken = last_nodes();
-    check(d.record_event(taken_, stream_, Driver::record_for_other_streams), "feed");
+    check(d.record_event(taken_, stream_, Driver::record_for_other_streams), "staging");
   }
   std::vector<Nodes> ends(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {

@@ -50,7 +50,7 @@ struct Tile {
   using U = tiles::Unit<T, exact>;
   static constexpr int stride = l.depth + U::padding;
 
-  // Rows on their way to shared memory: all are loaded before the first is stored. `threads`
+  // Rows to be stored in shared memory: all are loaded before the first is stored. `threads`
   // neighbouring threads share the work.
   template <int count, int threads = 32 * warps>
   struct Rows {
@@ -106,8 +106,8 @@ float over_row(float value) {
 // its share, and the sum of shares, as if the largest score so far were the largest of all.
 template <Layout l, class T, bool exact>
 struct Findings {
-  using Part = Tile<l, T, exact>;
-  using U = typename Part::U;
+  using HeadTile = Tile<l, T, exact>;
+  using U = typename HeadTile::U;
   float sums[l.depth / 8][4] = {};
   float peak[2] = {lowest, lowest}, total[2] = {0, 0};  // of rows `line` and `line` + 8
 
@@ -118,7 +118,7 @@ struct Findings {
     const tiles::Lane lane;
     constexpr int n = width / 8;
     float s[n][4] = {};
-    tiles::add_rows_by_rows<U, l.depth>(s, q, k, Part::stride);
+    tiles::add_rows_by_rows<U, l.depth>(s, q, k, HeadTile::stride);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int t = first + lane.line + 8 * half;
@@ -152,7 +152,7 @@ struct Findings {
         sums[i][2 * half + 1] *= shrink;
       }
     }
-    tiles::add_sums_by_rows<U>(sums, s, v, Part::stride);
+    tiles::add_sums_by_rows<U>(sums, s, v, HeadTile::stride);
   }
 };
 
@@ -168,14 +168,15 @@ int end_of_keys(int first, int count) {
 template <Layout l, class T, bool exact>
 void forward(const T* query, const T* key, const T* value, const bool* mask, T* y, float* log_sum,
              T* memory) {
-  using Part = Tile<l, T, exact>;
+  using HeadTile = Tile<l, T, exact>;
   constexpr int width = 128 / sizeof(T);  // keys of a tile
   constexpr int blocks = (l.queries + rows - 1) / rows;
   const Head<l> head(blockIdx.x / blocks);
   const int first = blockIdx.x % blocks * rows, own = threadIdx.x / 32 * 16;
-  T *const q = memory, *const k = q + rows * Part::stride, *const v = k + width * Part::stride;
-  typename Part::template Rows<rows> queries;
-  typename Part::template Rows<width> keys, values;  // of the tile to come
+  T *const q = memory, *const k = q + rows * HeadTile::stride,
+           *const v = k + width * HeadTile::stride;
+  typename HeadTile::template Rows<rows> queries;
+  typename HeadTile::template Rows<width> keys, values;  // of the tile to come
   const auto load = [&](int start) {
     keys.load(key + head.key_at(start), l.key_heads * l.depth, l.keys - start);
     values.load(value + head.key_at(start), l.key_heads * l.depth, l.keys - start);
@@ -191,7 +192,7 @@ void forward(const T* query, const T* key, const T* value, const bool* mask, T* 
     values.store(v);
     __syncthreads();
     if (start + width < end) load(start + width);
-    found.template add<width>(head, mask, first + own, start, q + own * Part::stride, k, v);
+    found.template add<width>(head, mask, first + own, start, q + own * HeadTile::stride, k, v);
   }
   const tiles::Lane lane;
   int64_t at[2];
@@ -205,7 +206,7 @@ void forward(const T* query, const T* key, const T* value, const bool* mask, T* 
     if (log_sum != nullptr && t < l.queries && lane.pair == 0)
       log_sum[head.statistic_at(t)] = log_of(found.peak[half], total);
   }
-  if (y != nullptr) Part::store(y, at, found.sums, factor);
+  if (y != nullptr) HeadTile::store(y, at, found.sums, factor);
 }
 
 // The same where blocks of as many queries as above would leave most of a GPU idle: a block has 16
@@ -213,15 +214,15 @@ void forward(const T* query, const T* key, const T* value, const bool* mask, T* 
 template <Layout l, class T, bool exact>
 void forward_few(const T* query, const T* key, const T* value, const bool* mask, T* y,
                  float* log_sum, T* memory) {
-  using Part = Tile<l, T, exact>;
-  constexpr int width = 64 / sizeof(T), tile = 2 * width * Part::stride;  // keys and values
+  using HeadTile = Tile<l, T, exact>;
+  constexpr int width = 64 / sizeof(T), tile = 2 * width * HeadTile::stride;  // keys and values
   constexpr int blocks = (l.queries + 15) / 16;
   const Head<l> head(blockIdx.x / blocks);
   const int first = blockIdx.x % blocks * 16, warp = threadIdx.x / 32;
-  T *const q = memory, *const all = q + 16 * Part::stride;
-  T *const k = all + warp * tile, *const v = k + width * Part::stride;
-  typename Part::template Rows<16, 32 * l.sharers> queries;
-  typename Part::template Rows<width, 32> keys, values;
+  T *const q = memory, *const all = q + 16 * HeadTile::stride;
+  T *const k = all + warp * tile, *const v = k + width * HeadTile::stride;
+  typename HeadTile::template Rows<16, 32 * l.sharers> queries;
+  typename HeadTile::template Rows<width, 32> keys, values;
   const int end = end_of_keys<l>(first, 16);
   const auto load = [&](int start) {
     if (start >= end) return;
@@ -298,16 +299,16 @@ constexpr int back_width = 32;  // rows of a tile that passes by
 template <Layout l, class T, bool exact>
 void backward_queries(const T* query, const T* key, const T* value, const bool* mask, const T* y,
                       const float* log_sum, const T* dy, T* dquery, float* deltas, T* memory) {
-  using Part = Tile<l, T, exact>;
-  using U = typename Part::U;
+  using HeadTile = Tile<l, T, exact>;
+  using U = typename HeadTile::U;
   constexpr int n = back_width / 8, blocks = (l.queries + rows - 1) / rows;
   const Head<l> head(blockIdx.x / blocks);
   const int first = blockIdx.x % blocks * rows, warp = threadIdx.x / 32;
   const tiles::Lane lane;
-  T *const q = memory, *const d = q + rows * Part::stride, *const k = d + rows * Part::stride,
-           *const v = k + back_width * Part::stride;
-  typename Part::template Rows<rows> queries, slopes;
-  typename Part::template Rows<back_width> keys, values;  // of the tile to come
+  T *const q = memory, *const d = q + rows * HeadTile::stride,
+           *const k = d + rows * HeadTile::stride, *const v = k + back_width * HeadTile::stride;
+  typename HeadTile::template Rows<rows> queries, slopes;
+  typename HeadTile::template Rows<back_width> keys, values;  // of the tile to come
   const auto load_tile = [&](int start) {
     keys.load(key + head.key_at(start), l.key_heads * l.depth, l.keys - start);
     values.load(value + head.key_at(start), l.key_heads * l.depth, l.keys - start);
@@ -347,8 +348,8 @@ void backward_queries(const T* query, const T* key, const T* value, const bool* 
     __syncthreads();
     if (start + back_width < end) load_tile(start + back_width);
     float s[n][4] = {}, ds[n][4] = {};
-    tiles::add_rows_by_rows<U, l.depth>(s, q + warp * 16 * Part::stride, k, Part::stride);
-    tiles::add_rows_by_rows<U, l.depth>(ds, d + warp * 16 * Part::stride, v, Part::stride);
+    tiles::add_rows_by_rows<U, l.depth>(s, q + warp * 16 * HeadTile::stride, k, HeadTile::stride);
+    tiles::add_rows_by_rows<U, l.depth>(ds, d + warp * 16 * HeadTile::stride, v, HeadTile::stride);
 #pragma unroll
     for (int i = 0; i < n; ++i)
 #pragma unroll
@@ -359,9 +360,9 @@ void backward_queries(const T* query, const T* key, const T* value, const bool* 
         ds[i][e] =
             counts ? share<l>(s[i][e] * l.scale, log2_sum[half]) * (ds[i][e] - delta[half]) : 0.0f;
       }
-    tiles::add_sums_by_rows<U>(sums, ds, k, Part::stride);
+    tiles::add_sums_by_rows<U>(sums, ds, k, HeadTile::stride);
   }
-  if (dquery != nullptr) Part::store(dquery, at, sums, {l.scale * ln_2, l.scale * ln_2});
+  if (dquery != nullptr) HeadTile::store(dquery, at, sums, {l.scale * ln_2, l.scale * ln_2});
 }
 
 // dkey and dvalue: rows are keys, columns queries.
@@ -369,16 +370,16 @@ template <Layout l, class T, bool exact>
 void backward_keys(const T* query, const T* key, const T* value, const bool* mask,
                    const float* log_sum, const T* dy, const float* deltas, T* dkey, T* dvalue,
                    T* memory) {
-  using Part = Tile<l, T, exact>;
-  using U = typename Part::U;
+  using HeadTile = Tile<l, T, exact>;
+  using U = typename HeadTile::U;
   constexpr int n = back_width / 8, blocks = (l.keys + rows - 1) / rows;
   const Head<l> head(blockIdx.x / blocks);
   const int first = blockIdx.x % blocks * rows, warp = threadIdx.x / 32;
   const tiles::Lane lane;
-  T *const k = memory, *const v = k + rows * Part::stride, *const q = v + rows * Part::stride,
-           *const d = q + back_width * Part::stride;
-  typename Part::template Rows<rows> keys, values;
-  typename Part::template Rows<back_width> queries, slopes;  // of the tile to come
+  T *const k = memory, *const v = k + rows * HeadTile::stride,
+           *const q = v + rows * HeadTile::stride, *const d = q + back_width * HeadTile::stride;
+  typename HeadTile::template Rows<rows> keys, values;
+  typename HeadTile::template Rows<back_width> queries, slopes;  // of the tile to come
   const auto load = [&](int start) {
     queries.load(query + head.query_at(start), l.heads * l.depth, l.queries - start);
     slopes.load(dy + head.query_at(start), l.heads * l.depth, l.queries - start);
@@ -397,8 +398,8 @@ void backward_keys(const T* query, const T* key, const T* value, const bool* mas
     __syncthreads();
     if (start + back_width < l.queries) load(start + back_width);
     float p[n][4] = {}, ds[n][4] = {};
-    tiles::add_rows_by_rows<U, l.depth>(p, k + warp * 16 * Part::stride, q, Part::stride);
-    tiles::add_rows_by_rows<U, l.depth>(ds, v + warp * 16 * Part::stride, d, Part::stride);
+    tiles::add_rows_by_rows<U, l.depth>(p, k + warp * 16 * HeadTile::stride, q, HeadTile::stride);
+    tiles::add_rows_by_rows<U, l.depth>(ds, v + warp * 16 * HeadTile::stride, d, HeadTile::stride);
 #pragma unroll
     for (int i = 0; i < n; ++i)
 #pragma unroll
@@ -415,8 +416,8 @@ void backward_keys(const T* query, const T* key, const T* value, const bool* mas
           ds[i][e] = counts ? p[i][e] * (ds[i][e] - delta) : 0.0f;
         }
       }
-    tiles::add_sums_by_rows<U>(dv, p, d, Part::stride);
-    tiles::add_sums_by_rows<U>(dk, ds, q, Part::stride);
+    tiles::add_sums_by_rows<U>(dv, p, d, HeadTile::stride);
+    tiles::add_sums_by_rows<U>(dk, ds, q, HeadTile::stride);
   }
   int64_t at[2];
 #pragma unroll
@@ -424,8 +425,8 @@ void backward_keys(const T* query, const T* key, const T* value, const bool* mas
     const int to = first + warp * 16 + lane.line + 8 * half;
     at[half] = to < l.keys ? head.key_at(to) : -1;
   }
-  if (dkey != nullptr) Part::store(dkey, at, dk, {l.scale * ln_2, l.scale * ln_2});
-  if (dvalue != nullptr) Part::store(dvalue, at, dv, {1, 1});
+  if (dkey != nullptr) HeadTile::store(dkey, at, dk, {l.scale * ln_2, l.scale * ln_2});
+  if (dvalue != nullptr) HeadTile::store(dvalue, at, dv, {1, 1});
 }
 
 }  // namespace keratin::attention

@@ -21,8 +21,8 @@ void conv(Index count, const T* x, const T* w, T* y, Scaled scaled, Finished fin
     filter[i] = scaled(load(w[i]), i % Index(outputs));
   __syncthreads();
   for_each_element(count, [&](Index i) {
-    const Index first = i % groups * Index(width), place = i / groups, o = place % positions,
-                n = place / positions, at = i * Index(width);
+    const Index first = i % groups * Index(width), pixel = i / groups, o = pixel % positions,
+                n = pixel / positions, at = i * Index(width);
     C total[width] = {};
 #pragma unroll
     for (Index k = 0; k < Index(l.window()); ++k) {

@@ -44,18 +44,18 @@ void turn(Index rows, Index columns, const T* from, T* to, Scaled scaled, Once o
     once(o);
 }
 
-// The element of the own window that is element `place` of the wide one, at channel c.
+// The element of the own window that is `element` of the wide one, at channel c.
 template <Change g, int axis = 0, class Index>
-Position<Index> own_element(Index c, Index place, Position<Index> found) {
+Position<Index> own_element(Index c, Index element, Position<Index> found) {
   if constexpr (axis == 3) {
     return found;
   } else {
     constexpr Index window = g.own.axes[axis].window;
-    const Index k = coordinate<g.wide, &Axis::window, axis>(place) * Index(g.fold[axis]) +
+    const Index k = coordinate<g.wide, &Axis::window, axis>(element) * Index(g.fold[axis]) +
                     neighbour<g, axis>(c);
     found.inside = found.inside && k < window;
     found.at = found.at * window + k;
-    return own_element<g, axis + 1>(c, place, found);
+    return own_element<g, axis + 1>(c, element, found);
   }
 }
 
@@ -64,20 +64,20 @@ template <Change g, class Index, class T, class Scaled, class Once>
 void turn_and_widen(Index count, const T* from, T* to, Scaled scaled, Once once) {
   constexpr Index wide = g.wide.channels, window = g.wide.window(), depth = g.own.channels;
   for_each_element(count, [&](Index i) {
-    const Index c = i % wide, place = i / wide % window, o = i / (wide * window);
-    const auto [inside, k] = own_element<g>(c, place, {c < Index(g.folded()), Index(0)});
+    const Index c = i % wide, element = i / wide % window, o = i / (wide * window);
+    const auto [inside, k] = own_element<g>(c, element, {c < Index(g.folded()), Index(0)});
     to[i] = inside ? scaled(from[(k * depth + c % depth) * Index(g.own.outputs) + o], o) : T(0);
-    if (c == 0 && place == 0) once(o);
+    if (c == 0 && element == 0) once(o);
   });
 }
 
 // Where element k of the own window is in the wide one: its element and its neighbour.
 template <class Index>
-struct Place {
+struct WideElement {
   Index element, neighbour;
 };
 template <Change g, int axis = 0, class Index>
-Place<Index> wide_element(Index k, Place<Index> found = {0, 0}) {
+WideElement<Index> wide_element(Index k, WideElement<Index> found = {0, 0}) {
   if constexpr (axis == 3) {
     return found;
   } else {
@@ -89,7 +89,7 @@ Place<Index> wide_element(Index k, Place<Index> found = {0, 0}) {
   }
 }
 
-// The way back for a gradient: what belongs to added zeros is dropped.
+// The inverse for a gradient: elements of added zeros are dropped.
 template <Change g, class Index, class T>
 void turn_and_narrow(Index count, const T* from, T* to) {
   constexpr Index outputs = g.own.outputs, depth = g.own.channels, window = g.wide.window();

@@ -13,8 +13,8 @@ template <Layout l, int width, class Index, class T>
 void gather(Index count, const T* x, T* matrix) {
   constexpr Index channels = l.channels / width, window = l.window(), positions = l.positions();
   for_each_element(count, [&](Index i) {
-    const Index c = i % channels, k = i / channels % window, place = i / (channels * window);
-    const Index o = place % positions, n = place / positions;
+    const Index c = i % channels, k = i / channels % window, pixel = i / (channels * window);
+    const Index o = pixel % positions, n = pixel / positions;
     const auto [inside, at] = windows::find_input<l>(o, k);
     Pack<T, width> under = {};
     if (inside)

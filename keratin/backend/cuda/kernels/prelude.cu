@@ -68,7 +68,7 @@ To convert(From value) {
   }
 }
 
-// The threads of a block, unless a kernel says otherwise; as in source.h.
+// The threads of a block, the default of kernels; as in source.h.
 constexpr int block_size = 256;
 
 // Calls f(i) for the elements of this thread.

@@ -15,7 +15,7 @@ struct Layout {
   int groups;            // of 16 weights of a thread
   int in_registers;      // groups
   int in_shared;         // groups
-  bool reverse, masked;  // the order of the steps; is there a mask?
+  bool reverse, masked;  // the order of the steps; whether there is a mask
   bool zero_output;      // of masked steps; if not, they repeat the output before
 };
 

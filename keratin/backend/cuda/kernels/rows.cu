@@ -66,12 +66,12 @@ C over_threads(C value) {
   for (int apart = min(L::lanes, 32) / 2; apart > 0; apart /= 2)
     value = Combine{}(value, __shfl_xor_sync(~0u, value, apart));
   if constexpr (L::lanes > 32) {
-    __shared__ C parts[L::lanes / 32];
+    __shared__ C warps[L::lanes / 32];
     __syncthreads();  // others may still read the values before
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
     __syncthreads();
-    value = parts[0];
-    for (int w = 1; w < L::lanes / 32; ++w) value = Combine{}(value, parts[w]);
+    value = warps[0];
+    for (int w = 1; w < L::lanes / 32; ++w) value = Combine{}(value, warps[w]);
   }
   return value;
 }
