@@ -41,7 +41,7 @@ TEST_P(CloneLayers, AgreeWithTheirSource) {
   }
 }
 
-// What is said of a class that has no golden calls must still be so.
+// The list of classes without golden calls is up to date.
 TEST(LayerCases, AreGoldenWhereKerasHasTheClass) {
   const auto names = layer_names();
   for (const auto& [name, reason] : testing::uncalled_layers()) {

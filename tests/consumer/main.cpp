@@ -19,7 +19,7 @@ void expect(bool condition, const char* what) {
   std::exit(1);
 }
 
-// Two runs that are under way at the same time, each with its own results.
+// Two runs at the same time, each with its own results.
 void start_programs() {
   Module module;
   const Value x = module.input({DType::f32, {2}}), total = module.state({DType::f32, {2}});

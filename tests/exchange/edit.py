@@ -17,7 +17,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from check import PYTHON, SETTINGS, SKIPPED
 
-# Edits by name: what Keras's editor is told, and what Keratin's program is.
+# Edits by name: as calls of Keras's editor, and as arguments of Keratin's program.
 EDITS = {
     "nothing": (lambda editor, arrays: None, []),
     "delete": (lambda editor, arrays: (editor.delete_object("layers/dense_1"),

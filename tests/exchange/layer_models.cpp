@@ -119,8 +119,8 @@ bool is_random(const Layer& layer) {
   return has_seeds(layer) && drops;
 }
 
-// Calls the layer of a case with its golden weights. A layer that augments by default is told not
-// to; a trained one gets no flag, because Keras's fit overrides it.
+// Calls the layer of a case with its golden weights. A layer that augments by default gets
+// `training` = false; a trained one gets no flag, because Keras's fit overrides it.
 Symbols called(const Json& test, const std::string& name, Inputs& inputs, bool trained) {
   Json envelope = test.at("config");
   envelope["config"]["name"] = name;

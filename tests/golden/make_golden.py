@@ -26,15 +26,15 @@ def make(folder, only):
     from maker import (errors, files, functions, images, layers, models, operations, program,
                        saved, sweep, tensorboard, topology, training)
 
-    for part in (layers, functions, operations, models, topology, errors, training, tensorboard,
+    for recorder in (layers, functions, operations, models, topology, errors, training, tensorboard,
                  files, images, program, saved, sweep):
-        part.write(folder, only)
+        recorder.write(folder, only)
     wanted = [name for name in ON_JAX if only is None or name in only]
     if wanted and os.environ["KERAS_BACKEND"] == "jax":
         from maker import losses, metrics, optimizers
 
-        for part in (losses, metrics, optimizers):
-            part.write(folder, wanted)
+        for recorder in (losses, metrics, optimizers):
+            recorder.write(folder, wanted)
     elif wanted:
         again = [sys.executable, __file__, "--into", str(folder), "--only", *wanted]
         subprocess.run(again, env=os.environ | {"KERAS_BACKEND": "jax"}, check=True)
@@ -42,7 +42,7 @@ def make(folder, only):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="*", help="parts or layer classes")
+    parser.add_argument("--only", nargs="*", help="recorders or layer classes")
     parser.add_argument("--into", type=pathlib.Path, default=HERE, help="another folder")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     options = parser.parse_args()

@@ -50,13 +50,13 @@ def run(files):
 
 class IncludeRule(unittest.TestCase):
     def refuses(self, name, text, complaint):
-        status, said = run(CLEAN | {name: text})
-        self.assertEqual(status, 1, said)
-        self.assertIn(complaint, said)
+        status, output = run(CLEAN | {name: text})
+        self.assertEqual(status, 1, output)
+        self.assertIn(complaint, output)
 
     def test_accepts_a_clean_tree(self):
-        status, said = run(CLEAN)
-        self.assertEqual(status, 0, said)
+        status, output = run(CLEAN)
+        self.assertEqual(status, 0, output)
 
     def test_refuses_an_arrow_that_points_up(self):
         self.refuses("keratin/ir/node.cpp", '#include "keratin/ops/ops.h"\n',
@@ -79,8 +79,8 @@ class IncludeRule(unittest.TestCase):
         self.refuses("keratin/ops/helper.h", '#include "keratin/keratin.h"\n', "only users")
 
     def test_the_program_sees_what_users_see(self):
-        status, said = run(CLEAN | {"keratin/cli/main.cpp": '#include "keratin/keratin.h"\n'})
-        self.assertEqual(status, 0, said)
+        status, output = run(CLEAN | {"keratin/cli/main.cpp": '#include "keratin/keratin.h"\n'})
+        self.assertEqual(status, 0, output)
         self.refuses("keratin/cli/main.cpp", '#include "keratin/ops/ops.h"\n',
                      "cli may not include ops")
 

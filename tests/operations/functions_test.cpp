@@ -61,11 +61,11 @@ std::vector<Json> operations_in_order(const Json& graph) {
   std::vector<Json> operations;
   for (const Json& layer : graph.at("layers").as_array())
     if (layer.at("class_name") != Json("InputLayer")) operations.push_back(layer);
-  std::map<std::string, std::vector<size_t>> places;  // of the operations of a class
+  std::map<std::string, std::vector<size_t>> indices;  // of the operations of a class
   for (size_t i = 0; i < operations.size(); ++i)
-    places[operations[i].at("class_name").as_string()].push_back(i);
+    indices[operations[i].at("class_name").as_string()].push_back(i);
   std::vector<Json> ordered = operations;
-  for (const auto& item : places) {
+  for (const auto& item : indices) {
     std::vector<size_t> sorted = item.second;
     std::sort(sorted.begin(), sorted.end(),
               [&](size_t i, size_t j) { return number(operations[i]) < number(operations[j]); });
@@ -172,7 +172,7 @@ void expect_numbers(const Json& test, const F& f) {
 
 bool is_float32(const Json& input) { return input.at("dtype") == Json("float32"); }
 
-// Functions on values take no axes for all axes, so that lists of none cannot be said.
+// Functions on values take no axes for all axes, so an empty list has no meaning.
 bool lists_no_axes(const Json& graph) {
   for (const Json& layer : graph.at("layers").as_array())
     for (const auto& [key, value] : layer.at("config").as_object())

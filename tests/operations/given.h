@@ -104,7 +104,7 @@ class Given {
     else
       return dims(key);
   }
-  // Axes: on values no axes are all, so that a list of none cannot be said.
+  // Axes: on values no axes are all, so an empty list has no meaning.
   auto axes(std::string_view key = "axis") const {
     if constexpr (symbolic) {
       return has(key) ? ops::Axes(Sizes::from_json(option(key))) : ops::Axes();

@@ -45,8 +45,7 @@ inline constexpr Known known[] = {
     {"ops\\.in_top_k\\(a, b, 2\\)  a: int32\\[2\\] index  b: float32\\[2, 0\\]", "numbers",
      "a target that is no class is not among the largest"},
     {"ops\\.multi_hot\\(a, 3\\)  a: float32\\[4, 0\\]", "numbers", "no index makes no class hot"},
-    {"ops\\.(nan)?cumsum\\(a, axis=1\\)  a: bfloat16", "numbers",
-     "sums are rounded at other places"},
+    {"ops\\.(nan)?cumsum\\(a, axis=1\\)  a: bfloat16", "numbers", "sums are rounded elsewhere"},
     {"ops\\.sinc\\(a\\)  a: float16", "numbers", "the sine of a large angle in 16 bits"},
     {"ops\\.top_k\\(a, 2\\)  a: b?float\\d+\\[2, 6\\] nans", "numbers",
      "NaN comes last, on JAX first, on TensorFlow anywhere"},
@@ -54,7 +53,7 @@ inline constexpr Known known[] = {
      "float64 on both, though Keras declares no such dtype for int64 beside a number"},
 
     {"ops\\.(diagonal\\(a, offset=-2\\)|split\\(a, \\[1\\]\\))", "inferred",
-     "sizes that depend on an unknown one are inferred in another way"},
+     "sizes that depend on an unknown one are inferred by other rules"},
 
     {"ops\\.(nanmax|nanmin|ptp)", "refused", of_nothing},
     {"ops\\.norm\\(a, ord=float\\('inf'\\), axis=0\\)  a: \\w+\\[0", "refused", of_nothing},

@@ -108,10 +108,10 @@ TEST_F(ReplicaFaults, OutOfMemoryNamesTheVariable) {
   const auto scope = device_scope("gpu:1");
   const Variable v({.name = "table", .shape = {64}});
   expect_backend_error([&] { v.value(); }, {"variable 'table': gpu:1: out of memory, 256 bytes"});
-  const Variable home({.name = "home", .shape = {64}, .device = Device{}});
-  home.value();
-  EXPECT_THROW(home.move_to(second), BackendError);
-  EXPECT_EQ(home.device(), Device{});
+  const Variable owned({.name = "owned", .shape = {64}, .device = Device{}});
+  owned.value();
+  EXPECT_THROW(owned.move_to(second), BackendError);
+  EXPECT_EQ(owned.device(), Device{});
   set_memory_limit(second, std::nullopt);
   EXPECT_EQ(v.value().count(), 64);
 }
@@ -167,7 +167,7 @@ std::vector<Spread> spreads() {
                                     DataParallel({.devices = devices, .mirror_variables = mirror}));
     };
   };
-  const auto in_parts = [](const Model& model, const std::vector<std::string>& devices) {
+  const auto sharded = [](const Model& model, const std::vector<std::string>& devices) {
     LayoutMap map(
         DeviceMesh({.shape = {1, 2}, .axis_names = {"batch", "model"}, .devices = devices}));
     map.set("wide/kernel", {std::nullopt, "model"});
@@ -175,8 +175,8 @@ std::vector<Spread> spreads() {
     return distribute::distribute(model, ModelParallel({.layout_map = map}));
   };
   return {{"mirrored", data_parallel(true), 1, 34000},
-          {"one home each", data_parallel(false), 0, 1000},
-          {"in parts", in_parts, 1, 17000}};
+          {"one owner each", data_parallel(false), 0, 1000},
+          {"sharded", sharded, 1, 17000}};
 }
 
 TEST_F(ReplicaFaults, AFailedDistributionChangesNothing) {
@@ -189,23 +189,23 @@ TEST_F(ReplicaFaults, AFailedDistributionChangesNothing) {
       const Model many = from.over(model, {"gpu:0", "gpu:1"});
       const Tensor x = waves({8, 16}, 0), expected = many.predict(x).leaf();
       const auto values = values_of(model);
-      const auto places = [&] {
+      const auto devices = [&] {
         std::vector<std::string> all;
         for (const Variable& v : model.weights()) all.push_back(storage_of(v));
         return all;
       };
-      const auto before = places();
+      const auto before = devices();
       const auto bytes = bytes_in_use();
       const std::vector<std::string> there = {"gpu:2", "gpu:3"};
       set_memory_limit(Device(there[to.device]), to.bytes);
       expect_backend_error([&] { to.over(model, there); }, {": out of memory, "});
       set_memory_limit(Device(there[to.device]), std::nullopt);
-      EXPECT_EQ(places(), before);
+      EXPECT_EQ(devices(), before);
       EXPECT_EQ(values_of(model), values);
       EXPECT_EQ(many.predict(x).leaf(), expected);
       EXPECT_EQ(bytes_in_use(), bytes);
       EXPECT_NO_THROW(to.over(model, there));
-      EXPECT_NE(places(), before);
+      EXPECT_NE(devices(), before);
     }
 }
 

@@ -40,7 +40,7 @@ const std::vector<LeftOut>& left_out() {
     add("Discretization", vector, {"multi_hot, vector", "count, vector"});
     add("Hashing", vector, {"multi_hot, vector", "count, vector"});
     add("IntegerLookup", vector, {"vector, count"});
-    const char* rounding = "rounds the sum of kernel and update in another place";
+    const char* rounding = "rounds the sum of kernel and update elsewhere";
     add("Dense", rounding, {"lora, mixed_float16"});
     add("Embedding", rounding, {"lora, mixed_bfloat16"});
     return out;

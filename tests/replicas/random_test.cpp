@@ -25,10 +25,10 @@ using testing::tolerance;
 
 // A batch of the given size, from several seeds of the generator.
 Tree<Tensor> samples(const Model& model, uint64_t seed, int64_t count) {
-  std::vector<std::vector<Tensor>> parts;
+  std::vector<std::vector<Tensor>> batches;
   const int64_t each = data_for(model, seed).flat()[0].shape()[0];
   for (int64_t have = 0; have < count; have += each)
-    parts.push_back(data_for(model, seed + static_cast<uint64_t>(have)).flat());
+    batches.push_back(data_for(model, seed + static_cast<uint64_t>(have)).flat());
   size_t next = 0;
   return data_for(model, seed).map<Tensor>([&](const Tensor& like) {
     Dims dims = like.shape().dims();
@@ -36,9 +36,9 @@ Tree<Tensor> samples(const Model& model, uint64_t seed, int64_t count) {
     Tensor whole(like.dtype(), dims);
     auto* to = static_cast<std::byte*>(whole.raw());
     size_t left = whole.bytes();
-    for (const auto& part : parts) {
-      const size_t bytes = std::min(left, part[next].bytes());
-      std::memcpy(to, part[next].raw(), bytes);
+    for (const auto& batch : batches) {
+      const size_t bytes = std::min(left, batch[next].bytes());
+      std::memcpy(to, batch[next].raw(), bytes);
       to += bytes;
       left -= bytes;
     }

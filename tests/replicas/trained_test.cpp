@@ -36,11 +36,11 @@ using testing::waves;
 
 // Computes on one device what Keras's BatchNormalization computes on several: each slice of the
 // batch has its own statistics, which update the averages one after the other.
-class BatchNormInParts final : public Layer {
+class BatchNormOfSlices final : public Layer {
  public:
-  explicit BatchNormInParts(int64_t parts) : Layer("BatchNormInParts", {}), parts_(parts) {}
-  std::string_view class_name() const override { return "BatchNormInParts"; }
-  LayerPtr fresh_copy() const override { return std::make_shared<BatchNormInParts>(parts_); }
+  explicit BatchNormOfSlices(int64_t slices) : Layer("BatchNormOfSlices", {}), slices_(slices) {}
+  std::string_view class_name() const override { return "BatchNormOfSlices"; }
+  LayerPtr fresh_copy() const override { return std::make_shared<BatchNormOfSlices>(slices_); }
 
   void build(const Shapes& inputs) override {
     const Shape channels{inputs[0].back()};
@@ -53,15 +53,15 @@ class BatchNormInParts final : public Layer {
   Results call(const Call& c) const override {
     const Value x = c.input();
     if (!c.training()) return normalized(c, x, c.read(mean_), c.read(variance_));
-    const int64_t batch = x.shape()[0], step = batch / parts_;
+    const int64_t batch = x.shape()[0], step = batch / slices_;
     Values out;
-    for (int64_t i = 0; i < parts_; ++i) {
-      const int64_t begin = i * step, end = i + 1 == parts_ ? batch : begin + step;
+    for (int64_t i = 0; i < slices_; ++i) {
+      const int64_t begin = i * step, end = i + 1 == slices_ ? batch : begin + step;
       if (begin == end) continue;
-      const Value part = ops::slice_axis(x, 0, begin, end);
-      const Value mean = ops::mean(part, {0, 1, 2});
-      const Value variance = ops::mean(ops::square(part - mean), {0, 1, 2});
-      out.push_back(normalized(c, part, mean, variance));
+      const Value slice = ops::slice_axis(x, 0, begin, end);
+      const Value mean = ops::mean(slice, {0, 1, 2});
+      const Value variance = ops::mean(ops::square(slice - mean), {0, 1, 2});
+      out.push_back(normalized(c, slice, mean, variance));
       c.update(mean_, c.read(mean_) * 0.99 + mean * 0.01);
       c.update(variance_, c.read(variance_) * 0.99 + variance * 0.01);
     }
@@ -73,7 +73,7 @@ class BatchNormInParts final : public Layer {
     return (x - mean) / ops::sqrt(variance + 1e-3) * c.read(gamma_) + c.read(beta_);
   }
 
-  int64_t parts_;
+  int64_t slices_;
   Variable gamma_, beta_, mean_, variance_;
 };
 
@@ -108,9 +108,9 @@ Model convnet(const Norm& norm, const Activation& activation = "relu") {
 
 Model masked_lstm(int64_t) {
   const auto x = Input({5, 3});
-  const auto parts = LSTM({.units = 4, .return_state = true})(Masking()(x)).flat();
-  return Model(
-      {.inputs = x, .outputs = Dense({.units = 2})(Concatenate()({parts[0], parts[1], parts[2]}))});
+  const auto states = LSTM({.units = 4, .return_state = true})(Masking()(x)).flat();
+  return Model({.inputs = x,
+                .outputs = Dense({.units = 2})(Concatenate()({states[0], states[1], states[2]}))});
 }
 
 Model stateful_gru(int64_t batch) {
@@ -161,7 +161,7 @@ std::vector<Case> cases() {
   const auto normalised_in_parts = [](const Activation& activation) {
     return [activation](int64_t, int64_t devices) {
       const auto norm = [&](const SymbolicTensor& x) {
-        return (*std::make_shared<BatchNormInParts>(devices))(x);
+        return (*std::make_shared<BatchNormOfSlices>(devices))(x);
       };
       return convnet(norm, activation);
     };
@@ -328,7 +328,7 @@ TEST_P(TrainedReplicas, LearnTheSameBitsAgain) {
        [](const Model& made) {
          return replicate(made, {3, true, true});
        }},
-      {"one home each", [&](const Model& made) { return data_parallel(made, false); }},
+      {"one owner each", [&](const Model& made) { return data_parallel(made, false); }},
       {"mirrored", [&](const Model& made) { return data_parallel(made, true); }}};
   for (const auto& [name, replicated] : configs) {
     const auto learnt = [&] {

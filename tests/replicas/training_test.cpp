@@ -78,7 +78,7 @@ const Replication replications[] = {
      [](const Model& made) {
        return multi_gpu_model(made, {.gpus = 3, .cpu_merge = false, .cpu_relocation = true});
      }},
-    {"one home each", [](const Model& made) { return data_parallel(made, false); }},
+    {"one owner each", [](const Model& made) { return data_parallel(made, false); }},
     {"mirrored", [](const Model& made) { return data_parallel(made, true); }},
 };
 

@@ -31,7 +31,7 @@ const std::string& options() {
       " -fno-math-errno -fno-strict-aliasing -fno-threadsafe-statics "
       "-fno-asynchronous-unwind-tables"
       " -fvisibility=hidden -include " KERATIN_SIMULATOR_DIR "/device.h" +
-      std::string(is_asked_for("checked") ? " -fsanitize=thread" : "");
+      std::string(is_set("checked") ? " -fsanitize=thread" : "");
   return all;
 }
 
@@ -117,9 +117,9 @@ const char* nvrtcGetErrorString(int result) {
 }
 
 int nvrtcCreateProgram(Program** program, const char* source, const char*, int count,
-                       const char* const* texts, const char* const* names) {
+                       const char* const* sources, const char* const* names) {
   *program = new Program{source, {}, {}, {}};
-  for (int i = 0; i < count; ++i) (*program)->headers.emplace_back(names[i], texts[i]);
+  for (int i = 0; i < count; ++i) (*program)->headers.emplace_back(names[i], sources[i]);
   return success;
 }
 int nvrtcDestroyProgram(Program** program) {

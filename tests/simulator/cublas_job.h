@@ -139,7 +139,7 @@ inline Job make_job(const Operation& operation, const Matrix& left, const Matrix
   return job;
 }
 
-// True if addresses are aligned as the search for an algorithm was told.
+// True if addresses are aligned as the search for an algorithm assumed.
 inline void check_addresses(const Job& job, const Choice& choice) {
   const void* const all[] = {job.a, job.b, job.addend, job.result};
   for (size_t i = 0; i < std::size(all); ++i)

@@ -25,11 +25,13 @@ int64_t rows_of_y(const Convolution& c) { return c.batch * product_of(c.axes, &A
 
 // How positions of one image map to those of another: for each position and each element of the
 // window the other position, or none.
-struct Places {
+struct Pairs {
   int64_t count, window, others;
   std::vector<int64_t> other;
 
-  int64_t& at(int64_t place, int64_t k) { return other[static_cast<size_t>(place * window + k)]; }
+  int64_t& at(int64_t position, int64_t k) {
+    return other[static_cast<size_t>(position * window + k)];
+  }
 };
 
 int64_t input_under(const std::vector<Axis>& axes, int64_t output, int64_t k) {
@@ -46,9 +48,9 @@ int64_t input_under(const std::vector<Axis>& axes, int64_t output, int64_t k) {
   return input;
 }
 
-Places inputs_under_outputs(const std::vector<Axis>& axes) {
-  Places p{product_of(axes, &Axis::output), product_of(axes, &Axis::window),
-           product_of(axes, &Axis::input)};
+Pairs inputs_under_outputs(const std::vector<Axis>& axes) {
+  Pairs p{product_of(axes, &Axis::output), product_of(axes, &Axis::window),
+          product_of(axes, &Axis::input)};
   p.other.resize(static_cast<size_t>(p.count * p.window));
   for (int64_t output = 0; output < p.count; ++output)
     for (int64_t k = 0; k < p.window; ++k) p.at(output, k) = input_under(axes, output, k);
@@ -56,12 +58,13 @@ Places inputs_under_outputs(const std::vector<Axis>& axes) {
 }
 
 // Of an input, no element of the window is under more than one output.
-Places turned(Places from) {
-  Places p{from.others, from.window, from.count};
+Pairs turned(Pairs from) {
+  Pairs p{from.others, from.window, from.count};
   p.other.assign(static_cast<size_t>(p.count * p.window), nowhere);
   for (int64_t other = 0; other < from.count; ++other)
     for (int64_t k = 0; k < from.window; ++k)
-      if (const int64_t place = from.at(other, k); place != nowhere) p.at(place, k) = other;
+      if (const int64_t position = from.at(other, k); position != nowhere)
+        p.at(position, k) = other;
   return p;
 }
 
@@ -87,15 +90,15 @@ struct Image {
 };
 
 // For some positions, one row each: the elements under the window, of some neighbouring channels.
-std::vector<float> gather(const Image& image, Places& places, Range rows, Range channels) {
+std::vector<float> gather(const Image& image, Pairs& pairs, Range rows, Range channels) {
   const int64_t width = channels.last - channels.first;
-  std::vector<float> all(static_cast<size_t>((rows.last - rows.first) * places.window * width));
+  std::vector<float> all(static_cast<size_t>((rows.last - rows.first) * pairs.window * width));
   float* to = all.data();
   for (int64_t row = rows.first; row < rows.last; ++row)
-    for (int64_t k = 0; k < places.window; ++k, to += width) {
-      const int64_t other = places.at(row % places.count, k);
+    for (int64_t k = 0; k < pairs.window; ++k, to += width) {
+      const int64_t other = pairs.at(row % pairs.count, k);
       if (other == nowhere) continue;
-      const float* from = image.at(row / places.count * places.others + other, channels.first);
+      const float* from = image.at(row / pairs.count * pairs.others + other, channels.first);
       std::copy(from, from + width, to);
     }
   return all;
@@ -157,11 +160,11 @@ class Sums {
     add_image(y_, over_, out, weights, part, {sums + in.first, rows_of_x(c_), c_.channels});
   }
 
-  void add_image(const Image& from, Places& places, Range channels, const Strips<float>& weights,
+  void add_image(const Image& from, Pairs& pairs, Range channels, const Strips<float>& weights,
                  Range part, const Rows<float>& to) const {
     for (int64_t first = 0; first < to.count; first += rows_at_once) {
       const Range rows{first, std::min(first + rows_at_once, to.count)};
-      const std::vector<float> seen = gather(from, places, rows, channels);
+      const std::vector<float> seen = gather(from, pairs, rows, channels);
       add_product<float>({seen.data(), rows.last - first, depth()}, weights, part,
                          {to.row(first), rows.last - first, to.stride});
     }
@@ -187,7 +190,7 @@ class Sums {
   const Convolution& c_;
   const Image &x_, &w_, &y_;
   const int64_t inputs_, outputs_;  // of a group
-  Places under_, over_ = {};
+  Pairs under_, over_ = {};
 };
 
 int64_t count_of(const Convolution& c) {

@@ -166,17 +166,17 @@ inline int __ffs(int x) { return __builtin_ffs(x); }
 
 // One thread runs at a time.
 template <class T>
-KERATIN_UNSEEN T atomicAdd(T* place, T value) {
-  keratin::simulator::runtime->touch(place, sizeof value, keratin::simulator::Touch::atomic);
-  const T before = *place;
-  *place = before + value;
+KERATIN_UNSEEN T atomicAdd(T* address, T value) {
+  keratin::simulator::runtime->touch(address, sizeof value, keratin::simulator::Touch::atomic);
+  const T before = *address;
+  *address = before + value;
   return before;
 }
 template <class T>
-KERATIN_UNSEEN T atomicCAS(T* place, T expected, T value) {
-  keratin::simulator::runtime->touch(place, sizeof value, keratin::simulator::Touch::atomic);
-  const T before = *place;
-  if (before == expected) *place = value;
+KERATIN_UNSEEN T atomicCAS(T* address, T expected, T value) {
+  keratin::simulator::runtime->touch(address, sizeof value, keratin::simulator::Touch::atomic);
+  const T before = *address;
+  if (before == expected) *address = value;
   return before;
 }
 

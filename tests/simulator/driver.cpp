@@ -257,8 +257,8 @@ int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void* handle) {
   const auto guard = locked();
   void* target = reinterpret_cast<void*>(to);
   const void* source = reinterpret_cast<const void*>(from);
-  for (const void* place : {static_cast<const void*>(target), source})
-    if (memory().find(place, bytes) == Memory::Place::crosses_end) return invalid_value;
+  for (const void* pointer : {static_cast<const void*>(target), source})
+    if (memory().find(pointer, bytes) == Memory::Found::crosses_end) return invalid_value;
   const auto copy = [=] {
     machine().working.name = "a copy";
     report(source, bytes, false);

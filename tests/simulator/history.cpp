@@ -7,7 +7,7 @@ namespace keratin::simulator {
 namespace {
 
 bool is_before(const Work& earlier, const Work& later) {
-  const Place &a = *earlier.place, &b = *later.place;
+  const Position &a = *earlier.position, &b = *later.position;
   if (a.heard_at <= b.ordered_at) return true;  // the host knew
   if (a.stream != b.stream) return later.after->has(a, earlier.node);
   if (a.number != b.number) return a.number < b.number;
@@ -24,18 +24,18 @@ void Clock::add(uint64_t stream, uint64_t number) {
 
 void Clock::join(const Clock& other) {
   for (const auto& [stream, number] : other.numbers_) add(stream, number);
-  for (const auto& [launch, nodes] : other.parts_) parts_.emplace(launch, nodes);
-  std::erase_if(parts_, [&](const auto& part) {  // of work that is recorded as a whole
-    const auto known = numbers_.find(part.first.first);
-    return known != numbers_.end() && part.first.second <= known->second;
+  for (const auto& [launch, nodes] : other.graphs_) graphs_.emplace(launch, nodes);
+  std::erase_if(graphs_, [&](const auto& graph) {  // of work that is recorded as a whole
+    const auto known = numbers_.find(graph.first.first);
+    return known != numbers_.end() && graph.first.second <= known->second;
   });
 }
 
-bool Clock::has(const Place& place, size_t node) const {
-  const auto known = numbers_.find(place.stream);
-  if (known != numbers_.end() && place.number <= known->second) return true;
-  const auto part = parts_.find({place.stream, place.number});
-  return part != parts_.end() && (*part->second)[node];
+bool Clock::has(const Position& position, size_t node) const {
+  const auto known = numbers_.find(position.stream);
+  if (known != numbers_.end() && position.number <= known->second) return true;
+  const auto graph = graphs_.find({position.stream, position.number});
+  return graph != graphs_.end() && (*graph->second)[node];
 }
 
 void History::split(uintptr_t at) {

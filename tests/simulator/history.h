@@ -14,7 +14,7 @@ namespace keratin::simulator {
 
 // Where work stands: in which stream, after how much other work there, and between which moments of
 // the host it was ordered and heard of as done.
-struct Place {
+struct Position {
   uint64_t stream = 0, number = 0;
   uint64_t ordered_at = 0, heard_at = std::numeric_limits<uint64_t>::max();
 };
@@ -26,12 +26,12 @@ using Nodes = std::shared_ptr<const std::vector<bool>>;
 class Clock {
  public:
   void add(uint64_t stream, uint64_t number);
-  void add(const Place& launch, const Nodes& nodes) {
-    parts_[{launch.stream, launch.number}] = nodes;
+  void add(const Position& launch, const Nodes& nodes) {
+    graphs_[{launch.stream, launch.number}] = nodes;
   }
   void join(const Clock& other);
-  bool has(const Place& place, size_t node) const;
-  // Calls f(stream, number) for all of it; a part of a graph does not count.
+  bool has(const Position& position, size_t node) const;
+  // Calls f(stream, number) for all of it; nodes of a graph do not count.
   template <class F>
   void each(const F& f) const {
     for (const auto& [stream, number] : numbers_) f(stream, number);
@@ -39,12 +39,12 @@ class Clock {
 
  private:
   std::map<uint64_t, uint64_t> numbers_;
-  std::map<std::pair<uint64_t, uint64_t>, Nodes> parts_;
+  std::map<std::pair<uint64_t, uint64_t>, Nodes> graphs_;
 };
 
 // One kernel, copy or call of a library, by itself or as a node of a graph.
 struct Work {
-  std::shared_ptr<const Place> place;
+  std::shared_ptr<const Position> position;
   std::shared_ptr<const Clock> after;
   size_t node = 0;
   Nodes nodes_before = nullptr;  // of the same graph

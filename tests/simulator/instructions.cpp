@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned first_shared_address = 1024;  // the system's own memory comes before
 
 void touch(const void* address, unsigned long bytes, Touch how) {
-  static const bool is_checked = is_asked_for("checked");
+  static const bool is_checked = is_set("checked");
   if (is_checked) launch->touch(address, bytes, how);
 }
 
@@ -64,9 +64,9 @@ char* at_shared(Block& block, unsigned address, unsigned bytes, Touch how) {
   const unsigned offset = address - first_shared_address;
   if (address < first_shared_address || offset + bytes > block.shared.size())
     launch->fail("an address is outside of shared memory");
-  char* const place = block.shared.data() + offset;
-  touch(place, bytes, how);
-  return place;
+  char* const slot = block.shared.data() + offset;
+  touch(slot, bytes, how);
+  return slot;
 }
 
 unsigned to_shared(const void* generic) {

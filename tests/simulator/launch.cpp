@@ -75,7 +75,7 @@ Launch::Space Launch::space_of(const void* address, size_t bytes) const {
   if (within(&runtime(), &runtime() + 1) ||
       within(threads_.data(), threads_.data() + threads_.size()))
     return Space::own;  // what thread it is
-  return memory().find(address, bytes) == Memory::Place::reachable ? Space::global : Space::none;
+  return memory().find(address, bytes) == Memory::Found::reachable ? Space::global : Space::none;
 }
 
 Moment Launch::now() const {

@@ -44,7 +44,7 @@ struct Block {
   int read_by_others = -1, ended = std::numeric_limits<int>::max();
 };
 
-// A copy of 16 bytes that is under way.
+// A copy of 16 bytes that is not done.
 struct Fetch {
   char* to;
   const void* from;
@@ -63,7 +63,7 @@ struct Thread {
   std::vector<std::vector<Fetch>> fetches;  // groups; the last one is open
 };
 
-// The launch that is under way: one at a time in a process.
+// The current launch: one at a time in a process.
 class Launch {
  public:
   Launch(const ModuleInfo& module, const KernelInfo& kernel, const Grid& grid, void** arguments,

@@ -37,18 +37,18 @@ size_t Memory::size_of(void* memory) const {
 }
 
 Memory& memory() {
-  static auto* all = new Memory();  // programs end with work under way
+  static auto* all = new Memory();  // programs may end before their work does
   return *all;
 }
 
-Memory::Place Memory::find(const void* memory, size_t bytes) const {
+Memory::Found Memory::find(const void* memory, size_t bytes) const {
   const auto first = reinterpret_cast<uintptr_t>(memory);
   auto block = blocks_.upper_bound(first);
-  if (block == blocks_.begin()) return Place::own_of_host;
+  if (block == blocks_.begin()) return Found::own_of_host;
   --block;
   const uintptr_t end = block->first + block->second.bytes;
-  if (first >= end) return Place::own_of_host;
-  return first + bytes <= end ? Place::reachable : Place::crosses_end;
+  if (first >= end) return Found::own_of_host;
+  return first + bytes <= end ? Found::reachable : Found::crosses_end;
 }
 
 }  // namespace keratin::simulator

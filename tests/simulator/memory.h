@@ -15,9 +15,9 @@ class Memory {
   bool free(void* memory);
   size_t size_of(void* memory) const;  // 0 where no block begins
 
-  // Is all of it in one block? Memory that is in none is the host's own.
-  enum class Place { own_of_host, reachable, crosses_end };
-  Place find(const void* memory, size_t bytes) const;
+  // Whether all of it is in one block. Memory that is in none is the host's own.
+  enum class Found { own_of_host, reachable, crosses_end };
+  Found find(const void* memory, size_t bytes) const;
 
  private:
   struct Block {

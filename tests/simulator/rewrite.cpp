@@ -82,8 +82,8 @@ std::string module_of(const std::string& text) {
   std::string kernels;
   size_t count = 0;
   for (std::sregex_iterator found(text.begin(), text.end(), kernel), end; found != end; ++found) {
-    const auto number = [&](size_t group, const char* otherwise) {
-      return (*found)[group].matched ? (*found)[group].str() : otherwise;
+    const auto number = [&](size_t group, const char* fallback) {
+      return (*found)[group].matched ? (*found)[group].str() : fallback;
     };
     kernels += "Kernel<::" + number(3, "") + ">::info(\"" + number(3, "") + "\", " +
                number(1, "0") + ", " + number(2, "1") + "), ";

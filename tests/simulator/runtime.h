@@ -25,7 +25,7 @@ struct Runtime {
   void (*touch)(const void* address, unsigned long bytes, Touch how) = nullptr;
 
   void (*meet_block)() = nullptr;
-  // Does what one wrote come before what others read then?
+  // `in_order`: what one wrote before can be read by others then.
   void (*meet_cluster)(bool in_order) = nullptr;
   // The lanes of a warp that `mask` names meet at `what`, each with up to 32 bytes; the answer is
   // 32 slots of 32 bytes, one for each lane, and stays as it is until they have met again.
@@ -40,7 +40,7 @@ struct Runtime {
   void (*load_matrices)(unsigned address, unsigned count, bool transposed,
                         unsigned* words) = nullptr;
 
-  // Copies that are under way until they are waited for.
+  // Copies that are done when they are waited for.
   void (*fetch)(unsigned to, const void* from, unsigned bytes, unsigned there) = nullptr;
   void (*end_fetches)() = nullptr;
   void (*wait_for_fetches)(unsigned groups_left) = nullptr;

@@ -101,7 +101,7 @@ TEST_F(SimulatedGpu, StreamsWaitForEvents) {
   ASSERT_EQ(d.create_event(&event, 0), 0);
   EXPECT_EQ(launch(function("out[threadIdx.x] = 5;")), 0);
   EXPECT_EQ(d.synchronize(other), 0);
-  EXPECT_EQ(numbers[0], 0) << "nobody said that they wait for each other";
+  EXPECT_EQ(numbers[0], 0) << "nothing orders these two";
   EXPECT_EQ(d.record_event(event, stream, 0), 0);
   EXPECT_EQ(d.wait_event(other, event, 0), 0);
   EXPECT_EQ(d.synchronize(other), 0);
@@ -110,7 +110,7 @@ TEST_F(SimulatedGpu, StreamsWaitForEvents) {
   EXPECT_EQ(d.destroy_stream(other), 0);
 }
 
-TEST_F(SimulatedGpu, KnowsNoOrderInGraphsButWhatTheySay) {
+TEST_F(SimulatedGpu, OrdersNodesOfGraphsByTheirEdgesOnly) {
   const FunctionHandle first = function("out[threadIdx.x] = 1;"),
                        second = function("out[threadIdx.x] += 1;");
   for (const bool says_so : {true, false}) {
@@ -153,7 +153,7 @@ TEST_F(SimulatedGpu, RefusesLaunchesThatDoNotFit) {
   EXPECT_EQ(launch(kernel, 1024), 0);
   EXPECT_NE(launch(kernel, 1025), 0);
   EXPECT_NE(launch(kernel, 0), 0);
-  EXPECT_NE(launch(kernel, 64, 50000), 0) << "nobody asked for as much";
+  EXPECT_NE(launch(kernel, 64, 50000), 0) << "so much memory was not requested";
   EXPECT_EQ(d.set_function_attribute(kernel, Driver::max_dynamic_shared_bytes, 50000), 0);
   EXPECT_EQ(launch(kernel, 64, 50000), 0);
 }
@@ -179,7 +179,7 @@ TEST_F(SimulatedGpu, CopiesWhenItIsWaitedFor) {
   EXPECT_EQ(own[1], 4);
 }
 
-TEST_F(SimulatedGpu, KnowsWhatItDoesNotKnow) {
+TEST_F(SimulatedGpu, RefusesWhatItDoesNotSimulate) {
   try {
     function("asm(\"fma.rn.f32 %0, %1, %1, %1;\" : \"=f\"(out[0]) : \"f\"(out[1]));");
     FAIL() << "expected a BackendError";

@@ -47,7 +47,7 @@ void run_graph(const GraphExec& graph, const std::vector<std::shared_ptr<Mark>>&
 }  // namespace
 
 Machine& machine() {
-  static auto* made = new Machine();  // programs end with work under way
+  static auto* made = new Machine();  // programs may end before their work does
   return *made;
 }
 
@@ -72,9 +72,9 @@ int Machine::order(Stream& stream, Order order) {
     return success;
   }
   if (order.waits_for != nullptr) stream.clock.join(order.waits_for->clock);
-  const auto place = std::make_shared<Place>(Place{stream.id, ++stream.ordered, moment_});
-  if (checked) stream.unheard.push_back(place);
-  order.who = {.place = place, .after = std::make_shared<Clock>(stream.clock)};
+  const auto position = std::make_shared<Position>(Position{stream.id, ++stream.ordered, moment_});
+  if (checked) stream.unheard.push_back(position);
+  order.who = {.position = position, .after = std::make_shared<Clock>(stream.clock)};
   stream.orders.push_back(std::move(order));
   if (eager_) drain_until(stream, nullptr);
   return success;
@@ -112,9 +112,9 @@ void Machine::hear(const Clock& clock) {
 void Machine::hear(uint64_t id, uint64_t number) {
   for (Stream* stream : streams)
     if (stream->id == id)
-      std::erase_if(stream->unheard, [&](const std::shared_ptr<Place>& place) {
-        if (place->number > number) return false;
-        place->heard_at = moment_;
+      std::erase_if(stream->unheard, [&](const std::shared_ptr<Position>& position) {
+        if (position->number > number) return false;
+        position->heard_at = moment_;
         return true;
       });
 }
@@ -146,7 +146,7 @@ int Machine::launch_graph(GraphExec& graph, Stream& stream) {
     if (graph.nodes[i].records == nullptr) continue;
     marks[i] = std::make_shared<Mark>(Mark{&stream, false, stream.clock});
     marks[i]->clock.add(stream.id, stream.ordered);
-    marks[i]->clock.add(Place{stream.id, stream.ordered + 1}, graph.nodes[i].all_before);
+    marks[i]->clock.add(Position{stream.id, stream.ordered + 1}, graph.nodes[i].all_before);
     graph.nodes[i].records->mark = marks[i];
   }
   return order(stream, {.work = [&graph, marks, seed = ++graph_launches_] {

@@ -63,7 +63,7 @@ struct Stream {
   std::deque<Order> orders;
   uint64_t ordered = 0;  // how many
   Clock clock;           // what it waits for
-  std::vector<std::shared_ptr<Place>> unheard;
+  std::vector<std::shared_ptr<Position>> unheard;
   std::unique_ptr<Graph> capture;
   std::vector<GraphNode*> capture_after;  // what the next node depends on
   bool capture_is_broken = false;
@@ -92,12 +92,12 @@ class Machine {
   std::set<Stream*> streams;
   History history;
   Work working;  // on what, while work is done
-  const bool checked = is_asked_for("checked");
+  const bool checked = is_set("checked");
 
  private:
   void hear(uint64_t stream, uint64_t number);
   void hear(const Clock& clock);
-  const bool eager_ = is_asked_for("eager");
+  const bool eager_ = is_set("eager");
   bool failed_ = false;
   uint64_t moment_ = 0;
   uint64_t graph_launches_ = 0;

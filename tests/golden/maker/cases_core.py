@@ -4,7 +4,7 @@ from keras import constraints, initializers, regularizers
 
 from maker.spec import B, Case, F, Given, I, function, layer
 
-TIMES = "1110 1000"  # masks of 2 rows and 4 steps, where nothing else is said
+TIMES = "1110 1000"  # masks of 2 rows and 4 steps, if a case has no others
 OTHER = "0110 0001"
 ACTIVATIONS = (
     "celu elu exponential gelu glu hard_shrink hard_sigmoid hard_silu hard_tanh leaky_relu linear "

@@ -96,7 +96,7 @@ CASES = {
         Case("clipped", dict(factor=(0.5, 0.5), value_range=(60, 200)), X, TRAIN),
         Case("dict", dict(factor=(0.5, 0.5)) | BOXED, in_dict(X), TRAIN),
     ],
-    # Half a turn is the same both ways.
+    # Half a turn is the same in both directions.
     "RandomHue": each_way(dict(factor=(1.0, 1.0))) + [
         Case("none", dict(factor=0), X, TRAIN),
         Case("small range", dict(factor=(1, 1), value_range=(0, 1), seed=1), SMALL, TRAIN),

@@ -29,7 +29,7 @@ CASES = {
         case("defaults"),
         case("momentum", learning_rate=0.1, momentum=0.9),
         case("nesterov", learning_rate=0.1, momentum=0.9, nesterov=True),
-        # What every optimizer can be told.
+        # Options of every optimizer.
         case("clipnorm", learning_rate=0.1, clipnorm=0.7),
         case("clipnorm_of_zero", learning_rate=0.1, clipnorm=0.0),
         case("clipvalue", learning_rate=0.1, clipvalue=0.5),

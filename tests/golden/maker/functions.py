@@ -50,7 +50,7 @@ def all_activations():
     edges = np.array(EDGES, "float32").reshape(4, 5, 1)
     for name in ACTIVATIONS:
         noise = encode.generator("activations", name).normal(0, 2, (4, 6)).astype("float32")
-        # These compare features with each other: lay the edges out in rows of an even number.
+        # These compare features with each other: put the edges into rows of an even number.
         along = name in ("glu", "softmax", "log_softmax", "sparsemax")
         grid = edges.reshape(2, 10) if along else edges
         defaults = [] if name in NO_DEFAULTS else [{}]
@@ -175,7 +175,7 @@ CONSTRAINTS = [
     (constraints.UnitNorm(axis=[0, 1, 2]), (2, 2, 3, 4)),
 ]
 
-PARTS = {
+KINDS = {
     "activations": all_activations,
     "initializers": all_initializers,
     "regularizers": lambda: called(REGULARIZERS),
@@ -184,6 +184,6 @@ PARTS = {
 
 
 def write(folder, only=None):
-    for name, entries in PARTS.items():
+    for name, entries in KINDS.items():
         if only is None or name in only:
             encode.write(folder / f"{name}.json", list(entries()))

@@ -1,8 +1,8 @@
 """Where another backend is known to differ from TensorFlow, which made the files, and why."""
 
 ONE_CELL = "JAX cannot run an RNN over one cell in a list"
-NO_64_BITS = "JAX has no 64-bit types unless it is told to"
-HALVES = "16-bit products are rounded at other places"
+NO_64_BITS = "JAX has no 64-bit types unless they are enabled"
+HALVES = "16-bit products are rounded elsewhere"
 FIRST_STATE = ("for masked steps before any other, JAX gives the first state, TensorFlow and "
                "Keras 2 zeros; a cell's output need not be its state")
 

@@ -1,4 +1,4 @@
-"""Records metrics over twenty batches: results on the way, and the state they end in."""
+"""Records metrics over twenty batches: results after each, and the last state."""
 
 import keras
 import numpy as np
@@ -237,10 +237,10 @@ def all_data():
 def batch(data, i):
     """Every third batch has weights, every fourth a mask; the last one is short."""
     rows = slice(0, 2) if i == BATCHES - 1 else slice(None)
-    part = {key: value[i][rows] for key, value in data.items()}
-    weight = part["sample_weight"] if i % 3 == 1 else None
-    mask = part["mask"] if i % 4 == 2 else None
-    return part["y_true"], encode.with_mask(part["y_pred"], mask), weight
+    batch = {key: value[i][rows] for key, value in data.items()}
+    weight = batch["sample_weight"] if i % 3 == 1 else None
+    mask = batch["mask"] if i % 4 == 2 else None
+    return batch["y_true"], encode.with_mask(batch["y_pred"], mask), weight
 
 
 def record(name, config, data, of):

@@ -42,7 +42,7 @@ def tensors(data):
 
 
 def clone(model, data, outputs, k):
-    """What clone_model makes. Keras 3 refuses Lambdas unless it is told to trust them."""
+    """What clone_model makes. Keras 3 refuses Lambdas unless it may trust them."""
     result = {}
     try:
         copy = k.models.clone_model(model)
@@ -86,7 +86,7 @@ def record(entry, k):
     model(tensors(data))
     add_noise(model, rng)
     outputs = model(tensors(data))
-    said = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning))
+    messages = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UserWarning))
     depths = {"nodes_by_depth": nodes_by_depth(model)} if k is keras else {}
     result = {
         "name": entry.name,
@@ -99,7 +99,7 @@ def record(entry, k):
         "outputs": encode.structure(outputs),
         "output_masks": encode.masks(outputs),
         "losses": [encode.tensor(loss) for loss in model.losses],
-        "warnings": list(said),
+        "warnings": list(messages),
         "summary": text(model),
         "summary_expanded": text(model, expand_nested=True, show_trainable=True),
         "clone": clone(model, data, outputs, k),

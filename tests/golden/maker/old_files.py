@@ -87,12 +87,12 @@ def inputs_of(model, samples=4, integers=()):
 
 
 def answer(path, model, integers=(), save=None, trained=False):
-    """Saves the model; what it computes. A trained one goes on after it was saved: those losses. The
-    momentum of Nadam has grown otherwise since."""
+    """Saves the model; what it computes. A trained one is trained further after it was saved: those losses, too,
+    but not of Nadam, whose momentum differs since."""
     fill(model)
     x = inputs_of(model, integers=integers)
     x = x[0] if len(x) == 1 else x
-    told = {}
+    record = {}
     epochs = {"nb_epoch": 3} if VERSION[0] == 1 else {"epochs": 3}
     how = dict(batch_size=4, shuffle=False, verbose=0, **epochs)
     if trained:
@@ -101,14 +101,14 @@ def answer(path, model, integers=(), save=None, trained=False):
              enumerate(outputs if isinstance(outputs, list) else [outputs])]
         y = y[0] if len(y) == 1 else y
         model.fit(x, y, **how)
-        told["targets"] = structure(y)
+        record["targets"] = structure(y)
     (save or (lambda: model.save(path)))()
-    told.update(inputs=structure(x), outputs=structure(model.predict(x)))
+    record.update(inputs=structure(x), outputs=structure(model.predict(x)))
     if trained:
         history = model.fit(x, y, **how).history
         if type(model.optimizer).__name__ != "Nadam":
-            told["losses"] = [float(loss) for loss in history["loss"]]
-    return told
+            record["losses"] = [float(loss) for loss in history["loss"]]
+    return record
 
 
 def compiled(model, optimizer, loss="mse", **more):
@@ -376,8 +376,8 @@ def main(folder, *only):
         own = "%s%s_%s%s%s" % (
             "tf" if TF else "keras", version.replace(".", "_") + backend, name, dot, suffix)
         print(own)
-        told = make(os.path.join(folder, own))
-        entries.append(dict(told, file=own, writer="%s, Python %s" % (
+        record = make(os.path.join(folder, own))
+        entries.append(dict(record, file=own, writer="%s, Python %s" % (
             WRITER, platform.python_version())))
     listed = os.path.join(folder, "old.json")
     before = json.load(open(listed)) if os.path.exists(listed) else []

@@ -16,7 +16,7 @@ def noise(*shape):
 
 
 def fill(model):
-    """Weights that depend on nothing but their places."""
+    """Weights that depend on their positions only."""
     for i, weight in enumerate(model.weights):
         numbers = np.random.default_rng(i).normal(size=weight.shape) * 0.5
         weight.assign(numbers.astype("float32"))

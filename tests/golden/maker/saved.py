@@ -30,7 +30,7 @@ def data(file, *shape):
 
 
 def fill(model):
-    """Weights that depend on their places only."""
+    """Weights that depend on their positions only."""
     for i, weight in enumerate(model.weights):
         noise = encode.generator("saved", str(i)).normal(size=tuple(weight.shape)) / 2
         weight.assign(np.abs(noise) if "variance" in weight.name else noise)

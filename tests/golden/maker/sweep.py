@@ -311,7 +311,7 @@ def merge(folder, records):
 
 
 def write(folder, only=None):
-    """Only when it is asked for: JAX compiles for every dtype and shape, which takes a while."""
+    """Only if it is requested: JAX compiles for every dtype and shape, which takes a while."""
     if only is None or "sweep" not in only:
         return
     with tempfile.TemporaryDirectory() as scratch:

@@ -242,7 +242,7 @@ def mixed_bfloat16():
 
 @case
 def mixed_float16():
-    """Its optimizer scales the loss without being told to."""
+    """Its optimizer scales the loss without an option."""
     return classifier("mixed_float16", "mixed_float16") | dict(
         compile=dict(optimizer=keras.optimizers.SGD(0.05),
                      loss="sparse_categorical_crossentropy", metrics=["accuracy"]),
@@ -267,7 +267,7 @@ def overflowing_float16():
         fit=dict(batch_size=4, epochs=4))
 
 
-# Not Adam: Keras on TensorFlow rounds its betas to single precision on the way.
+# Not Adam: Keras on TensorFlow rounds its betas to single precision in between.
 @case
 def double_precision():
     x = Input((8,), dtype="float64", name="features")

@@ -179,20 +179,20 @@ def write(folder, name):
     path = folder / f"{name}_{VERSION}.keras"
     if targets is not None:
         training(model, inputs, targets)
-    # Keras 2.12 writes HDF5 into a .keras unless it is asked for this.
+    # Keras 2.12 writes HDF5 into a .keras unless this is requested.
     model.save(str(path), **({"save_format": "keras_v3"} if VERSION.startswith("2.12") else {}))
-    told = {"keras": VERSION, "inputs": encoded(inputs),
+    record = {"keras": VERSION, "inputs": encoded(inputs),
             "outputs": encoded(model.predict(inputs, verbose=0))}
     if targets is not None:
         again = keras.models.load_model(str(path))
-        told |= {"targets": encoded(targets), "losses": training(again, inputs, targets)}
+        record |= {"targets": encoded(targets), "losses": training(again, inputs, targets)}
     settle(path)
-    path.with_suffix(".json").write_text(json.dumps(told) + "\n")
+    path.with_suffix(".json").write_text(json.dumps(record) + "\n")
     if name == "sequences" and VERSION.startswith("2.13"):
         windows = path.with_name(f"windows_{VERSION}.keras")
         windows.write_bytes(path.read_bytes())
         settle(windows, as_on_windows)
-        windows.with_suffix(".json").write_text(json.dumps(told) + "\n")
+        windows.with_suffix(".json").write_text(json.dumps(record) + "\n")
 
 
 def main():

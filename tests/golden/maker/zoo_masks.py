@@ -213,7 +213,7 @@ def padded_lstm(k):
 
 @model(WORDS)
 def attention_pooling(k):
-    """Embedding, both ways, then a mean weighted by a masked softmax over time."""
+    """Embedding, a bidirectional LSTM, then a mean weighted by a masked softmax over time."""
     ids = k.Input((None,), dtype="int32", name="words")
     embed = embedding(k, dim=4)
     x = embed(ids)
@@ -278,7 +278,7 @@ def frozen_and_regularized(k):
 
 @model(F(3, 4), train=True)
 def training_flag(k):
-    """Normalisation told not to train: Keras 2 listens, Keras 3 asks the model."""
+    """Normalisation with training=False: Keras 2 obeys, Keras 3 uses the flag of the model."""
     x = k.Input((4,), name="x")
     y = k.layers.BatchNormalization(name="norm")(x, training=False)
     return x, k.layers.Dense(2, name="out")(y)
