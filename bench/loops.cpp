@@ -100,9 +100,9 @@ LoopProgram adam_program(int64_t count) {
   const int32_t v = p.add_input(DType::f32), g = p.add_input(DType::f32);
   const int32_t rate = p.add_scalar_input(DType::f32);
   const auto constant = [&](double value) { return p.add_constant(DType::f32, value); };
-  const auto towards = [&](int32_t from, int32_t to, double part) {
+  const auto towards = [&](int32_t from, int32_t to, double fraction) {
     return p.add(ScalarOp::add, from,
-                 p.add(ScalarOp::mul, p.add(ScalarOp::sub, to, from), constant(part)));
+                 p.add(ScalarOp::mul, p.add(ScalarOp::sub, to, from), constant(fraction)));
   };
   const int32_t m2 = towards(m, g, 0.1), v2 = towards(v, p.add(ScalarOp::mul, g, g), 0.001);
   const int32_t root = p.add(ScalarOp::add, p.add(ScalarOp::sqrt, v2), constant(1e-7));

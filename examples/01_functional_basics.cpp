@@ -23,19 +23,19 @@ int main() {
   const Lambda both([](Value x) -> Values { return {x * x, ops::tanh(x)}; });
   const auto [squares, bends] = both(a - b).unpack<2>();
   const SymbolicTensor joined = Concatenate()({squares, bends});
-  const Model model(
-      {.inputs = {left, right},
-       .outputs = Symbols::Dict{{"score", Dense({.units = 1}, "score")(joined)}, {"parts", joined}},
-       .name = "pair"});
+  const Model model({.inputs = {left, right},
+                     .outputs = Symbols::Dict{{"score", Dense({.units = 1}, "score")(joined)},
+                                              {"joined", joined}},
+                     .name = "pair"});
   summary(model);
 
-  // Data go in by position or by name, and come out in the structure that was asked for.
+  // Data go in by position or by name, and come out in the structure of the outputs.
   const Tensor x = Tensor::full(DType::f32, {2, 4}, 1), z = Tensor::zeros(DType::f32, {2, 4});
   const Tree<Tensor> out = model.predict(Tree<Tensor>::Dict{{"left", x}, {"right", z}});
   std::cout << "score " << out["score"].leaf() << '\n';
 
   // The same branch on both sides: where they agree, the difference is nothing.
-  const Tensor parts = model.predict({x, x})["parts"].leaf();
-  for (int64_t i = 0; i < parts.count(); ++i)
-    require(parts.at(i) == 0, "shared layers must answer alike");
+  const Tensor pairs = model.predict({x, x})["joined"].leaf();
+  for (int64_t i = 0; i < pairs.count(); ++i)
+    require(pairs.at(i) == 0, "shared layers must give the same");
 }

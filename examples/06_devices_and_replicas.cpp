@@ -47,7 +47,7 @@ int main() {
   for (const Variable& v : model.weights()) std::cout << v.path() << " on " << v.device() << '\n';
   std::cout << "in use on gpu:0: " << memory_use(Device("gpu:0")).used << " bytes\n\n";
 
-  // A batch of 32 becomes parts of 10, 10 and 12 samples. The weights move to cpu:0 and stay the
+  // A batch of 32 becomes slices of 10, 10 and 12 samples. The weights move to cpu:0 and stay the
   // model's: what is trained is the model.
   Model alone = clone_model(model, {.copy_weights = true});
   Model parallel = multi_gpu_model(model, {.gpus = 3, .cpu_relocation = true});

@@ -1,5 +1,5 @@
 // How it ended: the model that Keras could not clone is cloned, relocated, replicated, trained, and
-// proven equal to one device. Writes model.keras, loss.svg and placed.svg.
+// proven equal to one device. Writes model.keras, loss.svg and plan.svg.
 #include <keratin/keratin.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ int find_gpus() {
 }
 
 // "gpu:0", or several in a row.
-std::string homes(const Model& model) {
+std::string devices_of(const Model& model) {
   std::set<std::string> names;
   for (const Variable& weight : model.weights()) names.insert(text(weight.device()));
   std::string all;
@@ -117,11 +117,11 @@ void tell() {
   const Model model = on_first_gpu(clone);
   Model alone = on_first_gpu(clone);
   require(largest_difference(source.get_weights(), model.get_weights()) == 0, "a clone is equal");
-  const std::string before = homes(model);
+  const std::string before = devices_of(model);
   Model parallel = multi_gpu_model(model, {.gpus = gpus, .cpu_relocation = true});
-  std::cout << "Cloned; the weights were relocated from " << before << " to " << homes(model)
+  std::cout << "Cloned; the weights were relocated from " << before << " to " << devices_of(model)
             << " and are shared by " << gpus << " replicas.\n";
-  require(before == "gpu:0" && homes(model) == "cpu:0", "relocation should move the weights");
+  require(before == "gpu:0" && devices_of(model) == "cpu:0", "relocation should move the weights");
 
   const auto [x, y] = data();
   std::vector<double> losses[2];
@@ -149,8 +149,8 @@ void tell() {
             << ".\n";
   require(read < 1e-6, "a file should give the same numbers");
   std::ofstream("loss.svg") << curves_svg(losses[0], losses[1]);
-  std::ofstream("placed.svg") << plan_to_svg(parallel.program(x)->executable());
-  std::cout << "Drawn: loss.svg, placed.svg.\n";
+  std::ofstream("plan.svg") << plan_to_svg(parallel.program(x)->executable());
+  std::cout << "Drawn: loss.svg, plan.svg.\n";
 }
 
 }  // namespace

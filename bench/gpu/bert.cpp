@@ -12,7 +12,7 @@ constexpr int64_t layer_count = 12, width = 768, heads = 12, hidden = 3072, word
 }  // namespace
 
 // BERT-base with a classification head over the first word: 12 layers, 768 wide, 12 heads, gelu of
-// 3072, learned positions, normalisation after each part, dropout 0.1 of what parts give (not of
+// 3072, learned positions, normalisation after each block, dropout 0.1 of what blocks give (not of
 // the attention's shares); batch 32 x 128.
 Workload bert(const DTypePolicy& policy) {
   const LayerOptions by{.dtype = policy};
@@ -21,12 +21,12 @@ Workload bert(const DTypePolicy& policy) {
   };
   const auto dropped = [&](const Symbols& x) { return Dropout({.rate = 0.1}, by)(x); };
   const auto tokens = Input({.shape = {steps}, .dtype = DType::i32});
-  const auto places = Lambda([](Value x) {
+  const auto positions = Lambda([](Value x) {
     return ops::iota(x.block(), DType::i32, {1, steps}, 1);
   })(tokens);
   SymbolicTensor x = dropped(
       normalised(Add({}, by)({Embedding({.input_dim = words, .output_dim = width}, by)(tokens),
-                              Embedding({.input_dim = 512, .output_dim = width}, by)(places)})));
+                              Embedding({.input_dim = 512, .output_dim = width}, by)(positions)})));
   for (int64_t i = 0; i < layer_count; ++i) {
     const Symbols attended =
         MultiHeadAttention({.num_heads = heads, .key_dim = width / heads}, by)(x, x);

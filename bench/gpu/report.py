@@ -87,8 +87,8 @@ def table(results):
 def gaps(results):
     """A sentence about the incomplete rows, or nothing."""
     found = {row.title: missing(row, results["rows"].get(row.name, {})) for row in ROWS}
-    parts = [f"{', '.join(what)} of {title}" for title, what in found.items() if what]
-    return f"\nNot measured: {'; '.join(parts)}.\n" if parts else ""
+    lines = [f"{', '.join(what)} of {title}" for title, what in found.items() if what]
+    return f"\nNot measured: {'; '.join(lines)}.\n" if lines else ""
 
 
 def section(results):

@@ -2,8 +2,8 @@
 // GPU.
 //
 // A step takes a batch from the host's memory and trains on it. Printed as JSON, one line per
-// model: "ms", the median over groups of ten steps after which the loss is asked for, and
-// "alone_ms", the median of steps whose loss is asked for each time. Predictions in a row are those
+// model: "ms", the median over groups of ten steps after which the loss is read, and
+// "alone_ms", the median of steps whose loss is read each time. Predictions in a row are those
 // of ten batches that are given together. With --bf16 layers compute in
 // bfloat16 and keep their weights in float32; with --predict a step predicts one sample instead,
 // with

@@ -75,14 +75,14 @@ class Bert(nn.Module):
     def __init__(self):
         super().__init__()
         width = 768
-        self.words, self.places = nn.Embedding(30522, width), nn.Embedding(512, width)
+        self.words, self.positions = nn.Embedding(30522, width), nn.Embedding(512, width)
         self.norm = nn.LayerNorm(width, 1e-12)
         self.drop = nn.Dropout(0.1)
         self.layers = nn.ModuleList(BertLayer(width, 12, 3072) for _ in range(12))
         self.pool, self.head = nn.Linear(width, width), nn.Linear(width, 2)
 
     def forward(self, x):
-        h = self.words(x) + self.places(torch.arange(x.shape[1], device=x.device))
+        h = self.words(x) + self.positions(torch.arange(x.shape[1], device=x.device))
         h = self.drop(self.norm(h))
         for layer in self.layers:
             h = layer(h)
@@ -98,23 +98,23 @@ class Bottleneck(nn.Module):
     def __init__(self, channels, filters, stride, widens):
         super().__init__()
         wide = 4 * filters
-        self.past = self.part(channels, wide, 1, stride) if widens else nn.Identity()
-        self.parts = nn.Sequential(
-            self.part(channels, filters, 1, stride), nn.ReLU(inplace=True),
-            self.part(filters, filters, 3, 1), nn.ReLU(inplace=True),
-            self.part(filters, wide, 1, 1))
+        self.past = self.normalized_conv(channels, wide, 1, stride) if widens else nn.Identity()
+        self.convs = nn.Sequential(
+            self.normalized_conv(channels, filters, 1, stride), nn.ReLU(inplace=True),
+            self.normalized_conv(filters, filters, 3, 1), nn.ReLU(inplace=True),
+            self.normalized_conv(filters, wide, 1, 1))
 
     @staticmethod
-    def part(channels, filters, window, stride):
+    def normalized_conv(channels, filters, window, stride):
         return nn.Sequential(nn.Conv2d(channels, filters, window, stride, window // 2),
                              nn.BatchNorm2d(filters, 1.001e-5, 0.01))
 
     def forward(self, x):
-        return functional.relu(self.past(x) + self.parts(x), inplace=True)
+        return functional.relu(self.past(x) + self.convs(x), inplace=True)
 
 
 def resnet50():
-    layers = [Bottleneck.part(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    layers = [Bottleneck.normalized_conv(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
     channels = 64
     for filters, blocks in [(64, 3), (128, 4), (256, 6), (512, 3)]:
         for i in range(blocks):

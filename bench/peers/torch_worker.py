@@ -88,7 +88,7 @@ def linear(weight, bias=None):
     return module
 
 
-class Product(nn.Module):
+class Matmul(nn.Module):
     def __init__(self, weight):
         super().__init__()
         self.weight = nn.Parameter(weight)
@@ -99,7 +99,7 @@ class Product(nn.Module):
 
 def matmul(workload):
     t = tensors(workload)
-    yield from inference("x@w", Product(t["w"]), t["x"])
+    yield from inference("x@w", Matmul(t["w"]), t["x"])
     yield from inference("linear", linear(t["w"]), t["x"])
 
 

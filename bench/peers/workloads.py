@@ -240,9 +240,9 @@ def fit_transformer(batches=6, batch=16, steps=128, vocabulary=20000, width=256,
                "positions": Tensor((steps, width), 11, 0.05)}
     head, hidden, seed = width // heads, 4 * width, 20
     for i in range(layers):
-        for part in "qkv":
-            weights[f"l{i}_{part}_w"] = Tensor((width, heads, head), seed, sqrt(3 / width))
-            weights[f"l{i}_{part}_b"] = Tensor((heads, head), seed + 1, 0.05)
+        for role in "qkv":
+            weights[f"l{i}_{role}_w"] = Tensor((width, heads, head), seed, sqrt(3 / width))
+            weights[f"l{i}_{role}_b"] = Tensor((heads, head), seed + 1, 0.05)
             seed += 2
         weights[f"l{i}_o_w"] = Tensor((heads, head, width), seed, sqrt(3 / width))
         weights[f"l{i}_o_b"] = Tensor((width,), seed + 1, 0.05)
