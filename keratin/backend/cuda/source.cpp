@@ -68,9 +68,8 @@ std::string_view index_type(const Node& node, int64_t count) {
   return largest < limit ? "int" : "long long";
 }
 
-std::string affine(const Dims& dims, const Dims& strides, int64_t base, const std::string& index) {
-  std::string sum;
-  const auto add = [&sum](const std::string& term) { sum += (sum.empty() ? "" : " + ") + term; };
+std::vector<AffineTerm> affine_terms(const Dims& dims, const Dims& strides) {
+  std::vector<AffineTerm> terms;
   int64_t inner = 1;
   size_t axis = dims.size();
   while (axis > 0) {
@@ -84,20 +83,23 @@ std::string affine(const Dims& dims, const Dims& strides, int64_t base, const st
     if (size != 1 && stride != 0) {
       const bool outermost = std::all_of(dims.begin(), dims.begin() + static_cast<int64_t>(axis),
                                          [](int64_t d) { return d == 1; });
-      std::string term = inner == 1 ? index : text(index, " / ", inner);
-      if (!outermost) term = text("(", term, ") % ", size);
-      add(stride == 1 ? term : text("(", term, ") * Index(", stride, ")"));
+      terms.push_back({.inner = inner, .size = outermost ? 0 : size, .stride = stride});
     }
     inner *= size;
   }
-  if (base != 0) add(text("Index(", base, ")"));
-  return sum.empty() ? "Index(0)" : text("(", sum, ")");
+  return terms;
 }
 
-std::string coordinate(const Dims& dims, size_t axis, const std::string& index) {
-  Dims unit(dims.size(), 0);
-  unit[axis] = 1;
-  return affine(dims, unit, 0, index);
+std::string affine(const Dims& dims, const Dims& strides, int64_t base, const std::string& index) {
+  std::string sum;
+  const auto add = [&sum](const std::string& term) { sum += (sum.empty() ? "" : " + ") + term; };
+  for (const AffineTerm& t : affine_terms(dims, strides)) {
+    std::string term = t.inner == 1 ? index : text(index, " / ", t.inner);
+    if (t.size != 0) term = text("(", term, ") % ", t.size);
+    add(t.stride == 1 ? term : text("(", term, ") * Index(", t.stride, ")"));
+  }
+  if (base != 0) add(text("Index(", base, ")"));
+  return sum.empty() ? "Index(0)" : text("(", sum, ")");
 }
 
 Dims broadcast_strides(const Shape& operand, const Shape& shape) {

@@ -109,10 +109,14 @@ std::string literal_of(const Tensor& scalar);
 // elements of something else: int where 32 bits are enough.
 std::string_view index_type(const Node& node, int64_t count = 0);
 
-// base + Σ coordinate[axis] · strides[axis] for element `index` (an expression) of a row-major box.
+// Σ coordinate[axis] · strides[axis] for element i of a row-major box, in as few terms as possible:
+// Σ (i / inner % size) · stride, without the remainder where size is 0.
+struct AffineTerm {
+  int64_t inner, size, stride;
+};
+std::vector<AffineTerm> affine_terms(const Dims& dims, const Dims& strides);
+// The same behind `base`, for element `index`, an expression.
 std::string affine(const Dims& dims, const Dims& strides, int64_t base, const std::string& index);
-// Coordinate `axis` of element `index` of a row-major box.
-std::string coordinate(const Dims& dims, size_t axis, const std::string& index);
 // The strides of an operand along the axes of a larger, broadcast shape: 0 where it repeats.
 Dims broadcast_strides(const Shape& operand, const Shape& shape);
 

@@ -357,7 +357,7 @@ TEST(CudaKernels, NamesAreUnique) {
     EXPECT_TRUE(names.insert(kernel->name).second) << kernel->name;
 }
 
-TEST(CudaSources, PositionsTakeFewOperations) {
+TEST(CudaSourceCode, PositionsTakeFewOperations) {
   EXPECT_EQ(affine({4, 6}, {6, 1}, 0, "i"), "(i)");
   EXPECT_EQ(affine({4, 6}, {0, 1}, 0, "i"), "((i) % 6)");
   EXPECT_EQ(affine({4, 6}, {1, 0}, 0, "i"), "(i / 6)");
@@ -376,7 +376,7 @@ const Node& products_and_sums(Module& m, const Shape& a, const Shape& b) {
 }
 
 // Other threads still read a smaller input when a sum is written.
-TEST(CudaSources, SumsAreNotWrittenOverInputs) {
+TEST(CudaSourceCode, SumsAreNotWrittenOverInputs) {
   Module m;
   const Node& node = products_and_sums(m, {8, 8}, {8});
   const Source::InPlace in_place = source_of(node).in_place;
@@ -387,7 +387,7 @@ TEST(CudaSources, SumsAreNotWrittenOverInputs) {
 }
 
 // Threads without a row read the last one, when its own threads may have written it.
-TEST(CudaSources, SoftmaxIsInPlaceIfEveryThreadHasARow) {
+TEST(CudaSourceCode, SoftmaxIsInPlaceIfEveryThreadHasARow) {
   for (const int64_t rows : {64, 63}) {  // of 8 numbers: two threads each, 128 in a block
     Module m;
     m.output(ops::softmax(m.input({DType::f32, {rows, 8}})));
@@ -397,7 +397,7 @@ TEST(CudaSources, SoftmaxIsInPlaceIfEveryThreadHasARow) {
 }
 
 // Inputs and sums are small; what lies between them has 2³² elements.
-TEST(CudaSources, ALoopOverManyElementsCountsIn64Bits) {
+TEST(CudaSourceCode, ALoopOverManyElementsCountsIn64Bits) {
   Module m;
   const Type column{DType::f32, {65536, 1}}, row{DType::f32, {65536}};
   auto region = std::make_unique<Block>(1);
@@ -407,7 +407,7 @@ TEST(CudaSources, ALoopOverManyElementsCountsIn64Bits) {
   EXPECT_EQ(sources_of(m).at(0).find("using Index = long long;"), 0U);
 }
 
-TEST(CudaSources, ALoopReadsEachInputOnce) {
+TEST(CudaSourceCode, ALoopReadsEachInputOnce) {
   auto region = std::make_unique<Block>(1);
   const Value a = region->parameter({DType::f32, {2, 3}}), b = region->parameter({DType::f32, {3}});
   const Value sum = a + b;

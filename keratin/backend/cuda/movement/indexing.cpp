@@ -16,12 +16,12 @@ Source write_gather(const Node& node) {
   const auto p = arguments<ops::GatherOperands>(node);
   const IndexLayout l(node, along);
   return element_kernel(
-      node,
-      text("    const Index in = i % ", divisor(l.inner), ", j = i / ", divisor(l.inner), " % ",
-           divisor(l.count), ", o = i / ", divisor(l.inner * l.count), ";\n    ", p.y,
-           "[i] = ", p.x, "[(o * ", divisor(l.size), " + Index(checked_index(", p.indices, "[",
-           along ? "i" : "j", "], ", l.size, ", fault, tag))) * ", divisor(l.inner), " + in];\n"),
-      true);
+      node, node.type().shape.count(),
+      {.definitions = text(include_of("gather.cu"), "constexpr gathering::Layout layout = {",
+                           l.size, ", ", l.inner, ", ", l.count, "};\n"),
+       .function = text("gathering::gather<layout, ", along ? "true" : "false", ">"),
+       .operands = text(p.x, ", ", p.indices, ", ", p.y),
+       .checks_indices = true});
 }
 
 }  // namespace

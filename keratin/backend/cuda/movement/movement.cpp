@@ -30,26 +30,47 @@ int64_t pack_of(const Node& node, const Dims& strides, int64_t base) {
   return pack;
 }
 
+// A position in kernels/movement.cu.
+std::string positions(const Dims& dims, const Dims& strides, int64_t base = 0) {
+  const std::vector<AffineTerm> terms = affine_terms(dims, strides);
+  std::string list;
+  for (const AffineTerm& t : terms)
+    list += text(list.empty() ? "" : ", ", "{", t.inner, ", ", t.size, ", ", t.stride, "}");
+  return text("{", base, ", ", terms.size(), ", {", list, "}}");
+}
+
+std::string coordinates(const Dims& dims, size_t axis) {
+  Dims unit(dims.size(), 0);
+  unit[axis] = 1;
+  return positions(dims, unit);
+}
+
+// A constant that a function of kernels/movement.cu is compiled for.
+std::string constant(const char* type, const char* name, const std::string& value) {
+  return text("constexpr movement::", type, " ", name, " = ", value, ";\n");
+}
+
+// `count` elements by a function of kernels/movement.cu.
+Source call_movement(const Node& node, int64_t count, const std::string& constants,
+                     const std::string& function, const std::string& operands) {
+  return element_kernel(node, count,
+                        {.definitions = include_of("movement.cu") + constants,
+                         .function = "movement::" + function,
+                         .operands = operands});
+}
+
 // out[i] = in[base + Σ coordinate · stride]
 Source move(const Node& node, Dims strides, int64_t base = 0) {
   Dims dims = node.type().shape.dims();
   const auto [x, y] = arguments<UnaryOperands>(node);
   const int64_t pack = pack_of(node, strides, base);
-  if (pack == 1)
-    return element_kernel(
-        node, text("    ", y, "[i] = ", x, "[", affine(dims, strides, base, "i"), "];\n"));
-  dims.back() /= pack;
-  for (size_t axis = 0; axis + 1 < strides.size(); ++axis) strides[axis] /= pack;
-  const std::string type = text("Pack<", storage_type(node.type().dtype), ", ", pack, ">");
-  return element_kernel(
-      node, node.type().shape.count() / pack,
-      text("    reinterpret_cast<", type, "*>(", y, ")[i] = reinterpret_cast<const ", type, "*>(",
-           x, ")[", affine(dims, strides, base / pack, "i"), "];\n"));
-}
-
-// The start of a window along an axis, moved so that the window lies inside.
-std::string start_of(Argument start, size_t axis, int64_t room) {
-  return text("min(max((long long)", start, "[", axis, "], 0LL), ", room, "LL)");
+  if (pack > 1) {
+    dims.back() /= pack;
+    for (size_t axis = 0; axis + 1 < strides.size(); ++axis) strides[axis] /= pack;
+  }
+  return call_movement(node, node.type().shape.count() / pack,
+                       constant("Positions", "from", positions(dims, strides, base / pack)),
+                       text("move<from, ", pack, ">"), text(x, ", ", y));
 }
 
 Source write_transpose(const Node& node) {
@@ -85,34 +106,34 @@ Source write_reverse(const Node& node) {
   return move(node, strides, base);
 }
 
+// The windows of a box of these sizes in a larger one, as kernels/movement.cu has them.
+std::string windows_of(const Shape& shape, const Shape& size) {
+  const Dims strides = size.strides(), outer = shape.strides();
+  std::string axes;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    const auto a = static_cast<int64_t>(axis);
+    axes += text(axis == 0 ? "" : ", ", "{", coordinates(shape.dims(), axis), ", ", size[a], ", ",
+                 shape[a] - size[a], ", ", strides[axis], ", ", outer[axis], "}");
+  }
+  return text("{", strides.size(), ", {", axes, "}}");
+}
+
 Source write_dynamic_slice(const Node& node) {
   const auto p = arguments<ops::DynamicSliceOperands>(node);
   const Shape &shape = node.in().shape(), &size = node.type().shape;
-  const Dims strides = shape.strides();
-  std::string position = affine(size.dims(), strides, 0, "i");
-  for (int64_t axis = 0; axis < shape.rank(); ++axis)
-    if (shape[axis] != size[axis])
-      position +=
-          text(" + Index(", start_of(p.start, static_cast<size_t>(axis), shape[axis] - size[axis]),
-               ") * Index(", strides[static_cast<size_t>(axis)], ")");
-  return element_kernel(node, text("    ", p.y, "[i] = ", p.x, "[", position, "];\n"));
+  return call_movement(node, size.count(),
+                       constant("Positions", "from", positions(size.dims(), shape.strides())) +
+                           constant("Windows", "windows", windows_of(shape, size)),
+                       "slice<from, windows>", text(p.x, ", ", p.start, ", ", p.y));
 }
 
 Source write_dynamic_update_slice(const Node& node) {
   const auto p = arguments<ops::DynamicUpdateSliceOperands>(node);
   const Shape &shape = node.type().shape, &size = node.in(1).shape();
-  const Dims strides = size.strides();
-  std::string body = "    bool inside = true;\n    Index from = 0;\n";
-  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
-    const auto a = static_cast<size_t>(axis);
-    body += text("    { const Index c = ", coordinate(shape.dims(), a, "i"), " - Index(",
-                 start_of(p.start, a, shape[axis] - size[axis]), ");\n",
-                 "      inside = inside && c >= 0 && c < Index(", size[axis], ");\n",
-                 "      from += c * Index(", strides[a], "); }\n");
-  }
-  Source source = element_kernel(
-      node, text(body, "    ", p.y, "[i] = inside ? ", p.update, "[from] : ", p.x, "[i];\n"));
-  source.in_place.elementwise = node.type().shape;
+  Source source =
+      call_movement(node, shape.count(), constant("Windows", "windows", windows_of(shape, size)),
+                    "update<windows>", text(p.x, ", ", p.update, ", ", p.start, ", ", p.y));
+  source.in_place.elementwise = shape;
   return source;
 }
 
@@ -120,7 +141,6 @@ Source write_pad(const Node& node) {
   const auto [x, y] = arguments<UnaryOperands>(node);
   const auto& attrs = node.attr<ops::PadAttrs>();
   const Shape& shape = node.in().shape();
-  const DType dtype = node.type().dtype;
   // Elements that stay neighbours along the last axis are moved as one.
   const bool whole = shape.rank() > 0 && shape.back() == node.type().shape.back() &&
                      attrs.lo.back() == 0 && attrs.interior.back() == 0;
@@ -128,48 +148,35 @@ Source write_pad(const Node& node) {
   Dims from = shape.dims(), to = node.type().shape.dims();
   if (pack > 1) from.back() /= pack, to.back() /= pack;
   const Dims strides = Shape(from).strides();
-  std::string body = "    bool inside = true;\n    Index from = 0;\n";
-  for (size_t a = 0; a < from.size(); ++a) {
-    const int64_t step = 1 + attrs.interior[a];
-    body += text("    { const Index c = ", coordinate(to, a, "i"), " - Index(", attrs.lo[a],
-                 ");\n      inside = inside && c >= 0 && c % Index(", step, ") == 0 && c / Index(",
-                 step, ") < Index(", from[a], ");\n", "      from += c / Index(", step,
-                 ") * Index(", strides[a], "); }\n");
-  }
-  const std::string type = text("Pack<", storage_type(dtype), ", ", pack, ">");
-  return element_kernel(
-      node, node.type().shape.count() / pack,
-      text(body, "    ", type, " one;\n    for (int e = 0; e < ", pack,
-           "; ++e) one.items[e] = convert<", storage_type(dtype), ">(",
-           literal(DType::f64, attrs.value), ");\n    reinterpret_cast<", type, "*>(", y,
-           ")[i] = inside ? reinterpret_cast<const ", type, "*>(", x, ")[from] : one;\n"));
+  std::string axes;
+  for (size_t a = 0; a < from.size(); ++a)
+    axes += text(a == 0 ? "" : ", ", "{", coordinates(to, a), ", ", attrs.lo[a], ", ",
+                 1 + attrs.interior[a], ", ", from[a], ", ", strides[a], "}");
+  return call_movement(node, node.type().shape.count() / pack,
+                       constant("Padding", "padding", text("{", from.size(), ", {", axes, "}}")),
+                       text("pad<padding, ", pack, ">"),
+                       text(x, ", ", y, ", ", literal(DType::f64, attrs.value)));
 }
 
-// Each output element finds the input that has its index along the axis.
 Source write_concat(const Node& node) {
   const auto p = arguments<JoinOperands>(node);
   const auto axis = node.attr<ops::AxisAttrs>().axis;
   const Shape& shape = node.type().shape;
-  const int64_t inner = shape.count(axis + 1, shape.rank()), row = shape[axis] * inner;
-  std::string body = text("    const Index o = i / Index(", std::max<int64_t>(row, 1),
-                          "), c = i % Index(", std::max<int64_t>(row, 1), ");\n    ");
-  int64_t start = 0;
+  const int64_t inner = shape.count(axis + 1, shape.rank());
+  std::string sizes, inputs;
   for (size_t k = 0; k < node.input_count(); ++k) {
-    const int64_t size = node.in(k).shape()[axis] * inner;
-    if (size == 0) continue;
-    body += text("if (c < Index(", start + size, ")) ", p.y, "[i] = ", p.inputs[k], "[o * Index(",
-                 size, ") + c - Index(", start, ")];\n    else ");
-    start += size;
+    sizes += text(k == 0 ? "" : ", ", node.in(k).shape()[axis] * inner);
+    inputs += text(", ", p.inputs[k]);
   }
-  return element_kernel(node, body + ";\n");
+  return call_movement(node, shape.count(), "", text("concat<", sizes, ">"), text(p.y, inputs));
 }
 
 Source write_iota(const Node& node) {
   const auto axis = static_cast<size_t>(node.attr<ops::IotaAttrs>().axis);
-  const Argument y = arguments<JoinOperands>(node).y;
-  return element_kernel(
-      node, text("    ", y, "[i] = convert<", storage_type(node.type().dtype), ">((long long)",
-                 coordinate(node.type().shape.dims(), axis, "i"), ");\n"));
+  const Shape& shape = node.type().shape;
+  return call_movement(node, shape.count(),
+                       constant("Positions", "at", coordinates(shape.dims(), axis)), "iota<at>",
+                       text(arguments<JoinOperands>(node).y));
 }
 
 }  // namespace
