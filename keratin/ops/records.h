@@ -65,7 +65,7 @@ extern const OpDef lookup_op, hash_bucket_op, cross_hash_op, text_ids_op;
 // fused.cpp
 extern const OpDef fused_op;
 
-// pointwise_records.cpp: by ScalarOp
+// pointwise.cpp: by ScalarOp
 extern const std::array<OpDef, pointwise_op_count> pointwise_ops;
 constexpr const OpDef& record_of(ScalarOp op) { return pointwise_ops[static_cast<size_t>(op)]; }
 
