@@ -55,6 +55,10 @@ template <class T>
 T Thing::made(T t) const {
   return t;
 }
+template <class F>
+decltype(auto) called(F&& f) {
+  return f();
+}
 template <Number T>
 T twice(T x) {
   return x + x;
@@ -90,6 +94,7 @@ keratin::Thing::operator double: operator double() const
 keratin::Thing::operator=: Thing& operator=(const Thing& other)
 keratin::Thing::operator==: bool operator==(const Thing& other) const = default
 keratin::Thing::size: int size() const
+keratin::called: template <class F> decltype(auto) called(F&& f)
 keratin::limit: inline constexpr int limit = 3
 keratin::operator+: Thing operator+(const Thing& a, const Thing& b)
 keratin::ops::sum: int sum(int a, const Options& options = {.scale = 2})
