@@ -42,6 +42,22 @@ TEST(Fit, LearnsALine) {
   EXPECT_LT(model.evaluate(data.x, data.y, {.verbose = 0}).at("loss"), 1e-6);
 }
 
+// Keras resets the metrics before each of these batches.
+TEST(Fit, OnBatchReturnsTheMetricsOfThatBatch) {
+  Model model = one_dense();
+  model.compile({.optimizer = SGD({.learning_rate = 0.0}), .loss = "mse", .metrics = {"mae"}});
+  const Batch small = line(3), large = line(50);
+  const auto test = [&](const Batch& batch) {
+    return model.evaluate(batch.x, batch.y, {.batch_size = 50, .verbose = 0});
+  };
+  const Logs expected = test(small), other = test(large);
+  EXPECT_EQ(model.train_on_batch(large.x, large.y), other);
+  EXPECT_EQ(model.train_on_batch(small.x, small.y), expected);
+  EXPECT_EQ(model.test_on_batch(large.x, large.y), other);
+  EXPECT_EQ(model.test_on_batch(small.x, small.y), expected);
+  EXPECT_EQ(model.get_metrics_result(), expected);
+}
+
 // Half precision learns too; with mixed_float16 the loss is scaled by default.
 TEST(Fit, LearnsInMixedPrecision) {
   for (const char* policy : {"mixed_float16", "mixed_bfloat16", "float64"}) {

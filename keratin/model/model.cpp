@@ -182,13 +182,17 @@ Logs Model::evaluate(const Data& data, const EvaluateOptions& options) {
 
 Logs Model::train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
                            const BatchOptions& options) {
-  trainer().train(with_class_weight({x, y, options.sample_weight}, options.class_weight));
+  const Batch batch = with_class_weight({x, y, options.sample_weight}, options.class_weight);
+  reset_metrics();
+  trainer().train(batch);
   return trainer().logs();
 }
 
 Logs Model::test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y,
                           const BatchOptions& options) {
-  trainer().test(with_class_weight({x, y, options.sample_weight}, options.class_weight));
+  const Batch batch = with_class_weight({x, y, options.sample_weight}, options.class_weight);
+  reset_metrics();
+  trainer().test(batch);
   return trainer().logs();
 }
 

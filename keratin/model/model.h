@@ -130,7 +130,7 @@ class KERATIN_API Model {
   Logs evaluate(const Tree<Tensor>& x, const Tree<Tensor>& y, const EvaluateOptions& options);
   Logs evaluate(const Data& data);
   Logs evaluate(const Data& data, const EvaluateOptions& options);
-  // Trains on one batch. Returns the metrics since they were last reset.
+  // Trains on one batch. Returns the metrics of that batch: they are reset before it.
   Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y);
   Logs train_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y, const BatchOptions& options);
   Logs test_on_batch(const Tree<Tensor>& x, const Tree<Tensor>& y);
