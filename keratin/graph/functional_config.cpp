@@ -224,7 +224,7 @@ class Reader {
       Entry& entry = entries_.at(name);
       while (entry.done < entry.calls.size()) {
         const std::string* blocked = nullptr;
-        auto arguments = read_call(entry.calls[entry.done], blocked);
+        auto arguments = read_call(*entry.layer, entry.calls[entry.done], blocked);
         if (blocked != nullptr) {
           find(*blocked).waiting.push_back(name);
           break;
@@ -278,15 +278,18 @@ class Reader {
     return json.is_null();
   }
 
-  Arguments<SymbolicTensor> read_call(const Json& call, const std::string*& blocked) {
+  Arguments<SymbolicTensor> read_call(const Layer& layer, const Json& call,
+                                      const std::string*& blocked) {
     if (old_form(call)) return read_old_call(call, blocked);
     Arguments<SymbolicTensor> arguments;
+    const bool trains = dynamic_cast<const TrainsByDefault*>(&layer) != nullptr;
     for (const Json& arg : call.at("args").as_array())
       arguments.positional.push_back(argument(arg, blocked));
     for (const auto& [key, value] : call.at("kwargs").as_object()) {
-      // Keras 3 writes masks that it has filled in itself; they are filled in again in every run.
+      // Keras 3 writes masks and flags that it has filled in itself; they are filled in again in
+      // every run.
       const bool filled_in = context_.dialect == Dialect::keras3 &&
-                             (is_nothing(value) || (key == "training" && value == Json(false)));
+                             (is_nothing(value) || (key == "training" && value == Json(trains)));
       if (!filled_in) arguments.named.emplace(key, argument(value, blocked));
     }
     return arguments;

@@ -153,6 +153,13 @@ class KERATIN_API TakesStates {
   virtual ~TakesStates() = default;
 };
 
+// A layer whose call has `training=True` as its default in Keras, such as an augmentation. Keras
+// writes that flag into files though nobody set it, and `fit` and `predict` override it.
+class KERATIN_API TrainsByDefault {
+ public:
+  virtual ~TrainsByDefault() = default;
+};
+
 // The layer a user holds. Copies share the layer and its weights.
 template <class L>
 class Shared {

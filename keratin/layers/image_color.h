@@ -26,7 +26,7 @@ struct KERATIN_API ColorChange {
 
 // A call takes images, [height, width, channels] or a batch of them, or a dict with the keys
 // "images", "labels", "bounding_boxes" and "segmentation_masks", of which it returns another.
-class KERATIN_API ColorLayer : public Layer {
+class KERATIN_API ColorLayer : public Layer, public TrainsByDefault {
  public:
   Results call(const Call& c) const override;
   // What a call does to this batch; its random numbers are drawn from a seed.

@@ -37,7 +37,7 @@ struct KERATIN_API ImageChange {
 };
 
 // A layer of images or of a dict of images and what belongs to them.
-class KERATIN_API ImageLayer : public Layer {
+class KERATIN_API ImageLayer : public Layer, public TrainsByDefault {
  public:
   Results call(const Call& c) const override;
 

@@ -7,6 +7,7 @@
 #include "keratin/layers/layers.h"
 #include "keratin/model/clone.h"
 #include "keratin/model/program.h"
+#include "keratin/model/saving.h"
 #include "keratin/optimizers/optimizers.h"
 #include "keratin/testing/waves.h"
 #include "keratin/train/fit.h"
@@ -54,6 +55,29 @@ Model fixed() {
   y = RandomZoom({.height_factor = {0.2, 0.2}, .fill_mode = "constant"})(y);
   y = CenterCrop({.height = 6, .width = 6})(y);
   return compiled(x, Resizing({.height = 9, .width = 8, .interpolation = "bicubic"})(y));
+}
+
+// The model as Keras 3 writes it: its call has `training=True` by default, and the file has that.
+Model as_in_keras(const Model& model) {
+  std::string json = model.to_json();
+  const std::string_view none = R"("kwargs": {})";
+  const size_t at = json.find(none);
+  EXPECT_NE(at, std::string::npos) << json;
+  return model_from_json(json.replace(at, none.size(), R"("kwargs": {"training": true})"));
+}
+
+TEST(ImageFiles, AugmentInTrainingOnly) {
+  const RandomBrightness brighter({.factor = {0.5, 0.5}, .value_range = {0, 1}});
+  const RandomTranslation moved({.height_factor = {0.5, 0.5}, .width_factor = {0.5, 0.5}});
+  for (const LayerPtr& layer :
+       {LayerPtr(brighter), LayerPtr(moved), LayerPtr(Pipeline({.layers = {brighter, moved}}))}) {
+    const auto x = Input({4, 4, 1});
+    const Tensor image = waves({2, 4, 4, 1});
+    const Model model =
+        as_in_keras(Model({.inputs = x, .outputs = layer->call_symbolic({{x}, {}})}));
+    EXPECT_EQ(model.predict(image).leaf(), image) << layer->class_name();
+    EXPECT_NE(model.predict(image, {.training = true}).leaf(), image) << layer->class_name();
+  }
 }
 
 double last_loss(Model& model, int64_t epochs) {

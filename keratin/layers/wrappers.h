@@ -155,7 +155,8 @@ struct KERATIN_API PipelineConfig {
 
 // Layers that run one after the other, as one layer. They may take and return dicts.
 class KERATIN_API PipelineLayer final : public LayerOf<PipelineLayer, PipelineConfig>,
-                                        public CallsLayers {
+                                        public CallsLayers,
+                                        public TrainsByDefault {
  public:
   PipelineLayer(PipelineConfig config, LayerOptions options);
   static LayerPtr from_config(const Json& json, const ConfigContext& context);

@@ -1,6 +1,7 @@
 """Models that Keras makes and saves, for Keratin to load. Each is a `Made`."""
 
 import dataclasses
+import inspect
 import json
 import pathlib
 import sys
@@ -145,6 +146,14 @@ def group_of(cls, case):
             case.kwargs.get("training"))
 
 
+def trains(cls, flag):
+    """True if a call with this flag runs in training; some classes do so by default."""
+    if flag is None:
+        given = inspect.signature(class_of(cls).call).parameters.get("training")
+        flag = given is not None and given.default
+    return flag is True
+
+
 def layer_model(cls, cases, number, group):
     keras.utils.clear_session()
     batch, stateful, compiled, *_ = group
@@ -173,6 +182,8 @@ def layer_model(cls, cases, number, group):
         if layer not in adapted:
             add_noise(layer, rng)
     record = ({"lambdas": lambdas} if lambdas else {}) | ({"compiled": True} if compiled else {})
+    if trains(cls, group[-1]):
+        record["training"] = True
     # Keras cannot load a Lambda whose function has default arguments, not even its own.
     if cls == "Lambda" and group[-1] is not None:
         record["one_way"] = True

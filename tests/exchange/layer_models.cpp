@@ -139,6 +139,19 @@ Symbols called(const Json& test, const std::string& name, Inputs& inputs, bool t
   return out;
 }
 
+// What the cases of one model have in common. Keras would pass the flag `training` of one layer on
+// to those after it.
+std::string group_of(const Json& test) {
+  const bool half = has_word(test, "mixed_float16") || has_word(test, "mixed_bfloat16") ||
+                    has_word(test, "float16") || has_word(test, "bfloat16");
+  const Json* named = found(test, "kwargs");
+  const Json* training = named == nullptr ? nullptr : found(*named, "training");
+  return text(*rows_of(test), half ? "_half" : "", needs_compiling(test) ? "_compiled" : "",
+              training == nullptr       ? ""
+              : *training == Json(true) ? "_training"
+                                        : "_inference");
+}
+
 ExchangeModel all_cases(const std::string& name, const std::vector<Json>& tests) {
   Inputs inputs;
   Symbols::Dict outputs;
@@ -150,6 +163,7 @@ ExchangeModel all_cases(const std::string& name, const std::vector<Json>& tests)
   return {.name = name,
           .make = [model] { return model; },
           .inputs = inputs.data,
+          .training = group_of(tests.front()).ends_with("_training"),
           .compiled = needs_compiling(tests.front()),
           .legacy = std::none_of(tests.begin(), tests.end(), has_learned)};
 }
@@ -192,19 +206,6 @@ std::optional<ExchangeModel> trained_case(const std::string& name, const Json& t
                        .trained = true,
                        .inputs = inputs.data,
                        .legacy = !has_learned(test)};
-}
-
-// What the cases of one model have in common. Keras would pass the flag `training` of one layer on
-// to those after it.
-std::string group_of(const Json& test) {
-  const bool half = has_word(test, "mixed_float16") || has_word(test, "mixed_bfloat16") ||
-                    has_word(test, "float16") || has_word(test, "bfloat16");
-  const Json* named = found(test, "kwargs");
-  const Json* training = named == nullptr ? nullptr : found(*named, "training");
-  return text(*rows_of(test), half ? "_half" : "", needs_compiling(test) ? "_compiled" : "",
-              training == nullptr       ? ""
-              : *training == Json(true) ? "_training"
-                                        : "_inference");
 }
 
 void add_class(const std::string& class_name, std::vector<ExchangeModel>& models) {

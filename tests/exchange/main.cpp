@@ -63,6 +63,7 @@ class Writer {
     // Some layers change their weights when they are called, so these are saved before.
     Json file = described(model, inputs, model.predict(inputs));
     if (exchange.compiled) file["compiled"] = true;
+    if (exchange.training) file["training"] = true;
     if (exchange.trained) {
       file["targets"] = kept("target", targets);
       file["batch_size"] = 2;
@@ -217,7 +218,8 @@ class Reader {
     if (answers_) model.save(stem + ".back" + suffix);
     const auto inputs = record.tree("inputs");
     const double tolerance = record.at("tolerance").as_double();
-    compare(model.predict(inputs), record, tolerance);
+    const bool training = record.find("training") != nullptr;
+    compare(model.predict(inputs, {.training = training}), record, tolerance);
     if (const Json* losses = record.find("losses")) {
       const auto ours = model.fit(inputs, record.tree("targets"),
                                   in_order(record.at("batch_size").as_int()))["loss"];

@@ -14,8 +14,9 @@ struct ExchangeModel {
   std::function<Model()> make;
   bool trained = false;      // compiled and partly trained; training continues after loading
   Tree<Tensor> inputs = {};  // random numbers and words if there are none
-  bool compiled = false;     // on a CPU, TensorFlow runs it only if XLA compiles it
-  bool legacy = true;        // saved as .h5 too, which has no vocabularies that were learned
+  bool training = false;  // runs in training: files of augmentations do not say which flag is set
+  bool compiled = false;  // on a CPU, TensorFlow runs it only if XLA compiles it
+  bool legacy = true;     // saved as .h5 too, which has no vocabularies that were learned
 };
 
 std::vector<ExchangeModel> exchange_models();
