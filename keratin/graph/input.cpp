@@ -3,17 +3,19 @@
 
 namespace keratin {
 
-InputLayer::InputLayer(const Shape& batch_shape, DType dtype, std::string name, bool optional)
+InputLayer::InputLayer(const Shape& batch_shape, DType dtype, std::string name, bool optional,
+                       bool sparse)
     : Layer("InputLayer", LayerOptions{std::move(name)}),
       shape_(batch_shape),
       dtype_(dtype),
-      optional_(optional) {
+      optional_(optional),
+      sparse_(sparse) {
   set_built();
 }
 
 std::shared_ptr<InputLayer> InputLayer::make(const Shape& batch_shape, DType dtype,
-                                             std::string name, bool optional) {
-  return std::make_shared<InputLayer>(batch_shape, dtype, std::move(name), optional);
+                                             std::string name, bool optional, bool sparse) {
+  return std::make_shared<InputLayer>(batch_shape, dtype, std::move(name), optional, sparse);
 }
 
 SymbolicTensor InputLayer::output() {
@@ -28,7 +30,7 @@ SymbolicTensor InputLayer::output() {
 Json InputLayer::get_config() const {
   return Json::Object{{"batch_shape", detail::shape_json(shape_)},
                       {"dtype", keras_name(dtype_)},
-                      {"sparse", false},
+                      {"sparse", sparse_},
                       {"ragged", false},
                       {"name", name()},
                       {"optional", optional_}};
@@ -46,15 +48,16 @@ LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& contex
         context.unknown_key)
       context.unknown_key("InputLayer", member.first);
   const Json* dtype = config.find("dtype");
-  const Json* optional = config.find("optional");
-  for (const char* flag : {"sparse", "ragged"})
-    if (const Json* set = config.find(flag); set != nullptr && set->is_bool())
-      require(!set->as_bool(), "InputLayer: ", flag, " tensors are not supported");
+  const auto is_set = [&](const char* flag) {
+    const Json* value = config.find(flag);
+    return value != nullptr && value->is_bool() && value->as_bool();
+  };
+  require(!is_set("ragged"), "InputLayer: ragged tensors are not supported");
   const LayerOptions options = detail::read_options(Json::Object{{"name", config.at("name")}});
   return make(
       detail::shape_from_json(*shape),
       dtype == nullptr || dtype->is_null() ? DType::f32 : DTypePolicy::from_json(*dtype).compute(),
-      options.name, optional != nullptr && optional->is_bool() && optional->as_bool());
+      options.name, is_set("optional"), is_set("sparse"));
 }
 
 SymbolicTensor Input(InputOptions options) {
@@ -64,7 +67,9 @@ SymbolicTensor Input(InputOptions options) {
   require(dims.size() < max_rank, "Input: expected at most ", max_rank - 1,
           " dimensions and the batch, got shape ", options.shape);
   dims.insert(dims.begin(), options.batch_size.value_or(unknown));
-  return InputLayer::make(dims, options.dtype, std::move(options.name), options.optional)->output();
+  return InputLayer::make(dims, options.dtype, std::move(options.name), options.optional,
+                          options.sparse)
+      ->output();
 }
 
 SymbolicTensor Input(const Shape& shape) { return Input(InputOptions{.shape = shape}); }

@@ -11,18 +11,19 @@ struct InputOptions {
   DType dtype = DType::f32;
   std::string name = {};
   bool optional = false;  // None may be passed for it
+  bool sparse = false;    // sparse tensors in Keras; here they are dense, with the same values
 };
 
 // An input of a model: one tensor, made with the layer.
 class KERATIN_API InputLayer final : public Layer {
  public:
   static std::shared_ptr<InputLayer> make(const Shape& batch_shape, DType dtype, std::string name,
-                                          bool optional = false);
+                                          bool optional = false, bool sparse = false);
   static LayerPtr from_config(const Json& config, const ConfigContext& context);
 
   std::string_view class_name() const override { return "InputLayer"; }
   Json get_config() const override;
-  LayerPtr fresh_copy() const override { return make(shape_, dtype_, name(), optional_); }
+  LayerPtr fresh_copy() const override { return make(shape_, dtype_, name(), optional_, sparse_); }
   Results call(const Call& c) const override { return c.input(); }
   bool supports_masking() const override { return true; }
   bool autocasts() const override { return false; }
@@ -32,13 +33,15 @@ class KERATIN_API InputLayer final : public Layer {
   const Shape& batch_shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   bool optional() const { return optional_; }
+  bool sparse() const { return sparse_; }
 
-  InputLayer(const Shape& batch_shape, DType dtype, std::string name, bool optional);
+  InputLayer(const Shape& batch_shape, DType dtype, std::string name, bool optional,
+             bool sparse = false);
 
  private:
   Shape shape_;
   DType dtype_;
-  bool optional_;
+  bool optional_, sparse_;
   std::weak_ptr<const CallNode> node_;
 };
 

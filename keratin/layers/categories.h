@@ -12,8 +12,6 @@ namespace keratin {
 // Refuses a mode that is not among these, in Keras's words.
 void check_choice(std::string_view who, std::string_view argument, const std::string& value,
                   std::initializer_list<std::string_view> allowed);
-// Refuses sparse and ragged tensors.
-void check_dense(std::string_view who, bool sparse, bool ragged = false);
 
 // Indices as a mode says: "int" as they are; "one_hot" 1 at each, in a new axis or in place of a
 // last axis of size 1; "multi_hot" 1 at each that is in a sample; "count" how often it is there,

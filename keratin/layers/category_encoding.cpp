@@ -27,11 +27,6 @@ void check_choice(std::string_view who, std::string_view argument, const std::st
        "). Received: ", argument, "=", value);
 }
 
-void check_dense(std::string_view who, bool sparse, bool ragged) {
-  require(!sparse && !ragged, who, ": ", sparse ? "sparse" : "ragged",
-          " tensors are not supported; use ", sparse ? "sparse" : "ragged", "=false");
-}
-
 Value encoded_categories(Value indices, const std::string& mode, int64_t depth, DType dtype,
                          Value count_weights) {
   if (mode == "int") return ops::cast(indices, dtype);
@@ -68,7 +63,6 @@ CategoryEncodingLayer::CategoryEncodingLayer(CategoryEncodingConfig config, Laye
           "beforehand, use the IntegerLookup layer instead.");
   require(*cfg.num_tokens >= 1, "`num_tokens` must be >= 1. Received: num_tokens=", *cfg.num_tokens,
           ".");
-  check_dense("CategoryEncoding", cfg.sparse);
 }
 
 Results CategoryEncodingLayer::call(const Call& c) const {

@@ -86,7 +86,6 @@ DiscretizationLayer::DiscretizationLayer(DiscretizationConfig config, LayerOptio
           "`'count'`. Received: sparse=True and output_mode=int");
   check_choice("Discretization", "output_mode", cfg.output_mode,
                {"int", "one_hot", "multi_hot", "count"});
-  check_dense("Discretization", cfg.sparse);
   require(cfg.num_bins.value_or(0) >= 0,
           "`num_bins` must be greater than or equal to 0. Received: `num_bins=",
           cfg.num_bins.value_or(0), "`");

@@ -39,8 +39,8 @@ TEST(Discretization, RefusesWhatKerasRefuses) {
   expect_user_error(with({.bin_boundaries = {{1.0}}, .num_bins = 3}), "should not be set");
   expect_user_error(with({.bin_boundaries = {{1.0}}, .output_mode = "tf_idf"}),
                     "Unknown value for `output_mode` argument");
-  expect_user_error(with({.bin_boundaries = {{1.0}}, .output_mode = "count", .sparse = true}),
-                    "sparse tensors are not supported");
+  expect_user_error(with({.bin_boundaries = {{1.0}}, .sparse = true}),
+                    "`sparse=True` may only be used if `output_mode` is");
   expect_user_error([] { Discretization({.bin_boundaries = {{1.0}}})->adapt(Tensor({1.f})); },
                     "use `num_bins` instead");
 }

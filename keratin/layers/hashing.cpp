@@ -61,7 +61,6 @@ HashingLayer::HashingLayer(HashingConfig config, LayerOptions options)
   require(!cfg.sparse || mode != "int",
           "`sparse` may only be true if `output_mode` is `\"one_hot\"`, `\"multi_hot\"`, or "
           "`\"count\"`. Received: sparse=True and output_mode=int");
-  check_dense("Hashing", cfg.sparse);
   salted(cfg.num_bins, cfg.salt, "Hashing");
   if (cfg.salt.is_int()) cfg.salt = Json::Array{cfg.salt, cfg.salt};
 }
@@ -89,7 +88,6 @@ Results HashingLayer::call(const Call& c) const {
 HashedCrossingLayer::HashedCrossingLayer(HashedCrossingConfig config, LayerOptions options)
     : LayerOf(config, with_integers(std::move(options), config.output_mode)) {
   check_choice("HashedCrossing", "output_mode", cfg.output_mode, {"int", "one_hot"});
-  check_dense("HashedCrossing", cfg.sparse);
   require(cfg.num_bins > 0, "HashedCrossing: `num_bins` must be positive, got ", cfg.num_bins);
 }
 

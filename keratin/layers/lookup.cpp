@@ -45,7 +45,6 @@ void check_rules(std::string_view who, const LookupRules& rules) {
   require(!rules.sparse || mode != "int",
           "`sparse` may only be true if `output_mode` is `'one_hot'`, `'multi_hot'`, `'count'` or "
           "`'tf_idf'`. Received: sparse=True and output_mode=int");
-  check_dense(who, rules.sparse);
   require(rules.idf_weights.is_null() || mode == "tf_idf",
           "`idf_weights` should only be set if `output_mode` is `'tf_idf'`. Received: idf_weights=",
           rules.idf_weights, " and output_mode=", mode);

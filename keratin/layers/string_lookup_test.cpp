@@ -52,7 +52,7 @@ TEST(StringLookup, RefusesWhatKerasRefuses) {
   expect_user_error(with({.invert = true, .output_mode = "count"}),
                     "must be `'int'` when `invert`");
   expect_user_error(with({.pad_to_max_tokens = true}), "must set `max_tokens`");
-  expect_user_error(with({.output_mode = "count", .sparse = true}), "sparse tensors");
+  expect_user_error(with({.sparse = true}), "`sparse` may only be true if `output_mode` is");
   expect_user_error(with({.vocabulary = Json::Array{"a"}, .output_mode = "tf_idf"}),
                     "the `idf_weights` argument must also be provided");
   expect_user_error(with({.max_tokens = 2, .vocabulary = Json::Array{"a", "b"}}),

@@ -6,6 +6,7 @@
 #include "keratin/layers/preprocessing.h"
 #include "keratin/layers/vocabulary.h"
 #include "keratin/ops/constant.h"
+#include "keratin/ops/indexing.h"
 #include "keratin/ops/lookup.h"
 #include "keratin/ops/pointwise.h"
 
@@ -77,7 +78,6 @@ int64_t longest_row(const Tensor& texts, const ops::TextRules& rules) {
 
 TextVectorizationLayer::TextVectorizationLayer(TextVectorizationConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
-  check_dense("TextVectorization", cfg.sparse, cfg.ragged);
   attrs_of(cfg);
   if (cfg.output_mode == "binary") cfg.output_mode = "multi_hot";
   if (cfg.output_mode == "tf-idf") cfg.output_mode = "tf_idf";
@@ -88,6 +88,13 @@ TextVectorizationLayer::TextVectorizationLayer(TextVectorizationConfig config, L
   require(cfg.output_sequence_length.value_or(0) >= 0,
           "TextVectorization: `output_sequence_length` must not be negative, got ",
           cfg.output_sequence_length.value_or(0));
+  require(!cfg.ragged || cfg.output_mode == "int",
+          "`ragged` must not be true if `output_mode` is not `'int'`. Received: ragged=True and "
+          "output_mode=",
+          cfg.output_mode);
+  if (cfg.ragged || (cfg.output_mode == "one_hot" && splits()))
+    detail::warn_about(text("TextVectorization '", name(), "'"),
+                       ": its output is ragged in Keras; here rows are padded with 0");
   lookup_ = std::make_shared<StringLookupLayer>(
       StringLookupConfig{.max_tokens = cfg.max_tokens,
                          .mask_token = "",
@@ -95,6 +102,7 @@ TextVectorizationLayer::TextVectorizationLayer(TextVectorizationConfig config, L
                          .idf_weights = cfg.idf_weights,
                          .output_mode = cfg.output_mode,
                          .pad_to_max_tokens = cfg.pad_to_max_tokens,
+                         .sparse = cfg.sparse,
                          .encoding = cfg.encoding,
                          .vocabulary_size = cfg.vocabulary_size},
       LayerOptions{});
@@ -176,8 +184,6 @@ Results TextVectorizationLayer::call(const Call& c) const {
   require(x.dtype() == DType::string, "TextVectorization '", name(), "': expected strings, got ",
           x.type());
   const bool one_hot = cfg.output_mode == "one_hot", counts = cfg.output_mode != "int" && !one_hot;
-  require(!one_hot || !splits(),
-          "TextVectorization: the output of `one_hot` is ragged, which is not supported");
   ops::TextAttrs attrs = attrs_of(cfg);
   attrs.other = lookup_->oov_start();
   if (one_hot) attrs.empty = -1;
@@ -188,6 +194,7 @@ Results TextVectorizationLayer::call(const Call& c) const {
   const auto [table, ids] = lookup_->sorted_table();
   const auto constant = [&](const Tensor& t) { return ops::constant(c.block(), t); };
   const Value out = back_to(ops::text_ids(on_host(x), constant(table), constant(ids), attrs), x);
+  if (one_hot && splits()) return ops::one_hot(out, lookup_->depth(), DType::i64);
   if (one_hot) return encoded_categories(out, "one_hot", lookup_->depth(), DType::i64);
   if (!counts || cfg.output_mode == "count") return out;
   if (cfg.output_mode == "multi_hot") return ops::cast(out > 0.0, DType::i64);

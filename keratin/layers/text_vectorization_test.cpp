@@ -39,12 +39,34 @@ TEST(TextVectorization, LearnsFromBatches) {
   EXPECT_EQ(layer->vocabulary_size(), 5);
 }
 
+TEST(TextVectorization, PadsRowsThatAreRaggedInKeras) {
+  std::vector<std::string> warnings;
+  const auto before = set_warning_handler([&](const std::string& w) { warnings.push_back(w); });
+  const TextVectorization layer({.vocabulary = Json::Array{"a", "b"}, .ragged = true}, "texts");
+  set_warning_handler(before);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(
+      warnings[0],
+      "TextVectorization 'texts': its output is ragged in Keras; here rows are padded with 0");
+  EXPECT_EQ(vectorized(*layer, Tensor({"a b", "b"})), whole({2, 2}, {2, 3, 3, 0}));
+  EXPECT_TRUE(layer->get_config().at("ragged").as_bool());
+}
+
+TEST(TextVectorization, OneHotOfWordsHasNothingInPadding) {
+  const auto before = set_warning_handler({});
+  const TextVectorization layer({.output_mode = "one_hot", .vocabulary = Json::Array{"a"}});
+  set_warning_handler(before);
+  EXPECT_EQ(vectorized(*layer, Tensor({"a b", "b"})), whole({2, 2, 2}, {0, 1, 1, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(vectorized(*layer, Tensor({{"a"}, {"b"}})), whole({2, 1, 2}, {0, 1, 1, 0}));
+}
+
 TEST(TextVectorization, RefusesWhatItCannotDo) {
   const auto with = [](TextVectorizationConfig config) {
     return [config] { TextVectorization(config, LayerOptions{}); };
   };
-  expect_user_error(with({.sparse = true}), "sparse tensors are not supported");
-  expect_user_error(with({.ragged = true}), "ragged tensors are not supported");
+  expect_user_error(with({.sparse = true}), "`sparse` may only be true if `output_mode` is");
+  expect_user_error(with({.output_mode = "count", .ragged = true}),
+                    "`ragged` must not be true if `output_mode` is not `'int'`");
   expect_user_error(with({.standardize = Json::Object{{"class_name", "function"}}}),
                     "`standardize` is a Python function");
   expect_user_error(with({.split = "words"}), "Unknown value for `split` argument");

@@ -37,10 +37,10 @@ struct TextAttrs {
   bool lower = false, strip_punctuation = false;
   std::string split = "none";
   Dims ngrams;
-  int64_t length = 0;  // ids: of each row, cut or filled up with 0; may be unknown
+  int64_t length = 0;  // ids: of each row, cut or filled up with `empty`; may be unknown
   int64_t depth = 0;   // counts: how many different ids; 0 gives ids
   int64_t other = 0;   // the id of tokens that are not in the table
-  int64_t empty = 0;   // the id of empty tokens
+  int64_t empty = 0;   // the id of empty tokens, and of none
   static constexpr auto fields = field_list(
       field("lower", &TextAttrs::lower), field("strip_punctuation", &TextAttrs::strip_punctuation),
       field("split", &TextAttrs::split), field("ngrams", &TextAttrs::ngrams),

@@ -104,7 +104,7 @@ void text_ids(const Node& node, const ops::TextOperands<View>& v) {
   const auto width = static_cast<size_t>(v.y.shape().back());
   const auto rows = static_cast<size_t>(v.y.shape().count(0, v.y.shape().rank() - 1));
   const size_t row = rows == 0 ? 0 : texts.size() / rows;
-  std::fill_n(v.y.as<int64_t>(), rows * width, 0);
+  std::fill_n(v.y.as<int64_t>(), rows * width, attrs.depth == 0 ? attrs.empty : 0);
   ops::Tokenizer tokenizer(attrs.rules());
   for (size_t i = 0; i < rows; ++i) {
     const std::span<int64_t> out(v.y.as<int64_t>() + i * width, width);

@@ -33,6 +33,7 @@ def lookups(base, inputs):
            Case("three unknown, count", dict(num_oov_indices=3, output_mode="count", **base),
                 inputs),
            Case("tf_idf", base | WEIGHTS, inputs),
+           Case("sparse", dict(output_mode="count", sparse=True, **base), inputs),
            Case("tf_idf, padded", base | WEIGHTS | dict(max_tokens=9, pad_to_max_tokens=True),
                 inputs),
            Case("padded", dict(output_mode="multi_hot", max_tokens=8, pad_to_max_tokens=True,
@@ -61,6 +62,7 @@ CASES = {
         Case("adapted", dict(num_bins=4), F(2, 3), adapt=F(50, 2)),
         Case("adapted, coarse", dict(num_bins=3, epsilon=0.2), F(2, 3), adapt=F(40)),
         Case("adapted to few", dict(num_bins=5), F(2, 3), adapt=F(3)),
+        Case("sparse", dict(bin_boundaries=[0.0, 1.0], output_mode="count", sparse=True), F(3, 4)),
     ] + [Case(f"{mode}, {name}", dict(bin_boundaries=[1.0, 2.0, 3.5], output_mode=mode), x)
          for mode in MODES for name, x in SHAPES.items()],
     "Hashing": [
@@ -74,6 +76,8 @@ CASES = {
         Case("strings, salt", dict(num_bins=1000, salt=[1, 2]),
              S([["a", "B", ""], ["é漢", "a" * 20, "b" * 100]])),
         Case("strings, mask", dict(num_bins=5, mask_value=""), S([["a", "", "c"], ["", "d", "e"]])),
+        Case("sparse", dict(num_bins=4, output_mode="multi_hot", sparse=True),
+             Long([[1, 2, 3], [4, 5, 6]])),
     ] + [Case(f"{mode}, {name}", dict(num_bins=4, output_mode=mode), x)
          for mode in MODES for name, x in SHAPES.items()],
     "HashedCrossing": [
@@ -83,6 +87,8 @@ CASES = {
         Case("int32", dict(num_bins=10), [I(4, below=9), I(4, below=9)]),
         Case("strings", dict(num_bins=1000), [S(["a", "b", "a"]), Long([101, 101, 102])]),
         Case("one_hot", dict(num_bins=6, output_mode="one_hot"), [Long([1, 2]), Long([3, 4])]),
+        Case("sparse", dict(num_bins=6, output_mode="one_hot", sparse=True),
+             [Long([1, 2]), Long([3, 4])]),
         Case("one_hot of columns", dict(num_bins=6, output_mode="one_hot"),
              [S([["a"], ["b"]]), S([["c"], ["d"]])]),
     ],
@@ -143,6 +149,7 @@ CASES = {
                                  vocabulary=["earth wind fire", "wind"]), TEXTS),
         Case("multi_hot", dict(output_mode="multi_hot", **STRINGS), TEXTS),
         Case("count", dict(output_mode="count", **STRINGS), TEXTS),
+        Case("sparse", dict(output_mode="count", sparse=True, **STRINGS), TEXTS),
         Case("count of ngrams", dict(output_mode="count", ngrams=2, **STRINGS), TEXTS),
         Case("padded", dict(output_mode="count", max_tokens=9, pad_to_max_tokens=True, **STRINGS),
              TEXTS),
