@@ -64,6 +64,7 @@ class Writer {
     Json file = described(model, inputs, model.predict(inputs));
     if (exchange.compiled) file["compiled"] = true;
     if (exchange.training) file["training"] = true;
+    if (!exchange.lambdas.is_null()) file["lambdas"] = exchange.lambdas;
     if (exchange.trained) {
       file["targets"] = kept("target", targets);
       file["batch_size"] = 2;

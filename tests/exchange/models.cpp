@@ -441,7 +441,9 @@ std::vector<ExchangeModel> exchange_models() {
         {"optimizer_" + name, [optimizer = optimizer] { return optimized(optimizer); }, true});
   for (const std::string& name : testing::zoo_names())
     if (const testing::ZooModel zoo = testing::load_zoo_model(name); only_of_keras(zoo))
-      models.push_back({"zoo_" + name, [zoo] { return zoo.model; }});
+      models.push_back({.name = "zoo_" + name,
+                        .make = [zoo] { return zoo.model; },
+                        .lambdas = zoo.record.at("lambdas")});
   return models;
 }
 

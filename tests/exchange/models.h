@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "keratin/base/json.h"
 #include "keratin/model/model.h"
 
 namespace keratin {
@@ -17,6 +18,7 @@ struct ExchangeModel {
   bool training = false;  // runs in training: files of augmentations do not say which flag is set
   bool compiled = false;  // on a CPU, TensorFlow runs it only if XLA compiles it
   bool legacy = true;     // saved as .h5 too, which has no vocabularies that were learned
+  Json lambdas = {};      // of the zoo: what its classes need to open again
 };
 
 std::vector<ExchangeModel> exchange_models();
