@@ -1,5 +1,5 @@
 // How it ended: the model that Keras could not clone is cloned, relocated, replicated, trained, and
-// proven equal to one device. Writes model.keras, loss.svg and plan.svg.
+// proven equal to one device. Writes model.keras, loss.svg and placed.svg.
 #include <keratin/keratin.h>
 
 #include <algorithm>
@@ -149,8 +149,8 @@ void tell() {
             << ".\n";
   require(read < 1e-6, "a file should give the same numbers");
   std::ofstream("loss.svg") << curves_svg(losses[0], losses[1]);
-  std::ofstream("plan.svg") << plan_to_svg(parallel.program(x)->executable());
-  std::cout << "Drawn: loss.svg, plan.svg.\n";
+  std::ofstream("placed.svg") << plan_to_svg(parallel.program(x)->executable());
+  std::cout << "Drawn: loss.svg, placed.svg.\n";
 }
 
 }  // namespace
