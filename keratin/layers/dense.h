@@ -2,7 +2,6 @@
 
 #include "keratin/base/export.h"
 #include "keratin/graph/saved_form.h"
-#include "keratin/layers/open_dims.h"
 #include "keratin/layers/shared_fields.h"
 
 namespace keratin {

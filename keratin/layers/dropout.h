@@ -2,7 +2,7 @@
 
 #include "keratin/base/export.h"
 #include "keratin/graph/config.h"
-#include "keratin/layers/open_dims.h"
+#include "keratin/layers/shared_fields.h"
 
 // Layers that add noise to their input in training, and return it unchanged in inference. Each has
 // a stream of random numbers of its own, which starts at its seed and advances with every call.

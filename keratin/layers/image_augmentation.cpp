@@ -3,7 +3,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/named.h"
-#include "keratin/layers/image_color.h"
+#include "keratin/layers/image_augmentation.h"
 #include "keratin/layers/image_geometry.h"
 #include "keratin/layers/image_values.h"
 #include "keratin/ops/cond.h"
@@ -23,7 +23,7 @@ namespace {
 constexpr int64_t max_changes = 64;  // each is a piece of the program
 
 template <class L, class C>
-LayerPtr part_of(const C& whole, const LayerOptions& options) {
+LayerPtr layer_of(const C& whole, const LayerOptions& options) {
   typename L::ConfigType config;
   config.data_format = whole.data_format;
   config.bounding_box_format = whole.bounding_box_format;
@@ -43,39 +43,39 @@ LayerPtr part_of(const C& whole, const LayerOptions& options) {
   return std::make_shared<L>(std::move(config), LayerOptions{.dtype = options.dtype});
 }
 
-// The parts in the order of AugMix.
+// The layers in the order of AugMix.
 template <class C>
-std::vector<LayerPtr> make_parts(const C& whole, const LayerOptions& options, bool all) {
-  std::vector<LayerPtr> parts = {
-      part_of<RandomShearLayer>(whole, options),
-      part_of<RandomTranslationLayer>(whole, options),
-      part_of<RandomRotationLayer>(whole, options),
-      part_of<RandomColorLayer<PosterizationRule>>(whole, options),
-      part_of<SolarizationLayer>(whole, options),
-      part_of<AutoContrastLayer>(whole, options),
-      part_of<EqualizationLayer>(whole, options),
+std::vector<LayerPtr> make_layers(const C& whole, const LayerOptions& options, bool all) {
+  std::vector<LayerPtr> layers = {
+      layer_of<RandomShearLayer>(whole, options),
+      layer_of<RandomTranslationLayer>(whole, options),
+      layer_of<RandomRotationLayer>(whole, options),
+      layer_of<RandomColorLayer<PosterizationRule>>(whole, options),
+      layer_of<SolarizationLayer>(whole, options),
+      layer_of<AutoContrastLayer>(whole, options),
+      layer_of<EqualizationLayer>(whole, options),
   };
-  if (!all) return parts;
-  parts.push_back(part_of<RandomColorLayer<BrightnessRule>>(whole, options));
-  parts.push_back(part_of<RandomColorLayer<ColorDegenerationRule>>(whole, options));
-  parts.push_back(part_of<RandomColorLayer<ContrastRule>>(whole, options));
-  parts.push_back(part_of<RandomColorLayer<SharpnessRule>>(whole, options));
-  return parts;
+  if (!all) return layers;
+  layers.push_back(layer_of<RandomColorLayer<BrightnessRule>>(whole, options));
+  layers.push_back(layer_of<RandomColorLayer<ColorDegenerationRule>>(whole, options));
+  layers.push_back(layer_of<RandomColorLayer<ContrastRule>>(whole, options));
+  layers.push_back(layer_of<RandomColorLayer<SharpnessRule>>(whole, options));
+  return layers;
 }
 
-void share_seed(const std::vector<LayerPtr>& parts, const Variable& seed) {
-  for (const LayerPtr& part : parts)
-    if (auto* geometry = dynamic_cast<ImageLayer*>(part.get())) geometry->draw_from(seed);
+void share_seed(const std::vector<LayerPtr>& layers, const Variable& seed) {
+  for (const LayerPtr& layer : layers)
+    if (auto* geometry = dynamic_cast<ImageLayer*>(layer.get())) geometry->draw_from(seed);
 }
 
-// One change with its own random numbers by a part that moves pixels.
-ColorChange change_by(const ImageLayer& part, const Call& c, Value images,
+// One change with its own random numbers by a layer that moves pixels.
+ColorChange change_by(const ImageLayer& layer, const Call& c, Value images,
                       const std::string& data_format) {
   const auto [height, width, channels] = image::axes_of(data_format);
   const Shape& s = images.shape();
-  const ImageChange by = part.change(c, {s[0], s[height], s[width], s[channels]});
+  const ImageChange by = layer.change(c, {s[0], s[height], s[width], s[channels]});
   const auto on_batch = [&](const std::function<Value(Value)>& change) {
-    return [change, data_format, who = part.class_name()](Value x) {
+    return [change, data_format, who = layer.class_name()](Value x) {
       return ops::on_batch(who, x, data_format, change);
     };
   };
@@ -87,16 +87,17 @@ ColorChange change_by(const ImageLayer& part, const Call& c, Value images,
           }};
 }
 
-// One change with its own random numbers by each part. Parts that change colours leave masks and
+// One change with its own random numbers by each layer. Layers that change colours leave masks and
 // boxes alone.
-std::vector<ColorChange> changes_by(const std::vector<LayerPtr>& parts, const Call& c, Value images,
-                                    const Variable& seed, const std::string& data_format) {
+std::vector<ColorChange> changes_by(const std::vector<LayerPtr>& layers, const Call& c,
+                                    Value images, const Variable& seed,
+                                    const std::string& data_format) {
   std::vector<ColorChange> changes;
-  for (const LayerPtr& part : parts) {
-    if (const auto* color = dynamic_cast<const ColorLayer*>(part.get()))
+  for (const LayerPtr& layer : layers) {
+    if (const auto* color = dynamic_cast<const ColorLayer*>(layer.get()))
       changes.push_back({.images = color->change(c, images, seed).images});
     else
-      changes.push_back(change_by(dynamic_cast<const ImageLayer&>(*part), c, images, data_format));
+      changes.push_back(change_by(dynamic_cast<const ImageLayer&>(*layer), c, images, data_format));
   }
   return changes;
 }
@@ -136,17 +137,17 @@ RandAugmentLayer::RandAugmentLayer(RandAugmentConfig config, LayerOptions option
     : ColorLayerOf(std::move(config), std::move(options)) {
   check_count("RandAugment", "num_ops", cfg.num_ops);
   cfg.factor = detail::image_factor(cfg.factor, 0, 1);
-  parts_ = make_parts(cfg, this->options(), true);
-  for (const LayerPtr& part : parts_) add_sublayer(snake_case(part->class_name()), part);
-  share_seed(parts_, seed_);
+  layers_ = make_layers(cfg, this->options(), true);
+  for (const LayerPtr& layer : layers_) add_sublayer(snake_case(layer->class_name()), layer);
+  share_seed(layers_, seed_);
 }
 
 ColorChange RandAugmentLayer::change(const Call& c, Value images, const Variable& seed) const {
   const auto in_dtype = [dtype = compute_dtype()](Value x) { return ops::cast(x, dtype); };
   if (!c.training() || cfg.num_ops == 0) return {.images = in_dtype};
-  const auto count = static_cast<int64_t>(parts_.size());
+  const auto count = static_cast<int64_t>(layers_.size());
   const Value chosen = image::Draws(c, seed).whole({cfg.num_ops}, 0, count);
-  const auto changes = changes_by(parts_, c, images, seed, cfg.data_format);
+  const auto changes = changes_by(layers_, c, images, seed, cfg.data_format);
   const auto each = [=, times = cfg.num_ops](std::function<Value(Value)> ColorChange::*what) {
     return [=](Value x) {
       for (int64_t i = 0; i < times; ++i) x = changed_by(element(chosen, i), changes, what, x);
@@ -177,9 +178,9 @@ AugMixLayer::AugMixLayer(AugMixConfig config, LayerOptions options)
   check_count("AugMix", "num_chains · chain_depth", cfg.num_chains * cfg.chain_depth);
   require(cfg.alpha > 0, "AugMix: alpha must be positive, got ", cfg.alpha);
   cfg.factor = detail::image_factor(cfg.factor, 0, 1);
-  parts_ = make_parts(cfg, this->options(), cfg.all_ops);
-  for (const LayerPtr& part : parts_) add_sublayer(snake_case(part->class_name()), part);
-  share_seed(parts_, seed_);
+  layers_ = make_layers(cfg, this->options(), cfg.all_ops);
+  for (const LayerPtr& layer : layers_) add_sublayer(snake_case(layer->class_name()), layer);
+  share_seed(layers_, seed_);
 }
 
 ColorChange AugMixLayer::change(const Call& c, Value images, const Variable& seed) const {
@@ -198,10 +199,10 @@ ColorChange AugMixLayer::change(const Call& c, Value images, const Variable& see
     std::vector<ColorChange> changes;
   };
   std::vector<Step> steps;
-  const auto choices = static_cast<int64_t>(parts_.size()) + 1;  // the last one is none
+  const auto choices = static_cast<int64_t>(layers_.size()) + 1;  // the last one is none
   for (int64_t i = 0; i < cfg.num_chains * cfg.chain_depth; ++i)
     steps.push_back({element(draws.whole({1}, 0, choices), 0),
-                     changes_by(parts_, c, images, seed, cfg.data_format)});
+                     changes_by(layers_, c, images, seed, cfg.data_format)});
   const auto mixed = [=, depth = static_cast<size_t>(cfg.chain_depth)](
                          std::function<Value(Value)> ColorChange::*what, Value x) {
     x = ops::promote({x, kept})[0];

@@ -65,8 +65,8 @@ std::vector<Outcome> outcomes_of(const std::vector<LayerPtr>& layers, const Tens
   return all;
 }
 
-// All parts but Solarization and RandomContrast, whose numbers are always random.
-std::vector<LayerPtr> fixed_parts() {
+// All layers but Solarization and RandomContrast, whose numbers are always random.
+std::vector<LayerPtr> fixed_layers() {
   const Numbers f = fixed_factor;
   return {RandomShear({.x_factor = f, .y_factor = f}),
           RandomTranslation({.height_factor = f, .width_factor = f}),
@@ -115,7 +115,7 @@ void expect_equally_often(const std::map<std::string, int>& counts, size_t kinds
 
 TEST(RandAugment, AppliesEachLayerEquallyOften) {
   const Tensor x = varied_image();
-  const auto known = outcomes_of(fixed_parts(), x, 20);
+  const auto known = outcomes_of(fixed_layers(), x, 20);
   EXPECT_EQ(known.size(), 10U) << "RandomShear has two directions";
   const auto contrast = contrast_of(x);
   const Model model = augmenting(RandAugment({.num_ops = 1, .factor = fixed_factor, .seed = 3}));
@@ -132,18 +132,18 @@ TEST(RandAugment, AppliesEachLayerEquallyOften) {
 }
 
 // Without strength, half of the layers change nothing, and the others do the same each time.
-std::vector<LayerPtr> parts_without_strength() {
+std::vector<LayerPtr> layers_without_strength() {
   return {RandomPosterization({.factor = 1}), Solarization(), AutoContrast(), Equalization(),
           RandomSharpness({.factor = 0})};
 }
 
 TEST(RandAugment, AppliesSeveralLayersInTurn) {
   const Tensor x = varied_image();
-  const std::vector<LayerPtr> parts = parts_without_strength();
-  std::vector<Outcome> known = outcomes_of(parts, x, 1);
+  const std::vector<LayerPtr> layers = layers_without_strength();
+  std::vector<Outcome> known = outcomes_of(layers, x, 1);
   known.insert(known.begin(), {"", x.to_vector()});
-  for (const Outcome& first : outcomes_of(parts, x, 1))
-    for (const Outcome& second : outcomes_of(parts, Tensor::of(f32, x.shape(), first.image), 1))
+  for (const Outcome& first : outcomes_of(layers, x, 1))
+    for (const Outcome& second : outcomes_of(layers, Tensor::of(f32, x.shape(), first.image), 1))
       known.push_back({first.by + " " + second.by, second.image});
   const Model model = augmenting(RandAugment({.factor = 0, .seed = 3}));
   std::map<std::string, int> counts;
@@ -244,7 +244,7 @@ MeanAndVariance spread_of(const Vector& values) {
 
 TEST(AugMix, MixesTheImageWithWhatOneLayerMakesOfIt) {
   const Tensor x = varied_image();
-  const auto known = outcomes_of(fixed_parts(), x, 20), contrast = contrast_of(x);
+  const auto known = outcomes_of(fixed_layers(), x, 20), contrast = contrast_of(x);
   const Model model =
       augmenting(AugMix({.num_chains = 1, .chain_depth = 1, .factor = fixed_factor, .seed = 3}));
   std::map<std::string, int> counts;
@@ -311,9 +311,9 @@ TEST(AugMix, WeighsChainsByADirichletDistribution) {
 TEST(AugMix, LeavesColoursAloneWithoutAllOps) {
   const Tensor x = varied_image();
   const Numbers f = fixed_factor;
-  std::vector<LayerPtr> parts = fixed_parts();
-  parts.resize(6);
-  const auto known = outcomes_of(parts, x, 20);
+  std::vector<LayerPtr> layers = fixed_layers();
+  layers.resize(6);
+  const auto known = outcomes_of(layers, x, 20);
   const Model model = augmenting(
       AugMix({.num_chains = 1, .chain_depth = 1, .factor = f, .all_ops = false, .seed = 3}));
   std::map<std::string, int> counts;

@@ -43,7 +43,7 @@ class KERATIN_API ImageLayer : public Layer, public TrainsByDefault {
 
   // What to do to a batch of images of this shape, some of whose sizes may be unknown.
   virtual ImageChange change(const Call& c, const Shape& batch) const = 0;
-  // For a layer that consists of others: its parts draw their numbers from its seed.
+  // For a layer that consists of others: its layers draw their numbers from its seed.
   void draw_from(const Variable& seed) { drawn_from_ = seed; }
 
  protected:

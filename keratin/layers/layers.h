@@ -11,6 +11,7 @@
 #include "keratin/layers/dropout.h"
 #include "keratin/layers/embedding.h"
 #include "keratin/layers/gru.h"
+#include "keratin/layers/image_augmentation.h"
 #include "keratin/layers/image_color.h"
 #include "keratin/layers/image_geometry.h"
 #include "keratin/layers/lambda.h"
