@@ -85,8 +85,8 @@ class IncludeRule(unittest.TestCase):
                      "cli may not include ops")
 
     def test_refuses_a_third_party_header_outside_its_folder(self):
-        self.refuses("keratin/engine/threads.cpp", "#include <omp.h>\n",
-                     "only backend/cpu may include <omp.h>")
+        self.refuses("keratin/engine/threads.cpp", "#include <zlib.h>\n",
+                     "only files may include <zlib.h>")
 
     def test_refuses_a_third_party_header_in_a_public_one(self):
         self.refuses("keratin/ir/node.h", "#include <fmt/core.h>\n",
