@@ -16,7 +16,7 @@ struct KERATIN_API EngineOptions {
   // 0: one per processor that the process may use, or as many as `pool` has; 1: the caller alone.
   int threads = 0;
   std::shared_ptr<ThreadPool> pool = nullptr;  // of its own; nullptr: ThreadPool::shared()
-  bool deterministic = false;   // results do not depend on the number of threads
+  bool deterministic = false;                  // results do not depend on the number of threads
   // GPUs compute matmuls of f32 from 11 significant bits; KERATIN_TF32=0 switches that off
   // everywhere.
   bool tf32 = true;
@@ -28,8 +28,8 @@ struct KERATIN_API EngineOptions {
 
   static constexpr auto fields = field_list(
       field("backend", &EngineOptions::backend), field("threads", &EngineOptions::threads),
-      field("pool", &EngineOptions::pool),      field("deterministic", &EngineOptions::deterministic), field("tf32", &EngineOptions::tf32),
-      field("state_stays", &EngineOptions::state_stays),
+      field("pool", &EngineOptions::pool), field("deterministic", &EngineOptions::deterministic),
+      field("tf32", &EngineOptions::tf32), field("state_stays", &EngineOptions::state_stays),
       field("decompose_all", &EngineOptions::decompose_all), field("dump", &EngineOptions::dump));
 };
 static_assert(detail::lists_every_member<EngineOptions>());

@@ -28,8 +28,8 @@ const std::vector<LeftOut>& left_out() {
     };
     add("BatchNormalization", "has the statistics of its slice",
         {"training", "momentum and epsilon", "no scale", "no center", "image", "image, axis 1",
-         "masked", "masked, axis 1", "a mask for rows", "one row", "two calls", "mixed_bfloat16", "renorm",
-         "renorm, clipped"});
+         "masked", "masked, axis 1", "a mask for rows", "one row", "two calls", "mixed_bfloat16",
+         "renorm", "renorm, clipped"});
     add("TimeDistributed", "has the statistics of its slice", {"batch normalization, training"});
     add("TimeDistributed", "works along the batch", {"along the batch"});
     add("Equalization", "has the histogram of its slice",

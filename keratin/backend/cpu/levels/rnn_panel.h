@@ -11,8 +11,8 @@ namespace keratin::cpu::KERATIN_LEVEL {
 // Rows of the batch worked on together: as many as the registers hold beside four columns.
 inline constexpr int64_t rnn_rows = vector_bytes == 64 ? 6 : 3;
 
-// Rows of the batch in a chunk, where a row takes `work` operations. Each chunk reads all weights in
-// each step of time, so there is one per thread.
+// Rows of the batch in a chunk, where a row takes `work` operations. Each chunk reads all weights
+// in each step of time, so there is one per thread.
 inline int64_t rows_per_chunk(int threads, int64_t batch, int64_t work) {
   return std::max(8192 / (work + 1) + 1, largest_grain(threads, batch));
 }
