@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -45,11 +46,21 @@ class SharedJob {
       std::construct_at(&range(i))->set(chunks * i / ranges_, chunks * (i + 1) / ranges_);
   }
 
-  // Runs chunks until none is left to claim; returns how many.
-  int64_t work(int slot) {
-    int64_t count = 0;
-    for (int64_t chunk; (chunk = take(slot)) >= 0; ++count) run_chunk(chunk, slot);
-    return count;
+  // A helper runs chunks until none is left to claim.
+  void help(int slot) {
+    for (int64_t chunk; (chunk = take(slot)) >= 0;) run_chunk(chunk, slot);
+  }
+  // The caller does the same in slot 0, and measures its fastest chunk; the maximum if it had none.
+  std::chrono::nanoseconds work() {
+    auto fastest = std::chrono::nanoseconds::max();
+    auto before = std::chrono::steady_clock::now();
+    for (int64_t chunk; (chunk = take(0)) >= 0;) {
+      run_chunk(chunk, 0);
+      const auto after = std::chrono::steady_clock::now();
+      fastest = std::min<std::chrono::nanoseconds>(fastest, after - before);
+      before = after;
+    }
+    return fastest;
   }
   int threads() const { return threads_; }
   void rethrow() const {
@@ -62,8 +73,7 @@ class SharedJob {
   bool caller_sleeps = false;
   int helpers = 0;  // that have joined so far
 
-  std::atomic<int> running = 0;     // helpers that have not left
-  std::atomic<int64_t> helped = 0;  // chunks that helpers have run
+  std::atomic<int> running = 0;  // helpers that have not left
 
  private:
   ChunkRange& range(int i) { return reinterpret_cast<ChunkRange*>(ranges_memory_)[i]; }

@@ -1,4 +1,4 @@
-#include "keratin/base/thread_pool.h"
+#include "keratin/base/thread_pool_scope.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "keratin/base/help_meter.h"
 #include "keratin/base/processors.h"
 #include "keratin/base/shared_job.h"
 
@@ -30,13 +31,6 @@ using std::chrono::nanoseconds;
 // takes the system 5 to 50 us, and steps of a program follow each other faster.
 constexpr nanoseconds spin_time = microseconds(50);
 constexpr int max_threads_of_a_pool = 1024;
-
-// The pool asks nobody for help for a while after helpers have cost more time than they saved, as
-// they do on a machine that others use too: the system takes the processor from a helper, and all
-// wait for its last chunk. The pause is so long that at most a twentieth of the time is lost.
-constexpr int pause_per_loss = 20;
-// What helpers have saved may be lost again before there is a pause, up to here.
-constexpr nanoseconds max_savings = microseconds(4000);
 
 void relax() {
 #if defined(__SSE__)
@@ -98,23 +92,22 @@ struct ThreadPool::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  // Whether helpers would cost more than they save.
-  bool is_alone(int others);
-  void run_shared(SharedJob& job);
+  void run_shared(SharedJob& job, int64_t chunks);
+  void run_alone(int64_t chunks, Body body, void* data);
 
   const int threads;      // one per processor; fewer calls at a time find help
   const int max_threads;  // of one call
   std::atomic<int> callers = 0;
+  detail::HelpMeter meter;
 
  private:
   void start_helpers(int count);
   void serve();
   SharedJob* join(int& slot);
-  void leave(SharedJob& job, int64_t chunks);
+  void leave(SharedJob& job);
   void open(SharedJob& job);
   void close(SharedJob& job);
   void wait_for_helpers(SharedJob& job);
-  void judge(nanoseconds saved, nanoseconds lost, Clock::time_point now);
   bool may_spin() const {
     return callers.load(std::memory_order_relaxed) < threads &&
            started_.load(std::memory_order_relaxed) < threads;
@@ -122,9 +115,6 @@ struct ThreadPool::Impl {
 
   std::atomic<int> started_ = 0;  // helpers
   std::atomic<int> open_jobs_ = 0;
-  std::atomic<int64_t> paused_until_ = 0;  // in ticks of the clock; 0 without a pause
-  // Nanoseconds; updates of callers at the same time may get lost.
-  std::atomic<int64_t> savings_ = nanoseconds(max_savings).count();
 
   std::mutex mutex_;
   SharedJob* first_ = nullptr;  // of the open jobs: those that may take one more helper
@@ -158,7 +148,8 @@ void ThreadPool::Impl::serve() {
   flush_denormals();
   int slot = 0;
   while (SharedJob* job = join(slot)) {
-    leave(*job, job->work(slot));
+    job->help(slot);
+    leave(*job);
     if (may_spin()) spin_until([&] { return open_jobs_.load(std::memory_order_relaxed) > 0; });
   }
 }
@@ -180,8 +171,7 @@ SharedJob* ThreadPool::Impl::join(int& slot) {
 }
 
 // The caller may return as soon as `running` is 0, and the job is gone then.
-void ThreadPool::Impl::leave(SharedJob& job, int64_t chunks) {
-  job.helped.fetch_add(chunks, std::memory_order_relaxed);
+void ThreadPool::Impl::leave(SharedJob& job) {
   bool caller_sleeps = false;
   {
     const auto lock = lock_soon(mutex_);
@@ -216,27 +206,10 @@ void ThreadPool::Impl::wait_for_helpers(SharedJob& job) {
   left_.wait(lock, ended);
 }
 
-void ThreadPool::Impl::judge(nanoseconds saved, nanoseconds lost, Clock::time_point now) {
-  const int64_t left = savings_.load(std::memory_order_relaxed) + (saved - lost).count();
-  savings_.store(std::clamp<int64_t>(left, 0, nanoseconds(max_savings).count()),
-                 std::memory_order_relaxed);
-  if (left >= 0) return;
-  const auto until = now + nanoseconds(-left * pause_per_loss);
-  paused_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
-}
-
-bool ThreadPool::Impl::is_alone(int others) {
-  if (others >= threads) return true;  // nobody has time to help
-  int64_t until = paused_until_.load(std::memory_order_relaxed);
-  if (until == 0) return false;
-  if (Clock::now().time_since_epoch().count() < until) return true;
-  paused_until_.compare_exchange_strong(until, 0, std::memory_order_relaxed);
-  return false;
-}
-
-void ThreadPool::Impl::run_shared(SharedJob& job) {
+void ThreadPool::Impl::run_shared(SharedJob& job, int64_t chunks) {
   if (started_.load(std::memory_order_relaxed) + 1 < job.threads())
     start_helpers(job.threads() - 1);
+  const auto begin = Clock::now();
   int asleep = 0;
   {
     const auto lock = lock_soon(mutex_);
@@ -244,17 +217,28 @@ void ThreadPool::Impl::run_shared(SharedJob& job) {
     asleep = std::min(sleeping_, job.threads() - 1);
   }
   for (int i = 0; i < asleep; ++i) wake_.notify_one();
-  const auto begin = Clock::now();
-  const int64_t chunks = job.work(0);
-  const auto worked = Clock::now();
+  const nanoseconds fastest = job.work();
   {
     const auto lock = lock_soon(mutex_);
     if (job.is_open) close(job);
   }
   wait_for_helpers(job);
   const auto end = Clock::now();
-  const int64_t helped = job.helped.load(std::memory_order_relaxed);
-  if (chunks > 0 && job.helpers > 0) judge((worked - begin) / chunks * helped, end - worked, end);
+  if (fastest != nanoseconds::max()) meter.add(true, fastest * chunks, end - begin, end);
+}
+
+// Measured, too: help is tried again when the caller has become slow alone.
+void ThreadPool::Impl::run_alone(int64_t chunks, Body body, void* data) {
+  const auto begin = Clock::now();
+  auto fastest = nanoseconds::max();
+  auto before = begin;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    body(data, chunk, 0);
+    const auto after = Clock::now();
+    fastest = std::min<nanoseconds>(fastest, after - before);
+    before = after;
+  }
+  meter.add(false, fastest * chunks, before - begin, before);
 }
 
 ThreadPool::ThreadPool(int threads) : ThreadPool(threads, threads) {}
@@ -277,12 +261,14 @@ void ThreadPool::run(int threads, int64_t chunks, Body body, void* data) {
   Impl& pool = *impl_;
   threads = static_cast<int>(std::min<int64_t>({threads, chunks, pool.max_threads}));
   const CallerCount caller(pool.callers);
-  if (threads <= 1 || pool.is_alone(caller.others())) {
+  // With as many callers as processors nobody has time to help.
+  if (threads <= 1 || caller.others() >= pool.threads) {
     for (int64_t chunk = 0; chunk < chunks; ++chunk) body(data, chunk, 0);
     return;
   }
+  if (pool.meter.is_paused()) return pool.run_alone(chunks, body, data);
   SharedJob job(body, data, threads, chunks);
-  pool.run_shared(job);
+  pool.run_shared(job, chunks);
   job.rethrow();
 }
 

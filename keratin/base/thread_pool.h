@@ -41,23 +41,4 @@ class KERATIN_API ThreadPool {
   std::unique_ptr<Impl> impl_;
 };
 
-namespace detail {
-
-// The pool that `ThreadPoolScope` chose for this thread, or the shared one.
-ThreadPool& current_thread_pool();
-
-// Work of this thread is shared with the threads of a pool while the scope lasts; nullptr stands
-// for the shared pool.
-class ThreadPoolScope {
- public:
-  explicit ThreadPoolScope(ThreadPool* pool);
-  ~ThreadPoolScope();
-  ThreadPoolScope(const ThreadPoolScope&) = delete;
-  ThreadPoolScope& operator=(const ThreadPoolScope&) = delete;
-
- private:
-  ThreadPool* const before_;
-};
-
-}  // namespace detail
 }  // namespace keratin

@@ -1,4 +1,4 @@
-#include "keratin/base/thread_pool.h"
+#include "keratin/base/thread_pool_scope.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cpu/parallel.h"
 #include "keratin/base/text.h"
+#include "keratin/base/thread_pool_scope.h"
 #include "keratin/engine/session_pool.h"
 #include "keratin/tensor/resident_copy.h"
 

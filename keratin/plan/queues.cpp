@@ -1,6 +1,7 @@
 #include "keratin/plan/queues.h"
 
 #include "keratin/base/processors.h"
+#include "keratin/base/thread_pool_scope.h"
 #include "keratin/plan/staging.h"
 
 #if defined(__SSE__)

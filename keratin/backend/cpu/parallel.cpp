@@ -1,6 +1,6 @@
 #include "keratin/backend/cpu/parallel.h"
 
-#include "keratin/base/thread_pool.h"
+#include "keratin/base/thread_pool_scope.h"
 
 namespace keratin::cpu {
 
