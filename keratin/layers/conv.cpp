@@ -1,33 +1,37 @@
 #include "keratin/layers/conv.h"
 
 #include "keratin/base/text.h"
+#include "keratin/layers/lora.h"
 #include "keratin/layers/windows.h"
 #include "keratin/ops/conv.h"
 
 namespace keratin {
 
+template <class Base>
 template <class Config>
-void Convolution::check_arguments(Config& config, int rank, bool causal) {
+void Convolution<Base>::check_arguments(Config& config, int rank, bool causal) {
   config.kernel_size = windows::sizes(config.kernel_size, rank, "kernel_size");
   config.strides = windows::sizes(config.strides, rank, "strides");
   config.dilation_rate = windows::sizes(config.dilation_rate, rank, "dilation_rate");
   config.padding = windows::padding(config.padding, causal);
   config.data_format = windows::data_format(config.data_format);
-  set_input_spec({{.min_ndim = rank + 2}});
+  this->set_input_spec({{.min_ndim = rank + 2}});
 }
 
+template <class Base>
 template <class Config>
-void Convolution::finish_build(const Config& config, int64_t channels, int64_t outputs) {
+void Convolution<Base>::finish_build(const Config& config, int64_t channels, int64_t outputs) {
   if (config.use_bias)
-    bias_ =
-        add_weight("bias", {outputs}, config.bias_initializer,
-                   {.regularizer = config.bias_regularizer, .constraint = config.bias_constraint});
-  set_input_spec({{.min_ndim = input_specs()[0].min_ndim,
-                   .axes = {{windows::channel_axis(config.data_format), channels}}}});
+    bias_ = this->add_weight(
+        "bias", {outputs}, config.bias_initializer,
+        {.regularizer = config.bias_regularizer, .constraint = config.bias_constraint});
+  this->set_input_spec({{.min_ndim = this->input_specs()[0].min_ndim,
+                         .axes = {{windows::channel_axis(config.data_format), channels}}}});
 }
 
+template <class Base>
 template <class Config>
-Results Convolution::with_bias(const Config& config, const Call& c, Value y) const {
+Results Convolution<Base>::with_bias(const Config& config, const Call& c, Value y) const {
   if (config.use_bias) y = windows::add_bias(y, c.read(bias_), config.data_format);
   return config.activation(c, y);
 }
@@ -65,7 +69,8 @@ ops::ConvAttrs options_of(const Config& config) {
 
 template <int rank>
 ConvLayer<rank>::ConvLayer(ConvConfig<rank> config, LayerOptions options)
-    : LayerOf<ConvLayer, ConvConfig<rank>, Convolution>(std::move(config), std::move(options)) {
+    : LayerOf<ConvLayer, ConvConfig<rank>, Convolution<LoraLayer>>(std::move(config),
+                                                                   std::move(options)) {
   this->check_arguments(cfg, rank, rank == 1);
   windows::check_filters(cfg.filters);
   require(cfg.groups > 0,
@@ -75,6 +80,7 @@ ConvLayer<rank>::ConvLayer(ConvConfig<rank> config, LayerOptions options)
           "groups=",
           cfg.groups, ", filters=", cfg.filters, ".");
   windows::refuse_strides_with_dilation(cfg.strides, cfg.dilation_rate);
+  this->check_lora(cfg);
 }
 
 template <int rank>
@@ -89,18 +95,25 @@ void ConvLayer<rank>::build(const Shapes& inputs) {
       "kernel", kernel_shape(cfg, channels / cfg.groups, cfg.filters), cfg.kernel_initializer,
       {.regularizer = cfg.kernel_regularizer, .constraint = cfg.kernel_constraint});
   this->finish_build(cfg, channels, cfg.filters);
+  if (cfg.lora_rank) enable_lora({.rank = *cfg.lora_rank, .alpha = cfg.lora_alpha});
+}
+
+template <int rank>
+void ConvLayer<rank>::enable_lora(const LoraOptions& options) {
+  this->add_lora(cfg, kernel_, options);
 }
 
 template <int rank>
 Results ConvLayer<rank>::call(const Call& c) const {
   const Value x = fitting_input(cfg, c);
-  return this->with_bias(cfg, c, ops::conv(x, c.read(kernel_), options_of(cfg), cfg.data_format));
+  const Value kernel = this->with_lora(c, kernel_);
+  return this->with_bias(cfg, c, ops::conv(x, kernel, options_of(cfg), cfg.data_format));
 }
 
 template <int rank>
 ConvTransposeLayer<rank>::ConvTransposeLayer(ConvTransposeConfig<rank> config, LayerOptions options)
-    : LayerOf<ConvTransposeLayer, ConvTransposeConfig<rank>, Convolution>(std::move(config),
-                                                                          std::move(options)) {
+    : LayerOf<ConvTransposeLayer, ConvTransposeConfig<rank>, Convolution<Layer>>(
+          std::move(config), std::move(options)) {
   this->check_arguments(cfg, rank);
   windows::check_filters(cfg.filters);
   if (cfg.output_padding) check_output_padding();
@@ -143,8 +156,8 @@ Results ConvTransposeLayer<rank>::call(const Call& c) const {
 
 template <int rank>
 DepthwiseConvLayer<rank>::DepthwiseConvLayer(DepthwiseConvConfig<rank> config, LayerOptions options)
-    : LayerOf<DepthwiseConvLayer, DepthwiseConvConfig<rank>, Convolution>(std::move(config),
-                                                                          std::move(options)) {
+    : LayerOf<DepthwiseConvLayer, DepthwiseConvConfig<rank>, Convolution<Layer>>(
+          std::move(config), std::move(options)) {
   this->check_arguments(cfg, rank);
   windows::check_multiplier(cfg.depth_multiplier);
 }
@@ -167,8 +180,8 @@ Results DepthwiseConvLayer<rank>::call(const Call& c) const {
 
 template <int rank>
 SeparableConvLayer<rank>::SeparableConvLayer(SeparableConvConfig<rank> config, LayerOptions options)
-    : LayerOf<SeparableConvLayer, SeparableConvConfig<rank>, Convolution>(std::move(config),
-                                                                          std::move(options)) {
+    : LayerOf<SeparableConvLayer, SeparableConvConfig<rank>, Convolution<Layer>>(
+          std::move(config), std::move(options)) {
   this->check_arguments(cfg, rank);
   windows::check_multiplier(cfg.depth_multiplier);
   windows::check_filters(cfg.filters);

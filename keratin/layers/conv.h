@@ -3,7 +3,7 @@
 #include <array>
 
 #include "keratin/base/export.h"
-#include "keratin/layers/shared_fields.h"
+#include "keratin/layers/dense.h"
 
 // The convolutions: plain, transposed, depthwise, separable and locally connected.
 namespace keratin {
@@ -21,10 +21,12 @@ struct LayoutFields {
       field_list(field("data_format", &C::data_format), field("dilation_rate", &C::dilation_rate));
 };
 
-// What all convolutions share; `Config` is the config of one kind.
-class KERATIN_API Convolution : public Layer {
+// What all convolutions share; `Config` is the config of one kind. `Base` is LoraLayer for those
+// that can have LoRA.
+template <class Base>
+class KERATIN_API Convolution : public Base {
  protected:
-  using Layer::Layer;
+  using Base::Base;
 
   // Brings the arguments that all kinds have to Keras's form, and refuses what it refuses.
   template <class Config>
@@ -57,27 +59,31 @@ struct KERATIN_API ConvConfig {
   Regularizer bias_regularizer = {};
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
+  std::optional<int64_t> lora_rank = {};
+  std::optional<double> lora_alpha = {};  // default: the rank
 
   static constexpr std::string_view keras_name = std::array{"Conv1D", "Conv2D", "Conv3D"}[rank - 1];
   static constexpr auto call_arguments = arguments_of_call("inputs");
   static constexpr bool writes_activity_regularizer = true;
-  static constexpr auto fields =
-      field_list(field("filters", &ConvConfig::filters), fields_of<WindowFields>(),
-                 fields_of<LayoutFields>(), field("groups", &ConvConfig::groups),
-                 fields_of<ActivationAndBiasFields>(), fields_of<KernelAndBiasFields>());
+  static constexpr auto fields = field_list(
+      field("filters", &ConvConfig::filters), fields_of<WindowFields>(), fields_of<LayoutFields>(),
+      field("groups", &ConvConfig::groups), fields_of<ActivationAndBiasFields>(),
+      fields_of<KernelAndBiasFields>(), fields_of<LoraFields>());
 };
 
 // y = activation(kernel ∗ x + bias), see ops::conv.
 template <int rank>
-class KERATIN_API ConvLayer final : public LayerOf<ConvLayer<rank>, ConvConfig<rank>, Convolution> {
+class KERATIN_API ConvLayer final
+    : public LayerOf<ConvLayer<rank>, ConvConfig<rank>, Convolution<LoraLayer>> {
  public:
   ConvLayer(ConvConfig<rank> config, LayerOptions options);
 
+  void enable_lora(const LoraOptions& options);
   void build(const Shapes& inputs) override;
   Results call(const Call& c) const override;
 
  private:
-  using LayerOf<ConvLayer, ConvConfig<rank>, Convolution>::cfg;
+  using LayerOf<ConvLayer, ConvConfig<rank>, Convolution<LoraLayer>>::cfg;
   Variable kernel_;
 };
 
@@ -112,7 +118,7 @@ struct KERATIN_API ConvTransposeConfig {
 // The gradient of a convolution: each input spreads over a window, see ops::conv_transpose.
 template <int rank>
 class KERATIN_API ConvTransposeLayer final
-    : public LayerOf<ConvTransposeLayer<rank>, ConvTransposeConfig<rank>, Convolution> {
+    : public LayerOf<ConvTransposeLayer<rank>, ConvTransposeConfig<rank>, Convolution<Layer>> {
  public:
   ConvTransposeLayer(ConvTransposeConfig<rank> config, LayerOptions options);
 
@@ -120,7 +126,7 @@ class KERATIN_API ConvTransposeLayer final
   Results call(const Call& c) const override;
 
  private:
-  using LayerOf<ConvTransposeLayer, ConvTransposeConfig<rank>, Convolution>::cfg;
+  using LayerOf<ConvTransposeLayer, ConvTransposeConfig<rank>, Convolution<Layer>>::cfg;
   void check_output_padding();
 
   Variable kernel_;
@@ -161,7 +167,7 @@ struct KERATIN_API DepthwiseConvConfig {
 // Each channel convolved by itself, into depth_multiplier channels.
 template <int rank>
 class KERATIN_API DepthwiseConvLayer final
-    : public LayerOf<DepthwiseConvLayer<rank>, DepthwiseConvConfig<rank>, Convolution> {
+    : public LayerOf<DepthwiseConvLayer<rank>, DepthwiseConvConfig<rank>, Convolution<Layer>> {
  public:
   DepthwiseConvLayer(DepthwiseConvConfig<rank> config, LayerOptions options);
 
@@ -169,7 +175,7 @@ class KERATIN_API DepthwiseConvLayer final
   Results call(const Call& c) const override;
 
  private:
-  using LayerOf<DepthwiseConvLayer, DepthwiseConvConfig<rank>, Convolution>::cfg;
+  using LayerOf<DepthwiseConvLayer, DepthwiseConvConfig<rank>, Convolution<Layer>>::cfg;
   Variable kernel_;
 };
 
@@ -216,7 +222,7 @@ struct KERATIN_API SeparableConvConfig {
 // Each channel convolved by itself, then the channels of each position mixed.
 template <int rank>
 class KERATIN_API SeparableConvLayer final
-    : public LayerOf<SeparableConvLayer<rank>, SeparableConvConfig<rank>, Convolution> {
+    : public LayerOf<SeparableConvLayer<rank>, SeparableConvConfig<rank>, Convolution<Layer>> {
  public:
   SeparableConvLayer(SeparableConvConfig<rank> config, LayerOptions options);
 
@@ -224,7 +230,7 @@ class KERATIN_API SeparableConvLayer final
   Results call(const Call& c) const override;
 
  private:
-  using LayerOf<SeparableConvLayer, SeparableConvConfig<rank>, Convolution>::cfg;
+  using LayerOf<SeparableConvLayer, SeparableConvConfig<rank>, Convolution<Layer>>::cfg;
   Variable depthwise_, pointwise_;
 };
 

@@ -8,7 +8,18 @@
 namespace keratin {
 namespace {
 
+using testing::check_layer;
 using testing::expect_user_error;
+
+// The update of LoRA is float32 in any layer, too coarse for finite differences in double.
+const testing::LayerChecks conv_checks{
+    .no_gradient = {"lora", "lora, alpha", "lora, causal", "lora, channels_first",
+                    "lora, dilation, same", "lora, float64", "lora, groups", "lora, mixed_float16",
+                    "lora, regularizer, no bias", "lora, strides"}};
+
+TEST(Conv1D, BehavesAsInKeras) { check_layer("Conv1D", conv_checks); }
+TEST(Conv2D, BehavesAsInKeras) { check_layer("Conv2D", conv_checks); }
+TEST(Conv3D, BehavesAsInKeras) { check_layer("Conv3D", conv_checks); }
 
 TEST(Conv, WritesOneSizeForEachAxis) {
   const Json config =

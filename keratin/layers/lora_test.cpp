@@ -91,6 +91,40 @@ TEST(Lora, IsInTheConfigOnlyWhereItIsEnabled) {
   EXPECT_EQ(Dense({.units = 1, .lora_rank = 3})->get_config().at("lora_alpha"), Json(3));
 }
 
+// kernel + alpha / rank · a · b, where a has the window of the kernel.
+TEST(Lora, AddsToTheKernelOfConvolutions) {
+  const Conv2D conv({.filters = 2, .kernel_size = {1, 2}, .groups = 2, .use_bias = false}, "conv");
+  const auto x = Input({1, 2, 4});
+  Model model({.inputs = x, .outputs = conv(x)});
+  conv->enable_lora({.rank = 3, .alpha = 6});
+  const std::vector<Variable> weights = conv->weights();
+  ASSERT_EQ(weights.size(), 3U);
+  EXPECT_FALSE(weights[0].trainable());
+  EXPECT_EQ(weights[1].path(), "conv/lora_kernel_a");
+  EXPECT_EQ(weights[1].shape(), Shape({1, 2, 2, 3}));
+  EXPECT_EQ(weights[2].path(), "conv/lora_kernel_b");
+  EXPECT_EQ(weights[2].shape(), Shape({3, 2}));
+  weights[0].assign(Tensor::zeros(DType::f32, {1, 2, 2, 2}));
+  weights[1].assign(Tensor::full(DType::f32, {1, 2, 2, 3}, 0.5));
+  weights[2].assign(Tensor::of<float>(DType::f32, {3, 2}, {1, 2, 3, 4, 5, 6}));
+  // The kernel is 6 / 3 · 0.5 · the sums of the columns of b, 9 and 12, at each of 4 inputs.
+  EXPECT_EQ(model.predict(Tensor::full(DType::f32, {1, 1, 2, 4}, 1)),
+            Tensor::of<float>(DType::f32, {1, 1, 1, 2}, {36, 48}));
+}
+
+// Unlike Dense, a convolution that is made from a config has its alpha.
+TEST(Lora, KeepsAlphaOfConvolutions) {
+  const Conv1D conv({.filters = 2, .kernel_size = 2, .lora_rank = 2, .lora_alpha = 8});
+  conv(Input({5, 3}));
+  EXPECT_EQ(conv->get_config().at("lora_alpha"), Json(8));
+  const Conv1D fallback({.filters = 2, .kernel_size = 2, .lora_rank = 2});
+  fallback(Input({5, 3}));
+  EXPECT_EQ(fallback->get_config().at("lora_alpha"), Json(2));
+  EXPECT_FALSE(Conv1D({.filters = 2, .kernel_size = 2, .lora_alpha = 8})
+                   ->get_config()
+                   .contains("lora_alpha"));
+}
+
 TEST(Lora, RefusesWhatKerasRefuses) {
   const Dense dense({.units = 1, .kernel_constraint = "NonNeg", .lora_rank = 2});
   expect_user_error([&] { dense(Input({2})); },
@@ -105,6 +139,16 @@ TEST(Lora, RefusesWhatKerasRefuses) {
   twice(Input({2}));
   expect_user_error([&] { twice->enable_lora({.rank = 1}); }, "lora is already enabled");
   expect_user_error([] { Dense({.units = 1, .lora_rank = -1}); }, "lora_rank=-1");
+  const ConvConfig<2> filter{.filters = 1, .kernel_size = 1};
+  expect_user_error([&] { Conv2D(filter)->enable_lora({.rank = 1}); },
+                    "Cannot enable lora on a layer that isn't yet built.");
+  const Conv2D built({.filters = 1, .kernel_size = 1, .lora_rank = 1});
+  built(Input({4, 4, 1}));
+  expect_user_error([&] { built->enable_lora({.rank = 1}); }, "lora is already enabled");
+  const Conv2D positive({.filters = 1, .kernel_size = 1, .kernel_constraint = "NonNeg"});
+  positive(Input({4, 4, 1}));
+  expect_user_error([&] { positive->enable_lora({.rank = 1}); },
+                    "Lora is incompatible with kernel constraints");
 }
 
 }  // namespace

@@ -307,7 +307,9 @@ Model lora() {
       {.input_dim = 6, .output_dim = 4, .logit_soft_cap = 3, .lora_rank = 2});
   const EinsumDense middle(
       {.equation = "abc,cd->abd", .output_shape = {std::nullopt, 4}, .lora_rank = 2});
-  const SymbolicTensor h = Dense({.units = 4, .lora_rank = 1})(middle(table(x)));
+  const Conv1D window(
+      {.filters = 4, .kernel_size = 2, .padding = "same", .lora_rank = 2, .lora_alpha = 3});
+  const SymbolicTensor h = Dense({.units = 4, .lora_rank = 1})(window(middle(table(x))));
   const Model model({.inputs = x, .outputs = table(h, {{"reverse", true}})});
   for (const Variable& weight : model.weights())
     if (weight.name().ends_with("_b")) weight.assign(Tensor::full(DType::f32, weight.shape(), 0.5));

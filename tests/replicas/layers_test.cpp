@@ -41,7 +41,8 @@ const std::vector<LeftOut>& left_out() {
     add("Hashing", vector, {"multi_hot, vector", "count, vector"});
     add("IntegerLookup", vector, {"vector, count"});
     const char* rounding = "rounds the sum of kernel and update elsewhere";
-    add("Dense", rounding, {"lora, mixed_float16"});
+    for (const char* name : {"Dense", "Conv1D", "Conv2D", "Conv3D"})
+      add(name, rounding, {"lora, mixed_float16"});
     add("Embedding", rounding, {"lora, mixed_bfloat16"});
     return out;
   }();

@@ -32,6 +32,8 @@ def convolution(rank):
         Case("causal, channels_first",
              dict(filters=2, kernel_size=3, padding="causal", **FIRST), first(1)),
         Case("mask is lost", dict(filters=2, kernel_size=2), F(2, 4, 3, mask="1110 1000")),
+        Case("lora, causal", dict(filters=2, kernel_size=3, padding="causal", lora_rank=1),
+             last(1)),
     ]
     return [
         Case("valid", dict(filters=3, kernel_size=kernel), last(rank)),
@@ -58,6 +60,26 @@ def convolution(rank):
                  activity_regularizer=regularizers.L1(0.01)),
             last(rank),
         ),
+        Case("lora", dict(filters=3, kernel_size=kernel, lora_rank=2), last(rank)),
+        Case("lora, alpha", dict(filters=3, kernel_size=kernel, lora_rank=2, lora_alpha=8),
+             last(rank)),
+        Case("lora, regularizer, no bias",
+             dict(filters=3, kernel_size=2, lora_rank=1, use_bias=False,
+                  kernel_regularizer=regularizers.L2(0.1)), last(rank)),
+        Case("lora, mixed_float16",
+             dict(filters=3, kernel_size=2, lora_rank=2, dtype="mixed_float16"), last(rank)),
+        Case("lora, float64", dict(filters=3, kernel_size=2, lora_rank=2, dtype="float64"),
+             F(2, *SPACE[rank], 2, dtype="float64")),
+        Case("lora, frozen", dict(filters=3, kernel_size=2, lora_rank=2, trainable=False),
+             last(rank)),
+        Case("lora, groups", dict(filters=6, kernel_size=2, groups=2, lora_rank=3), last(rank, 4)),
+        Case("lora, dilation, same",
+             dict(filters=2, kernel_size=3, dilation_rate=2, padding="same", lora_rank=2),
+             last(rank)),
+        Case("lora, strides",
+             dict(filters=2, kernel_size=2, strides=sizes(rank, 2, 3, 2), lora_rank=2), last(rank)),
+        Case("lora, channels_first",
+             dict(filters=7, kernel_size=kernel, lora_rank=2, lora_alpha=3, **FIRST), first(rank)),
     ] + (causal if rank == 1 else [])
 
 

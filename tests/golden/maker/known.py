@@ -15,7 +15,7 @@ DIFFERENCES = {
         (r"layers/MultiHeadAttention\.json\[value dim\]",
          "JAX cannot run attention whose value_dim is not key_dim"),
         (r"operations\.json\[ops\.norm\(.*axis=", "Keras hands JAX the axis of ops.norm in a list"),
-        (r"layers/Dense\.json\[float64\]", NO_64_BITS),
+        (r"layers/(Dense|Conv[123]D)\.json\[(lora, )?float64\]", NO_64_BITS),
         (r"layers/Normalization\.json\[adapted.*\.weights\[count\]", NO_64_BITS),
         (r"layers/(SimpleRNN|GRU|LSTM)\.json\[mask given, initial state\]", FIRST_STATE),
         (r"layers/(SimpleRNN|GRU|LSTM)\.json\[stateful, sequences, masked\]", FIRST_STATE),
