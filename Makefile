@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers fuzz format api coverage fresh clean
+.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers bench-inference fuzz format api coverage fresh clean
 
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
@@ -59,6 +59,12 @@ bench-peers:  ## compare Keratin with other frameworks, into bench/RESULTS.md
 	@cmake --build --preset release
 	@python3 bench/peers/run.py
 	@python3 bench/peers/graph.py --python bench/.venv/bin/python --out bench/GRAPH.md
+
+bench-inference:  ## compare inference with other runtimes, into bench/INFERENCE.md
+	@scripts/setup build bench inference
+	@cmake --preset release -DKERATIN_BENCH=ON
+	@cmake --build --preset release --target keratin_inference_worker
+	@python3 bench/inference/run.py
 
 fuzz:  ## run every fuzz target for FUZZ_SECONDS
 	@scripts/setup build fuzz
