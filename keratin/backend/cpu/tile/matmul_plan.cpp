@@ -73,6 +73,25 @@ void choose_tile(const MatmulDesc& desc, int64_t chunks, Level level, MatmulPlan
   plan.larger = desc.m % plan.tiles;
 }
 
+// Cuts chunks so small that a thread which loses its processor keeps others waiting for a few
+// microseconds only. Strips of B are packed no more often then, unless their chunk has few of them;
+// then rows are divided, of which each chunk packs B again.
+void refine_chunks(const MatmulDesc& desc, int64_t items, MatmulPlan& plan) {
+  constexpr double flops_per_chunk = 4e6;
+  constexpr int64_t min_strips = 2, min_tiles = 8;
+  const double flops = 2.0 * double(desc.m) * double(desc.n) * double(desc.k) * double(items);
+  const int64_t chunks = items * plan.m_chunks * plan.n_chunks;
+  const auto wanted =
+      static_cast<int64_t>(std::min(64.0, flops / flops_per_chunk / double(chunks)));
+  const int64_t by_strips = plan.copy_a ? 1 : plan.strips / plan.n_chunks / min_strips;
+  const int64_t by_tiles = plan.tiles / plan.m_chunks / std::max(min_tiles, plan.block_tiles);
+  if (const int64_t more = std::min(wanted, by_strips); more > 1) {
+    plan.n_chunks *= more;
+  } else if (const int64_t fewer_rows = std::min(wanted, by_tiles); fewer_rows > 1) {
+    plan.m_chunks *= fewer_rows;
+  }
+}
+
 }  // namespace
 
 MatmulPlan plan_matmul(const MatmulDesc& desc, int threads, Level level) {
@@ -102,6 +121,7 @@ MatmulPlan plan_matmul(const MatmulDesc& desc, int threads, Level level) {
   }
   plan.copy_a = half;
   plan.fetch_c = plan.k_blocks == 1 && items * desc.m * desc.n * size > cache_bytes;
+  if (threads > 1) refine_chunks(desc, items, plan);
   return plan;
 }
 

@@ -189,6 +189,18 @@ TEST(TiledMatmul, WorksInBlocks) {
 }
 
 // Larger than the cache, so that tiles fetch what they add to.
+TEST(MatmulPlan, CutsLargeWorkIntoSmallChunks) {
+  const auto chunks = [](int64_t m, int64_t n, int64_t k, int threads) {
+    const MatmulPlan plan =
+        plan_matmul(dense_matmul(DType::f32, m, n, k), threads, levels().back());
+    return plan.m_chunks * plan.n_chunks;
+  };
+  EXPECT_EQ(chunks(1024, 1024, 1024, 1), 1);
+  EXPECT_GE(chunks(1024, 1024, 1024, 2), 8);
+  EXPECT_GE(chunks(4096, 64, 512, 2), 8);  // few strips, many rows
+  EXPECT_EQ(chunks(32, 64, 64, 2), 2);     // small
+}
+
 TEST(TiledMatmul, ComputesLargeResults) {
   MatmulDesc desc = dense_matmul(DType::f32, 700, 400, 20);
   check<float>(desc);
