@@ -297,7 +297,7 @@ SavedModel read_legacy(const std::filesystem::path& path, const LoadOptions& opt
 }
 
 SavedModel read_legacy(const files::FileView& file, const LoadOptions& options) {
-  const std::string where = file.name();
+  const std::string& where = file.name();
   const hdf5::Group root = hdf5::File(file).root();
   require(
       root.has_attribute("model_config"), where,

@@ -155,7 +155,7 @@ TEST(RandAugment, AppliesSeveralLayersInTurn) {
     ++counts[by];
   }
   EXPECT_EQ(counts["unknown"], 0);
-  EXPECT_GT(counts[""], 400 * 36 / 121 * 0.7);
+  EXPECT_GT(counts[""], 400.0 * 36 / 121 * 0.7);
   EXPECT_GT(counts["RandomPosterization Solarization"], 0);
   EXPECT_GT(counts["Solarization RandomPosterization"], 0);
 }

@@ -33,7 +33,8 @@ float evenly(float first, float last, int64_t i, int64_t count) {
 MelSpectrogramLayer::MelSpectrogramLayer(MelSpectrogramConfig config, LayerOptions options)
     : LayerOf(std::move(config), std::move(options)) {
   if (cfg.sequence_length.value_or(0) == 0) cfg.sequence_length = cfg.fft_length;
-  if (cfg.max_freq.value_or(0) == 0) cfg.max_freq = static_cast<double>(cfg.sampling_rate / 2);
+  const int64_t half_rate = cfg.sampling_rate / 2;
+  if (cfg.max_freq.value_or(0) == 0) cfg.max_freq = static_cast<double>(half_rate);
   require(cfg.fft_length >= *cfg.sequence_length,
           "`fft_length` must be greater than or equal to   `sequence_length`. Received: "
           "`sequence_length`=",

@@ -65,7 +65,7 @@ TEST(STFTSpectrogram, RefusesOtherDtypesAndShortSignals) {
 
 TEST(STFTSpectrogram, WarnsOfLengthsThatAreSlow) {
   const testing::Warnings warnings;
-  STFTSpectrogram({.fft_length = 300}, "s");
+  const STFTSpectrogram slow({.fft_length = 300}, "s");
   ASSERT_EQ(warnings.messages.size(), 1U);
   EXPECT_EQ(warnings.messages[0],
             "STFTSpectrogram 's': `fft_length` is recommended to be a power of two. Received "

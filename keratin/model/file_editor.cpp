@@ -85,7 +85,7 @@ void set_weights(WeightNode& node, const KerasFileEditor::Weights& weights, std:
 void list_objects(const WeightNode& node, const std::string& path, std::vector<std::string>& out) {
   if (!node.weights.empty()) out.push_back(path);
   for (const auto& [name, child] : node.children)
-    list_objects(*child, path.empty() ? name : path + '/' + name, out);
+    list_objects(*child, path.empty() ? name : text(path, '/', name), out);
 }
 
 // Prints the tree with Keras's connectors.
@@ -142,7 +142,7 @@ class Comparer {
   void lacking(const WeightNode& target, const WeightNode& other, std::string_view target_name,
                std::string_view other_name, const std::string& path, bool shapes) {
     for (const auto& [name, weight] : other.weights) {
-      const std::string at = path + '/' + name;
+      const std::string at = text(path, '/', name);
       const auto found = target.weights.find(name);
       if (found == target.weights.end())
         note("...Weight ", at, " present in ", other_name, ", missing from ", target_name);
@@ -155,7 +155,7 @@ class Comparer {
     }
     for (const auto& [name, child] : other.children) {
       if (child->empty()) continue;
-      const std::string at = path + '/' + name;
+      const std::string at = text(path, '/', name);
       const WeightNode* found = target.child(name);
       if (found != nullptr && !found->empty()) {
         lacking(*found, *child, target_name, other_name, at, shapes);

@@ -89,7 +89,7 @@ void find_values(const Tree<Tensor>& tree, const std::string& path, const Group&
                  NewValues& out) {
   if (tree.is_dict()) {
     for (const auto& [name, item] : tree.dict())
-      find_values(item, path.empty() ? name : path + '/' + name, group, out);
+      find_values(item, path.empty() ? name : text(path, '/', name), group, out);
     return;
   }
   require(tree.is_leaf(), "set_state_tree: '", path, "' in ", group.name,

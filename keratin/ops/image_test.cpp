@@ -296,7 +296,8 @@ TEST(ElasticTransform, MovesPixelsOfBothAxesAlike) {
   };
   Tensor rows(f32, {1, 9, 9, 1}), columns(f32, {1, 9, 9, 1});
   for (int64_t i = 0; i < 81; ++i) {
-    rows.set(i, static_cast<double>(i / 9));
+    const int64_t row = i / 9;
+    rows.set(i, static_cast<double>(row));
     columns.set(i, static_cast<double>(i % 9));
   }
   EXPECT_EQ(moved(rows, 0, {}), rows);

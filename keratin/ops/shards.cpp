@@ -116,7 +116,7 @@ Axes conv_axes(const Node& n, const Shape& result) {
   for (int i = 0; i < spatial; ++i) {
     axes.inputs[0].push_back(i);
     axes.inputs[1].push_back(spatial + i);
-    axes.result.push_back(int64_t{2} * spatial + i);
+    axes.result.push_back(2 * spatial + i);
   }
   axes.fixed = numbers(0, int64_t{3} * spatial);
   axes.inputs[0].push_back(channels);

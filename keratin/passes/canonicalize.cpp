@@ -65,7 +65,6 @@ bool holds_all(DType to, DType from) {
       return from == DType::f16 || from == DType::bf16 || from == DType::i8 || from == DType::u8;
     case DType::f16:
     case DType::bf16:
-      return from == DType::i8 || from == DType::u8;
     case DType::i32:
       return from == DType::i8 || from == DType::u8;
     case DType::i64:

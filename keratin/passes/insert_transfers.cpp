@@ -68,7 +68,7 @@ Module insert_transfers(Module module) {
       inputs.push_back(transfers.bring(node.in(i), device_of_input(node, i)));
     if (inputs == node.inputs()) return std::nullopt;
     return node.block()
-        .append_typed(node.op(), std::move(inputs), node.attrs(), node.types(), clone_regions(node))
+        .append_typed(node.op(), inputs, node.attrs(), node.types(), clone_regions(node))
         .outputs();
   });
   for (Update& update : module.updates())

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"
@@ -87,7 +88,7 @@ Value pow(const Node& n) {
 
 Value maximum(const Node& n) {
   const Value a = n.in(0), b = n.in(1);
-  if (a == b || is_number(b, -INFINITY)) return spread(n, a);
+  if (a == b || is_number(b, -std::numeric_limits<double>::infinity())) return spread(n, a);
   if (is_number(b, 0)) return spread(n, ops::relu(a));
   return {};
 }

@@ -103,8 +103,8 @@ std::optional<double> filling(const Node& n) {
 Value sum_of_equal(const Node& n) {
   const auto number = filling(n);
   if (!number || !is_float(n.type().dtype)) return {};
-  const auto times = static_cast<double>(n.in().shape().count() / n.type().shape.count());
-  return ops::full(n.block(), n.type().dtype, n.type().shape, *number * times);
+  const int64_t times = n.in().shape().count() / n.type().shape.count();
+  return ops::full(n.block(), n.type().dtype, n.type().shape, *number * static_cast<double>(times));
 }
 
 // The mean or the extremum of equal numbers is the number.

@@ -35,13 +35,13 @@ StableValues::StableValues(const Module& module) : stable_(module.block()) {
   for (auto node = block.nodes().rbegin(); node != block.nodes().rend(); ++node)
     if (leaves[**node] && ops::shares_memory(**node)) leaves[(*node)->in().node()] = true;
   for (const auto& parameter : block.parameters())
-    stable_[*parameter] = parameter->attr<ParameterAttrs>().state;
+    stable_[*parameter] = static_cast<char>(parameter->attr<ParameterAttrs>().state);
   for (const Update& update : module.updates()) stable_[update.state.node()] = false;
   for (const auto& node : block.nodes())
-    stable_[*node] = (&node->op() == &ops::constant_op || !leaves[*node]) &&
-                     is_worth_keeping(*node) &&
-                     std::all_of(node->inputs().begin(), node->inputs().end(),
-                                 [&](Value input) { return contains(input); });
+    stable_[*node] = static_cast<char>((&node->op() == &ops::constant_op || !leaves[*node]) &&
+                                       is_worth_keeping(*node) &&
+                                       std::all_of(node->inputs().begin(), node->inputs().end(),
+                                                   [&](Value input) { return contains(input); }));
 }
 
 }  // namespace keratin

@@ -86,6 +86,7 @@ void Tensor::Element::assign(double value) const { store(dtype_, memory_, value)
 void Tensor::Element::assign(int64_t value) const { store(dtype_, memory_, value); }
 
 const Tensor::Element& Tensor::Element::operator=(const Element& other) const {
+  if (this == &other) return *this;
   if (is_float(other.dtype_))
     assign(other.as<double>());
   else
@@ -93,6 +94,7 @@ const Tensor::Element& Tensor::Element::operator=(const Element& other) const {
   return *this;
 }
 Tensor::Element& Tensor::Element::operator=(const Element& other) {
+  if (this == &other) return *this;
   std::as_const(*this) = other;
   return *this;
 }
@@ -128,7 +130,7 @@ void NestedList::append(const void* values, size_t bytes) {
 }
 
 void NestedList::append(std::initializer_list<const char*> strings) {
-  for (const std::string_view element : strings) append(&element, sizeof element);
+  for (const std::string_view element : strings) append(&element, sizeof(std::string_view));
 }
 
 Tensor NestedList::take() {

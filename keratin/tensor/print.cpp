@@ -60,9 +60,14 @@ class Printer {
     const std::vector<int64_t> all = indices(axis);
     for (size_t i = 0; i < all.size(); ++i) {
       if (i > 0) out += std::string(newlines, '\n');
-      if (i == edge && leaves_out(axis)) out += indent + "..." + std::string(newlines, '\n');
-      out += indent + items(axis + 1, position + all[i] * strides_[static_cast<size_t>(axis)],
-                            indent + ' ', width - 1);
+      if (i == edge && leaves_out(axis)) {
+        out += indent;
+        out += "...";
+        out += std::string(newlines, '\n');
+      }
+      out += indent;
+      out += items(axis + 1, position + all[i] * strides_[static_cast<size_t>(axis)], indent + ' ',
+                   width - 1);
     }
     return out;
   }

@@ -332,10 +332,10 @@ TEST_P(TrainedReplicas, LearnTheSameBitsAgain) {
       {"one owner each", [&](const Model& made) { return data_parallel(made, false); }},
       {"mirrored", [&](const Model& made) { return data_parallel(made, true); }}};
   for (const auto& [name, replicated] : configs) {
-    const auto learnt = [&] {
+    const auto learnt = [&, &make_many = replicated] {
       const Model made = made_on_a_gpu(given, 10);
       made.layer()->set_weights(weights);
-      Model many = replicated(made);
+      Model many = make_many(made);
       compile(many, given, {.threads = 8});
       for (int step = 0; step < 10; ++step) many.train_on_batch(x, y);
       return made.get_weights();

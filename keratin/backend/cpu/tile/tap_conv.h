@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "keratin/backend/cpu/tile/tap_grid.h"
@@ -46,8 +47,8 @@ class TapConv {
   // The sums of one tile at one distance from the borders.
   struct TilePlan {
     std::vector<TileSegment> segments;
-    std::vector<int64_t> counts;  // of each class
-    TileKernelPtr kernels[2];     // [last strip]
+    std::vector<int64_t> counts;           // of each class
+    std::array<TileKernelPtr, 2> kernels;  // [last strip]
   };
   // What is decided for one grid. Tiles are `tile_rows` rows of pixels high, or a piece of one row.
   struct GridPlan {

@@ -53,7 +53,8 @@ Source write_forward(const Direct& c) {
 // A second kernel adds up the blocks' sums.
 Source write_grad_filter(const Direct& c) {
   const ConvJob& job = c.job;
-  const int64_t all = c.positions(), blocks = std::clamp<int64_t>(all / (lane_rows * 8), 1, 1024);
+  const int64_t all = c.positions(),
+                blocks = std::clamp<int64_t>(all / (int64_t{lane_rows} * 8), 1, 1024);
   const int64_t chunk = (all + blocks - 1) / blocks;
   const auto tiles = [](int64_t size) {
     return static_cast<unsigned>((size + lane_outputs - 1) / lane_outputs);
