@@ -219,7 +219,8 @@ def pipeline():
     add_noise(model, rng)
     model.compile(keras.optimizers.SGD(1e-6), "mse")
     images = rng.uniform(0, 255, (4, 6, 5, 3)).astype("float32")
-    return half_trained("pipeline", model, images, images[:, 0, 0, :2], 2)
+    # A Pipeline runs in training unless a call says otherwise.
+    return half_trained("pipeline", model, images, images[:, 0, 0, :2], 2, extra={"training": True})
 
 
 # --- Every layer in training: one case of a class, with a Dense behind it
@@ -367,10 +368,10 @@ def optimizers():
     }
 
 
-def half_trained(name, model, inputs, targets, batch_size):
+def half_trained(name, model, inputs, targets, batch_size, **more):
     model.run_eagerly = True
     model.fit(inputs, targets, batch_size=batch_size, epochs=2, verbose=0, shuffle=False)
-    return Made(name, model, inputs, targets, batch_size)
+    return Made(name, model, inputs, targets, batch_size, **more)
 
 
 def optimized(name, optimizer, k=keras):

@@ -427,7 +427,7 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"poolings_and_spectrograms", poolings_and_spectrograms});
   models.push_back({"trained_spectral", trained_spectral, true});
   models.push_back({"lora", lora});
-  models.push_back({"image_colors", image_colors});
+  models.push_back({.name = "image_colors", .make = image_colors, .training = true});
   models.push_back({"pipeline", pipeline});
   models.push_back({"categories", categories});
   models.push_back({"texts", texts, true});
@@ -435,7 +435,8 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"trained_outputs", trained_outputs, true});
   models.push_back({"trained_lstm", trained_lstm, true});
   models.push_back({"trained_film", trained_film, true});
-  models.push_back({"trained_images", trained_images, true});
+  models.push_back(
+      {.name = "trained_images", .make = trained_images, .trained = true, .training = true});
   models.push_back({"user_parts", user_parts_model, true});
   models.push_back({.name = "user_sequences", .make = user_sequences_model, .trained = true});
   for (const auto& [name, optimizer] : optimizers())
