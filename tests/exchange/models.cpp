@@ -405,6 +405,28 @@ Model pipeline() {
   return Model({.inputs = x, .outputs = Dense({.units = 2}, "out")(h)});
 }
 
+// The same in training, as Keras runs it unless a call says otherwise.
+Model trained_pipeline() {
+  const auto x = Input({.shape = {6, 5, 3}, .name = "x"});
+  const LayerPtr equal = Equalization({.bins = 64}, "equalized");
+  const LayerPtr conv = Conv2D({.filters = 2, .kernel_size = 3}, "conv");
+  const Pipeline steps({.layers = {equal, conv, Flatten({}, "flat")}}, "steps");
+  const SymbolicTensor pixels = Rescaling({.scale = 40.0, .offset = 128.0}, "pixels")(x);
+  const SymbolicTensor h = steps(pixels, {{"training", true}});
+  Model model({.inputs = x, .outputs = Dense({.units = 2}, "out")(h)});
+  model.compile({.optimizer = SGD({.learning_rate = 1e-6}), .loss = "mse"});
+  return model;
+}
+
+// Layers that pass their input on outside of training.
+Model noise() {
+  const auto x = Input({.shape = {6, 5}, .name = "x"});
+  Symbols y = GaussianNoise({.stddev = 0.3}, "noise")(x);
+  y = GaussianDropout({.rate = 0.4, .seed = 2}, "factors")(y);
+  y = SpatialDropout1D({.rate = 0.5, .seed = 3}, "channels")(y);
+  return Model({.inputs = x, .outputs = Dense({.units = 2}, "out")(y)});
+}
+
 // Python has neither a Lambda's function nor C++ functions, whose module is "builtins".
 bool only_of_keras(const testing::ZooModel& zoo) {
   return !zoo.keras2 && zoo.record.at("lambdas").size() == 0 &&
@@ -427,6 +449,9 @@ std::vector<ExchangeModel> exchange_models() {
   models.push_back({"poolings_and_spectrograms", poolings_and_spectrograms});
   models.push_back({"trained_spectral", trained_spectral, true});
   models.push_back({"lora", lora});
+  models.push_back({"noise", noise});
+  models.push_back(
+      {.name = "trained_pipeline", .make = trained_pipeline, .trained = true, .training = true});
   models.push_back({.name = "image_colors", .make = image_colors, .training = true});
   models.push_back({"pipeline", pipeline});
   models.push_back({"categories", categories});
