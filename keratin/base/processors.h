@@ -12,7 +12,7 @@ int available_processors();
 namespace detail {
 
 // The processors' worth of time that the control groups of this process may use, if they have a
-// limit: of version 2 (cpu.max) or 1 (cpu.cfs_quota_us). `root` is "/" but for tests.
+// limit: of version 2 (cpu.max) or 1 (cpu.cfs_quota_us). Tests pass another `root` than "/".
 std::optional<double> processor_quota(const std::filesystem::path& root);
 
 }  // namespace detail

@@ -50,7 +50,7 @@ class SharedJob {
   void help(int slot) {
     for (int64_t chunk; (chunk = take(slot)) >= 0;) run_chunk(chunk, slot);
   }
-  // The caller does the same in slot 0, and measures its fastest chunk; the maximum if it had none.
+  // The caller does the same in slot 0, and measures its fastest chunk: max() if it ran none.
   std::chrono::nanoseconds work() {
     auto fastest = std::chrono::nanoseconds::max();
     auto before = std::chrono::steady_clock::now();

@@ -73,9 +73,9 @@ void choose_tile(const MatmulDesc& desc, int64_t chunks, Level level, MatmulPlan
   plan.larger = desc.m % plan.tiles;
 }
 
-// Cuts chunks so small that a thread which loses its processor keeps others waiting for a few
-// microseconds only. Strips of B are packed no more often then, unless their chunk has few of them;
-// then rows are divided, of which each chunk packs B again.
+// Makes chunks small, so that other threads can take the rest of the work of a thread that has lost
+// its processor. Chunks are divided along the strips of B, which are packed no more often then.
+// Where there are few strips, rows are divided, and each chunk packs B again.
 void refine_chunks(const MatmulDesc& desc, int64_t items, MatmulPlan& plan) {
   constexpr double flops_per_chunk = 4e6;
   constexpr int64_t min_strips = 2, min_tiles = 8;
