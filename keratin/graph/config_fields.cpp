@@ -13,12 +13,41 @@ bool as_bool(const Json& json) {
 
 Json as_number(const Json& json) { return json.is_bool() ? Json(json.as_bool() ? 1 : 0) : json; }
 
-void fail_at_key(std::string_view who, const Json& config, bool is_part, const std::string& key,
-                 const UserError& error) {
-  const Json* name = is_part ? config.find("name") : nullptr;
+namespace {
+
+// An error at a key of a config: that of the reading, with who read. A custom activation or the
+// like is looked for by the user, so the message has the config's name, too, where it has one.
+[[noreturn]] void fail_at_key(std::string_view who, const Json& config, const FieldToRead& field,
+                              const UserError& error) {
+  const Json* name = field.is_part ? config.find("name") : nullptr;
   const bool named = name != nullptr && name->is_string();
-  fail(who, named ? text(" '", name->as_string(), "'") : "", ": config key '", key,
+  fail(who, named ? text(" '", name->as_string(), "'") : "", ": config key '", field.key,
        "': ", error.what());
+}
+
+}  // namespace
+
+Json write_fields(std::span<const FieldToWrite> fields) {
+  Json json = Json::object();
+  for (const FieldToWrite& field : fields) json[field.key] = field.write(field.value);
+  return json;
+}
+
+void read_fields(const Json& config, std::string_view who, const ConfigContext& context,
+                 const ReadOther& read_other, std::span<const FieldToRead> fields) {
+  for (const auto& [key, value] : config.as_object()) {
+    bool known = false;
+    for (const FieldToRead& field : fields) {
+      if (field.key != key) continue;
+      known = true;
+      try {
+        field.read(value, field.value, context);
+      } catch (const UserError& error) {
+        fail_at_key(who, config, field, error);
+      }
+    }
+    if (!known && !read_other(key, value) && context.unknown_key) context.unknown_key(who, key);
+  }
 }
 
 }  // namespace config

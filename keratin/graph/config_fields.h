@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -164,9 +167,17 @@ inline std::vector<LayerPtr> fresh(const std::vector<LayerPtr>& layers) {
   for (const LayerPtr& layer : layers) copies.push_back(fresh(layer));
   return copies;
 }
+template <class T>
+concept CopiedWithItsConfig = requires(const T& t) {
+  t.fresh_copy();
+}
+|| std::same_as<T, LayerPtr> || std::same_as<T, Activation> ||
+    std::same_as<T, std::vector<LayerPtr>>;
 template <HasFields C>
 C fresh_fields(C copy) {
-  detail::for_each_field(copy, [](std::string_view, auto& value) { value = fresh(value); });
+  detail::for_each_field(copy, []<class T>(std::string_view, T& value) {
+    if constexpr (CopiedWithItsConfig<T>) value = fresh(value);
+  });
   return copy;
 }
 
@@ -188,52 +199,71 @@ void copy_fields(const From& from, To& to) {
   });
 }
 
+// A field of some struct, for code that is compiled once for all structs: its key, its value, and
+// the function for values of its type.
+struct FieldToWrite {
+  using Write = Json (*)(const void* value);
+  std::string_view key;
+  const void* value;
+  Write write;
+};
+struct FieldToRead {
+  using Read = void (*)(const Json& json, void* value, const ConfigContext& context);
+  std::string_view key;
+  void* value;
+  bool is_part;
+  Read read;
+};
+template <class T>
+Json write_value(const void* value) {
+  return write(*static_cast<const T*>(value));
+}
+template <class T>
+void read_value(const Json& json, void* value, const ConfigContext& context) {
+  read(json, *static_cast<T*>(value), context);
+}
+template <HasFields C>
+consteval size_t count_fields() {
+  size_t count = 0;
+  detail::for_each_listed<C>([&](const auto&) { ++count; });
+  return count;
+}
+
+KERATIN_API Json write_fields(std::span<const FieldToWrite> fields);
+
 // The fields by Keras's keys, in the order of the list, but for those that are not written.
 template <HasFields C>
 Json write_fields(const C& object) {
-  Json json = Json::object();
+  std::array<FieldToWrite, count_fields<C>()> fields;
+  size_t count = 0;
   detail::for_each_listed<C>([&]<class Field>(const Field& field) {
     if constexpr (Field::written == Written::never) return;
     const auto& value = object.*(field.member);
     if constexpr (Field::written == Written::if_changed)
       if (value == C().*(field.member)) return;
-    json[field.name] = write(value);
+    fields[count++] = {field.name, &value, write_value<std::remove_cvref_t<decltype(value)>>};
   });
-  return json;
+  return write_fields(std::span(fields.data(), count));
 }
 
-// An error at a key of a config: that of the reading, with who read. A custom activation or the
-// like is looked for by the user, so the message has the config's name, too, where it has one.
-[[noreturn]] KERATIN_API void fail_at_key(std::string_view who, const Json& config, bool is_part,
-                                          const std::string& key, const UserError& error);
+// Reads the value of a key that no struct has, and returns true; or returns false.
+using ReadOther = std::function<bool(const std::string& key, const Json& value)>;
 
-// Reads the value of a config's key into the field of that name; false if the struct has none.
-template <HasFields C>
-bool read_field(C& object, std::string_view who, const Json& config, const std::string& key,
-                const Json& value, const ConfigContext& context) {
-  bool known = false;
-  detail::for_each_field(object, [&]<class T>(std::string_view name, T& out) {
-    if (name != key) return;
-    known = true;
-    try {
-      read(value, out, context);
-    } catch (const UserError& error) {
-      fail_at_key(who, config, Part<T>, key, error);
-    }
-  });
-  return known;
-}
+KERATIN_API void read_fields(const Json& config, std::string_view who, const ConfigContext& context,
+                             const ReadOther& read_other, std::span<const FieldToRead> fields);
 
-// Reads a config into structs: each value into the fields of that key. For keys that no struct has,
-// `read_other(key, value)` reads the value and returns true, or returns false; then the key is
-// reported to `context.unknown_key`.
-template <class ReadOther, HasFields... Structs>
+// Reads a config into structs: each value into the fields of that key. A key that neither a struct
+// nor `read_other` knows is reported to `context.unknown_key`.
+template <HasFields... Structs>
 void read_fields(const Json& config, std::string_view who, const ConfigContext& context,
                  const ReadOther& read_other, Structs&... structs) {
-  for (const auto& [key, value] : config.as_object()) {
-    const int known = (0 + ... + int{read_field(structs, who, config, key, value, context)});
-    if (known == 0 && !read_other(key, value) && context.unknown_key) context.unknown_key(who, key);
-  }
+  std::array<FieldToRead, (count_fields<Structs>() + ...)> fields;
+  size_t count = 0;
+  const auto add = [&]<class T>(std::string_view key, T& value) {
+    fields[count++] = {key, &value, Part<T>, read_value<T>};
+  };
+  (detail::for_each_field(structs, add), ...);
+  read_fields(config, who, context, read_other, std::span<const FieldToRead>(fields));
 }
 
 }  // namespace config

@@ -1,5 +1,6 @@
 #include "keratin/graph/functional.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "keratin/base/text.h"
@@ -9,6 +10,7 @@
 #include "keratin/ir/node.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin {
 namespace {
@@ -127,6 +129,10 @@ void require_tensors(const char* argument, const Symbols& given) {
 }
 
 }  // namespace
+
+Results ModelLayer::call(const Call& c) const {
+  return call_layers(c, c).map<Value>([](const Traced& t) { return t.value; });
+}
 
 std::vector<Layer::Sublayer> ModelLayer::sublayers() const {
   std::vector<Sublayer> subs;

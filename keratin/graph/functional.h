@@ -30,9 +30,7 @@ class KERATIN_API ModelLayer : public Layer, public CallsLayers {
     dialect_ = dialect;
     mark_changed();
   }
-  Results call(const Call& c) const override {
-    return call_layers(c, c).map<Value>([](const Traced& t) { return t.value; });
-  }
+  Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }
   bool takes_mask() const override { return true; }
   std::vector<std::string_view> call_arguments() const override {
