@@ -1,6 +1,7 @@
 #include "bench/peers/keratin_workloads.h"
 
 #include <chrono>
+#include <cmath>
 #include <map>
 
 #include "bench/peers/keratin_fits.h"

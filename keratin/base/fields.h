@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -174,8 +173,10 @@ bool same_member(const T& a, const T& b) {
 }
 template <class T>
 bool same_member(const std::vector<T>& a, const std::vector<T>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const T& x, const T& y) { return same_member(x, y); });
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same_member<T>(a[i], b[i])) return false;
+  return true;
 }
 
 template <HasFields T>

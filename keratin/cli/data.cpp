@@ -8,6 +8,7 @@
 
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::cli {
 namespace {

@@ -76,7 +76,7 @@ std::string optimizer_of(const Json& training) {
 
 Json tensor_json(const StoredTensor& tensor) {
   Json out = Json::Object{{"name", tensor.name},
-                          {"dtype", std::string(name(tensor.dtype))},
+                          {"dtype", text(tensor.dtype)},
                           {"shape", shape_json(tensor.dims)},
                           {"bytes", static_cast<int64_t>(tensor.bytes())}};
   if (!tensor.owner.empty()) out["owner"] = tensor.owner;

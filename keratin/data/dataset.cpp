@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/data/dataset_stage.h"
+#include "keratin/graph/next_seed.h"
 #include "keratin/graph/variable.h"
 
 // The transformations of datasets.

@@ -7,6 +7,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/files/mapped_file.h"
+#include "keratin/graph/next_seed.h"
 #include "keratin/graph/variable.h"
 #include "keratin/image/decode.h"
 #include "keratin/image/resize.h"

@@ -1,5 +1,7 @@
 #include "keratin/files/hdf5_writer.h"
 
+#include <algorithm>
+
 #include "keratin/base/text.h"
 #include "keratin/files/hdf5.h"
 #include "keratin/files/scratch_testing.h"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "keratin/base/text.h"
 #include "keratin/files/compression.h"
 #include "keratin/files/zip.h"

@@ -12,6 +12,7 @@
 #include "keratin/graph/named.h"
 #include "keratin/graph/signal_windows.h"
 #include "keratin/ops/philox.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin {
 namespace {

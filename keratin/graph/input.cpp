@@ -1,4 +1,6 @@
 #include "keratin/graph/input.h"
+
+#include <algorithm>
 #include "keratin/base/text.h"
 
 namespace keratin {

@@ -8,6 +8,8 @@
 #include "keratin/graph/build_scope.h"
 #include "keratin/graph/layer.h"
 #include "keratin/graph/named.h"
+#include "keratin/graph/next_seed.h"
+#include "keratin/graph/unique_name.h"
 
 namespace keratin {
 namespace {

@@ -101,8 +101,7 @@ class KERATIN_API LayerState {
   uint64_t changed_at_ = 0;  // changes() when it was made or last changed
 };
 
-// "dense", then "dense_1", "dense_2", …: unique in the program until clear_session().
-KERATIN_API std::string unique_name(std::string_view prefix);
+// Lets automatic names of layers begin anew.
 KERATIN_API void clear_session();
 
 }  // namespace keratin

@@ -2,6 +2,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/operation_rules.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::rules {
 namespace {

@@ -2,6 +2,7 @@
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/operation_rules.h"
 #include "keratin/ops/fill.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::rules {
 namespace {

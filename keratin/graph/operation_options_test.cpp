@@ -6,6 +6,7 @@
 #include "keratin/graph/symbolic_ops.h"
 #include "keratin/layers/registry.h"
 #include "keratin/model/model.h"
+#include "keratin/tensor/shape_rules.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/expect_error.h"
 

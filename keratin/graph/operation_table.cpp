@@ -5,6 +5,7 @@
 #include "keratin/graph/get_item.h"
 #include "keratin/graph/json_tensor.h"
 #include "keratin/graph/operation_rules.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin {
 namespace {

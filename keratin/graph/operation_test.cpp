@@ -1,4 +1,5 @@
 #include "keratin/graph/operation.h"
+#include "keratin/tensor/shape_rules.h"
 
 #include <functional>
 #include <set>

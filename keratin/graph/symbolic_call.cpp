@@ -7,6 +7,7 @@
 #include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/functional.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/graph/unique_name.h"
 #include "keratin/ir/node.h"
 
 namespace keratin {

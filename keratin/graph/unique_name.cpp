@@ -3,6 +3,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/graph/layer.h"
+#include "keratin/graph/unique_name.h"
 
 namespace keratin {
 namespace {

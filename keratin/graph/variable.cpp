@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/next_seed.h"
 #include "keratin/graph/variable_shards.h"
 #include "keratin/tensor/known_devices.h"
 #include "keratin/tensor/resident_copy.h"

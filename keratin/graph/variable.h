@@ -91,7 +91,5 @@ struct VariableHash {
 
 // The seed of all random numbers that are not given a seed of their own.
 KERATIN_API void set_random_seed(uint64_t seed);
-// The next seed of the program's stream.
-KERATIN_API uint64_t next_seed();
 
 }  // namespace keratin

@@ -1,4 +1,5 @@
 #include "keratin/graph/variable.h"
+#include "keratin/graph/next_seed.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,6 @@
 #include "keratin/io/compile_config.h"
+
+#include <algorithm>
 #include "keratin/base/text.h"
 #include "keratin/graph/custom_objects.h"
 #include "keratin/graph/named.h"

@@ -1,5 +1,6 @@
 #include "keratin/ir/scanner.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/elements.h"
 
 #include <algorithm>
 #include <cctype>

@@ -6,6 +6,7 @@
 #include "keratin/ops/lookup.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin {
 namespace {

@@ -10,6 +10,7 @@
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/promote.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/graph/unique_name.h"
 #include "keratin/layers/activations.h"
 #include "keratin/layers/attention_masks.h"
 #include "keratin/layers/dense.h"
@@ -13,6 +14,7 @@
 #include "keratin/ops/joining.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin {
 namespace {

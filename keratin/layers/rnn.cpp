@@ -4,6 +4,7 @@
 #include "keratin/layers/rnn_loop.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin {
 namespace {

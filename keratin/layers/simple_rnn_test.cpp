@@ -1,5 +1,7 @@
 #include "keratin/layers/simple_rnn.h"
 
+#include <cmath>
+
 #include "keratin/graph/input.h"
 #include "keratin/layers/rnn_testing.h"
 

@@ -1,4 +1,5 @@
 #include "keratin/layers/wrappers.h"
+#include "keratin/tensor/shape_rules.h"
 
 #include <algorithm>
 

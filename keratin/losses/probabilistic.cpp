@@ -1,4 +1,5 @@
 #include "keratin/losses/classification.h"
+#include "keratin/tensor/shape_rules.h"
 
 #include "keratin/base/text.h"
 #include "keratin/ir/node.h"

@@ -1,6 +1,7 @@
 // Tests with files that real Keras saved: tests/golden/saved.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "keratin/base/text.h"

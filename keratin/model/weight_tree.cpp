@@ -1,5 +1,7 @@
 #include "keratin/model/weight_tree.h"
 
+#include <algorithm>
+
 #include "keratin/base/text.h"
 #include "keratin/io/weights_h5.h"
 

@@ -1,6 +1,8 @@
 // Tests with .keras files of Keras 2.12 and later, written by each version: tests/golden/zips.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "keratin/base/text.h"

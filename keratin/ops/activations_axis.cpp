@@ -7,6 +7,7 @@
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/slicing.h"
 #include "keratin/ops/sort.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -14,6 +14,7 @@
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/shape_rules.h"
 #include "keratin/ops/softmax.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -6,6 +6,7 @@
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/scalar.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -13,6 +13,7 @@
 #include "keratin/ops/promote.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 namespace {

@@ -9,6 +9,7 @@
 #include "keratin/ops/fill.h"
 #include "keratin/ops/missing_values.h"
 #include "keratin/ops/promote.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::ops {
 

@@ -5,6 +5,7 @@
 #include "keratin/ops/movement.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -7,6 +7,7 @@
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/shape_rules.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -8,6 +8,7 @@
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/shards.h"
 #include "keratin/ops/softmax.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

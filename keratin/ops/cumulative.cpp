@@ -6,6 +6,7 @@
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

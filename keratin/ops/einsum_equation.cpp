@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "keratin/base/text.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

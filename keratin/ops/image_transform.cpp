@@ -12,6 +12,7 @@
 #include "keratin/ops/random.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

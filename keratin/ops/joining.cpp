@@ -8,6 +8,7 @@
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -4,6 +4,7 @@
 #include "keratin/ops/emit.h"
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 namespace {

@@ -1,4 +1,5 @@
 #include "keratin/ops/norm.h"
+#include "keratin/tensor/shape_rules.h"
 
 #include "keratin/base/text.h"
 #include "keratin/ops/emit.h"

@@ -10,6 +10,7 @@
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
 #include "keratin/ops/scalar_table.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -1,5 +1,7 @@
 #include "keratin/ops/pool.h"
 
+#include <cmath>
+
 #include "keratin/base/text.h"
 #include "keratin/ops/values_testing.h"
 #include "keratin/testing/expect_error.h"

@@ -11,6 +11,8 @@
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/sort.h"
+#include "keratin/tensor/elements.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -86,7 +86,8 @@ TEST(Reduce, BoolsAnyAll) {
 }
 
 TEST(Reduce, Positions) {
-  for (auto op : {argmax, argmin})
+  using Position = Value (*)(Value, int64_t, bool);
+  for (Position op : {Position{argmax}, Position{argmin}})
     for (DType dtype : {f32, f64, f16, bf16, i32, i64, u8, i8})
       for (int64_t axis : {0, 1, -1})
         check_op({.name = text("arg ", dtype, " axis ", axis),

@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ops/emit.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -1,5 +1,6 @@
 #include "keratin/ops/scalar.h"
 
+#include <cmath>
 #include <numbers>
 
 namespace keratin::scalar {

@@ -5,6 +5,7 @@
 
 #include "keratin/ops/scalar.h"
 #include "keratin/tensor/dtype.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin {
 

@@ -1,4 +1,6 @@
 #include "keratin/ops/scan.h"
+
+#include <cmath>
 #include "keratin/graph/layer.h"
 
 #include <gtest/gtest.h>

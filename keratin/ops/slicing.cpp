@@ -9,6 +9,7 @@
 #include "keratin/ops/listed.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

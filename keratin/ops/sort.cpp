@@ -9,6 +9,7 @@
 #include "keratin/ops/pointwise_rules.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::ops {
 

@@ -6,6 +6,7 @@
 #include "keratin/base/warning.h"
 #include "keratin/engine/evaluate.h"
 #include "keratin/graph/tracer.h"
+#include "keratin/graph/unique_name.h"
 #include "keratin/graph/variable_shards.h"
 #include "keratin/ops/constant.h"
 #include "keratin/ops/pointwise.h"

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "keratin/plan/session.h"
 
 #include <gtest/gtest.h>

@@ -1,22 +1,25 @@
 #include "keratin/tensor/dtype.h"
 
+#include <cmath>
+
 namespace keratin {
 
 namespace {
 constexpr std::array<std::string_view, 10> names = {"f64", "f32", "f16", "bf16", "i8",
                                                     "u8",  "i32", "i64", "bool", "string"};
-}
 
-std::string_view name(DType dtype) { return names[static_cast<size_t>(dtype)]; }
+std::string_view text_of(DType dtype) { return names[static_cast<size_t>(dtype)]; }
+
+}  // namespace
 
 std::optional<DType> parse_dtype(std::string_view text) {
   for (DType dtype : all_dtypes)
-    if (name(dtype) == text) return dtype;
-  if (text == name(DType::string)) return DType::string;
+    if (text_of(dtype) == text) return dtype;
+  if (text == text_of(DType::string)) return DType::string;
   return std::nullopt;
 }
 
-std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << text_of(dtype); }
 
 uint16_t detail::float_to_half_bits(float value) {
   const auto raw = std::bit_cast<uint32_t>(value);

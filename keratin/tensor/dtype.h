@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -22,7 +21,6 @@ inline constexpr std::array all_dtypes = {DType::f64,  DType::f32, DType::f16,
                                           DType::bf16, DType::i8,  DType::u8,
                                           DType::i32,  DType::i64, DType::boolean};
 
-KERATIN_API std::string_view name(DType dtype);
 KERATIN_API std::optional<DType> parse_dtype(std::string_view text);
 KERATIN_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
@@ -53,7 +51,7 @@ struct BFloat16 {
   BFloat16() = default;
   explicit BFloat16(float value) {
     const auto raw = std::bit_cast<uint32_t>(value);
-    if (std::isnan(value)) {
+    if (value != value) {  // NaN
       bits = static_cast<uint16_t>((raw >> 16) | 0x40);
     } else {
       bits = static_cast<uint16_t>((raw + 0x7fff + ((raw >> 16) & 1)) >> 16);
@@ -108,21 +106,6 @@ struct StorageOf<DType::string> {
 };
 
 template <class T>
-struct ComputeOf {
-  using type = T;
-};
-template <>
-struct ComputeOf<Half> {
-  using type = float;
-};
-template <>
-struct ComputeOf<BFloat16> {
-  using type = float;
-};
-template <class T>
-using compute_t = typename ComputeOf<T>::type;
-
-template <class T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, double>)
     return DType::f64;
@@ -147,6 +130,23 @@ constexpr DType dtype_of() {
     return DType::boolean;
   }
 }
+
+namespace detail {
+
+template <class T>
+struct ComputeOf {
+  using type = T;
+};
+template <>
+struct ComputeOf<Half> {
+  using type = float;
+};
+template <>
+struct ComputeOf<BFloat16> {
+  using type = float;
+};
+template <class T>
+using compute_t = typename ComputeOf<T>::type;
 
 template <class T>
 struct TypeTag {
@@ -174,7 +174,7 @@ decltype(auto) dispatch(DType dtype, F&& f) {
     case DType::i64:
       return f(TypeTag<int64_t>{});
     case DType::string:
-      detail::fail("expected a dtype of numbers, got string");
+      fail("expected a dtype of numbers, got string");
     case DType::boolean:
       break;
   }
@@ -192,7 +192,7 @@ To convert(From value) {
     return x != Source(0);
   } else if constexpr (std::is_floating_point_v<Source> && std::is_integral_v<Target>) {
     using Limits = std::numeric_limits<Target>;
-    if (std::isnan(x)) return 0;
+    if (x != x) return 0;  // NaN
     if (x <= static_cast<Source>(Limits::min())) return Limits::min();
     if (x >= static_cast<Source>(Limits::max())) return Limits::max();
     return static_cast<Target>(x);
@@ -200,5 +200,7 @@ To convert(From value) {
     return static_cast<To>(static_cast<Target>(x));
   }
 }
+
+}  // namespace detail
 
 }  // namespace keratin

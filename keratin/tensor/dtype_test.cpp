@@ -1,14 +1,16 @@
 #include "keratin/tensor/dtype.h"
+#include "keratin/tensor/elements.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 namespace keratin {
 namespace {
 
 TEST(DType, NamesParseBack) {
-  for (DType dtype : all_dtypes) EXPECT_EQ(parse_dtype(name(dtype)), dtype);
+  for (DType dtype : all_dtypes) EXPECT_EQ(parse_dtype(detail::text(dtype)), dtype);
   for (const char* wrong : {"", "f", "f128", "F32", "f32 ", "boolean"})
     EXPECT_EQ(parse_dtype(wrong), std::nullopt) << wrong;
 }

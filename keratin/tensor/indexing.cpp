@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "keratin/base/text.h"
+#include "keratin/tensor/elements.h"
 #include "keratin/tensor/tensor.h"
 
 // Elements and rows of tensors, and tensors from lists and from memory of others.

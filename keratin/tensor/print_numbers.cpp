@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "keratin/base/text.h"
+#include "keratin/tensor/elements.h"
 
 // What NumPy's arrayprint.py does with its default options.
 namespace keratin {

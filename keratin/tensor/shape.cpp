@@ -4,6 +4,7 @@
 
 #include "keratin/base/hash.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin {
 

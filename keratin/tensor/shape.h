@@ -52,15 +52,4 @@ class KERATIN_API Shape {
 
 KERATIN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
-// True when some assignment of the unknown sizes makes the two equal.
-KERATIN_API bool compatible(const Shape& a, const Shape& b);
-
-// NumPy broadcasting of two shapes; `who` is named in the error.
-KERATIN_API Shape broadcast(const Shape& a, const Shape& b, std::string_view who);
-
-// Maps an axis in [-rank, rank) to [0, rank); `who` is named in the error.
-KERATIN_API int64_t normalize_axis(int64_t axis, int64_t rank, std::string_view who);
-// Likewise for a list, sorted, without repeats; an empty list means every axis.
-KERATIN_API Dims normalize_axes(const Dims& axes, int64_t rank, std::string_view who);
-
 }  // namespace keratin

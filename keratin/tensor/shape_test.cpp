@@ -1,4 +1,5 @@
 #include "keratin/tensor/shape.h"
+#include "keratin/tensor/shape_rules.h"
 
 #include <gtest/gtest.h>
 

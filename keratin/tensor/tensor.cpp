@@ -5,6 +5,7 @@
 
 #include "keratin/base/hash.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/elements.h"
 #include "keratin/tensor/resident_copy.h"
 
 namespace keratin {

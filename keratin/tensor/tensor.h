@@ -321,9 +321,9 @@ T Tensor::Element::as() const {
   if constexpr (std::is_same_v<T, std::string>)
     return string();
   else
-    return dispatch(dtype_, [&](auto tag) {
+    return detail::dispatch(dtype_, [&](auto tag) {
       using S = typename decltype(tag)::type;
-      return convert<T>(*static_cast<const S*>(memory_));
+      return detail::convert<T>(*static_cast<const S*>(memory_));
     });
 }
 
@@ -332,10 +332,11 @@ Tensor Tensor::of(DType dtype, Shape shape, const std::vector<T>& values) {
   Tensor tensor(dtype, shape);
   detail::require(static_cast<int64_t>(values.size()) == tensor.count(), "Tensor: shape ", shape,
                   " has ", tensor.count(), " elements, got ", values.size(), " values");
-  dispatch(dtype, [&](auto tag) {
+  detail::dispatch(dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
     auto* out = static_cast<S*>(tensor.raw());
-    for (size_t i = 0; i < values.size(); ++i) out[i] = convert<S>(static_cast<T>(values[i]));
+    for (size_t i = 0; i < values.size(); ++i)
+      out[i] = detail::convert<S>(static_cast<T>(values[i]));
   });
   return tensor;
 }
@@ -343,10 +344,10 @@ Tensor Tensor::of(DType dtype, Shape shape, const std::vector<T>& values) {
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   std::vector<T> values(static_cast<size_t>(count()));
-  dispatch(dtype_, [&](auto tag) {
+  detail::dispatch(dtype_, [&](auto tag) {
     using S = typename decltype(tag)::type;
     const auto* in = static_cast<const S*>(raw());
-    for (size_t i = 0; i < values.size(); ++i) values[i] = convert<T>(in[i]);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = detail::convert<T>(in[i]);
   });
   return values;
 }

@@ -13,6 +13,7 @@
 #include "keratin/graph/input.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/ops/ops.h"
+#include "keratin/tensor/shape_rules.h"
 #include "keratin/testing/backends.h"
 #include "keratin/testing/check_op.h"
 #include "keratin/testing/golden.h"

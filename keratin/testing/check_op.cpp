@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "keratin/autodiff/gradients.h"
@@ -9,6 +10,7 @@
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
 #include "keratin/ops/registry.h"
+#include "keratin/tensor/shape_rules.h"
 #include "keratin/testing/backends.h"
 
 namespace keratin::testing {

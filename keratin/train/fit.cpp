@@ -7,6 +7,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/next_seed.h"
 #include "keratin/train/interrupt.h"
 #include "keratin/train/progress_bar.h"
 

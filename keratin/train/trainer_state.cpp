@@ -3,6 +3,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "keratin/graph/next_seed.h"
 #include "keratin/train/trainer.h"
 #include "keratin/train/variable_gradients.h"
 

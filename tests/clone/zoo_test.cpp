@@ -1,5 +1,7 @@
 // Clones every recorded model: the clone has new weights, gives the same outputs after copying
 // weights, and the source does not change.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "keratin/base/warning.h"

@@ -1,4 +1,6 @@
+#include <cmath>
 #include "gpu_testing.h"
+
 #include "keratin/base/text.h"
 #include "keratin/keratin.h"
 #include "keratin/testing/check_op.h"

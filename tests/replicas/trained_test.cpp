@@ -7,6 +7,7 @@
 // the cause.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -10,6 +10,7 @@
 #include "keratin/ops/joining.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/slicing.h"
+#include "keratin/tensor/elements.h"
 
 // Ops that move elements: each is one or more strided copies, and a fill where there is padding.
 namespace keratin::cpu {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu {
 namespace {

@@ -1,6 +1,8 @@
 #include "keratin/backend/cpu/sort_rows.h"
+#include "keratin/tensor/elements.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "keratin/backend/cpu/levels/level_testing.h"

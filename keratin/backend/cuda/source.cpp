@@ -1,5 +1,6 @@
 #include "keratin/backend/cuda/source.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/elements.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "keratin/backend/cuda/conv/cudnn_step.h"

@@ -5,6 +5,7 @@
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/scalar.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::reference {
 

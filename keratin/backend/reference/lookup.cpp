@@ -6,6 +6,7 @@
 #include "keratin/ops/fingerprint.h"
 #include "keratin/ops/lookup_operands.h"
 #include "keratin/ops/records.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::reference {
 namespace {

@@ -3,6 +3,7 @@
 #include "keratin/backend/reference/loops.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/scalar.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::reference {
 

@@ -1,5 +1,6 @@
 #include "keratin/backend/reference/loops.h"
 #include "keratin/ops/scalar.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::reference {
 

@@ -3,6 +3,7 @@
 #include "keratin/backend/reference/windows.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/window_operands.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::reference {
 

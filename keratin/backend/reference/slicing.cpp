@@ -7,6 +7,7 @@
 #include "keratin/ops/joining.h"
 #include "keratin/ops/movement.h"
 #include "keratin/ops/records.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::reference {
 

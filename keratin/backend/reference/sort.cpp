@@ -5,6 +5,7 @@
 
 #include "keratin/backend/reference/loops.h"
 #include "keratin/ops/records.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::reference {
 

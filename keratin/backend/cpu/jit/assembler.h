@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "keratin/backend/cpu/jit/lane.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::cpu {
 

@@ -1,4 +1,5 @@
 #include "keratin/backend/cpu/jit/lane_assembler.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::cpu {
 

@@ -1,5 +1,6 @@
 #include "keratin/backend/cpu/jit/lane_assembler.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::cpu {
 

@@ -4,6 +4,7 @@
 
 #include "keratin/backend/cpu/jit/lane_assembler.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/shape_rules.h"
 
 // exp and log of f32 by reduction to a short interval and a polynomial, the others by way of them.
 // The coefficients are minimax fits, rounded one after the other with the rest fitted again.

@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "keratin/backend/cpu/jit/loop_testing.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::loop_testing {
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "keratin/backend/cpu/jit/loop_testing.h"
 #include "keratin/backend/cpu/jit/tile_ops.h"

@@ -8,6 +8,7 @@
 
 #include "keratin/backend/cpu/jit/loop_kernel.h"
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::loop_testing {
 

@@ -8,6 +8,7 @@
 #include "keratin/ops/fused.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/reduce.h"
+#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::cpu {
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "keratin/base/text.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu {
 

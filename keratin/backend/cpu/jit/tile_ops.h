@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/backend/cpu/jit/loop_nest.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu {
 

@@ -3,6 +3,7 @@
 
 #include "keratin/backend/cpu/jit/tile_ops.h"
 #include "keratin/base/text.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu {
 

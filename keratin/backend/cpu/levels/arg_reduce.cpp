@@ -1,5 +1,6 @@
 #include "keratin/backend/cpu/levels/reduce.h"
 #include "keratin/backend/cpu/levels/rows.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "keratin/tensor/dtype.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu {
 

@@ -4,6 +4,7 @@
 
 #include "keratin/backend/cpu/levels/simd.h"
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

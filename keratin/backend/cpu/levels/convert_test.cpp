@@ -1,7 +1,9 @@
+#include <cmath>
 #include <limits>
 
 #include "keratin/backend/cpu/levels/convert.h"
 #include "keratin/backend/cpu/levels/level_testing.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu {
 namespace {

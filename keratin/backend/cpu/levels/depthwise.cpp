@@ -1,6 +1,7 @@
 #include "keratin/backend/cpu/levels/depthwise.h"
 
 #include "keratin/backend/cpu/levels/simd.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

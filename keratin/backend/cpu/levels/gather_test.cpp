@@ -1,5 +1,6 @@
 #include "keratin/backend/cpu/levels/gather.h"
 #include "keratin/backend/cpu/levels/level_testing.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu {
 namespace {

@@ -1,5 +1,6 @@
 #include "keratin/backend/cpu/levels/math.h"
 #include "keratin/backend/cpu/levels/rnn_panel.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

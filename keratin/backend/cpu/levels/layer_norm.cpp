@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cpu/levels/norm.h"
 #include "keratin/backend/cpu/levels/rows.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "keratin/backend/cpu/levels.h"
 #include "keratin/tensor/dtype.h"
+#include "keratin/tensor/elements.h"
 
 // What the tests of routines share: data, comparison, and the loop over levels and thread counts.
 namespace keratin::cpu {

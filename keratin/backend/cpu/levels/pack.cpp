@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "keratin/backend/cpu/levels/simd.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

@@ -1,4 +1,5 @@
 #include "keratin/backend/cpu/levels/pack.h"
+#include "keratin/tensor/elements.h"
 
 #include "keratin/backend/cpu/levels/level_testing.h"
 

@@ -1,5 +1,8 @@
 #include "keratin/backend/cpu/levels/pool.h"
 
+#include <cmath>
+#include "keratin/tensor/elements.h"
+
 #include "keratin/backend/cpu/levels/level_testing.h"
 
 namespace keratin::cpu {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "keratin/backend/cpu/levels/rows.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

@@ -1,5 +1,6 @@
 #include "keratin/backend/cpu/levels/rnn.h"
 
+#include <cmath>
 #include <functional>
 
 #include "keratin/backend/cpu/levels/level_testing.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "keratin/backend/cpu/levels/simd.h"
+#include "keratin/tensor/elements.h"
 
 // Loops that several families share.
 namespace keratin::cpu::KERATIN_LEVEL {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "keratin/tensor/dtype.h"
+#include "keratin/tensor/elements.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>

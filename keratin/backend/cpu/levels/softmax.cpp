@@ -6,6 +6,7 @@
 #include "keratin/backend/cpu/levels/math.h"
 #include "keratin/backend/cpu/levels/rows.h"
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cpu::KERATIN_LEVEL {
 namespace {

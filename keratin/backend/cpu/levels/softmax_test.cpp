@@ -1,4 +1,6 @@
 #include "keratin/backend/cpu/levels/softmax.h"
+
+#include <cmath>
 #include "keratin/backend/cpu/levels/level_testing.h"
 
 namespace keratin::cpu {

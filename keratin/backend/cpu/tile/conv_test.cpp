@@ -1,5 +1,6 @@
 #include "keratin/backend/cpu/tile/conv.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "keratin/backend/cpu/tile/conv_testing.h"

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cmath>
+
 #include "keratin/backend/cpu/levels/level_testing.h"
 #include "keratin/backend/cpu/tile/conv.h"
 #include "keratin/tensor/buffer.h"
+#include "keratin/tensor/elements.h"
 
 // The definition of a convolution and its gradients, in double, and runs of ours beside it.
 namespace keratin::cpu {

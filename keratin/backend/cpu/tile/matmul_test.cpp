@@ -1,5 +1,7 @@
 #include "keratin/backend/cpu/tile/matmul.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "keratin/backend/cpu/levels/level_testing.h"

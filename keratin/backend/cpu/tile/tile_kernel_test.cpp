@@ -1,5 +1,7 @@
 #include "keratin/backend/cpu/tile/tile_kernel.h"
 
+#include <cmath>
+
 #include "keratin/backend/cpu/levels/level_testing.h"
 
 namespace keratin::cpu {

@@ -4,6 +4,7 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ops/scalar_table.h"
+#include "keratin/tensor/elements.h"
 
 namespace keratin::cuda {
 
