@@ -8,7 +8,6 @@
 
 #include "keratin/cli/models.h"
 #include "keratin/cli/text.h"
-#include "keratin/tensor/shape_rules.h"
 
 namespace keratin::cli {
 namespace {
@@ -298,11 +297,17 @@ const Tensor* find_array(const Arrays& arrays, const std::vector<Slot>& slots, s
   return nullptr;
 }
 
+// As in Keras, a model whose batch is fixed takes others where its layers do.
+bool fits(const Shape& shape, const Shape& wanted) {
+  if (wanted.rank() == 0) return true;
+  bool fits = shape.rank() == wanted.rank();
+  for (int64_t axis = 1; fits && axis < shape.rank(); ++axis)
+    fits = wanted[axis] == unknown || shape[axis] == wanted[axis];
+  return fits;
+}
+
 Tensor fitted(const Tensor& tensor, const Slot& slot, const std::string& where) {
-  // As in Keras, a model whose batch is fixed takes others where its layers do.
-  Dims dims = slot.shape.dims();
-  if (!dims.empty()) dims[0] = unknown;
-  require(dims.empty() || compatible(tensor.shape(), dims), where, ": '", slot.name, "' takes ",
+  require(fits(tensor.shape(), slot.shape), where, ": '", slot.name, "' takes ",
           keras_shape(slot.shape), ", got ", keras_shape(tensor.shape()));
   const DType fallback = tensor.dtype() == DType::f64 ? DType::f32 : tensor.dtype();
   const DType wanted = slot.dtype.value_or(fallback);

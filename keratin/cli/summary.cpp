@@ -18,7 +18,7 @@ Json ends_json(const std::vector<SymbolicTensor>& tensors, const std::vector<std
   for (size_t i = 0; i < tensors.size(); ++i)
     out.push_back(Json::Object{{"name", names[i]},
                                {"shape", shape_json(tensors[i].shape())},
-                               {"dtype", std::string(name(tensors[i].dtype()))}});
+                               {"dtype", text(tensors[i].dtype())}});
   return out;
 }
 

@@ -65,8 +65,8 @@ bool is_function(const Json& json) {
   return name != nullptr && *name == "function" && function != nullptr && is_bare(*function);
 }
 
-// These keep functions of Python.
-bool is_lambda(const Json& json) {
+// Lambdas keep functions of Python.
+bool keeps_python(const Json& json) {
   const std::string* name = text_at(json, "class_name");
   return name != nullptr && *name == "Lambda";
 }
@@ -83,7 +83,7 @@ void add_names(const std::string& key, Json& json, Found& found) {
     }
     json = std::move(items);
   }
-  if (!json.is_object() || is_lambda(json)) return;
+  if (!json.is_object() || keeps_python(json)) return;
   if (is_function(json))
     found.functions.emplace(json.at("config").as_string(), kind_of(key));
   else if (is_class(json))
@@ -105,7 +105,7 @@ void add_names(const std::string& key, Json& json, Found& found) {
 bool has_user_name(const Json& json) {
   if (json.is_array())
     return std::any_of(json.as_array().begin(), json.as_array().end(), has_user_name);
-  return json.is_object() && !is_lambda(json) &&
+  return json.is_object() && !keeps_python(json) &&
          (is_layer(json) || is_class(json) || is_function(json) ||
           std::any_of(json.as_object().begin(), json.as_object().end(),
                       [](const auto& item) { return has_user_name(item.second); }));
