@@ -231,8 +231,7 @@ Symbols detail::fresh_inputs(const FunctionalLayer& model) {
     SymbolicTensor& copy = made[t.layer().get()];
     if (!copy.defined()) {
       const auto& layer = dynamic_cast<const InputLayer&>(*t.layer());
-      copy = InputLayer::make(layer.batch_shape(), layer.dtype(), layer.name(), layer.optional(),
-                              layer.sparse())
+      copy = InputLayer::make(layer.batch_shape(), layer.dtype(), layer.name(), layer.flags())
                  ->output();
     }
     return copy;

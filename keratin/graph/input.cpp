@@ -2,22 +2,23 @@
 
 #include <algorithm>
 #include "keratin/base/text.h"
+#include "keratin/base/warning.h"
 
 namespace keratin {
 
-InputLayer::InputLayer(const Shape& batch_shape, DType dtype, std::string name, bool optional,
-                       bool sparse)
+InputLayer::InputLayer(const Shape& batch_shape, DType dtype, std::string name, InputFlags flags)
     : Layer("InputLayer", LayerOptions{std::move(name)}),
       shape_(batch_shape),
       dtype_(dtype),
-      optional_(optional),
-      sparse_(sparse) {
+      flags_(flags) {
+  require(!flags.sparse || !flags.ragged, "InputLayer '", this->name(),
+          "': tensors cannot be both sparse and ragged");
   set_built();
 }
 
 std::shared_ptr<InputLayer> InputLayer::make(const Shape& batch_shape, DType dtype,
-                                             std::string name, bool optional, bool sparse) {
-  return std::make_shared<InputLayer>(batch_shape, dtype, std::move(name), optional, sparse);
+                                             std::string name, InputFlags flags) {
+  return std::make_shared<InputLayer>(batch_shape, dtype, std::move(name), flags);
 }
 
 SymbolicTensor InputLayer::output() {
@@ -32,10 +33,10 @@ SymbolicTensor InputLayer::output() {
 Json InputLayer::get_config() const {
   return Json::Object{{"batch_shape", detail::shape_json(shape_)},
                       {"dtype", keras_name(dtype_)},
-                      {"sparse", sparse_},
-                      {"ragged", false},
+                      {"sparse", flags_.sparse},
+                      {"ragged", flags_.ragged},
                       {"name", name()},
-                      {"optional", optional_}};
+                      {"optional", flags_.optional}};
 }
 
 LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& context) {
@@ -54,12 +55,16 @@ LayerPtr InputLayer::from_config(const Json& config, const ConfigContext& contex
     const Json* value = config.find(flag);
     return value != nullptr && value->is_bool() && value->as_bool();
   };
-  require(!is_set("ragged"), "InputLayer: ragged tensors are not supported");
   const LayerOptions options = detail::read_options(Json::Object{{"name", config.at("name")}});
+  const InputFlags flags{is_set("optional"), is_set("sparse"), is_set("ragged")};
+  if (flags.ragged)
+    warn(text("InputLayer '", options.name,
+              "': its tensors are ragged in Keras; here rows are padded to one length, and layers "
+              "count what is padded"));
   return make(
       detail::shape_from_json(*shape),
       dtype == nullptr || dtype->is_null() ? DType::f32 : DTypePolicy::from_json(*dtype).compute(),
-      options.name, is_set("optional"), is_set("sparse"));
+      options.name, flags);
 }
 
 SymbolicTensor Input(InputOptions options) {
@@ -69,8 +74,8 @@ SymbolicTensor Input(InputOptions options) {
   require(dims.size() < max_rank, "Input: expected at most ", max_rank - 1,
           " dimensions and the batch, got shape ", options.shape);
   dims.insert(dims.begin(), options.batch_size.value_or(unknown));
-  return InputLayer::make(dims, options.dtype, std::move(options.name), options.optional,
-                          options.sparse)
+  return InputLayer::make(dims, options.dtype, std::move(options.name),
+                          {options.optional, options.sparse, options.ragged})
       ->output();
 }
 

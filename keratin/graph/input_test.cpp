@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/testing/expect_error.h"
+#include "keratin/testing/warnings.h"
 
 namespace keratin {
 namespace {
@@ -14,7 +15,8 @@ Json config_with(const char* flag) {
 }
 
 TEST(InputLayer, KeepsFlagsOfItsConfig) {
-  for (const char* flag : {"sparse", "optional"}) {
+  const testing::Warnings warnings;  // of the ragged one
+  for (const char* flag : {"sparse", "optional", "ragged"}) {
     const LayerPtr layer = InputLayer::from_config(config_with(flag), {});
     for (const LayerPtr& each : {layer, layer->fresh_copy()})
       for (const char* other : {"sparse", "optional", "ragged"})
@@ -24,9 +26,17 @@ TEST(InputLayer, KeepsFlagsOfItsConfig) {
   EXPECT_TRUE(input.layer()->get_config().at("sparse").as_bool());
 }
 
-TEST(InputLayer, RefusesRaggedTensors) {
-  testing::expect_user_error([] { InputLayer::from_config(config_with("ragged"), {}); },
-                             "InputLayer: ragged tensors are not supported");
+TEST(InputLayer, WarnsThatRaggedTensorsArePadded) {
+  const testing::Warnings warnings;
+  InputLayer::from_config(config_with("ragged"), {});
+  ASSERT_EQ(warnings.messages.size(), 1U);
+  EXPECT_NE(warnings.messages[0].find("InputLayer 'x': its tensors are ragged in Keras"),
+            std::string::npos);
+}
+
+TEST(InputLayer, RefusesTensorsThatAreSparseAndRagged) {
+  testing::expect_user_error([] { Input({.shape = {3}, .sparse = true, .ragged = true}); },
+                             "tensors cannot be both sparse and ragged");
 }
 
 }  // namespace

@@ -33,17 +33,6 @@ std::shared_ptr<const Layer> as_penalty(const std::string& name, const std::vect
   return FunctionalLayer::make(Symbols::List{inputs[0], loss}, both[0], {name});
 }
 
-std::string config_text(const Json& config, std::string_view key) {
-  const Json* value = config.find(key);
-  return value == nullptr || !value->is_string() ? std::string("?") : value->as_string();
-}
-
-[[noreturn]] void refuse_ragged(std::string_view class_name, const Json& config,
-                                const std::string& what) {
-  fail(class_name, " '", config_text(config, "name"), "': ", what,
-       " is of ragged or sparse tensors, which Keratin does not have");
-}
-
 }  // namespace
 
 AddLossLayer::AddLossLayer(AddLossConfig config, LayerOptions options)
@@ -92,20 +81,5 @@ AddMetricLayer::AddMetricLayer(AddMetricConfig config, LayerOptions options)
 }
 
 Results AddMetricLayer::call(const Call& c) const { return c.input(); }
-
-LayerPtr instance_property_from_config(const Json& config, const ConfigContext&) {
-  refuse_ragged("InstanceProperty", config,
-                "the property '" + config_text(config, "attr_name") + "'");
-}
-
-LayerPtr instance_method_from_config(const Json& config, const ConfigContext&) {
-  refuse_ragged("InstanceMethod", config, "the method '" + config_text(config, "attr_name") + "'");
-}
-
-LayerPtr class_method_from_config(const Json& config, const ConfigContext&) {
-  refuse_ragged("ClassMethod", config,
-                "the class method '" + config_text(config, "method_name") + "' of tf." +
-                    config_text(config, "cls_symbol"));
-}
 
 }  // namespace keratin

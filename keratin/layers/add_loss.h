@@ -63,10 +63,4 @@ class AddMetricLayer final : public LayerOf<AddMetricLayer, AddMetricConfig>, pu
   std::shared_ptr<const Layer> form_;
 };
 
-// Properties and methods of ragged and sparse tensors, and class methods of tf.RaggedTensor, that
-// Keras 2 writes as layers. Errors: always, since Keratin has none of these tensors.
-LayerPtr instance_property_from_config(const Json& config, const ConfigContext& context);
-LayerPtr instance_method_from_config(const Json& config, const ConfigContext& context);
-LayerPtr class_method_from_config(const Json& config, const ConfigContext& context);
-
 }  // namespace keratin

@@ -78,29 +78,5 @@ TEST(AddMetric, IsAnIdentityThatWarns) {
   EXPECT_EQ(serialize_layer(*layer).at("class_name"), Json("Identity"));
 }
 
-TEST(RaggedLayers, AreRefusedByName) {
-  const auto open = [](const char* class_name, Json config) {
-    config["name"] = "it";
-    layer_from_json(Json::Object{{"class_name", class_name}, {"config", config}});
-  };
-  expect_user_error(
-      [&] {
-        open("InstanceProperty", Json::Object{{"attr_name", "flat_values"}});
-      },
-      "InstanceProperty 'it': the property 'flat_values' is of ragged or sparse tensors, which "
-      "Keratin does not have");
-  expect_user_error(
-      [&] {
-        open("InstanceMethod", Json::Object{{"attr_name", "to_tensor"}});
-      },
-      {"InstanceMethod 'it'", "the method 'to_tensor'"});
-  expect_user_error(
-      [&] {
-        open("ClassMethod",
-             Json::Object{{"cls_symbol", "RaggedTensor"}, {"method_name", "from_tensor"}});
-      },
-      {"ClassMethod 'it'", "the class method 'from_tensor' of tf.RaggedTensor"});
-}
-
 }  // namespace
 }  // namespace keratin

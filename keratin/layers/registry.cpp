@@ -12,6 +12,7 @@
 #include "keratin/layers/index_lookup.h"
 #include "keratin/layers/layers.h"
 #include "keratin/layers/missing.h"
+#include "keratin/layers/ragged_methods.h"
 #include "keratin/layers/tf_operation.h"
 
 namespace keratin {
@@ -29,6 +30,13 @@ LayerPtr gru_from_config(const Json& config, const ConfigContext& context) {
   Json with_reset = config;
   with_reset["reset_after"] = false;
   return GRULayer::from_config(with_reset, context);
+}
+
+// Keras 2's SyncBatchNormalization has no key for what it is.
+LayerPtr sync_batch_normalization_from_config(const Json& config, const ConfigContext& context) {
+  Json together = config;
+  if (together.is_object()) together["synchronized"] = true;
+  return BatchNormalizationLayer::from_config(together, context);
 }
 
 // Keras 2's ThresholdedReLU is a ReLU of today.
@@ -71,7 +79,7 @@ constexpr Known known_layers[] = {
     {"Bidirectional", BidirectionalLayer::from_config},
     {"CategoryEncoding", CategoryEncodingLayer::from_config},
     {"CenterCrop", CenterCropLayer::from_config},
-    {"ClassMethod", class_method_from_config},
+    {"ClassMethod", ClassMethodLayer::from_config},
     {"Concatenate", ConcatenateLayer::from_config},
     {"ContrastLimitedAdaptiveHistogramEqualization",
      ContrastLimitedAdaptiveHistogramEqualizationLayer::from_config},
@@ -128,7 +136,7 @@ constexpr Known known_layers[] = {
     {"Identity", IdentityLayer::from_config},
     {"IndexLookup", IndexLookupLayer::from_config},
     {"InputLayer", InputLayer::from_config},
-    {"InstanceMethod", instance_method_from_config},
+    {"InstanceMethod", InstanceMethodLayer::from_config},
     {"InstanceProperty", instance_property_from_config},
     {"IntegerLookup", IntegerLookupLayer::from_config},
     {"JaxLayer", missing},
@@ -206,6 +214,7 @@ constexpr Known known_layers[] = {
     {"StackedRNNCells", StackedRNNCellsLayer::from_config},
     {"StringLookup", StringLookupLayer::from_config},
     {"Subtract", MergeLayer<SubtractRule>::from_config},
+    {"SyncBatchNormalization", sync_batch_normalization_from_config},
     {"TFDConcat", ConcatenateLayer::from_config},  // these two are in models of a FeatureSpace
     {"TFDIdentity", IdentityLayer::from_config},
     {"TFOpLambda", TfOperationLayer::op_from_config},

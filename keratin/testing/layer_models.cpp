@@ -65,10 +65,12 @@ const std::vector<Example>& examples() {
       {"GroupedQueryAttention",
        R"({"head_dim": 2, "num_query_heads": 4, "num_key_value_heads": 2})",
        {{4, 3, 2}, {4, 5, 2}}},
+      {"InstanceMethod", R"({"attr_name": "to_tensor"})", {{4, 3}}},
       {"LocallyConnected1D", R"({"filters": 2, "kernel_size": [2]})", {{4, 5, 3}}},
       {"LocallyConnected2D", R"({"filters": 2, "kernel_size": [2, 3]})", {{4, 4, 5, 3}}},
       {"RandomHeight", R"({"factor": 0.2})", {{4, 4, 5, 3}}},
       {"RandomWidth", R"({"factor": 0.2})", {{4, 4, 5, 3}}},
+      {"SyncBatchNormalization", R"({"axis": [-1]})", {{4, 3}}},
       {"TFDConcat", R"({"axis": 1})", {{4, 3}, {4, 2}}},
       {"TFDIdentity", "{}", {{4, 3}}},
       {"ThresholdedReLU", R"({"theta": 0.5})", {{4, 3}}},
@@ -177,11 +179,10 @@ const std::vector<LeftOut>& not_in_models() {
 
 const std::map<std::string, std::string>& uncalled_layers() {
   static const std::map<std::string, std::string> all = {
-      {"ClassMethod", "is of ragged tensors, and refused"},
+      {"ClassMethod", "takes a list of arguments, with tests of its own"},
       {"Functional", "is a model: the zoo has many"},
       {"IndexLookup", "is IntegerLookup or StringLookup, with tests of its own"},
       {"InputLayer", "is an input, not called: every model has one"},
-      {"InstanceMethod", "is of ragged tensors, and refused"},
       {"InstanceProperty", "is of ragged tensors, and refused"},
       {"Model", "is a model: the zoo has many"},
       {"Sequential", "is a model: the zoo has many"},

@@ -217,8 +217,8 @@ def old_zips(stage):
 # "GroupedQueryAttention" is another name of a layer, IndexLookup is the base class of lookups, and a
 # Wrapper alone cannot be called.
 IN_NO_MODEL = {"Model", "CuDNNGRU", "CuDNNLSTM", "GroupedQueryAttention", "IndexLookup", "Wrapper",
-               # names of BatchNormalization in TensorFlow 1.13 to 2.2
-               "BatchNormalizationV1", "BatchNormalizationV2",
+               # names of BatchNormalization in TensorFlow 1.13 to 2.2, and of a sibling in Keras 2
+               "BatchNormalizationV1", "BatchNormalizationV2", "SyncBatchNormalization",
                # of TensorFlow 2.0 to 2.4, in tests/golden/old; and of ragged tensors
                "TensorFlowOpLayer", "AddLoss", "AddMetric", "ClassMethod", "InstanceMethod",
                "InstanceProperty"}
