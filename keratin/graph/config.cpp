@@ -94,13 +94,22 @@ Json portable_config(const Layer& layer) {
   return config;
 }
 
+// What the scope of this thread has; null outside of one.
+thread_local bool (*has_name_of_keras)(const Layer& layer) = nullptr;
+
 }  // namespace
+
+detail::OwnNamesScope::OwnNamesScope(bool (*test)(const Layer& layer)) { has_name_of_keras = test; }
+
+detail::OwnNamesScope::~OwnNamesScope() { has_name_of_keras = nullptr; }
 
 SavedClass detail::saved_class_of(const Layer& layer) {
   if (layer.saved_class()) return *layer.saved_class();
   SavedClass names{std::string(layer.class_name()), std::string(layer.module()),
                    std::string(layer.registered_name())};
-  const std::string registered = registered_class(typeid(layer));
+  std::string registered = registered_class(typeid(layer));
+  if (registered.empty() && has_name_of_keras != nullptr && has_name_of_keras(layer))
+    registered = "Custom>" + names.class_name;
   if (registered.empty() || !names.registered_name.empty()) return names;
   names.module = registered.substr(0, registered.rfind('>'));
   names.registered_name = registered;

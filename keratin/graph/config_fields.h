@@ -80,6 +80,17 @@ namespace detail {
 // The names under which files have the class of a layer: those of its file, those that are
 // registered, or its own.
 KERATIN_API SavedClass saved_class_of(const Layer& layer);
+
+// While it lives, its thread writes layers that are the user's, but have a name of Keras's, as
+// "Custom>Name".
+class KERATIN_API OwnNamesScope {
+ public:
+  explicit OwnNamesScope(bool (*has_name_of_keras)(const Layer& layer));
+  ~OwnNamesScope();
+  OwnNamesScope(const OwnNamesScope&) = delete;
+  OwnNamesScope& operator=(const OwnNamesScope&) = delete;
+};
+
 // The copy of a layer: a new one, or the one that the outermost CopyScope has made already.
 KERATIN_API LayerPtr copy_of(const LayerPtr& layer);
 

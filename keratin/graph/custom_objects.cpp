@@ -39,9 +39,22 @@ std::string text_at(const Json& json, std::string_view key) {
   return found != nullptr && found->is_string() ? found->as_string() : std::string();
 }
 
+bool is_null_at(const Json& json, std::string_view key) {
+  const Json* found = json.is_object() ? json.find(key) : nullptr;
+  return found != nullptr && found->is_null();
+}
+
 // Keras's classes around a function of a loss or metric.
 bool is_wrapper(std::string_view name) {
   return name == "MeanMetricWrapper" || name == "LossFunctionWrapper";
+}
+
+// The function in such a class; null if there is none.
+const Json* wrapped_function(const Json& json) {
+  if (!is_wrapper(text_at(json, "class_name"))) return nullptr;
+  const Json* config = json.find("config");
+  const Json* function = config != nullptr && config->is_object() ? config->find("fn") : nullptr;
+  return function != nullptr && !function->is_null() ? function : nullptr;
 }
 
 // The names of an object in a file, most exact first. In .h5 files the class name is the registered
@@ -128,11 +141,12 @@ void warn_of_class(const std::string& saved) {
 }
 
 Json class_json(std::type_index type, const std::string& class_name, Json config,
-                std::string_view module, bool is_keras) {
+                std::string_view module, ClassOrigin origin) {
   const bool registered = !registered_class(type).empty();
-  if (!registered && is_keras) return Named{class_name, std::move(config)}.to_json(module);
-  if (!registered) warn_of_class(class_name);
-  return own_class_json(type, class_name, std::move(config));
+  if (!registered && origin.is_keras) return Named{class_name, std::move(config)}.to_json(module);
+  Json json = own_class_json(type, class_name, std::move(config), origin.is_name_of_keras);
+  if (!registered) warn_of_class(json.at("registered_name").as_string());
+  return json;
 }
 
 void warn_of_function(std::string_view kind, const std::string& name, bool is_name_of_keras) {
@@ -147,23 +161,33 @@ void warn_of_function(std::string_view kind, const std::string& name, bool is_na
 
 std::string name_in_json(const Json& json) {
   if (json.is_string()) return json.as_string();
+  if (const Json* function = wrapped_function(json)) return name_in_json(*function);
   const std::string name = text_at(json, "class_name");
-  if (is_wrapper(name))
-    if (const Json* config = json.find("config"); config != nullptr && config->is_object())
-      if (const Json* wrapped = config->find("fn"); wrapped != nullptr && !wrapped->is_null())
-        return name_in_json(*wrapped);
   const std::string function = text_at(json, "config");
   return function.empty() ? name : function;
 }
 
-bool may_be_of_keras(const Json& json) {
-  const std::string module = text_at(json, "module");
+Owner owner_in(const Json& json) {
+  if (const Json* function = wrapped_function(json)) return owner_in(*function);
+  const std::string module = text_at(json, "module"), registered = text_at(json, "registered_name");
   const std::string package = module.substr(0, module.find('.'));
-  const bool function = package == "builtins" && !text_at(json, "config").empty();
-  const bool keras = package.empty() || package == "keras" || package == "tf_keras" ||
-                     package == "tensorflow" || function;
-  return keras && name_in_json(json).find('>') == std::string::npos &&
-         text_at(json, "registered_name").find('>') == std::string::npos;
+  const bool is_function = !text_at(json, "config").empty();
+  const bool has_package =
+      registered.find('>') != registered.npos || name_in_json(json).find('>') != std::string::npos;
+  // Keras writes no module for a class of the program itself.
+  const bool of_program = is_null_at(json, "module") && !registered.empty();
+  const bool in_keras = package.empty() || package == "keras" || package == "tf_keras" ||
+                        package == "tensorflow" || (package == "builtins" && is_function);
+  if (has_package || of_program || !in_keras) return Owner::user;
+  return is_null_at(json, "registered_name") && !is_function ? Owner::keras : Owner::either;
+}
+
+void require_of_keras(std::string_view kind, const Json& json) {
+  if (owner_in(json) != Owner::user) return;
+  const std::string module = text_at(json, "module"), registered = text_at(json, "registered_name");
+  fail("Could not interpret ", kind, " identifier: ", name_in_json(json), ", which is not Keras's",
+       module.empty() ? "" : " but of module '" + module + "'",
+       registered.empty() ? "" : ", registered as '" + registered + "'");
 }
 
 void find_custom(const Json& json, const std::function<bool(const CustomObject&)>& take) {
@@ -188,7 +212,7 @@ void find_custom(const Json& json, const std::function<bool(const CustomObject&)
 }
 
 void fail_custom(const Json& json, const UserError& error) {
-  if (may_be_of_keras(json)) throw UserError(error);  // it stands for a class of Keras
+  if (owner_in(json) != Owner::user) throw UserError(error);  // it may stand for a class of Keras
   fail("custom object '", name_in_json(json), "': ", error.what());
 }
 
@@ -235,20 +259,19 @@ Json without_envelope(const Json& json) {
   return function.empty() ? json : Json(function);
 }
 
-// Reads the user's object, or Keras's. A name that Keras knows is Keras's, unless the file gives it
-// a package.
+// Reads the user's object, or Keras's.
 template <class T>
 void read_part(const Json& json, T& out, const ConfigContext& context, std::string_view kind,
                std::string_view function) {
-  const std::string name = json.is_null() ? std::string() : name_in(json);
-  const bool known = json.is_null() || T::knows(name);
-  if (!json.is_null() && (!known || !detail::may_be_of_keras(json))) {
-    if (auto custom = detail::custom_from_json<T>(json, context)) {
+  if (!json.is_null()) {
+    const std::string name = name_in(json);
+    const bool known = T::knows(name);
+    if (auto custom = detail::custom_unless_keras<T>(json, context, known)) {
       out = std::move(*custom);
       return;
     }
+    if (!known || detail::owner_in(json) == detail::Owner::user) fail_unknown(kind, name, function);
   }
-  if (!known) fail_unknown(kind, name, function);
   out = T::from_json(without_envelope(json));
 }
 
@@ -262,20 +285,19 @@ void read(const Json& json, Activation& out, const ConfigContext& context) {
   const std::string name = name_in(json);
   const bool function = !json.is_object() || !function_in(json).empty();
   const bool known = Activation::knows(function ? name : snake_case(name));
-  if (!known || !detail::may_be_of_keras(json)) {
-    if (auto custom = detail::custom_from_json<Activation>(json, context)) {
-      out = std::move(*custom);
-      return;
-    }
+  if (auto custom = detail::custom_unless_keras<Activation>(json, context, known)) {
+    out = std::move(*custom);
+    return;
   }
   // An activation may be any layer. Keras 2 names activation layers without an envelope.
   const Json envelope =
       function ? Json(Json::Object{{"class_name", name}, {"config", Json::object()}}) : json;
-  if (function && Activation::knows(name))
+  const bool of_user = detail::owner_in(json) == detail::Owner::user;
+  if (!of_user && function && Activation::knows(name))
     out = Activation(name);
   else if (context.names_layer && context.names_layer(envelope))
     out = context.make_layer(envelope);
-  else if (!function && known)
+  else if (!of_user && !function && known)
     out = Activation(snake_case(name));
   else
     fail_unknown("activation function", name, "[](Value x) { return x; }");

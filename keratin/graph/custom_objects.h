@@ -199,10 +199,14 @@ KERATIN_API Json own_class_json(std::type_index type, const std::string& class_n
                                 bool is_name_of_keras = false);
 // Warns that a class is saved under a name that is not registered.
 KERATIN_API void warn_of_class(const std::string& saved);
+struct ClassOrigin {
+  bool is_keras = false;          // one of Keras's classes
+  bool is_name_of_keras = false;  // or one of the user's with such a name
+};
 // The envelope of an object: under its registered name, if its class is registered, else as a class
-// of Keras or, if `is_keras` is false, as a class without a package, with a warning.
+// of Keras in `module`, or as one of the user's, with a warning.
 KERATIN_API Json class_json(std::type_index type, const std::string& class_name, Json config,
-                            std::string_view module, bool is_keras);
+                            std::string_view module, ClassOrigin origin);
 // Warns that a function is saved by its name alone, unless it is registered.
 KERATIN_API void warn_of_function(std::string_view kind, const std::string& name,
                                   bool is_name_of_keras = false);
@@ -211,8 +215,14 @@ KERATIN_API void warn_of_function(std::string_view kind, const std::string& name
 // wrappers. Empty if there is none.
 KERATIN_API std::string name_in_json(const Json& json);
 KERATIN_API std::string without_package(const std::string& name);
-// False if the JSON names an object of a package or module other than Keras's.
-KERATIN_API bool may_be_of_keras(const Json& json);
+
+// Whose class or function the JSON names.
+enum class Owner {
+  keras,  // the file has its module in Keras, and no registered name
+  user,   // the file has a package, or a module that is not Keras's
+  either  // the file has the name alone, as .h5 files do
+};
+KERATIN_API Owner owner_in(const Json& json);
 
 // Calls `take` with the objects that are bound to the JSON's names, until it returns true.
 KERATIN_API void find_custom(const Json& json,
@@ -238,6 +248,17 @@ std::optional<T> custom_from_json(const Json& json, const ConfigContext& context
     if (made) made = made->saved_as(envelope_of(json));
   return made;
 }
+
+// The same for a kind of object that Keras has, too. What a name alone stands for is the user's
+// object if there is one, as in Keras. `known` is whether Keras has the name.
+template <class T>
+std::optional<T> custom_unless_keras(const Json& json, const ConfigContext& context, bool known) {
+  if (known && owner_in(json) == Owner::keras) return std::nullopt;
+  return custom_from_json<T>(json, context);
+}
+
+// Fails if the JSON names an object of the user's: one of Keras's must not take its place.
+KERATIN_API void require_of_keras(std::string_view kind, const Json& json);
 
 }  // namespace detail
 

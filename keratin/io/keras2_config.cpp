@@ -5,11 +5,13 @@
 
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
+#include "keratin/graph/custom_objects.h"
 #include "keratin/graph/keras2_activation.h"
 #include "keratin/io/keras1_config.h"
 #include "keratin/io/keras2_add_loss.h"
 #include "keratin/io/keras2_merge.h"
 #include "keratin/io/old_version.h"
+#include "keratin/optimizers/optimizer.h"
 
 namespace keratin::io {
 namespace {
@@ -39,6 +41,17 @@ Json with_decay(const Json& rate, double decay) {
        Json::Object{{"initial_learning_rate", rate}, {"decay_steps", 1}, {"decay_rate", decay}}}};
 }
 
+// The name of the class. Keras 2 writes its own optimizers as "Custom>Adam", the default package of
+// what users register, into .h5 files: such a name is the user's if something is bound to it.
+Json optimizer_class_of_keras2(const Json& envelope) {
+  const Json name = envelope.at("class_name");
+  if (!name.is_string() || !name.as_string().starts_with("Custom>")) return name;
+  bool is_bound = false;
+  detail::find_custom(
+      envelope, [&](const CustomObject& object) { return is_bound = object.makes<Optimizer>(); });
+  return is_bound ? name : Json(detail::without_package(name.as_string()));
+}
+
 // Converts {"class_name", "config"} of an optimizer. Keras 1 and early versions of Keras 2 wrote
 // "lr" for the learning rate, null for the default epsilon, and Nadam's schedule of momentum, which
 // is fixed today.
@@ -58,6 +71,7 @@ Json optimizer_of_keras2(const Json& envelope) {
   for (auto& [key, value] : members)
     if (key == "learning_rate") value = with_decay(value, decay);
   Json today = envelope;
+  if (envelope.contains("class_name")) today["class_name"] = optimizer_class_of_keras2(envelope);
   today["config"] = members;
   return today;
 }
@@ -195,7 +209,7 @@ Json array_from_keras2(const Json& list) {
 
 Json member_from_keras2(const std::string& key, const Json& value) {
   if (key == "reduction" && value == Json("auto")) return "sum_over_batch_size";
-  if (key == "optimizer" || key == "optimizer_config") {
+  if (key == "optimizer" || key == "optimizer_config" || key == "inner_optimizer") {
     const Json optimizer = optimizer_of_keras2(value);
     return optimizer.is_string() ? optimizer : from_keras2(optimizer);
   }

@@ -42,6 +42,17 @@ TEST(Keras2Config, ReadsRatesWithoutDecayAsNumbers) {
   EXPECT_EQ(nadam->get_config().at("learning_rate"), Json(0.25));
 }
 
+// As tf_keras writes them into .h5 files; so are classes that users register without a package.
+TEST(Keras2Config, ReadsOptimizersInTheDefaultPackage) {
+  const char* const adam = R"({"class_name": "Custom>Adam", "config": {"beta_1": 0.8}})";
+  EXPECT_EQ(optimizer_of(adam)->get_config().at("beta_1"), Json(0.8));
+  const Optimizer scaled = optimizer_of(R"({"class_name": "LossScaleOptimizer", "config": {
+      "inner_optimizer": {"class_name": "Custom>SGD", "config": {"momentum": 0.25}}}})");
+  EXPECT_EQ(scaled->get_config().at("inner_optimizer").at("class_name"), Json("SGD"));
+  const CustomObjectScope scope({{"Custom>Adam", [](const Json&) -> Optimizer { return SGD(); }}});
+  EXPECT_EQ(optimizer_of(adam)->class_name(), "SGD");
+}
+
 // No schedule of Keras combines another schedule with a decay.
 TEST(Keras2Config, IgnoresDecayBesideAScheduleAndWarns) {
   const testing::Warnings warnings;

@@ -312,7 +312,7 @@ void write_keras(const std::filesystem::path& path, const Layer& model, const Tr
 
 void write_keras(files::OutputFile& file, const Layer& given, const Trainer* trainer) {
   const Layer& model = detail::saved_model(given);
-  Json config = with_user_names(serialize_layer(model));
+  Json config = config_to_save(model);
   warn_of_keras2_layers(config);
   if (trainer != nullptr) config["compile_config"] = compile_config(trainer->options());
   const OptimizerState* optimizer =

@@ -318,6 +318,7 @@ SavedModel read_legacy(const files::FileView& file, const LoadOptions& options) 
   saved.layer = model_from(config, options, saved.dialect);
   read_layers(weights_in(root, where), *saved.layer, where, {});
   if (options.compile && root.has_attribute("training_config")) {
+    const CustomObjectScope scope(options.custom_objects);
     Json training = json_of(root, "training_config", where);
     if (written_by == Dialect::keras2)
       training = with_cosine_similarity(from_keras2(for_losses_inside(training, stored)), version,

@@ -96,7 +96,7 @@ void write_legacy(files::OutputFile& file, const Layer& given, const Trainer* tr
   root.attribute("backend", backend);
   // Keras leaves out the modules of layers, and then cannot read operations between layers. With
   // modules it can, so they are written.
-  const Json config = class_and_config(with_user_names(serialize_layer(model)));
+  const Json config = class_and_config(config_to_save(model));
   warn_of_keras2_layers(config);
   root.attribute("model_config", config.dump());
   write_layers(root.group("model_weights"), model);

@@ -17,7 +17,8 @@ namespace keratin {
 struct LoadOptions {
   // The program's own layers, models, activations, initializers, regularizers, constraints, losses,
   // metrics, optimizers and schedules that the file names, by these names. They come before those
-  // of register_serializable; a name of Keras's is Keras's own, unless the file gives it a package.
+  // of register_serializable. What the file says is Keras's is Keras's own, but a name alone, as
+  // functions and .h5 files have it, is what is bound to it here.
   CustomObjects custom_objects = {};
   // Functions for Lambda layers, by the name of the layer or of its Python function. Python code in
   // a file is kept, and never run.

@@ -26,6 +26,21 @@ const std::string* text_at(const Json& json, std::string_view key) {
   return found != nullptr && found->is_string() ? &found->as_string() : nullptr;
 }
 
+const std::vector<std::string_view>& layers_of_keras() {
+  static const std::vector<std::string_view> all = layer_names();
+  return all;
+}
+
+bool is_layer_of_keras(const std::string& name) {
+  return std::binary_search(layers_of_keras().begin(), layers_of_keras().end(), name);
+}
+
+bool is_name_of_keras(const std::string& name) {
+  return is_layer_of_keras(name) || Activation::knows(name) ||
+         Activation::knows(snake_case(name)) || Initializer::knows(name) ||
+         Regularizer::knows(name) || Constraint::knows(name);
+}
+
 // True for the envelope of a layer that says it is Keras's, and is not.
 bool is_layer(const Json& json) {
   const std::string* module = text_at(json, "module");
@@ -34,19 +49,13 @@ bool is_layer(const Json& json) {
   if (module == nullptr || *module != "keras.layers" || name == nullptr || registered == nullptr ||
       !registered->is_null())
     return false;
-  static const std::vector<std::string_view> known = layer_names();
-  return !std::binary_search(known.begin(), known.end(), *name);
-}
-
-bool is_part_of_keras(const std::string& name) {
-  return Activation::knows(name) || Activation::knows(snake_case(name)) ||
-         Initializer::knows(name) || Regularizer::knows(name) || Constraint::knows(name);
+  return !is_layer_of_keras(*name);
 }
 
 // True for a name without a package, or with one that it has because Keras has the name, too.
 bool is_bare(const std::string& name) {
   const std::string rest = detail::without_package(name);
-  return rest == name || (name == "Custom>" + rest && is_part_of_keras(rest));
+  return rest == name || (name == "Custom>" + rest && is_name_of_keras(rest));
 }
 
 // True for the envelope of another class without a package.
@@ -113,7 +122,9 @@ bool has_user_name(const Json& json) {
 
 }  // namespace
 
-Json with_user_names(Json config) {
+Json config_to_save(const Layer& model) {
+  const detail::OwnNamesScope scope(detail::has_name_of_keras);
+  Json config = serialize_layer(model);
   if (!has_user_name(config)) return config;
   Found found;
   add_names("", config, found);

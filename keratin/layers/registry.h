@@ -11,8 +11,9 @@ using MakeLayer = LayerPtr (*)(const Json& config, const ConfigContext& context)
 // the given ones and those that are registered; nothing else is ever made from a file. Keys that a
 // layer does not know are ignored with one warning each.
 //
-// A class of Keras's is Keras's own, whatever else has its name; but Lambda and TextVectorization,
-// which may hold Python functions, can be replaced. A class that is not known, but has the config
+// A class that the file says is Keras's is Keras's own, but Lambda and TextVectorization, which may
+// hold Python functions, can be replaced. What a name alone stands for, as in .h5 files, is the
+// user's layer if there is one, else Keras's. A class that is not known, but has the config
 // of a functional model or of a Sequential, is opened as one, with a warning.
 KERATIN_API LayerPtr layer_from_json(const Json& envelope, const CustomObjects& custom = {},
                                      Dialect dialect = Dialect::keras3);
@@ -20,4 +21,10 @@ KERATIN_API LayerPtr layer_from_json(const Json& envelope, const CustomObjects& 
 // The names of all layers that a file may name, sorted.
 KERATIN_API std::vector<std::string_view> layer_names();
 
+namespace detail {
+
+// True for a layer of the user's that has the name of one of Keras's.
+bool has_name_of_keras(const Layer& layer);
+
+}  // namespace detail
 }  // namespace keratin

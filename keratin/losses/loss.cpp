@@ -92,7 +92,8 @@ Json Loss::to_json() const {
   Json config = Json::Object{{"name", options_.name}, {"reduction", options_.reduction}};
   for (const auto& [key, value] : config_.as_object()) config[key] = value;
   return detail::class_json(type_, class_name_, std::move(config), "keras.losses",
-                            is_loss_name(class_name_));
+                            {.is_keras = is_loss_class(class_name_, type_),
+                             .is_name_of_keras = is_loss_name(class_name_)});
 }
 
 Loss Loss::saved_as(Json json) const {
@@ -103,8 +104,9 @@ Loss Loss::saved_as(Json json) const {
 
 Loss Loss::from_json(const Json& json) {
   if (json.is_null()) return {};
-  if (!detail::may_be_of_keras(json) || !is_loss_name(detail::name_in_json(json)))
-    if (const auto custom = detail::custom_from_json<Loss>(json, {})) return *custom;
+  const bool known = is_loss_name(detail::name_in_json(json));
+  if (const auto custom = detail::custom_unless_keras<Loss>(json, {}, known)) return *custom;
+  detail::require_of_keras("loss", json);
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
   return named.class_name == "function" ? Loss(named.config.as_string()) : loss_by_name(named);

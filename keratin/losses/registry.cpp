@@ -8,12 +8,15 @@
 namespace keratin {
 namespace {
 
-using Make = Loss (*)(const Json& config);
-using Table = std::map<std::string, Make, std::less<>>;
+struct Known {
+  Loss (*make)(const Json& config);
+  std::type_index type;  // of its config
+};
+using Table = std::map<std::string, Known, std::less<>>;
 
 template <class... C>
 Table table() {
-  return {{std::string(C::keras_name), &detail::CustomClass<C>::from_config}...};
+  return {{std::string(C::keras_name), Known{&detail::CustomClass<C>::from_config, typeid(C)}}...};
 }
 
 const Table& classes() {
@@ -91,11 +94,16 @@ Loss loss_by_name(const Named& named) {
   if (chooses_by_shape(named.class_name)) return {any_crossentropy, {.name = named.class_name}};
   const auto found = find_class(classes(), aliases, named.class_name);
   require(found != classes().end(), "Could not interpret loss identifier: ", named.class_name);
-  return found->second(named.config);
+  return found->second.make(named.config);
 }
 
 bool is_loss_name(std::string_view name) {
   return chooses_by_shape(name) || find_class(classes(), aliases, name) != classes().end();
+}
+
+bool is_loss_class(std::string_view name, std::type_index type) {
+  const auto found = find_class(classes(), aliases, name);
+  return found != classes().end() && found->second.type == type;
 }
 
 }  // namespace keratin

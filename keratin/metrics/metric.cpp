@@ -219,7 +219,8 @@ Json Metric::to_json() const {
   const MetricState& state = *state_;
   const std::string class_name(state.class_name());
   return detail::class_json(typeid(state), class_name, std::move(config), "keras.metrics",
-                            is_metric_name(class_name));
+                            {.is_keras = is_metric_class(class_name, typeid(state)),
+                             .is_name_of_keras = is_metric_name(class_name)});
 }
 
 Metric Metric::saved_as(Json json) const {
@@ -229,8 +230,9 @@ Metric Metric::saved_as(Json json) const {
 }
 
 Metric Metric::from_json(const Json& json) {
-  if (!detail::may_be_of_keras(json) || !is_metric_name(detail::name_in_json(json)))
-    if (auto custom = detail::custom_from_json<Metric>(json, {})) return std::move(*custom);
+  const bool known = is_metric_name(detail::name_in_json(json));
+  if (auto custom = detail::custom_unless_keras<Metric>(json, {}, known)) return std::move(*custom);
+  detail::require_of_keras("metric", json);
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
   return named.class_name == "function" ? Metric(named.config.as_string()) : metric_by_name(named);

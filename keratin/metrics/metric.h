@@ -261,6 +261,7 @@ template <class M>
 class KERATIN_API SharedMetric : public Metric {
  public:
   using Config = typename M::ConfigType;
+  using State = M;
   SharedMetric() : SharedMetric(Config{}) {}
   SharedMetric(Config config, MetricOptions options = {})  // NOLINT(google-explicit-constructor)
       : Metric(std::make_shared<M>(std::move(config), std::move(options))) {}

@@ -9,8 +9,21 @@
 namespace keratin {
 namespace {
 
-using Make = Metric (*)(const Json& config);
-using Table = std::map<std::string, Make, std::less<>>;
+struct Known {
+  Metric (*make)(const Json& config);
+  std::type_index type;  // of its state
+};
+using Table = std::map<std::string, Known, std::less<>>;
+
+// Mean and Sum add functions to a SharedMetric.
+template <class S>
+std::type_index state_of(const SharedMetric<S>*) {
+  return typeid(S);
+}
+template <class M>
+std::type_index state_type() {
+  return state_of(static_cast<const M*>(nullptr));
+}
 
 template <class M>
 Metric make(const Json& config) {
@@ -25,7 +38,7 @@ Metric make(const Json& config) {
 
 template <class... M>
 Table table() {
-  return {{std::string(M::Config::keras_name), &make<M>}...};
+  return {{std::string(M::Config::keras_name), Known{&make<M>, state_type<M>()}}...};
 }
 
 const Table& classes() {
@@ -139,11 +152,17 @@ bool is_metric_name(std::string_view name) {
          find_class(classes(), aliases, name) != classes().end() || is_loss_name(name);
 }
 
+bool is_metric_class(std::string_view name, std::type_index type) {
+  if (type == typeid(metrics::MeanOfFunction)) return true;
+  const auto found = find_class(classes(), aliases, name);
+  return found != classes().end() && found->second.type == type;
+}
+
 Metric metric_by_name(const Named& named) {
   if (named.class_name == "MeanMetricWrapper") return make_wrapper(named.config);
   const auto found = find_class(classes(), aliases, named.class_name);
   require(found != classes().end(), "Could not interpret metric identifier: ", named.class_name);
-  return found->second(named.config);
+  return found->second.make(named.config);
 }
 
 Metric metric_from_user_name(const std::string& name) {

@@ -307,32 +307,6 @@ TEST_F(Register, ObjectsOfALoadComeFirst) {
   EXPECT_EQ(activation({}), -32);
 }
 
-// A name of Keras's is Keras's own.
-TEST_F(Register, NamesOfKerasAreKeras) {
-  const CustomObjects objects = {{"relu", [](Value x) { return x * 100.0; }},
-                                 {"Dense", Loose::from_config},
-                                 {"mse", [](Value t, Value p) { return ops::mean(t * p, {-1}); }},
-                                 {"SGD", [](const Json&) -> Optimizer { return Adam(); }},
-                                 {"CosineDecay", [](const Json&) -> LearningRate { return 0.5; }}};
-  const LayerPtr layer = layer_from_json(dense_with("\"relu\""), objects);
-  EXPECT_EQ(layer->class_name(), "Dense");
-  EXPECT_EQ(layer->get_config().at("activation"), Json("relu"));
-  const CustomObjectScope scope(objects);
-  const CompileOptions options = io::training_options(Json::parse(R"({"loss": "mse",
-      "optimizer": {"class_name": "SGD", "config": {"learning_rate": {"class_name": "CosineDecay",
-          "config": {"initial_learning_rate": 0.5, "decay_steps": 4}}}}})"));
-  EXPECT_EQ(options.loss.one()->class_name(), "MeanSquaredError");
-  EXPECT_EQ(options.optimizer->class_name(), "SGD");
-  EXPECT_TRUE(options.optimizer->get_config().at("learning_rate").is_object());
-}
-
-// A package makes it another class, also if Keras has one of that name.
-TEST_F(Register, ClassesOfPackagesAreNotKeras) {
-  const Json json = Json::parse(R"({"module": "shop.layers", "class_name": "Dense",
-      "registered_name": "shop>Dense", "config": {"name": "d"}})");
-  EXPECT_EQ(layer_from_json(json, {{"shop>Dense", Loose::from_config}})->class_name(), "Loose");
-}
-
 // A file may name what is registered with any config.
 TEST_F(Register, GarbageInConfigsIsAnError) {
   const auto layer = [](const char* config) {
@@ -542,34 +516,6 @@ TEST_F(Register, FunctionsOfLayersAreSavedWithAWarning) {
   }
 }
 
-// A C++ function with a name of Keras's is not taken for Keras's when the file is opened.
-TEST_F(Register, FunctionsWithNamesOfKerasStayTheUsers) {
-  const CompileOptions options{
-      .optimizer = SGD({.learning_rate = LearningRate("CosineDecay", bent)}),
-      .loss = Loss("mse", far),
-      .metrics = {Metric("accuracy", far)}};
-  Model model = with_functions("relu", options);
-  const Tensor x = testing::random_tensor({DType::f32, {4, 3}}, -1, 1, 1);
-  const Tensor y = testing::random_tensor({DType::f32, {4, 2}}, -1, 1, 2);
-  for (const char* name : {"model.keras", "model.h5"}) {
-    const testing::Warnings warnings;
-    model.save(at(name));
-    std::string all;
-    for (const std::string& message : warnings.messages) all += message + '\n';
-    for (const char* named : {"Custom>relu", "Custom>mse", "Custom>accuracy", "Custom>CosineDecay"})
-      EXPECT_NE(all.find(text("custom_objects={\"", named, "\"")), std::string::npos) << all;
-    expect_user_error([&] { load_model(at(name)); }, "Custom>relu");
-    Model again = load_model(at(name), {.custom_objects = {{"relu", bent},
-                                                           {"halves", halves},
-                                                           {"total", total},
-                                                           {"mse", far},
-                                                           {"accuracy", far},
-                                                           {"CosineDecay", bent}}});
-    EXPECT_EQ(again.to_json(), model.to_json());
-    EXPECT_EQ(again.evaluate(x, y, {.verbose = 0}), model.evaluate(x, y, {.verbose = 0}));
-  }
-}
-
 // Logs have the names of functions without their packages, as in Keras.
 TEST_F(Register, MetricsAreReportedWithoutTheirPackage) {
   register_serializable("shop", "farther", far);
@@ -591,104 +537,6 @@ TEST_F(Register, ClassesOfAFileKeepTheirNames) {
   for (const char* key : {"module", "class_name", "registered_name"})
     EXPECT_EQ(saved.at(key), json.at(key));
   EXPECT_EQ(serialize_layer(*detail::copy_of(layer)).at("module"), json.at("module"));
-}
-
-// A model of a class that has a functional config.
-Json functional_of(const std::string& class_name, const std::string& name) {
-  clear_session();
-  const auto in = Input({.shape = {2}, .name = "in"});
-  Json json = serialize_layer(
-      *Model({.inputs = in, .outputs = Dense({.units = 2}, "dense")(in), .name = name}).layer());
-  json["class_name"] = class_name;
-  json["module"] = "studio.models";
-  json["registered_name"] = "studio>" + class_name;
-  return json;
-}
-
-TEST_F(Register, SubclassesOfFunctionalModelsOpen) {
-  const Json json = functional_of("Painter", "painter");
-  const testing::Warnings warnings;
-  const Model model = model_from_json(json.dump());
-  ASSERT_EQ(warnings.messages.size(), 1U);
-  for (const char* part : {"'Painter'", "'painter'", "Functional", "`train_step`"})
-    EXPECT_NE(warnings.messages[0].find(part), std::string::npos) << warnings.messages[0];
-  ASSERT_NE(model.functional(), nullptr);
-  for (const char* name : {"model.keras", "model.h5"}) {
-    model.save(at(name));
-    const Model again = load_model(at(name));
-    EXPECT_EQ(again.get_weights()[0], model.get_weights()[0]);
-    const Json saved = Json::parse(again.to_json());
-    EXPECT_EQ(saved.at("class_name"), Json("Painter"));
-    EXPECT_EQ(saved.at("registered_name"), Json("studio>Painter"));
-  }
-  EXPECT_EQ(Json::parse(load_model(at("model.keras")).to_json()).at("module"),
-            Json("studio.models"));
-}
-
-// Keras passes these keys to the class.
-TEST_F(Register, SubclassesOfModelsKeepTheKeysOfTheirConfigs) {
-  Json json = functional_of("Potter", "potter");
-  json["config"]["scale"] = 3.5;
-  json["config"]["kiln"] = Json::parse(R"({"heat": [1, 2]})");
-  const testing::Warnings warnings;
-  for (const char* name : {"model.keras", "model.h5"}) {
-    model_from_json(json.dump()).save(at(name));
-    const Model again = clone_model(load_model(at(name)));
-    EXPECT_EQ(Json::parse(again.to_json()).at("config").at("scale"), Json(3.5)) << name;
-    EXPECT_EQ(Json::parse(again.to_json()).at("config").at("kiln"), json["config"]["kiln"]) << name;
-  }
-  const auto in = Input({.shape = {2}, .name = "outer"});
-  const Model nested({.inputs = in, .outputs = model_from_json(json.dump())(in)});
-  EXPECT_EQ(nested.layers()[1]->name(), "potter");
-  EXPECT_EQ(Json::parse(nested.to_json()).at("config").at("layers")[1].at("config").at("scale"),
-            Json(3.5));
-}
-
-// In Python, an object of the class may have layers that are not in its graph.
-TEST_F(Register, WeightsOfMembersOfModelsAreLostWithAWarning) {
-  model_from_json(functional_of("Baker", "baker").dump()).save(at("model.keras"));
-  KerasFileEditor editor(at("model.keras"));
-  editor.add_object("oven", {{"0", Tensor({1.F, 2.F})}});
-  editor.save(at("model.keras"));
-  const testing::Warnings warnings;
-  load_model(at("model.keras"));
-  ASSERT_EQ(warnings.messages.size(), 2U);
-  EXPECT_NE(warnings.messages[1].find("weights of 'oven', a member of class 'Baker'"),
-            std::string::npos)
-      << warnings.messages[1];
-}
-
-TEST_F(Register, RegisteredModelsOpenWithoutAWarning) {
-  const Json json = functional_of("Sculptor", "sculptor");
-  const testing::Warnings warnings;
-  const Model model = model_from_json(
-      json.dump(), {.custom_objects = {{"studio>Sculptor", FunctionalLayer::from_config}}});
-  EXPECT_EQ(warnings.messages, std::vector<std::string>{});
-  EXPECT_EQ(Json::parse(model.to_json()).at("registered_name"), Json("studio>Sculptor"));
-}
-
-TEST_F(Register, SubclassesOfSequentialOpen) {
-  Json json = serialize_layer(*Sequential({Dense({.units = 2}, "dense")}, "row").layer());
-  json["config"]["build_input_shape"] = Json::parse("[null, 3]");
-  json["class_name"] = "Row";
-  json["module"] = "studio.models";
-  const testing::Warnings warnings;
-  const LayerPtr model = layer_from_json(json);
-  EXPECT_EQ(model->class_name(), "Sequential");
-  EXPECT_EQ(warnings.messages.size(), 1U);
-  EXPECT_EQ(serialize_layer(*model).at("class_name"), Json("Row"));
-}
-
-// Other classes of the user's stay an error.
-TEST_F(Register, OtherClassesAreRefused) {
-  for (const char* config : {R"({"name": "x", "layers": []})", R"({"name": "x", "layers": 3})",
-                             R"({"input_layers": [], "output_layers": []})", "[]", "null"})
-    expect_user_error(
-        [&] {
-          layer_from_json(Json::Object{
-              {"class_name", "Unknown"}, {"module", "studio"}, {"config", Json::parse(config)}});
-        },
-        "Could not find the class 'Unknown' of module 'studio'");
 }
 
 }  // namespace

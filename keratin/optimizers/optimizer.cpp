@@ -401,7 +401,8 @@ Json Optimizer::to_json() const {
   const OptimizerState& state = *state_;
   if (state.saved().is_null())
     return detail::class_json(typeid(state), class_name, state_->get_config(), "keras.optimizers",
-                              is_optimizer_name(class_name));
+                              {.is_keras = is_optimizer_class(class_name, typeid(state)),
+                               .is_name_of_keras = is_optimizer_name(class_name)});
   Json json = state_->saved();
   // C++ of another class has another config.
   const std::string name = detail::name_in_json(json);
@@ -425,8 +426,9 @@ Optimizer Optimizer::saved_as(Json envelope) const {
 }
 
 Optimizer Optimizer::from_json(const Json& json) {
-  if (!detail::may_be_of_keras(json) || !is_optimizer_name(detail::name_in_json(json)))
-    if (const auto custom = detail::custom_from_json<Optimizer>(json, {})) return *custom;
+  const bool known = is_optimizer_name(detail::name_in_json(json));
+  if (const auto custom = detail::custom_unless_keras<Optimizer>(json, {}, known)) return *custom;
+  detail::require_of_keras("optimizer", json);
   return optimizer_by_name(Named::from_json(json));
 }
 

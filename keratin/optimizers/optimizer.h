@@ -259,6 +259,7 @@ struct CustomClass<O> {
 template <class O>
 class KERATIN_API SharedOptimizer : public Optimizer {
  public:
+  using State = O;
   using Config = typename O::ConfigType;
   SharedOptimizer() : SharedOptimizer(Config{}) {}
   SharedOptimizer(Config config, OptimizerOptions options = {})  // NOLINT

@@ -121,7 +121,7 @@ TEST(OptimizerState, ExcludesVariablesFromWeightDecay) {
 // A config as tf_keras writes it into .h5 files.
 TEST(OptimizerState, ReadsConfigsOfKeras2) {
   const Optimizer adam = Optimizer::from_json(Json::parse(R"({
-    "class_name": "Custom>Adam",
+    "class_name": "Adam",
     "config": {"name": "Adam", "learning_rate": 0.02, "decay": 0.0, "beta_1": 0.8,
                "jit_compile": false, "is_legacy_optimizer": false}})"));
   EXPECT_EQ(adam->class_name(), "Adam");

@@ -16,20 +16,29 @@ Optimizer make(const Json& config) {
   return O(std::move(own), std::move(options));
 }
 
-using Makers = std::map<std::string, Optimizer (*)(const Json& config), std::less<>>;
-using ScheduleMakers = std::map<std::string, LearningRate (*)(const Json& config), std::less<>>;
+template <class T>
+struct Known {
+  T (*make)(const Json& config);
+  std::type_index type;  // of an optimizer's state, or of a schedule's config
+};
+using Makers = std::map<std::string, Known<Optimizer>, std::less<>>;
+using ScheduleMakers = std::map<std::string, Known<LearningRate>, std::less<>>;
 
 // By the class in lower case: Keras finds optimizers whatever the case.
 template <class... O>
 Makers table() {
-  return {{lower_case(std::string(O::Config::keras_name)), &make<O>}...};
+  return {{lower_case(std::string(O::Config::keras_name)),
+           Known<Optimizer>{&make<O>, typeid(typename O::State)}}...};
+}
+
+template <class C>
+LearningRate make_schedule(const Json& config) {
+  return detail::CustomClass<C>::read(config, {});
 }
 
 template <class... C>
 ScheduleMakers schedule_table() {
-  return {{std::string(C::keras_name), [](const Json& config) -> LearningRate {
-             return detail::CustomClass<C>::read(config, {});
-           }}...};
+  return {{std::string(C::keras_name), Known<LearningRate>{&make_schedule<C>, typeid(C)}}...};
 }
 
 const Makers& optimizer_classes() {
@@ -47,11 +56,6 @@ const ScheduleMakers& schedule_classes() {
   return classes;
 }
 
-// The name without the package that .h5 files of Keras 2 give it.
-std::string without_custom(std::string_view name) {
-  return std::string(name.starts_with("Custom>") ? name.substr(7) : name);
-}
-
 }  // namespace
 
 // None of these keys changes a step.
@@ -61,23 +65,33 @@ bool detail::only_in_keras2(const std::string& key, const Json& value) {
 }
 
 bool is_optimizer_name(std::string_view name) {
-  return optimizer_classes().contains(lower_case(without_custom(name)));
+  return optimizer_classes().contains(lower_case(name));
 }
 
 bool is_schedule_name(std::string_view name) { return schedule_classes().contains(name); }
 
+bool is_optimizer_class(std::string_view name, std::type_index type) {
+  const auto found = optimizer_classes().find(lower_case(name));
+  return found != optimizer_classes().end() && found->second.type == type;
+}
+
+bool is_schedule_class(std::string_view name, std::type_index type) {
+  const auto found = schedule_classes().find(name);
+  return found != schedule_classes().end() && found->second.type == type;
+}
+
 Optimizer optimizer_by_name(const Named& named) {
-  const auto found = optimizer_classes().find(lower_case(without_custom(named.class_name)));
+  const auto found = optimizer_classes().find(lower_case(named.class_name));
   require(found != optimizer_classes().end(),
           "Could not interpret optimizer identifier: ", named.class_name);
-  return found->second(named.config);
+  return found->second.make(named.config);
 }
 
 LearningRate schedule_by_name(const Named& named) {
   const auto found = schedule_classes().find(named.class_name);
   require(found != schedule_classes().end(),
           "Could not interpret learning rate schedule identifier: ", named.class_name);
-  return found->second(named.config);
+  return found->second.make(named.config);
 }
 
 }  // namespace keratin

@@ -15,7 +15,8 @@ Json LearningRate::to_json() const {
     return function_json(class_name_, is_name_of_keras);
   }
   return detail::class_json(type_, class_name_, config_, "keras.optimizers.schedules",
-                            is_schedule_name(class_name_));
+                            {.is_keras = is_schedule_class(class_name_, type_),
+                             .is_name_of_keras = is_schedule_name(class_name_)});
 }
 
 LearningRate LearningRate::saved_as(Json json) const {
@@ -26,8 +27,10 @@ LearningRate LearningRate::saved_as(Json json) const {
 
 LearningRate LearningRate::from_json(const Json& json) {
   if (json.is_number()) return json.as_double();
-  if (!detail::may_be_of_keras(json) || !is_schedule_name(detail::name_in_json(json)))
-    if (const auto custom = detail::custom_from_json<LearningRate>(json, {})) return *custom;
+  const bool known = is_schedule_name(detail::name_in_json(json));
+  if (const auto custom = detail::custom_unless_keras<LearningRate>(json, {}, known))
+    return *custom;
+  detail::require_of_keras("learning rate schedule", json);
   if (const std::string name = detail::name_in_json(json); !name.empty())
     require(is_schedule_name(name),
             "Could not interpret learning rate schedule identifier: ", name);
