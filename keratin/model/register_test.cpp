@@ -307,6 +307,22 @@ TEST_F(Register, ObjectsOfALoadComeFirst) {
   EXPECT_EQ(activation({}), -32);
 }
 
+// An optimizer within another one, with a schedule that is a function.
+TEST_F(Register, ObjectsOfALoadAreFoundWithinOthers) {
+  const CustomObjectScope scope({{"Pull", CustomObject::of<DragOptimizer>()},
+                                 {"wave", [](Value step) { return ops::cos(step); }}});
+  const CompileOptions options = io::training_options(Json::parse(R"({"optimizer":
+      {"module": "keras.optimizers", "class_name": "LossScaleOptimizer", "registered_name": null,
+       "config": {"inner_optimizer":
+         {"module": null, "class_name": "Pull", "registered_name": "Pull", "config": {
+            "damping": 0.125, "learning_rate": {"module": "builtins", "class_name": "function",
+               "config": "wave", "registered_name": "function"}}}}}})"));
+  const Json inner = options.optimizer->get_config().at("inner_optimizer");
+  EXPECT_EQ(inner.at("registered_name"), Json("Pull"));
+  EXPECT_EQ(inner.at("config").at("damping"), Json(0.125));
+  EXPECT_EQ(inner.at("config").at("learning_rate").at("config"), Json("wave"));
+}
+
 // A file may name what is registered with any config.
 TEST_F(Register, GarbageInConfigsIsAnError) {
   const auto layer = [](const char* config) {
