@@ -17,9 +17,8 @@ void check_inputs(const Node& n, size_t expected) {
 }
 
 void check_norm(const Node& n, const Dims& axes, double epsilon) {
-  require(n.input_count() > 0 && is_float(n.in().dtype()), n.name(),
-          ": expected a float tensor, got ",
-          n.input_count() > 0 ? text(n.in().type()) : "no input");
+  require(n.input_count() > 0, n.name(), ": expected a float tensor, got no input");
+  require(is_float(n.in().dtype()), n.name(), ": expected a float tensor, got ", n.in().type());
   require(!axes.empty() && std::is_sorted(axes.begin(), axes.end()) &&
               std::adjacent_find(axes.begin(), axes.end()) == axes.end(),
           n.name(), ": axes must be sorted, without repeats, at least one");

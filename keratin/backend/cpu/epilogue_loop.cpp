@@ -15,6 +15,7 @@ EpilogueLoop::EpilogueLoop(const LoopProgram& program) : nest_(make_nest(program
     const LoopDims& strides = output ? whole : program.inputs[i].strides;
     pointer.strides = {strides[0] * size, strides[1] * size};
   }
+  row_strides_ = nest_.row_strides();
   code_ = generate(nest_, best_loop_isa(), false);
   if (!code_) interpreter_.emplace(nest_);
 }
@@ -24,6 +25,7 @@ void EpilogueLoop::run(char* const* arrays, int64_t row, int64_t rows, int64_t c
   LoopBlock block;
   block.rows = rows;
   block.columns = columns;
+  block.row_strides = row_strides_.data();
   for (size_t i = 0; i < nest_.pointers.size(); ++i) {
     block.pointers[i] = arrays[i] + row * nest_.row_stride(i) + column * nest_.column_stride(i);
   }

@@ -23,6 +23,7 @@ class EpilogueLoop {
 
  private:
   LoopNest nest_;
+  std::vector<int64_t> row_strides_;
   GeneratedCode code_;
   std::optional<Interpreter> interpreter_;  // where no code is generated
 };

@@ -29,6 +29,7 @@ void ArrayAddresses::load() {
 }
 
 void ArrayAddresses::advance() {
+  if (nest_.strides_in_block) return advance_by_block();
   for (size_t i = 0; i < registers_.size(); ++i) {
     const int64_t stride = nest_.row_stride(i);
     if (stride == 0) continue;
@@ -38,6 +39,21 @@ void ArrayAddresses::advance() {
       fits ? code_.add(pointer, static_cast<uint32_t>(stride)) : code_.add(pointer, code_.rax);
     };
     registers_[i] ? add(*registers_[i]) : add(code_.qword[block_ + pointer_offset(i)]);
+  }
+}
+
+// The code does not know the strides that are not 0.
+void ArrayAddresses::advance_by_block() {
+  code_.mov(code_.rax, code_.ptr[block_ + int(offsetof(LoopBlock, row_strides))]);
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    if (nest_.row_stride(i) == 0) continue;
+    const Address stride = code_.ptr[code_.rax + static_cast<int>(i * sizeof(int64_t))];
+    if (registers_[i]) {
+      code_.add(*registers_[i], stride);
+    } else {
+      code_.mov(code_.rdx, stride);
+      code_.add(code_.qword[block_ + pointer_offset(i)], code_.rdx);
+    }
   }
 }
 

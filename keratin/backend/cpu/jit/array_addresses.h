@@ -30,6 +30,7 @@ class ArrayAddresses {
   Address element_start(size_t pointer) { return code_.ptr[element(pointer, 0).getRegExp(false)]; }
 
  private:
+  void advance_by_block();
   static int pointer_offset(size_t pointer) {
     return static_cast<int>(offsetof(LoopBlock, pointers) + pointer * sizeof(char*));
   }

@@ -17,6 +17,7 @@ class CodeMemory {
 
   const void* start() const { return start_.get(); }
   size_t size() const { return size_; }
+  bool is_shared() const { return start_.use_count() > 1; }  // whether there are copies
 
  private:
   std::shared_ptr<const void> start_;

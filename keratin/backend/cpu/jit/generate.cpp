@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "keratin/backend/cpu/jit/code_cache.h"
+#include "keratin/backend/cpu/jit/code_nest.h"
 #include "keratin/backend/cpu/levels.h"
 
 #if defined(__x86_64__)
@@ -46,14 +48,12 @@ bool can_generate(const LoopNest& nest, LoopIsa isa) {
   return row_folds <= size_t(max_accumulators(isa == LoopIsa::avx512));
 }
 
-}  // namespace
-
-GeneratedCode generate(const LoopNest& nest, LoopIsa isa, bool stream) {
-  if (isa == LoopIsa::interpreter || isa > best_loop_isa() || !can_generate(nest, isa)) return {};
+// The emitter sees nothing but the key of the cache.
+GeneratedCode emit(const CodeNest& code) {
   thread_local std::vector<uint8_t> buffer(size_t{64} << 10);
   for (;;) {
     try {
-      LoopEmitter emitter(nest, isa, stream, buffer);
+      LoopEmitter emitter(code.nest, code.isa, code.stream, buffer);
       const size_t size = emitter.emit();
       return GeneratedCode(CodeMemory::copy_of(std::span(buffer).first(size)));
     } catch (const Xbyak::Error& error) {
@@ -61,6 +61,15 @@ GeneratedCode generate(const LoopNest& nest, LoopIsa isa, bool stream) {
       buffer.resize(buffer.size() * 4);
     }
   }
+}
+
+}  // namespace
+
+GeneratedCode generate(const LoopNest& nest, LoopIsa isa, bool stream) {
+  if (isa == LoopIsa::interpreter || isa > best_loop_isa() || !can_generate(nest, isa)) return {};
+  static CodeCache<CodeNest, GeneratedCode>& codes = *new CodeCache<CodeNest, GeneratedCode>;
+  const CodeNest code = code_nest(nest, isa, stream);
+  return codes.get(code, [&] { return emit(code); });
 }
 
 #else

@@ -18,13 +18,16 @@ class GeneratedCode {
     return reinterpret_cast<BlockFunction>(reinterpret_cast<uintptr_t>(memory_.start()));
   }
   size_t size() const { return memory_.size(); }
+  friend bool is_shared(const GeneratedCode& code) { return code.memory_.is_shared(); }
 
  private:
   CodeMemory memory_;
 };
 
-// Empty if the nest has no machine code (a strided column, too many reductions) or the system gives
-// no executable memory. With `stream`, stores bypass the cache, and outputs must be aligned.
+// The code of a nest, which nests that differ in sizes alone share. Blocks must have the row
+// strides of the nest. Empty if the nest has no machine code (a strided column, too many
+// reductions) or the system gives no executable memory. With `stream`, stores bypass the cache, and
+// outputs must be aligned.
 GeneratedCode generate(const LoopNest& nest, LoopIsa isa, bool stream);
 
 // The rough cost of one operation on one element.

@@ -13,6 +13,7 @@ inline constexpr int max_loop_pointers = 256;
 struct LoopBlock {
   int64_t rows = 0;
   int64_t columns = 0;
+  const int64_t* row_strides = nullptr;  // bytes from one row to the next, of each pointer
   std::array<char*, max_loop_pointers> pointers;
   // Outputs that are not needed; only the interpreter supports these.
   std::bitset<max_loop_pointers> skipped;

@@ -68,8 +68,8 @@ struct Reduction {
 };
 
 struct LoopKernel::Impl {
-  LoopProgram source;
   LoopNest nest;
+  std::vector<int64_t> row_strides;
   Grid grid;
   int threads = 1;
   int64_t grain = 1;  // blocks per thread, at least
@@ -136,10 +136,10 @@ void LoopKernel::Impl::plan_reductions() {
 
 LoopKernel LoopKernel::compile(LoopProgram program, LoopOptions options) {
   auto impl = std::make_shared<Impl>();
-  impl->source = program;
   const bool contract = options.contract && best_loop_isa() != LoopIsa::interpreter;
   impl->nest = make_nest(std::move(program), contract);
   LoopNest& nest = impl->nest;
+  impl->row_strides = nest.row_strides();
   for (const LoopInst& inst : nest.program.body) require_operation(nest.program, inst);
   ensure(nest.pointers.size() <= size_t(max_loop_pointers), "loop program: at most ",
          max_loop_pointers, " arrays, got ", nest.pointers.size());
@@ -218,6 +218,7 @@ void LoopKernel::Impl::run_rows(char* const* base, BlockFunction function, int64
   const size_t count = nest.pointers.size();
   const int64_t inner = p.dims[size_t(p.rank - 2)];
   LoopBlock block;
+  block.row_strides = row_strides.data();
   if (function == nullptr)
     for (size_t i = p.inputs.size(); i < count; ++i) block.skipped[i] = base[i] == nullptr;
   while (row < row_end) {
@@ -290,6 +291,7 @@ void LoopKernel::Impl::run_single(void* const* inputs, void* const* outputs) con
   LoopBlock block;
   block.rows = nest.rows();
   block.columns = nest.columns();
+  block.row_strides = row_strides.data();
   const size_t count = nest.program.inputs.size();
   for (size_t i = 0; i < count; ++i) block.pointers[i] = static_cast<char*>(inputs[i]);
   for (size_t i = 0; i < nest.program.outputs.size(); ++i)

@@ -172,6 +172,12 @@ int64_t LoopNest::rows() const {
   return count;
 }
 
+std::vector<int64_t> LoopNest::row_strides() const {
+  std::vector<int64_t> strides;
+  for (size_t i = 0; i < pointers.size(); ++i) strides.push_back(row_stride(i));
+  return strides;
+}
+
 DType accumulator_dtype(DType value) {
   switch (value) {
     case DType::f64:

@@ -10,6 +10,8 @@ namespace keratin::cpu {
 struct LoopPointer {
   DType dtype = DType::f32;
   LoopDims strides{};  // in bytes
+
+  bool operator==(const LoopPointer&) const = default;
 };
 
 // A program ready to run: without dead code, with at least two dims (rows and columns), and with
@@ -22,6 +24,8 @@ struct LoopNest {
   std::vector<bool> overwrites;
   // Whether blocks span whole rows.
   bool whole_rows = true;
+  // Whether code reads from its block how far apart rows are; if not, it is part of the code.
+  bool strides_in_block = false;
 
   int64_t columns() const { return program.dims[static_cast<size_t>(program.rank - 1)]; }
   int64_t rows() const;  // of all dims but the last
@@ -35,6 +39,9 @@ struct LoopNest {
   int64_t row_stride(size_t pointer) const {
     return pointers[pointer].strides[static_cast<size_t>(program.rank - 2)];
   }
+  std::vector<int64_t> row_strides() const;  // of all pointers
+
+  bool operator==(const LoopNest&) const = default;
 };
 
 // With `contract`, a product that is used once, by a sum, becomes a fused multiply-add.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -36,7 +37,12 @@ struct LoopInst {
   double real = 0;      // a constant of a float dtype
   int64_t integer = 0;  // any other constant
 
-  bool operator==(const LoopInst&) const = default;
+  uint64_t bits() const { return std::bit_cast<uint64_t>(real); }
+  // 0 and -0 are different constants, a NaN is equal to itself.
+  bool operator==(const LoopInst& other) const {
+    return op == other.op && dtype == other.dtype && args == other.args && bits() == other.bits() &&
+           integer == other.integer;
+  }
 };
 
 // Stores a value for every element, or reduces it over the axes in the bit set `reduced`. The array

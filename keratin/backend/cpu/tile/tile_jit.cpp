@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <span>
+#include <vector>
+
+#include "keratin/backend/cpu/jit/code_memory.h"
 
 namespace keratin::cpu {
 namespace {
@@ -15,8 +19,9 @@ namespace {
 // the top; on AVX2 the mask of a partial last vector is the very last one.
 class TileGenerator : private Xbyak::CodeGenerator {
  public:
-  explicit TileGenerator(const TileSpec& spec)
-      : CodeGenerator(code_size(spec), Xbyak::DontSetProtectRWE),
+  // The buffer has at least `code_size(spec)` bytes.
+  TileGenerator(const TileSpec& spec, std::span<uint8_t> buffer)
+      : CodeGenerator(buffer.size(), buffer.data()),
         spec_(spec),
         wide_(spec.level == Level::v4),
         double_(spec.dtype == DType::f64),
@@ -29,16 +34,12 @@ class TileGenerator : private Xbyak::CodeGenerator {
     b_first_ = registers - vectors_;
     a_count_ = std::min(b_first_ - rows_ * vectors_, 4);
     emit();
-    setProtectModeRE();
   }
 
-  using Code = void (*)(const void* self, const TileArgs* args);
-  Code code() const { return getCode<Code>(); }
+  // The size of the code, at the start of the buffer. It may be copied to any address.
+  using CodeGenerator::getSize;
 
- private:
-  using Reg = Xbyak::Xmm;
-  static constexpr int prefetch_rows = 12;
-
+  // More than the code of a tile takes.
   static size_t code_size(const TileSpec& spec) {
     int64_t terms = 8;
     for (const TileClass& group : spec.classes) {
@@ -47,6 +48,10 @@ class TileGenerator : private Xbyak::CodeGenerator {
     }
     return 8192 + static_cast<size_t>(terms) * spec.a_rows.size() * 16 * 12;
   }
+
+ private:
+  using Reg = Xbyak::Xmm;
+  static constexpr int prefetch_rows = 12;
 
   Reg vec(int i) const { return Reg(wide_ ? Xbyak::Operand::ZMM : Xbyak::Operand::YMM, i); }
   // Some instructions take a register of type ymm or zmm only.
@@ -341,19 +346,24 @@ class TileGenerator : private Xbyak::CodeGenerator {
 
 class GeneratedTile final : public TileKernel {
  public:
-  explicit GeneratedTile(const TileSpec& spec) : generator_(spec) {
-    run_ = reinterpret_cast<Run>(generator_.code());
+  explicit GeneratedTile(CodeMemory code) : code_(std::move(code)) {
+    run_ = reinterpret_cast<Run>(reinterpret_cast<uintptr_t>(code_.start()));
   }
 
  private:
-  TileGenerator generator_;
+  CodeMemory code_;
 };
 
 }  // namespace
 
 TileKernelPtr generate_tile(const TileSpec& spec) {
   if (spec.level == Level::v2) return nullptr;
-  return std::make_shared<GeneratedTile>(spec);
+  thread_local std::vector<uint8_t> buffer;
+  if (const size_t size = TileGenerator::code_size(spec); buffer.size() < size) buffer.resize(size);
+  const TileGenerator generator(spec, buffer);
+  CodeMemory code = CodeMemory::copy_of(std::span(buffer).first(generator.getSize()));
+  if (code.start() == nullptr) return nullptr;
+  return std::make_shared<GeneratedTile>(std::move(code));
 }
 
 }  // namespace keratin::cpu

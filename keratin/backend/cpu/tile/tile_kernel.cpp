@@ -1,8 +1,6 @@
 #include "keratin/backend/cpu/tile/tile_kernel.h"
 
-#include <mutex>
-#include <unordered_map>
-
+#include "keratin/backend/cpu/jit/code_cache.h"
 #include "keratin/backend/cpu/tile/moved.h"
 #include "keratin/backend/cpu/tile/tile_jit.h"
 #include "keratin/base/text.h"
@@ -111,10 +109,6 @@ TileKernelPtr build(const TileSpec& spec) {
   return std::make_shared<PlainTile<float>>(spec);
 }
 
-struct SpecHash {
-  size_t operator()(const TileSpec& spec) const { return spec.hash(); }
-};
-
 }  // namespace
 
 size_t TileSpec::hash() const {
@@ -138,17 +132,8 @@ int64_t max_tile_rows(Level level, int64_t vectors) {
 }
 
 TileKernelPtr make_tile_kernel(const TileSpec& spec) {
-  static std::mutex mutex;
-  static std::unordered_map<TileSpec, std::weak_ptr<const TileKernel>, SpecHash> made;
-  const std::lock_guard lock(mutex);
-  if (const auto found = made.find(spec); found != made.end()) {
-    if (auto kernel = found->second.lock()) return kernel;
-  }
-  if (made.size() > 1000)
-    std::erase_if(made, [](const auto& item) { return item.second.expired(); });
-  const TileKernelPtr kernel = build(spec);
-  made[spec] = kernel;
-  return kernel;
+  static CodeCache<TileSpec, TileKernelPtr>& kernels = *new CodeCache<TileSpec, TileKernelPtr>;
+  return kernels.get(spec, [&] { return build(spec); });
 }
 
 }  // namespace keratin::cpu

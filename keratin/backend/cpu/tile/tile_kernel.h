@@ -98,7 +98,7 @@ class TileKernel {
 };
 using TileKernelPtr = std::shared_ptr<const TileKernel>;
 
-// Callers with the same spec share a kernel while one of them lives.
+// Callers with the same spec share a kernel.
 TileKernelPtr make_tile_kernel(const TileSpec& spec);
 
 // Elements in a vector, and the largest number of rows that a tile of `vectors` vectors across has
