@@ -12,6 +12,7 @@
 #include "keratin/base/help_meter.h"
 #include "keratin/base/processors.h"
 #include "keratin/base/shared_job.h"
+#include "keratin/base/spin.h"
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -20,23 +21,14 @@
 namespace keratin {
 
 using detail::SharedJob;
+using detail::spin_until;
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-// How long a thread looks for work, or for the end of others' work, before it sleeps. Waking it
-// takes the system 5 to 50 us, and steps of a program follow each other faster.
-constexpr nanoseconds spin_time = microseconds(50);
 constexpr int max_threads_of_a_pool = 1024;
-
-void relax() {
-#if defined(__SSE__)
-  _mm_pause();
-#endif
-}
 
 // Treats denormal numbers as zero on this thread from now on, see FlushDenormals.
 void flush_denormals() {
@@ -45,25 +37,12 @@ void flush_denormals() {
 #endif
 }
 
-// Returns true as soon as `done()` is, false after `spin_time`.
-template <class Done>
-bool spin_until(const Done& done) {
-  const auto end = Clock::now() + spin_time;
-  do {
-    for (int i = 0; i < 32; ++i) {
-      if (done()) return true;
-      relax();
-    }
-  } while (Clock::now() < end);
-  return done();
-}
-
 // The sections that the mutex protects are a few instructions long, so a thread that finds it taken
 // looks again before it sleeps.
 std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
   for (int i = 0; i < 64; ++i) {
     if (std::unique_lock lock(mutex, std::try_to_lock); lock) return lock;
-    relax();
+    detail::relax();
   }
   return std::unique_lock(mutex);
 }
@@ -261,28 +240,34 @@ void ThreadPool::run(int threads, int64_t chunks, Body body, void* data) {
   Impl& pool = *impl_;
   threads = static_cast<int>(std::min<int64_t>({threads, chunks, pool.max_threads}));
   const CallerCount caller(pool.callers);
+  auto& scope = detail::ThreadPoolScope::current();
+  scope.had_work = scope.had_work || threads > 1;
   // With as many callers as processors nobody has time to help.
-  if (threads <= 1 || caller.others() >= pool.threads) {
+  if (threads <= 1 || scope.help == detail::Help::never || caller.others() >= pool.threads) {
     for (int64_t chunk = 0; chunk < chunks; ++chunk) body(data, chunk, 0);
     return;
   }
-  if (pool.meter.is_paused()) return pool.run_alone(chunks, body, data);
+  if (scope.help == detail::Help::measured && pool.meter.is_paused())
+    return pool.run_alone(chunks, body, data);
   SharedJob job(body, data, threads, chunks);
   pool.run_shared(job, chunks);
   job.rethrow();
 }
 
-namespace {
-thread_local ThreadPool* chosen_pool = nullptr;
-}  // namespace
-
 ThreadPool& detail::current_thread_pool() {
-  return chosen_pool != nullptr ? *chosen_pool : ThreadPool::shared();
+  ThreadPool* const pool = ThreadPoolScope::current().pool;
+  return pool != nullptr ? *pool : ThreadPool::shared();
 }
 
-detail::ThreadPoolScope::ThreadPoolScope(ThreadPool* pool) : before_(chosen_pool) {
-  chosen_pool = pool;
+detail::ThreadPoolScope::State& detail::ThreadPoolScope::current() {
+  thread_local State state;
+  return state;
 }
-detail::ThreadPoolScope::~ThreadPoolScope() { chosen_pool = before_; }
+
+detail::ThreadPoolScope::ThreadPoolScope(ThreadPool* pool, Help help) : before_(current()) {
+  current() = {.pool = pool, .help = help};
+}
+detail::ThreadPoolScope::~ThreadPoolScope() { current() = before_; }
+bool detail::ThreadPoolScope::had_work_to_share() const { return current().had_work; }
 
 }  // namespace keratin

@@ -117,7 +117,7 @@ int count_devices(const Module& module) {
 }  // namespace
 
 // The whole compiler, top to bottom.
-Executable compile(Module module, const EngineOptions& options) {
+Executable compile(Module module, const EngineOptions& options, std::shared_ptr<ArenaPool> arenas) {
   PlanOptions plan = plan_options(options);
   const auto claimed = [&](const Node& node) {
     if (options.decompose_all) return false;
@@ -175,7 +175,7 @@ Executable compile(Module module, const EngineOptions& options) {
   Module lowered = passes.take();
   plan.threads = std::max(1, plan.threads / count_devices(lowered));
   return Executable(make_plan(std::move(lowered), plan), options.backend == "cpu",
-                    options.state_stays);
+                    options.state_stays, std::move(arenas));
 }
 
 }  // namespace keratin

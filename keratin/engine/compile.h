@@ -34,7 +34,9 @@ struct KERATIN_API EngineOptions {
 };
 static_assert(detail::lists_every_member<EngineOptions>());
 
-// Compiles a program. All sizes of its inputs must be known.
-KERATIN_API Executable compile(Module module, const EngineOptions& options = {});
+// Compiles a program. All sizes of its inputs must be known. Programs that are given the same
+// `arenas` share their working memory.
+KERATIN_API Executable compile(Module module, const EngineOptions& options = {},
+                               std::shared_ptr<ArenaPool> arenas = nullptr);
 
 }  // namespace keratin

@@ -1,9 +1,11 @@
 #include "keratin/engine/executable.h"
 
 #include "keratin/backend/cpu/parallel.h"
+#include "keratin/base/help_choice.h"
 #include "keratin/base/text.h"
 #include "keratin/base/thread_pool_scope.h"
-#include "keratin/engine/session_pool.h"
+#include "keratin/engine/arena_pool.h"
+#include "keratin/plan/session.h"
 #include "keratin/tensor/resident_copy.h"
 
 namespace keratin {
@@ -21,11 +23,66 @@ void check_tensor(const Tensor& tensor, const Type& type, std::string_view role,
 }  // namespace
 
 struct Executable::Shared {
-  Shared(Plan p, bool flush, bool stays)
-      : plan(std::move(p)), flush_denormals(flush), state_stays(stays) {}
+  Shared(Plan p, bool flush, bool stays, std::shared_ptr<ArenaPool> shared_arenas)
+      : plan(std::move(p)),
+        flush_denormals(flush),
+        state_stays(stays),
+        borrows_arenas(Session::may_borrow_arena(plan)),
+        shares_arenas(shared_arenas != nullptr),
+        arenas(shares_arenas ? std::move(shared_arenas) : std::make_shared<ArenaPool>()) {}
   const Plan plan;
   const bool flush_denormals, state_stays;
-  mutable SessionPool pool;
+  const bool borrows_arenas;  // if not, each session has its own
+  const bool shares_arenas;
+  const std::shared_ptr<ArenaPool> arenas;
+  mutable IdlePool<Session> sessions;
+  mutable detail::HelpChoice help;
+  mutable std::atomic<bool> has_work_to_share = false;
+
+  // Calls work(), which may ask threads of the pool for help.
+  template <class Work>
+  void run(const Work& work) const {
+    if (!has_work_to_share.load(std::memory_order_relaxed)) {
+      const detail::ThreadPoolScope scope(plan.pool.get());
+      work();
+      // Queues have threads of their own.
+      if (scope.had_work_to_share() && plan.queues.size() == 1) has_work_to_share = true;
+      return;
+    }
+    const auto start = detail::HelpChoice::Clock::now();
+    const bool helped = help.asks_for_help(start);
+    const detail::ThreadPoolScope scope(plan.pool.get(),
+                                        helped ? detail::Help::always : detail::Help::never);
+    work();
+    const auto end = detail::HelpChoice::Clock::now();
+    help.add(helped, end - start, end);
+  }
+};
+
+// A session and its memory, for one call. They go back to their pools unless the call fails.
+class Executable::Borrowed {
+ public:
+  explicit Borrowed(const Shared& shared) : shared_(shared), session_(shared.sessions.take()) {
+    if (!shared.borrows_arenas) {
+      if (!session_) session_ = std::make_unique<Session>(shared.plan);
+      return;
+    }
+    if (!session_) session_ = std::make_unique<Session>(shared.plan, Session::BorrowedArena{});
+    if (shared.plan.arena_bytes == 0) return;
+    arena_ = shared.arenas->take(shared.plan.arena_bytes,
+                                 [&](size_t) { return Session::allocate_arena(shared.plan, 0); });
+    session_->set_arena(arena_->data());
+  }
+  Session& session() const { return *session_; }
+  void give_back() {
+    if (arena_) shared_.arenas->give_back(std::move(arena_));
+    shared_.sessions.give_back(std::move(session_));
+  }
+
+ private:
+  const Shared& shared_;
+  std::unique_ptr<Session> session_;
+  ArenaPool::Arena arena_;
 };
 
 const std::vector<Tensor>& PendingResults::get() const {
@@ -33,8 +90,10 @@ const std::vector<Tensor>& PendingResults::get() const {
   return results_;
 }
 
-Executable::Executable(Plan plan, bool flush_denormals, bool state_stays)
-    : shared_(std::make_shared<const Shared>(std::move(plan), flush_denormals, state_stays)) {}
+Executable::Executable(Plan plan, bool flush_denormals, bool state_stays,
+                       std::shared_ptr<ArenaPool> arenas)
+    : shared_(std::make_shared<const Shared>(std::move(plan), flush_denormals, state_stays,
+                                             std::move(arenas))) {}
 
 const Plan& Executable::plan() const { return shared_->plan; }
 size_t Executable::steps() const { return plan().steps.size(); }
@@ -43,10 +102,16 @@ double Executable::flops() const { return keratin::flops(plan()); }
 std::string Executable::describe() const { return text(plan()); }
 
 size_t Executable::memory_bytes() const {
-  return keratin::memory_bytes(plan()) + shared_->pool.count() * arena_bytes();
+  const size_t arenas = !shared_->borrows_arenas  ? shared_->sessions.count() * arena_bytes()
+                        : !shared_->shares_arenas ? shared_->arenas->bytes()
+                                                  : 0;
+  return keratin::memory_bytes(plan()) + arenas;
 }
 
-void Executable::release_memory() const { shared_->pool.clear(); }
+void Executable::release_memory() const {
+  shared_->sessions.clear();
+  if (!shared_->shares_arenas) shared_->arenas->clear();
+}
 
 std::vector<Tensor> Executable::launch(std::span<const Tensor> inputs) const {
   std::vector<Tensor> outputs;
@@ -81,31 +146,32 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
   for (size_t i = 0; i < outputs.size(); ++i)
     check_tensor(outputs[i], plan().results()[i].type(), "output", i, "");
 
-  std::unique_ptr<Session> session = shared_->pool.take();
-  if (!session) session = std::make_unique<Session>(plan());
+  Borrowed borrowed(*shared_);
+  Session& session = borrowed.session();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (shared_->state_stays && parameters[i]->attr<ParameterAttrs>().state) {
-      session->set_state(i, inputs[i]);
+      session.set_state(i, inputs[i]);
     } else {
       copy_to_host(inputs[i].raw());  // a program may have left newer bytes on a device
-      session->set_input(i, inputs[i].raw());
+      session.set_input(i, inputs[i].raw());
     }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (shared_->state_stays) {
-      session->set_result(i, outputs[i]);
+      session.set_result(i, outputs[i]);
     } else {
-      session->set_output(i, outputs[i].raw());
+      session.set_output(i, outputs[i].raw());
     }
   }
-  const detail::ThreadPoolScope pool(plan().pool.get());
-  if (shared_->flush_denormals) {
-    const cpu::FlushDenormals scope;
-    work(*session);
-  } else {
-    work(*session);
-  }
-  shared_->pool.give_back(std::move(session));
+  shared_->run([&] {
+    if (shared_->flush_denormals) {
+      const cpu::FlushDenormals scope;
+      work(session);
+    } else {
+      work(session);
+    }
+  });
+  borrowed.give_back();
 }
 
 void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {

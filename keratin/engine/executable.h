@@ -12,6 +12,7 @@
 
 namespace keratin {
 
+class ArenaPool;
 struct Plan;
 
 // The results of a run, which a device may still be computing.
@@ -31,18 +32,19 @@ class KERATIN_API Executable {
  public:
   // `flush_denormals` treats denormal numbers as zero while the program runs. `state_stays` leaves
   // state on the GPU that updates it, and results to `Tensor::wait`; if not, both are on the host
-  // after each run.
-  explicit Executable(Plan plan, bool flush_denormals = false, bool state_stays = false);
+  // after each run. Programs that are given the same `arenas` share their working memory.
+  explicit Executable(Plan plan, bool flush_denormals = false, bool state_stays = false,
+                      std::shared_ptr<ArenaPool> arenas = nullptr);
 
   const Plan& plan() const;  // see plan/plan.h
 
   // Its costs: steps, bytes of working memory per session, floating-point operations per run.
   size_t steps() const;
   size_t arena_bytes() const;
-  // The memory it holds between calls, roughly: its steps, constants, and an arena for each
-  // session.
+  // The memory it holds between calls, roughly: its steps, constants, and idle arenas that it does
+  // not share.
   size_t memory_bytes() const;
-  // Frees the arenas of sessions that no call uses now. Later calls allocate them again.
+  // Frees idle sessions, and their arenas. Later calls allocate them again.
   void release_memory() const;
   double flops() const;
   // One line per step: its device, kernel and operands.
@@ -89,6 +91,7 @@ class KERATIN_API Executable {
 
  private:
   struct Shared;
+  class Borrowed;
   template <class Work>
   void with_session(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                     const Work& work) const;

@@ -55,8 +55,8 @@ std::vector<Tensor> tensors_of(const Arguments<MaskedTensor>& arguments) {
 
 }  // namespace
 
-Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
-                 const RunOptions& options) {
+Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options,
+                 std::shared_ptr<ArenaPool> arenas) {
   layer.ensure_built(positional_shapes(bind_arguments(layer, arguments)));
   Module module;
   Tracer tracer(module, options.training, options.dialect);
@@ -92,7 +92,7 @@ Program::Program(Layer& layer, const Arguments<MaskedTensor>& arguments,
   for (const Variable& v : tracer.variables()) variables_.push_back(v.value());
   EngineOptions engine = options.engine;
   engine.state_stays = true;  // all state belongs to variables
-  executable_.emplace(compile(std::move(module), engine));
+  executable_.emplace(compile(std::move(module), engine, std::move(arenas)));
 }
 
 std::vector<Tensor> Program::all_inputs(const Arguments<MaskedTensor>& arguments) const {
@@ -188,7 +188,7 @@ std::shared_ptr<const Program> ProgramCache::find(const Arguments<MaskedTensor>&
     if (auto program = lookup(key)) return program;  // another thread has compiled it
   }
   const LayerPtr runs = layer();
-  const auto program = std::make_shared<const Program>(*runs, arguments, options);
+  const auto program = std::make_shared<const Program>(*runs, arguments, options, arenas_);
   ++misses_;
   // The first call builds layers, which changes the revision.
   key.revision = revision();
@@ -217,7 +217,7 @@ CacheLimits ProgramCache::limits() {
 
 ProgramCacheInfo ProgramCache::info() {
   const std::lock_guard guard(lock_);
-  return {programs_.size(), programs_.bytes(), hits_, misses_};
+  return {programs_.size(), programs_.bytes() + arenas_->bytes(), hits_, misses_};
 }
 
 void ProgramCache::clear() {

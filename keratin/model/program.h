@@ -53,7 +53,9 @@ class KERATIN_API PendingOutputs {
 // run it at the same time; state is updated in place.
 class KERATIN_API Program {
  public:
-  Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options);
+  // Programs that are given the same `arenas` share their working memory.
+  Program(Layer& layer, const Arguments<MaskedTensor>& arguments, const RunOptions& options,
+          std::shared_ptr<ArenaPool> arenas = nullptr);
 
   RunResult run(const Arguments<MaskedTensor>& arguments) const;
   // The outputs alone, without waiting for a GPU.
@@ -79,7 +81,7 @@ class KERATIN_API Program {
 // The contents of a model's cache of programs, and its hits and misses since the model was made.
 struct ProgramCacheInfo {
   size_t entries = 0;
-  size_t bytes = 0;  // roughly
+  size_t bytes = 0;  // roughly, with the working memory between calls
   uint64_t hits = 0;
   uint64_t misses = 0;  // programs that were compiled
 };

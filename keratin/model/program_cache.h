@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "keratin/base/lru_cache.h"
+#include "keratin/engine/arena_pool.h"
 #include "keratin/graph/measured_sizes.h"
 #include "keratin/model/program.h"
 
@@ -78,6 +79,8 @@ class ProgramCache {
   uint64_t changes_ = 0, moves_ = 0;  // Layer::changes() and Variable::moves() of the last call
   size_t revision_ = 0;               // of the layer, after these changes
   std::map<std::string, MeasuredSizes> measured_;  // of the last program of each structure
+  // All programs run in the same memory, which is free again as soon as a call has returned.
+  const std::shared_ptr<ArenaPool> arenas_ = std::make_shared<ArenaPool>();
   std::atomic<uint64_t> hits_ = 0, misses_ = 0;
   struct Memory {
     static size_t bytes(const Program& program) { return program.executable().memory_bytes(); }

@@ -85,24 +85,6 @@ TEST(ProgramCache, KeepsToItsLimits) {
   EXPECT_EQ(model.program_cache().entries, 2u);
 }
 
-// Old programs free their arenas first: they need not be compiled again.
-TEST(ProgramCache, FreesArenasOfOldProgramsBeforeEvictingThem) {
-  Model model = sequence_model();
-  const std::vector<int64_t> lengths = {200, 300, 400};
-  std::vector<Tensor> before;
-  for (const int64_t length : lengths) before.push_back(model.predict(data({1, length, 3})));
-  const size_t all = model.program_cache().bytes;
-  const size_t oldest = model.program(data({1, 200, 3}))->executable().arena_bytes();
-  model.predict(data({1, 300, 3}));
-  model.predict(data({1, 400, 3}));
-  model.set_program_limits({.bytes = all - oldest, .always = 0});
-  EXPECT_EQ(model.program_cache().bytes, all - oldest);
-  EXPECT_EQ(model.program_cache().entries, 3u);
-  for (size_t i = 0; i < lengths.size(); ++i)
-    EXPECT_EQ(model.predict(data({1, lengths[i], 3})).leaf(), before[i]);
-  EXPECT_EQ(model.program_cache().misses, 3u);
-}
-
 TEST(ProgramCache, AnEvictedProgramCanStillRun) {
   Model model = sequence_model();
   model.set_program_limits({.entries = 1});

@@ -38,14 +38,12 @@ class InnerSession {
   explicit InnerSession(const Plan& plan) : session_(plan, Session::BorrowedArena{}) {}
 
   Session& at(std::byte* scratch) {
-    if (scratch != arena_) session_.set_arena(scratch);
-    arena_ = scratch;
+    session_.set_arena(scratch);
     return session_;
   }
 
  private:
   Session session_;
-  std::byte* arena_ = nullptr;
 };
 
 // Runs the region once per step, on slices of xs and ys in place. Carries go from the input through

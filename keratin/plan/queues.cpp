@@ -1,29 +1,18 @@
 #include "keratin/plan/queues.h"
 
 #include "keratin/base/processors.h"
+#include "keratin/base/spin.h"
 #include "keratin/base/thread_pool_scope.h"
 #include "keratin/plan/staging.h"
-
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
 
 namespace keratin {
 namespace {
 
-void pause() {
-#if defined(__SSE__)
-  _mm_pause();
-#endif
-}
-
-// Waits for a value to change. Spins first: most waits are short.
+// Waits for a value to change. Most waits are short, so a thread that may spin sleeps only later.
 template <class T>
-void wait_while(const std::atomic<T>& value, T old, int spins) {
-  for (int i = 0; i < spins; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    pause();
-  }
+void wait_while(const std::atomic<T>& value, T old, bool may_spin) {
+  const auto changed = [&] { return value.load(std::memory_order_acquire) != old; };
+  if (may_spin && detail::spin_until(changed)) return;
   value.wait(old, std::memory_order_acquire);
 }
 
@@ -35,7 +24,7 @@ Session::Queues::Queues(const Plan& plan, const std::vector<Launch>& launches, S
       staging_(staging),
       queues_(new Queue[plan.queues.size()]),
       // With fewer processors than queues, a spinning thread keeps others from running.
-      spins_(plan.queues.size() <= static_cast<size_t>(available_processors()) ? 16000 : 0) {
+      may_spin_(plan.queues.size() <= static_cast<size_t>(available_processors())) {
   for (size_t q = 1; q < plan.queues.size(); ++q) threads_.emplace_back([this, q] { serve(q); });
 }
 
@@ -49,7 +38,7 @@ Session::Queues::~Queues() {
 void Session::Queues::serve(size_t queue) {
   const detail::ThreadPoolScope pool(plan_.pool.get());
   for (uint32_t seen = 0;;) {
-    wait_while(round_, seen, spins_);
+    wait_while(round_, seen, may_spin_);
     seen = round_.load(std::memory_order_acquire);
     if (ends_) return;
     std::fesetenv(&environment_);
@@ -70,7 +59,7 @@ void Session::Queues::run() {
   round_.notify_all();
   run_queue(0);
   for (uint32_t left; (left = working_.load(std::memory_order_acquire)) != 0;)
-    wait_while(working_, left, spins_);
+    wait_while(working_, left, may_spin_);
   const Queue* first = nullptr;
   for (size_t q = 0; q < plan_.queues.size(); ++q)
     if (queues_[q].error && (first == nullptr || queues_[q].failed < first->failed))
@@ -108,7 +97,7 @@ void Session::Queues::wait_for(const Wait& wait) const {
   const std::atomic<uint32_t>& finished = queues_[wait.queue].finished;
   uint32_t now;
   while ((now = finished.load(std::memory_order_acquire)) < wait.steps)
-    wait_while(finished, now, spins_);
+    wait_while(finished, now, may_spin_);
 }
 
 }  // namespace keratin

@@ -40,7 +40,7 @@ struct Session::Queues {
   const std::vector<Launch>& launches_;
   Staging* const staging_;  // nullptr when all memory is the host's
   std::unique_ptr<Queue[]> queues_;
-  const int spins_;                    // how often to look before a thread sleeps
+  const bool may_spin_;                // with a processor for each queue
   std::atomic<uint32_t> round_ = 0;    // how often `run` was called
   std::atomic<uint32_t> working_ = 0;  // threads that have not finished this round
   std::atomic<bool> failed_ = false;

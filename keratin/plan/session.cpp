@@ -26,9 +26,8 @@ const PlanStep* largest_step(const Plan& plan, size_t queue) {
   return found;
 }
 
-// Allocates a queue's arena. An error says what the memory is for.
 template <class Allocate>
-auto allocate_arena(const Plan& plan, size_t queue, const Allocate& allocate) {
+auto allocate_for(const Plan& plan, size_t queue, const Allocate& allocate) {
   try {
     return allocate(plan.queues[queue]);
   } catch (const BackendError& error) {
@@ -41,17 +40,25 @@ auto allocate_arena(const Plan& plan, size_t queue, const Allocate& allocate) {
 
 }  // namespace
 
+Buffer Session::allocate_arena(const Plan& plan, size_t queue) {
+  return allocate_for(plan, queue,
+                      [](const Queue& q) { return Buffer::allocate(q.arena_bytes, q.device); });
+}
+
+bool Session::may_borrow_arena(const Plan& plan) {
+  return plan.queues.size() == 1 && plan.stable_steps == 0 &&
+         plan.queues[0].backend->open(plan.queues[0].device) == nullptr;
+}
+
 Session::Session(const Plan& plan) : plan_(plan), staging_(Staging::make(plan)) {
   bind_steps();
   for (size_t i = 0; i < plan.queues.size(); ++i) {
     if (DeviceQueue* device = staging_ ? staging_->device(i) : nullptr) {
-      set_arena(i, allocate_arena(plan, i, [&](const Queue& queue) {
+      set_arena(i, allocate_for(plan, i, [&](const Queue& queue) {
                   return device->allocate(queue.arena_bytes);
                 }));
     } else {
-      arenas_.push_back(allocate_arena(plan, i, [](const Queue& queue) {
-        return Buffer::allocate(queue.arena_bytes, queue.device);
-      }));
+      arenas_.push_back(allocate_arena(plan, i));
       set_arena(i, arenas_.back().data());
     }
   }

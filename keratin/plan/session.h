@@ -10,9 +10,13 @@ namespace keratin {
 class Session {
  public:
   explicit Session(const Plan& plan);
-  // For a plan inside a plan, on one device: `set_arena` comes before the first launch.
+  // Without memory of its own: `set_arena` comes before the first launch. For plans that run on one
+  // device in the host's memory and keep no values between runs, such as plans inside a plan.
   struct BorrowedArena {};
   Session(const Plan& plan, BorrowedArena);
+  static bool may_borrow_arena(const Plan& plan);
+  // Memory for the arena of a queue. An error says what the memory is for.
+  static Buffer allocate_arena(const Plan& plan, size_t queue);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -34,7 +38,10 @@ class Session {
   // launch does not wait for the device.
   void set_state(size_t index, const Tensor& state);
   void set_result(size_t index, const Tensor& result);
-  void set_arena(std::byte* arena) { set_arena(0, arena); }
+  void set_arena(std::byte* arena) {
+    if (arena != arena_) set_arena(0, arena);
+    arena_ = arena;
+  }
   void launch() const {
     if (staging_) return launch_staged();
     launch_steps();
@@ -67,6 +74,7 @@ class Session {
 
   const Plan& plan_;
   std::vector<Buffer> arenas_;   // one per queue
+  std::byte* arena_ = nullptr;   // that is borrowed
   std::vector<void*> pointers_;  // of all steps, concatenated
   std::vector<std::vector<Use>> input_uses_, output_uses_;
   std::vector<Launch> launches_;
