@@ -4,10 +4,11 @@
 
 namespace keratin {
 
-// How much a cache keeps.
+// How much a cache of programs keeps. Their working memory does not count: the programs of a model
+// share it.
 struct CacheLimits {
-  size_t entries = 128;
-  size_t bytes = size_t{64} << 20;
+  size_t entries = 1024;
+  size_t bytes = size_t{128} << 20;
   size_t always = 4;  // the newest ones, which stay however large they are
 };
 

@@ -29,22 +29,23 @@ class LruCache {
   Pointer find(const Key& key) {
     const auto found = index_.find(key);
     if (found == index_.end()) return nullptr;
-    const Pointer value = found->second->second;
-    if (found->second != entries_.begin()) {
-      entries_.splice(entries_.begin(), entries_, found->second);
-      trim();  // values grow while they are used
-    }
+    const Pointer value = found->second->value;
+    if (found->second == entries_.begin()) return value;
+    // Values grow while they are used: the newest one has been, until now.
+    measure(entries_.front());
+    measure(*found->second);
+    entries_.splice(entries_.begin(), entries_, found->second);
+    if (measured_ > limits_.bytes) trim();
     return value;
   }
 
   void insert(Key key, Pointer value) {
-    if (const auto found = index_.find(key); found != index_.end()) {
-      entries_.erase(found->second);
-      index_.erase(found);
-    }
-    entries_.emplace_front(std::move(key), std::move(value));
-    index_.emplace(entries_.front().first, entries_.begin());
-    trim();
+    if (const auto found = index_.find(key); found != index_.end()) erase(found->second);
+    if (!entries_.empty()) measure(entries_.front());
+    entries_.push_front({std::move(key), std::move(value)});
+    index_.emplace(entries_.front().key, entries_.begin());
+    measure(entries_.front());
+    if (measured_ > limits_.bytes || size() > max_entries()) trim();
   }
 
   void set_limits(CacheLimits limits) {
@@ -56,23 +57,21 @@ class LruCache {
   size_t size() const { return entries_.size(); }
   size_t bytes() const {
     size_t sum = 0;
-    for (const auto& entry : entries_) sum += Memory::bytes(*entry.second);
+    for (const Entry& entry : entries_) sum += Memory::bytes(*entry.value);
     return sum;
   }
 
   void clear() {
     index_.clear();
     entries_.clear();
+    measured_ = 0;
   }
   // Removes the values for which remove(value) is true.
   template <class Remove>
   void erase_if(const Remove& remove) {
     for (auto entry = entries_.begin(); entry != entries_.end();) {
       const auto next = std::next(entry);
-      if (remove(*entry->second)) {
-        index_.erase(entry->first);
-        entries_.erase(entry);
-      }
+      if (remove(*entry->value)) erase(entry);
       entry = next;
     }
   }
@@ -84,25 +83,47 @@ class LruCache {
   struct Equal {
     bool operator()(const Key& a, const Key& b) const { return equal_fields(a, b); }
   };
-  using Entries = std::list<std::pair<Key, Pointer>>;
+  struct Entry {
+    Key key;
+    Pointer value;
+    size_t bytes = 0;  // when it was measured last
+  };
+  using Entries = std::list<Entry>;
 
+  size_t max_entries() const { return std::max(limits_.entries, size_t{1}); }
+
+  void measure(Entry& entry) {
+    measured_ -= entry.bytes;
+    entry.bytes = Memory::bytes(*entry.value);
+    measured_ += entry.bytes;
+  }
+
+  void erase(typename Entries::iterator entry) {
+    measured_ -= entry->bytes;
+    index_.erase(entry->key);
+    entries_.erase(entry);
+  }
+
+  // Measures all.
   void trim() {
     size_t count = 0, sum = 0;
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-      Value& value = *entry->second;
       const bool stays = count++ < std::max(limits_.always, size_t{1});
-      if (!stays && sum + Memory::bytes(value) > limits_.bytes) Memory::shrink(value);
-      sum += Memory::bytes(value);
-      if (count <= std::max(limits_.entries, size_t{1}) && (stays || sum <= limits_.bytes))
-        continue;
-      for (auto old = entry; old != entries_.end(); ++old) index_.erase(old->first);
-      entries_.erase(entry, entries_.end());
+      measure(*entry);
+      if (!stays && sum + entry->bytes > limits_.bytes) {
+        Memory::shrink(*entry->value);
+        measure(*entry);
+      }
+      sum += entry->bytes;
+      if (count <= max_entries() && (stays || sum <= limits_.bytes)) continue;
+      while (entry != entries_.end()) erase(entry++);
       return;
     }
   }
 
   CacheLimits limits_;
-  Entries entries_;  // the newest first
+  Entries entries_;      // the newest first
+  size_t measured_ = 0;  // the bytes of all
   std::unordered_map<Key, typename Entries::iterator, Hash, Equal> index_;
 };
 

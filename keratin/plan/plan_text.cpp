@@ -14,7 +14,7 @@ double flops(const Plan& plan) {
 }
 
 size_t memory_bytes(const Plan& plan) {
-  constexpr size_t per_step = size_t{12} << 10;  // a node, kernel, code and slots, as measured
+  constexpr size_t per_step = size_t{6} << 10;  // a node, kernel, code and slots, as measured
   size_t bytes = plan.steps.size() * per_step;
   for (const PlanConstant& constant : plan.constants) bytes += constant.value.bytes();
   return bytes;
