@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test simulate bench bench-growth bench-scaling bench-peers bench-inference fuzz format api coverage fresh clean
+.PHONY: help demo test simulate bench bench-growth bench-scaling bench-shapes bench-peers bench-inference fuzz format api coverage fresh clean
 
 RELEASE := build/release
 FUZZ_SECONDS ?= 60
@@ -52,6 +52,12 @@ bench-scaling:  ## measure how training scales with devices, into bench/SCALING.
 	@cmake --preset release -DKERATIN_BENCH=ON
 	@cmake --build --preset release --target keratin_scaling
 	@{ echo '# How training scales with devices'; echo; $(RELEASE)/bin/keratin_scaling; } | tee bench/SCALING.md
+
+bench-shapes:  ## measure models whose inputs change their shape, into bench/SHAPES.md
+	@scripts/setup build bench
+	@cmake --preset release -DKERATIN_BENCH=ON
+	@cmake --build --preset release --target keratin_shapes
+	@{ echo '# Inputs that change their shape'; echo; $(RELEASE)/bin/keratin_shapes; } | tee bench/SHAPES.md
 
 bench-peers:  ## compare Keratin with other frameworks, into bench/RESULTS.md
 	@scripts/setup build bench peers
