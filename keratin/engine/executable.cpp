@@ -39,7 +39,7 @@ struct Executable::Shared {
   mutable detail::HelpChoice help;
   mutable std::atomic<bool> has_work_to_share = false;
 
-  // Calls work(), which may ask threads of the pool for help.
+  // Calls work(), a whole run, which may ask threads of the pool for help.
   template <class Work>
   void run(const Work& work) const {
     if (!has_work_to_share.load(std::memory_order_relaxed)) {
@@ -163,19 +163,18 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
       session.set_output(i, outputs[i].raw());
     }
   }
-  shared_->run([&] {
-    if (shared_->flush_denormals) {
-      const cpu::FlushDenormals scope;
-      work(session);
-    } else {
-      work(session);
-    }
-  });
+  if (shared_->flush_denormals) {
+    const cpu::FlushDenormals scope;
+    work(session);
+  } else {
+    work(session);
+  }
   borrowed.give_back();
 }
 
 void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
-  with_session(inputs, outputs, [](const Session& session) { session.launch(); });
+  with_session(inputs, outputs,
+               [&](const Session& session) { shared_->run([&] { session.launch(); }); });
 }
 
 std::vector<Executable::StepTime> Executable::profile(std::span<const Tensor> inputs,
@@ -184,6 +183,7 @@ std::vector<Executable::StepTime> Executable::profile(std::span<const Tensor> in
   require(runs > 0, "Executable: profile needs at least one run, got ", runs);
   std::vector<double> seconds(steps(), 0.0);
   with_session(inputs, outputs, [&](const Session& session) {
+    const detail::ThreadPoolScope pool(plan().pool.get());
     for (int i = 0; i < runs; ++i) session.launch_timed(seconds);
   });
   std::vector<StepTime> times;

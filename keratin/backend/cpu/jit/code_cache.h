@@ -21,7 +21,7 @@ bool is_shared(const std::shared_ptr<T>& code) {
 template <class Key, class Code>
 class CodeCache {
  public:
-  static constexpr size_t max_unused = 1000;
+  static constexpr size_t max_unused = 2000;
 
   // The code for a key, which `make()` generates if it is not there.
   template <class Make>
