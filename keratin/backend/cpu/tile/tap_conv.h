@@ -60,13 +60,18 @@ class TapConv {
     // in the row.
     std::vector<size_t> depth_kinds, height_kinds;
     size_t heights = 0;
-    std::vector<TilePlan> plans;  // [depth kind][height kind][tile in the row]
+    std::vector<size_t> plan_of;  // [depth kind][height kind][tile in the row]
+    std::vector<TilePlan> plans;  // those that differ
 
     int64_t pixel(int64_t tile) const { return tile * tile_pixels + std::min(tile, larger); }
-    const TilePlan& plan(int64_t depth, int64_t down, int64_t tile) const {
+    // An entry of plan_of.
+    size_t entry(int64_t depth, int64_t down, int64_t tile) const {
       const size_t kind = depth_kinds[static_cast<size_t>(depth)] * heights +
                           height_kinds[static_cast<size_t>(down)];
-      return plans[kind * static_cast<size_t>(tiles) + static_cast<size_t>(tile)];
+      return kind * static_cast<size_t>(tiles) + static_cast<size_t>(tile);
+    }
+    const TilePlan& plan(int64_t depth, int64_t down, int64_t tile) const {
+      return plans[plan_of[entry(depth, down, tile)]];
     }
   };
   // Pixels that a tile covers.
@@ -88,7 +93,10 @@ class TapConv {
   void plan_bands(const TapGrid& grid, GridPlan& plan) const;
   Area area(const TapGrid& grid, const GridPlan& plan, int64_t depth, int64_t down,
             int64_t tile) const;
-  TilePlan plan_tile(const TapGrid& grid, const Area& area) const;
+  // `inside` has, for each tap, the pixels of the tile for which it is inside.
+  TilePlan plan_tile(const TapGrid& grid, const Area& area,
+                     const std::vector<uint32_t>& inside) const;
+  std::vector<uint32_t> taps_inside(const TapGrid& grid, const Area& area) const;
   uint32_t rows_inside(const TapGrid& grid, const TapGrid::Tap& tap, const Area& area) const;
   TileKernelPtr make_kernel(const TapGrid& grid, const Area& area,
                             const std::vector<TileClass>& classes, int64_t strip) const;

@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "keratin/backend/cpu/tile/tap_conv.h"
 #include "keratin/base/divide.h"
@@ -123,13 +124,22 @@ void TapConv::plan_kinds(const TapGrid& grid, GridPlan& plan) const {
   plan.depth_kinds = kinds_along(grid, desc_.input, 0, 1);
   plan.height_kinds = kinds_along(grid, desc_.input, 1, plan.tile_rows);
   plan.heights = kind_count(plan.height_kinds);
-  const size_t tiles = static_cast<size_t>(plan.tiles);
-  plan.plans.resize(kind_count(plan.depth_kinds) * plan.heights * tiles);
+  constexpr size_t unknown_plan = SIZE_MAX;
+  plan.plan_of.assign(kind_count(plan.depth_kinds) * plan.heights * static_cast<size_t>(plan.tiles),
+                      unknown_plan);
+  // Tiles of one size that have the same pixels inside are the same, wherever they are.
+  std::map<std::tuple<int64_t, int64_t, std::vector<uint32_t>>, size_t> made;
   for (int64_t depth = 0; depth < grid.count[0]; ++depth) {
     for (int64_t down = 0; down < plan.tiles_down; ++down) {
       for (int64_t tile = 0; tile < plan.tiles; ++tile) {
-        auto& made = const_cast<TilePlan&>(plan.plan(depth, down, tile));
-        if (made.counts.empty()) made = plan_tile(grid, area(grid, plan, depth, down, tile));
+        size_t& number = plan.plan_of[plan.entry(depth, down, tile)];
+        if (number != unknown_plan) continue;
+        const Area at = area(grid, plan, depth, down, tile);
+        std::vector<uint32_t> inside = taps_inside(grid, at);
+        const auto [found, is_new] =
+            made.emplace(std::tuple(at.rows, at.pixels, std::move(inside)), plan.plans.size());
+        if (is_new) plan.plans.push_back(plan_tile(grid, at, std::get<2>(found->first)));
+        number = found->second;
       }
     }
   }
@@ -158,13 +168,20 @@ uint32_t TapConv::rows_inside(const TapGrid& grid, const TapGrid::Tap& tap,
   return rows;
 }
 
+std::vector<uint32_t> TapConv::taps_inside(const TapGrid& grid, const Area& area) const {
+  std::vector<uint32_t> inside;
+  for (const TapGrid::Tap& tap : grid.taps) inside.push_back(rows_inside(grid, tap, area));
+  return inside;
+}
+
 // Taps with the same pixels inside form a class. Those side by side read one stretch of memory,
 // unless other groups lie between.
-TapConv::TilePlan TapConv::plan_tile(const TapGrid& grid, const Area& area) const {
+TapConv::TilePlan TapConv::plan_tile(const TapGrid& grid, const Area& area,
+                                     const std::vector<uint32_t>& inside) const {
   std::map<uint32_t, std::vector<TileSegment>, std::greater<>> classes;
   int64_t terms = 0;
   for (size_t i = 0; i < grid.taps.size(); ++i) {
-    const uint32_t rows = rows_inside(grid, grid.taps[i], area);
+    const uint32_t rows = inside[i];
     if (rows == 0 || desc_.k == 0) continue;
     const auto& [z, y, x] = grid.taps[i].offset;
     const int64_t at = ((z * desc_.input[1] + y) * desc_.input[2] + x) * in_pixel_ * size_;
