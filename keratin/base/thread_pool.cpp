@@ -47,6 +47,23 @@ std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
   return std::unique_lock(mutex);
 }
 
+// Runs all chunks on this thread, in order, and calls after_chunk() after each. As with helpers, a
+// chunk that throws does not keep others from running.
+template <class AfterChunk>
+void run_in_order(int64_t chunks, ThreadPool::Body body, void* data,
+                  const AfterChunk& after_chunk) {
+  std::exception_ptr error;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    try {
+      body(data, chunk, 0);
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+    after_chunk();
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 // Counts a caller while it lasts.
 class CallerCount {
  public:
@@ -211,12 +228,11 @@ void ThreadPool::Impl::run_alone(int64_t chunks, Body body, void* data) {
   const auto begin = Clock::now();
   auto fastest = nanoseconds::max();
   auto before = begin;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    body(data, chunk, 0);
+  run_in_order(chunks, body, data, [&] {
     const auto after = Clock::now();
     fastest = std::min<nanoseconds>(fastest, after - before);
     before = after;
-  }
+  });
   meter.add(false, fastest * chunks, before - begin, before);
 }
 
@@ -243,10 +259,8 @@ void ThreadPool::run(int threads, int64_t chunks, Body body, void* data) {
   auto& scope = detail::ThreadPoolScope::current();
   scope.had_work = scope.had_work || threads > 1;
   // With as many callers as processors nobody has time to help.
-  if (threads <= 1 || scope.help == detail::Help::never || caller.others() >= pool.threads) {
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) body(data, chunk, 0);
-    return;
-  }
+  if (threads <= 1 || scope.help == detail::Help::never || caller.others() >= pool.threads)
+    return run_in_order(chunks, body, data, [] {});
   if (scope.help == detail::Help::measured && pool.meter.is_paused())
     return pool.run_alone(chunks, body, data);
   SharedJob job(body, data, threads, chunks);
