@@ -4,8 +4,8 @@
 
 #include "keratin/base/text.h"
 #include "keratin/ops/records.h"
+#include "keratin/ops/stable_values.h"
 #include "keratin/plan/control_flow.h"
-#include "keratin/plan/stable_values.h"
 
 namespace keratin {
 

@@ -1,4 +1,4 @@
-#include "keratin/plan/stable_values.h"
+#include "keratin/ops/stable_values.h"
 
 #include <algorithm>
 
