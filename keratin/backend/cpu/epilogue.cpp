@@ -158,6 +158,7 @@ class ConvEpilogue final : public EpilogueKernel {
 Offer offer_conv(const Epilogue& epilogue, const Node& fused, const KernelOptions& options) {
   ConvDesc desc = describe_conv(*epilogue.root);
   desc.post = epilogue.post;
+  desc.cap = epilogue.cap;
   desc.hook = epilogue.loop.has_value();
   if (const std::string reason = refuse_conv(desc); !reason.empty()) return refuse(reason);
   const ConvOptions conv{.threads = useful_threads(desc.flops(), options.threads),
@@ -193,6 +194,7 @@ MatmulDesc describe(const Epilogue& epilogue) {
                                                              : matmul.type().shape.strides()});
   desc.post = epilogue.post;
   desc.scale = epilogue.scale;
+  desc.cap = epilogue.cap;
   desc.hook = epilogue.loop.has_value();
   return desc;
 }

@@ -18,7 +18,7 @@ struct Epilogue {
   const Node* transpose = nullptr;  // of the result, if there is nothing else
   std::vector<TilePost> post;
   std::optional<size_t> bias, addend, gate;
-  double scale = 1;
+  double scale = 1, cap = 0;
   // Rows x columns of the result; its first input and its output are the result itself.
   std::optional<LoopProgram> loop;
   std::vector<size_t> loop_inputs;  // what its other inputs are

@@ -86,7 +86,7 @@ class EpilogueReader {
       epilogue_.post.push_back(TilePost::relu);
       return true;
     }
-    if (take_gate(node) || take_scale(node)) return true;
+    if (take_gate(node) || take_scale(node) || take_cap(node)) return true;
     if (node.op().scalar != ScalarOp::add) return false;
     const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
     const auto input = parameter(other);
@@ -124,15 +124,32 @@ class EpilogueReader {
     return true;
   }
 
-  bool take_scale(const Node& node) {
-    const auto& post = epilogue_.post;
-    const bool scaled = std::find(post.begin(), post.end(), TilePost::scale) != post.end();
-    if (node.op().scalar != ScalarOp::mul || !in_matmul() || scaled) return false;
+  bool has(TilePost post) const {
+    return std::find(epilogue_.post.begin(), epilogue_.post.end(), post) != epilogue_.post.end();
+  }
+
+  // The scalar that a node of two inputs computes with, beside the result so far.
+  std::optional<double> scalar_beside(const Node& node) const {
     const Value other = node.in(0) == value_ ? node.in(1) : node.in(0);
-    const auto number = ops::uniform_value(other);
-    if (!number || other.rank() != 0) return false;
+    return other.rank() == 0 ? ops::uniform_value(other) : std::nullopt;
+  }
+
+  bool take_scale(const Node& node) {
+    if (node.op().scalar != ScalarOp::mul || !in_matmul() || has(TilePost::scale)) return false;
+    const auto number = scalar_beside(node);
+    if (!number) return false;
     epilogue_.scale = *number;
     epilogue_.post.push_back(TilePost::scale);
+    return true;
+  }
+
+  // min(value, number), as in relu6.
+  bool take_cap(const Node& node) {
+    if (node.op().scalar != ScalarOp::minimum || has(TilePost::cap)) return false;
+    const auto number = scalar_beside(node);
+    if (!number) return false;
+    epilogue_.cap = *number;
+    epilogue_.post.push_back(TilePost::cap);
     return true;
   }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "keratin/engine/compile.h"
@@ -100,6 +101,42 @@ TEST(Epilogue, GatesAndScalesInTheTiles) {
     return ops::where(in[2] > 1.0, y, ops::scalar_like(y, 0));
   });
   EXPECT_NE(other.find("+ epilogue and loop tiles"), std::string::npos) << other;
+}
+
+TEST(Epilogue, CapsInTheTiles) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16}) {
+    for (const int64_t groups : {1, 8}) {
+      const OpCase relu6{.name = "relu6",
+                         .inputs = {typed(dtype, {2, 6, 6, 8}), typed(dtype, {3, 3, 8 / groups, 8}),
+                                    typed(dtype, {8})},
+                         .build = [=](const Values& in) -> Values {
+                           const Value y =
+                               ops::conv(in[0], in[1], {.groups = groups, .padding = "same"});
+                           return {ops::minimum(ops::relu(y + in[2]), ops::scalar_like(y, 0.5))};
+                         },
+                         .gradient = false,
+                         .tolerance = dtype == DType::f16 ? 0.01 : 0};
+      check_fused(relu6);
+      EXPECT_EQ(plan_of(relu6).find("loop"), std::string::npos) << plan_of(relu6);
+    }
+  }
+}
+
+// A cap alone keeps NaNs, and a second one is a loop.
+TEST(Epilogue, CapsNoNaN) {
+  const auto capped = [](int times) {
+    Module module;
+    const Value x = module.input({DType::f32, {3, 4}}), w = module.input({DType::f32, {4, 20}});
+    Value y = ops::matmul(x, w);
+    for (int i = 0; i < times; ++i) y = ops::minimum(y + x.shape()[0], ops::scalar_like(y, 6 - i));
+    module.output(y);
+    return compile(std::move(module), {.threads = 1});
+  };
+  const Tensor x = Tensor::full(DType::f32, {3, 4}, std::nan("")),
+               w = Tensor::full(DType::f32, {4, 20}, 1);
+  for (const int times : {1, 2})
+    for (const double element : capped(times)({x, w})[0].to_vector())
+      EXPECT_TRUE(std::isnan(element));
 }
 
 TEST(Epilogue, RunsAResidualBlockOfConvolutions) {

@@ -13,6 +13,7 @@ template <class T, int64_t pixels, class Extent>
 [[gnu::always_inline]] inline void finish(const DepthwiseRow& row, int64_t p, int64_t c,
                                           Extent extent, Vec<compute_t<T>> (&sums)[pixels]) {
   using C = compute_t<T>;
+  const C cap = static_cast<C>(row.cap);
   for (int64_t i = 0; i < row.posts; ++i) {
     const Vec<C> bias = row.post[i] == DepthwisePost::bias
                             ? load(static_cast<const T*>(row.bias) + c, extent, C(0))
@@ -24,6 +25,7 @@ template <class T, int64_t pixels, class Extent>
         sums[j] += load(static_cast<const T*>(row.addend) + at, extent, C(0));
       }
       if (row.post[i] == DepthwisePost::relu) sums[j] = sums[j] < C(0) ? Vec<C>{} : sums[j];
+      if (row.post[i] == DepthwisePost::cap) sums[j] = sums[j] > cap ? Vec<C>{} + cap : sums[j];
     }
   }
 }

@@ -7,7 +7,7 @@
 namespace keratin::cpu {
 
 // What is done to a sum before it is stored; see TilePost.
-enum class DepthwisePost : uint8_t { bias, addend, relu };
+enum class DepthwisePost : uint8_t { bias, addend, relu, cap };
 
 // Some pixels of a row, all with the same taps: tap t of a pixel reads `offsets[t]` elements from
 // where x points for it, and has the weights w[indices[t]].
@@ -24,6 +24,7 @@ struct DepthwiseRow {
   int64_t taps;
   const DepthwisePost* post;
   int64_t posts;
+  double cap;  // for DepthwisePost::cap
 };
 
 struct DepthwiseRoutines {

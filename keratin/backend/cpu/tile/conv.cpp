@@ -43,6 +43,7 @@ class MatmulConv final : public Conv {
     }
     MatmulDesc desc = dense_matmul(conv.dtype, pixels, conv.filters, conv.channels);
     desc.post = conv.post;
+    desc.cap = conv.cap;
     desc.hook = conv.hook;
     return desc;
   }

@@ -21,6 +21,7 @@ struct ConvDesc {
   Spatial input{1, 1, 1}, output{1, 1, 1}, kernel{1, 1, 1};
   Spatial stride{1, 1, 1}, dilation{1, 1, 1}, pad{0, 0, 0};
   std::vector<TilePost> post;  // of the forward direction
+  double cap = 0;              // for TilePost::cap
   bool hook = false;
 
   int64_t group_channels() const { return channels / groups; }

@@ -195,8 +195,10 @@ TEST(Conv, TakesStridesFarBeyondTheInput) {
 }
 
 TEST(Conv, AppliesEpilogues) {
-  const std::vector<TilePost> chains[] = {
-      {TilePost::bias}, {TilePost::relu}, {TilePost::bias, TilePost::relu, TilePost::addend}};
+  const std::vector<TilePost> chains[] = {{TilePost::bias},
+                                          {TilePost::relu},
+                                          {TilePost::bias, TilePost::relu, TilePost::addend},
+                                          {TilePost::bias, TilePost::relu, TilePost::cap}};
   for (const auto& post : chains) {
     check_conv<float>({.batch = 2,
                        .channels = 3,
@@ -214,15 +216,16 @@ TEST(Conv, AppliesEpilogues) {
 }
 
 TYPED_TEST(ConvTest, MatchesTheDefinitionOfADepthwiseConvolution) {
-  check_conv<TypeParam>({.batch = 2,
-                         .channels = 21,
-                         .filters = 21,
-                         .groups = 21,
-                         .input = {1, 7, 10},
-                         .kernel = {1, 3, 3},
-                         .pad = {0, 1, 1},
-                         .pad_end = {0, 1, 1},
-                         .post = {TilePost::bias, TilePost::addend, TilePost::relu}});
+  check_conv<TypeParam>(
+      {.batch = 2,
+       .channels = 21,
+       .filters = 21,
+       .groups = 21,
+       .input = {1, 7, 10},
+       .kernel = {1, 3, 3},
+       .pad = {0, 1, 1},
+       .pad_end = {0, 1, 1},
+       .post = {TilePost::bias, TilePost::addend, TilePost::relu, TilePost::cap}});
   check_conv<TypeParam>({.batch = 3,
                          .channels = 37,
                          .filters = 37,

@@ -27,7 +27,8 @@ inline ConvDesc describe(const ConvCase& test, DType dtype) {
                 .stride = test.stride,
                 .dilation = test.dilation,
                 .pad = test.pad,
-                .post = test.post};
+                .post = test.post,
+                .cap = 0.25};
   for (size_t d = 0; d < 3; ++d) {
     const int64_t reach = (test.kernel[d] - 1) * test.dilation[d] + 1;
     const int64_t room = test.input[d] + test.pad[d] + test.pad_end[d] - reach;
@@ -112,6 +113,7 @@ struct ConvRun {
         if (post == TilePost::bias) want[i] += value_of(bias[i % size_t(desc.filters)]);
         if (post == TilePost::addend) want[i] += value_of(addend[i]);
         if (post == TilePost::relu) want[i] = std::max(want[i], 0.0);
+        if (post == TilePost::cap) want[i] = std::min(want[i], desc.cap);
       }
     }
     return want;

@@ -12,9 +12,19 @@
 namespace keratin::cpu {
 namespace {
 
-static_assert(static_cast<int>(DepthwisePost::bias) == static_cast<int>(TilePost::bias) &&
-              static_cast<int>(DepthwisePost::addend) == static_cast<int>(TilePost::addend) &&
-              static_cast<int>(DepthwisePost::relu) == static_cast<int>(TilePost::relu));
+DepthwisePost depthwise_post(TilePost post) {
+  switch (post) {
+    case TilePost::bias:
+      return DepthwisePost::bias;
+    case TilePost::addend:
+      return DepthwisePost::addend;
+    case TilePost::relu:
+      return DepthwisePost::relu;
+    default:
+      ensure(post == TilePost::cap, "depthwise convolution: no such step after the sum");
+      return DepthwisePost::cap;
+  }
+}
 
 // Neighbouring pixels of a row that see the same taps.
 struct Stretch {
@@ -114,7 +124,7 @@ class DepthwiseConv final : public Conv {
         walk_{desc.input, desc.output, desc.channels, static_cast<int64_t>(size_of(desc.dtype))} {
     std::vector<TapGrid> grids = forward_ ? std::vector{forward_grid(desc)} : backward_grids(desc);
     if (forward_) {
-      for (const TilePost post : desc.post) post_.push_back(static_cast<DepthwisePost>(post));
+      for (const TilePost post : desc.post) post_.push_back(depthwise_post(post));
     } else {
       std::swap(walk_.input, walk_.output);
     }
@@ -152,6 +162,7 @@ class DepthwiseConv final : public Conv {
       row.addend = moved(args.addend, static_cast<char*>(row.y) - static_cast<char*>(args.result));
       row.post = post_.data();
       row.posts = static_cast<int64_t>(post_.size());
+      row.cap = desc_.cap;
       kernel(row);
     }
     if (desc_.hook && forward_) {

@@ -115,7 +115,8 @@ TileKernelPtr TiledMatmul::make_kernel(int64_t rows, int64_t strip, bool copy) c
                 .copy_b = copy,
                 .fetch_c = plan_.fetch_c,
                 .post = desc_.post,
-                .scale = desc_.scale};
+                .scale = desc_.scale,
+                .cap = desc_.cap};
   spec.a_step = by_rows ? 1 : plan_.copy_a ? a_width_ : desc_.a_column;
   spec.columns = strip_columns(strip);
   spec.whole_b = plan_.b != PackingOfB::direct && !copy;

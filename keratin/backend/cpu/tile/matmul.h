@@ -32,7 +32,7 @@ struct MatmulDesc {
   bool packed_b = false;    // B comes as pack() leaves it
   bool hook = false;        // run() gets a hook
   std::vector<TilePost> post;
-  double scale = 1;  // for TilePost::scale
+  double scale = 1, cap = 0;  // for TilePost::scale and cap
 };
 
 // Row-major operands without gaps; a_transposed means that A is stored as [k, m].

@@ -17,6 +17,7 @@ struct TapConvDesc {
   int64_t tap_step = 0, k_step = 0, n_step = 0, group_step = 0;
   std::vector<TapGrid> grids;
   std::vector<TilePost> post;
+  double cap = 0;  // for TilePost::cap
   bool hook = false;
 };
 TapConvDesc forward_taps(const ConvDesc& desc);

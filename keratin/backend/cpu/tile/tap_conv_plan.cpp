@@ -29,6 +29,7 @@ TapConvDesc forward_taps(const ConvDesc& conv) {
   desc.group_step = conv.group_filters();
   desc.grids = {forward_grid(conv)};
   desc.post = conv.post;
+  desc.cap = conv.cap;
   desc.hook = conv.hook;
   return desc;
 }
@@ -220,6 +221,7 @@ TileKernelPtr TapConv::make_kernel(const TapGrid& grid, const Area& area,
   TileSpec spec{.level = level_, .dtype = desc_.dtype, .b_step = width_, .whole_b = true};
   spec.columns = columns(strip);
   spec.post = desc_.post;
+  spec.cap = desc_.cap;
   spec.classes = classes;
   spec.unrolled = !classes.front().segments.empty();
   for (int64_t y = 0; y < area.rows; ++y) {

@@ -268,6 +268,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
       if (post == TilePost::relu) relu();
       if (post == TilePost::gate) gate();
       if (post == TilePost::scale) scale();
+      if (post == TilePost::cap) cap();
     }
     L(skip);
   }
@@ -312,20 +313,34 @@ class TileGenerator : private Xbyak::CodeGenerator {
     });
   }
 
+  // All elements of a register.
+  void fill(const Reg& to, double value) {
+    const Xbyak::Xmm low(to.getIdx());
+    if (double_) {
+      mov(a_, std::bit_cast<uint64_t>(value));
+      vmovq(low, a_);
+      vbroadcastsd(as_ymm(to), low);
+    } else {
+      mov(eax, std::bit_cast<uint32_t>(static_cast<float>(value)));
+      vmovd(low, eax);
+      vbroadcastss(to, low);
+    }
+  }
+
   void scale() {
     const Reg factor = b_row(0);
-    const Xbyak::Xmm low(factor.getIdx());
-    if (double_) {
-      mov(a_, std::bit_cast<uint64_t>(spec_.scale));
-      vmovq(low, a_);
-      vbroadcastsd(as_ymm(factor), low);
-    } else {
-      mov(eax, std::bit_cast<uint32_t>(static_cast<float>(spec_.scale)));
-      vmovd(low, eax);
-      vbroadcastss(factor, low);
-    }
+    fill(factor, spec_.scale);
     for_tile([&](int i, int j) {
       double_ ? vmulpd(sum(i, j), sum(i, j), factor) : vmulps(sum(i, j), sum(i, j), factor);
+    });
+  }
+
+  // If one operand is NaN, the result is the second.
+  void cap() {
+    const Reg limit = b_row(0);
+    fill(limit, spec_.cap);
+    for_tile([&](int i, int j) {
+      double_ ? vminpd(sum(i, j), limit, sum(i, j)) : vminps(sum(i, j), limit, sum(i, j));
     });
   }
 

@@ -76,6 +76,7 @@ class PlainTile final : public TileKernel {
         if (post == TilePost::relu) sums[j] = sums[j] < 0 ? T(0) : sums[j];
         if (post == TilePost::gate) sums[j] = gate[j] > 0 ? sums[j] : T(0);
         if (post == TilePost::scale) sums[j] *= static_cast<T>(spec.scale);
+        if (post == TilePost::cap) sums[j] = sums[j] > T(spec.cap) ? T(spec.cap) : sums[j];
       }
     }
   }

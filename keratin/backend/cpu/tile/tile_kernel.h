@@ -38,6 +38,7 @@ enum class TilePost : uint8_t {
   relu,    // max(0, x); a NaN stays one
   gate,    // 0 where an array laid out as C is not above 0; not for convolutions
   scale,   // times TileSpec::scale; not for convolutions
+  cap,     // min(TileSpec::cap, x); a NaN stays one
 };
 
 // A tile of a matmul, its sizes fixed when its code is generated:
@@ -56,7 +57,7 @@ struct TileSpec {
   bool copy_b = false;   // write the rows of B, in whole vectors and without gaps, to b_copy
   bool fetch_c = false;  // fetch the addend and the gate, or else C, early
   std::vector<TilePost> post;
-  double scale = 1;
+  double scale = 1, cap = 0;
   std::vector<TileClass> classes{{}};  // in the order their segments are summed
   bool unrolled = false;               // the segments are known now, and few
 
@@ -67,7 +68,8 @@ struct TileSpec {
                  field("columns", &TileSpec::columns), field("whole_b", &TileSpec::whole_b),
                  field("copy_b", &TileSpec::copy_b), field("fetch_c", &TileSpec::fetch_c),
                  field("post", &TileSpec::post), field("scale", &TileSpec::scale),
-                 field("classes", &TileSpec::classes), field("unrolled", &TileSpec::unrolled));
+                 field("cap", &TileSpec::cap), field("classes", &TileSpec::classes),
+                 field("unrolled", &TileSpec::unrolled));
   bool operator==(const TileSpec& other) const { return detail::equal_fields(*this, other); }
   size_t hash() const;
 };

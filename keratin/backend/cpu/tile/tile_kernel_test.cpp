@@ -45,7 +45,8 @@ struct TileRun {
             .copy_b = test.copy_b,
             .fetch_c = test.fetch_c,
             .post = test.post,
-            .scale = 0.375};
+            .scale = 0.375,
+            .cap = 0.125};
     for (int64_t i = 0; i < test.rows; ++i) {
       spec.a_rows.push_back(test.transposed_a ? i : i * (total + 3));
       spec.c_rows.push_back(i * (columns + 6) + (i % 2) * 5);
@@ -102,6 +103,7 @@ struct TileRun {
           if (post == TilePost::relu) sum = std::max(sum, 0.0);
           if (post == TilePost::gate && !(gate[at] > 0)) sum = 0;
           if (post == TilePost::scale) sum *= 0.375;
+          if (post == TilePost::cap) sum = std::min(sum, 0.125);
         }
         want[at] = sum;
       }
@@ -162,6 +164,7 @@ const TileCase tile_cases[] = {
     {.rows = 28, .vectors = 1, .tail = 6, .ks = {10, 0, 3}, .accumulate = true},
     {.rows = 9, .vectors = 3, .tail = 15, .ks = {21}, .post = {TilePost::bias}},
     {.rows = 6, .vectors = 4, .tail = 2, .ks = {5}, .post = {TilePost::bias, TilePost::relu}},
+    {.rows = 8, .vectors = 3, .tail = 5, .ks = {5}, .post = {TilePost::relu, TilePost::cap}},
     {.rows = 4,
      .vectors = 2,
      .tail = 5,
