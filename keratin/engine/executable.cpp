@@ -7,6 +7,7 @@
 #include "keratin/engine/arena_pool.h"
 #include "keratin/plan/session.h"
 #include "keratin/tensor/resident_copy.h"
+#include "keratin/tensor/state_version.h"
 
 namespace keratin {
 
@@ -170,6 +171,8 @@ void Executable::with_session(std::span<const Tensor> inputs, std::span<const Te
     work(session);
   }
   borrowed.give_back();
+  for (const Update& update : plan().module.updates())
+    state_written(inputs[update.state.node().position()].raw());
 }
 
 void Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {

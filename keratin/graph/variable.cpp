@@ -9,6 +9,7 @@
 #include "keratin/graph/variable_shards.h"
 #include "keratin/tensor/known_devices.h"
 #include "keratin/tensor/resident_copy.h"
+#include "keratin/tensor/state_version.h"
 
 namespace keratin {
 namespace {
@@ -100,6 +101,7 @@ const Tensor& Variable::value() const {
           data_->spec.initializer(data_->spec.shape, data_->spec.dtype, data_->seed));
   });
   copy_to_host(data_->value.raw());
+  state_written(data_->value.raw());  // the caller may write to it
   return data_->value;
 }
 
@@ -126,6 +128,7 @@ void Variable::assign(const Tensor& value) const {
   data_->filled([&] { data_->value = data_->empty(); });
   copy_to_host(data_->value.raw());
   if (converted.bytes() > 0) std::memcpy(data_->value.raw(), converted.raw(), converted.bytes());
+  state_written(data_->value.raw());
 }
 
 const VariableShards* shards_of(const Variable& variable) { return variable.data_->shards.get(); }

@@ -53,7 +53,7 @@ class KERATIN_API Variable {
   bool trainable() const { return data_->spec.trainable; }
   void set_trainable(bool trainable) const { data_->spec.trainable = trainable; }
 
-  // The current value, in place: programs read and update this very buffer.
+  // The current value, in place: programs read and update this buffer. Ask again before each write.
   const Tensor& value() const;
   // Copies the elements, converted to the variable's dtype; the shape must be the variable's.
   void assign(const Tensor& value) const;

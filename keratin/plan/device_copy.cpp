@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "keratin/tensor/state_version.h"
+
 namespace keratin {
 
 std::shared_ptr<DeviceCopy> DeviceCopy::of(const Tensor& tensor, const Backend& backend,
@@ -41,6 +43,7 @@ void DeviceCopy::copy_to_host() {
   wait_for_users();  // the caller may write to the host's bytes
   if (newer_ == Newer::device)
     backend_.move(device_, tensor_.raw(), memory_.get(), tensor_.bytes());
+  if (newer_ == Newer::device) state_written(tensor_.raw());
   newer_ = Newer::host;
 }
 
