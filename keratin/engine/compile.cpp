@@ -102,6 +102,17 @@ bool goes_to_gpu(const Module& module, const EngineOptions& options) {
          std::all_of(parameters.begin(), parameters.end(), is_default);
 }
 
+// Whether what follows from weights is kept on the host: all state belongs to variables, which know
+// when they are written, and is where the program runs.
+bool keeps_values(const Module& module, const EngineOptions& options) {
+  const auto is_default = [](const auto& node) { return node->device() == Device{}; };
+  const auto& nodes = module.block().nodes();
+  const auto& parameters = module.block().parameters();
+  return options.backend == "cpu" && options.state_stays && !options.decompose_all &&
+         std::all_of(nodes.begin(), nodes.end(), is_default) &&
+         std::all_of(parameters.begin(), parameters.end(), is_default);
+}
+
 // The number of devices that a program runs on; all of them must exist.
 int count_devices(const Module& module) {
   std::vector<Device> used;
@@ -150,6 +161,7 @@ Executable compile(Module module, const EngineOptions& options, std::shared_ptr<
   // Only programs that need a GPU start its driver, which takes time and memory.
   if (optimize && runs_on_gpu(passes.module()) && cuda::device_count() > 0)
     plan.gpu_backends = {&cuda_backend()};
+  plan.keeps_values = keeps_values(passes.module(), options);
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
     // Common nodes must have the same device, and decompositions have no devices yet.

@@ -5,6 +5,7 @@
 #include "keratin/base/text.h"
 #include "keratin/base/thread_pool_scope.h"
 #include "keratin/engine/arena_pool.h"
+#include "keratin/plan/kept_values.h"
 #include "keratin/plan/session.h"
 #include "keratin/tensor/resident_copy.h"
 #include "keratin/tensor/state_version.h"
@@ -112,6 +113,7 @@ size_t Executable::memory_bytes() const {
 void Executable::release_memory() const {
   shared_->sessions.clear();
   if (!shared_->shares_arenas) shared_->arenas->clear();
+  if (plan().kept_values) plan().kept_values->release();
 }
 
 std::vector<Tensor> Executable::launch(std::span<const Tensor> inputs) const {

@@ -51,7 +51,9 @@ class ArenaSlots {
     for (size_t i = 0; i < step.input_count(); ++i)
       step.slots.push_back(step.preparation->reads(i) ? slots_.of(step.node->in(i)) : Slot{});
     step.slots.resize(step.input_count() + step.output_count());
-    prepared_[*step.node] = arenas_.allocate_permanent(step.device, step.kernel->scratch_bytes());
+    const size_t bytes = step.kernel->scratch_bytes();
+    prepared_[*step.node] =
+        plan_.keeps_values ? keep(bytes) : arenas_.allocate_permanent(step.device, bytes);
     step.slots.push_back(prepared_[*step.node]);
   }
 
@@ -60,6 +62,10 @@ class ArenaSlots {
     for (const Value& output : step.node->outputs()) {
       const Lifetimes::Lifetime& lifetime = lifetimes_.of(output);
       if (!lifetime.used || slots_.has_slot(output)) continue;
+      if (plan_.keeps_values && index < plan_.stable_steps) {
+        slots_.of_owner(output) = keep(bytes_of(output.type()));
+        continue;
+      }
       const Value input = overwritable_input(index, output);
       if (input.defined()) {
         slots_.of_owner(output) = slots_.of_owner(input);
@@ -71,6 +77,11 @@ class ArenaSlots {
       slots_.of_owner(output) = kept ? arenas_.allocate_permanent(step.device, bytes)
                                      : arenas_.allocate(output.type().device, bytes);
     }
+  }
+
+  Slot keep(size_t bytes) {
+    plan_.kept.push_back({.bytes = bytes});
+    return {Slot::Kind::kept, plan_.kept.size() - 1, 0, bytes};
   }
 
   // An input of the same size that is used here for the last time, and that the kernel may

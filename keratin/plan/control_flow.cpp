@@ -14,7 +14,9 @@ namespace keratin {
 namespace {
 
 // A region as a program: its parameters are the inputs, its results the outputs.
-Plan plan_region(const Block& region, Device device, const PlanOptions& options) {
+Plan plan_region(const Block& region, Device device, PlanOptions options) {
+  options.keeps_values = false;  // none follow from state here: the parameters are inputs
+  options.is_stable = {};
   Module module;
   Values inputs;
   for (const auto& parameter : region.parameters())

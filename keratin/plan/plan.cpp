@@ -3,6 +3,7 @@
 #include "keratin/plan/arena_slots.h"
 #include "keratin/plan/caller_slots.h"
 #include "keratin/plan/failures.h"
+#include "keratin/plan/kept_values.h"
 #include "keratin/plan/step_list.h"
 #include "keratin/plan/waits.h"
 
@@ -38,6 +39,7 @@ Plan make_plan(Module module, const PlanOptions& options) {
   append_copies(plan, options, copies, slots);
   arenas.finish();
   fill_queues(plan, arenas);
+  finish_kept_values(plan);
   find_waits(plan);
   return plan;
 }

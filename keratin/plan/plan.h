@@ -18,10 +18,11 @@ struct Slot {
     constant,  // constant `index` of the plan
     input,     // the caller's memory for parameter `index`
     output,    // the caller's memory for result `index`
+    kept,      // kept value `index` of the plan
   };
   Kind kind = Kind::none;
-  size_t index = 0;   // of the queue, constant, input or output
-  size_t offset = 0;  // in the arena, or in the input
+  size_t index = 0;   // of the queue, constant, input, output or kept value
+  size_t offset = 0;  // in the arena, the input or the kept value
   size_t bytes = 0;
   bool operator==(const Slot&) const = default;
 };
@@ -76,6 +77,9 @@ struct PlanOptions : KernelOptions {
   bool concurrent_queues = true;
   // Shares the work of steps; nullptr: the pool of the process.
   std::shared_ptr<ThreadPool> pool = nullptr;
+  // Keep stable values between runs on the host. Sessions then need all state as tensors, and who
+  // writes to these must say so, see StateVersion. Devices with memory of their own always do.
+  bool keeps_values = false;
 
   const std::vector<const Backend*>& of(Device device) const {
     return has_own_memory(device) ? gpu_backends : backends;
@@ -94,6 +98,14 @@ struct PlanConstant {
   void* address() const { return device_copy ? device_copy.get() : value.raw(); }
 };
 
+// A value that a plan on the host keeps between runs: what a stable step computes or prepares.
+struct KeptValue {
+  size_t bytes = 0;
+  size_t step = 0, position = 0;  // where it is computed: the slot of a step
+  bool is_read = false;           // by steps of every run, not only by other stable steps
+};
+class KeptValues;  // see kept_values.h
+
 // The order of the steps, and the slot of every value: one arena per device, with offsets that
 // follow from lifetimes. A plan owns its module, whose nodes the kernels refer to. The steps may
 // run one after the other in the order of `steps`; queues that run concurrently keep to the waits.
@@ -108,8 +120,12 @@ struct Plan {
   std::vector<IndexInput> index_inputs;
   size_t arena_bytes = 0;  // of all queues
   // The leading steps that give stable values: a session skips them while no state that the plan
-  // only reads has changed since its last run. 0 unless one GPU runs all steps.
+  // only reads has changed since its last run. 0 unless one device runs all steps and can keep the
+  // values: a GPU in the arena of each session, the host in `kept_values`, for all sessions.
   size_t stable_steps = 0;
+  bool keeps_values = false;  // on the host
+  std::vector<KeptValue> kept = {};
+  std::shared_ptr<KeptValues> kept_values = nullptr;
   bool concurrent_queues = true;
   std::shared_ptr<ThreadPool> pool = nullptr;
 
@@ -119,8 +135,8 @@ struct Plan {
 // All sizes must be known and every node must have a kernel in one of the backends.
 Plan make_plan(Module module, const PlanOptions& options);
 
-// The memory of the plan itself, roughly: constants, nodes, kernels and their code. Arenas belong
-// to sessions.
+// The memory of the plan itself, roughly: constants, kept values, nodes, kernels and their code.
+// Arenas belong to sessions.
 size_t memory_bytes(const Plan& plan);
 
 // The arithmetic of one run; see ops/flops.h.

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "keratin/base/text.h"
+#include "keratin/plan/kept_values.h"
 #include "keratin/plan/queues.h"
 #include "keratin/plan/staging.h"
 
@@ -71,6 +72,8 @@ Session::Session(const Plan& plan, BorrowedArena) : plan_(plan) { bind_steps(); 
 void Session::bind_steps() {
   input_uses_.resize(plan_.module.block().parameters().size());
   output_uses_.resize(plan_.results().size());
+  kept_uses_.resize(plan_.kept.size());
+  if (!plan_.kept.empty()) states_.resize(input_uses_.size());
   size_t total = 0;
   for (const PlanStep& step : plan_.steps) total += step.slots.size();
   pointers_.resize(total);
@@ -81,6 +84,7 @@ void Session::bind_steps() {
         pointers_[position] = plan_.constants[slot.index].address();
       if (slot.kind == Slot::Kind::input)
         input_uses_[slot.index].push_back({position, slot.offset});
+      if (slot.kind == Slot::Kind::kept) kept_uses_[slot.index].push_back({position, slot.offset});
       if (slot.kind == Slot::Kind::output) output_uses_[slot.index].push_back({position, 0});
       ++position;
     }
@@ -88,9 +92,28 @@ void Session::bind_steps() {
   // pointers_ is not resized any more, so launches may keep addresses in it.
   position = 0;
   for (const PlanStep& step : plan_.steps) {
-    launches_.push_back(step.kernel->bind(pointers_.data() + position));
+    const bool kept = plan_.keeps_values && launches_.size() < plan_.stable_steps;
+    launches_.push_back(kept ? Launch() : step.kernel->bind(pointers_.data() + position));
     position += step.slots.size();
   }
+}
+
+// Returns the values, which must live as long as steps may read them.
+std::shared_ptr<const void> Session::use_kept_values() const {
+  auto set = plan_.kept_values->current(plan_, states_);
+  if (set->id == kept_set_) return set;
+  for (size_t i = 0; i < kept_uses_.size(); ++i) {
+    if (set->values[i] == nullptr) continue;  // only stable steps read it
+    for (const Use& use : kept_uses_[i])
+      pointers_[use.position] = static_cast<std::byte*>(set->values[i].get()) + use.offset;
+  }
+  kept_set_ = set->id;
+  return set;
+}
+
+void Session::launch_with_kept() const {
+  const auto kept = use_kept_values();
+  launch_steps();
 }
 
 void Session::set_arena(size_t queue, std::byte* arena) {
@@ -134,6 +157,7 @@ void Session::set_state(size_t index, const Tensor& state) {
   } else {
     copy_to_host(state.raw());  // another program may have left newer bytes on a device
     set_input(index, state.raw());
+    if (!states_.empty() && states_[index].raw() != state.raw()) states_[index] = state;
   }
 }
 
@@ -168,9 +192,10 @@ void Session::launch_timed(std::span<double> seconds) const {
     staging_->upload();
     staging_->receive();
   }
+  const auto kept = kept_uses_.empty() ? nullptr : use_kept_values();
   auto before = Clock::now();
   for (size_t i = 0; i < launches_.size(); ++i) {
-    launch_alone(i);
+    if (launches_[i]) launch_alone(i);
     const auto after = Clock::now();
     seconds[i] += std::chrono::duration<double>(after - before).count();
     before = after;

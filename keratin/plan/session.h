@@ -44,6 +44,7 @@ class Session {
   }
   void launch() const {
     if (staging_) return launch_staged();
+    if (!kept_uses_.empty()) return launch_with_kept();
     launch_steps();
   }
   // As `launch`; adds the seconds of each step to its entry.
@@ -55,9 +56,12 @@ class Session {
   void bind_steps();
   void launch_steps() const {
     if (plan_.queues.size() > 1) return launch_queues();
-    for (const Launch& step : launches_) step();
+    for (const Launch& step : launches_)
+      if (step) step();
   }
   void launch_queues() const;
+  void launch_with_kept() const;
+  std::shared_ptr<const void> use_kept_values() const;
   void launch_staged() const;
   void launch_alone(size_t step) const;
   void stage_input(size_t index, void* address);
@@ -73,10 +77,12 @@ class Session {
   }
 
   const Plan& plan_;
-  std::vector<Buffer> arenas_;   // one per queue
-  std::byte* arena_ = nullptr;   // that is borrowed
-  std::vector<void*> pointers_;  // of all steps, concatenated
-  std::vector<std::vector<Use>> input_uses_, output_uses_;
+  std::vector<Buffer> arenas_;           // one per queue
+  std::byte* arena_ = nullptr;           // that is borrowed
+  mutable std::vector<void*> pointers_;  // of all steps, concatenated
+  std::vector<std::vector<Use>> input_uses_, output_uses_, kept_uses_;
+  std::vector<Tensor> states_;     // by parameter, if values are kept that follow from them
+  mutable uint64_t kept_set_ = 0;  // whose addresses are in pointers_
   std::vector<Launch> launches_;
   std::unique_ptr<Staging> staging_;  // nullptr if all memory is the host's
   std::unique_ptr<Queues> queues_;    // nullptr unless queues run concurrently

@@ -25,15 +25,15 @@ void require_known_sizes(const Block& block) {
               type);
 }
 
-// Whether all steps run on one device that has memory of its own, where stable values can stay.
-bool runs_on_one_gpu(const Block& block, const PlanOptions& options, const Storage& storage) {
+// The device that runs all steps, if there is one.
+std::optional<Device> find_only_device(const Block& block, const Storage& storage) {
   std::optional<Device> first;
   for (const auto& node : block.nodes()) {
     if (!needs_step(*node, storage)) continue;
     if (!first) first = node->device();
-    if (node->device() != *first || !options.has_own_memory(*first)) return false;
+    if (node->device() != *first) return std::nullopt;
   }
-  return true;
+  return first;
 }
 
 // The preparation of a step, if it has one, and the step.
@@ -92,7 +92,9 @@ void make_steps(Plan& plan, const PlanOptions& options, const Storage& storage) 
   require_known_sizes(block);
   KernelOptions kernels = static_cast<const KernelOptions&>(options);
   std::optional<StableValues> stable;
-  if (runs_on_one_gpu(block, options, storage)) {
+  const std::optional<Device> device = find_only_device(block, storage);
+  plan.keeps_values = device && options.keeps_values && !options.has_own_memory(*device);
+  if (plan.keeps_values || (device && options.has_own_memory(*device))) {
     stable.emplace(plan.module);
     kernels.is_stable = [&](const Value& value) { return stable->contains(value); };
   }
