@@ -39,17 +39,23 @@ ConvViews conv_views(const Node& node, Pointers pointers) {
   }
 }
 
-class ConvKernel final : public Kernel {
+class ConvKernel final : public PreparedKernel {
  public:
   ConvKernel(const Node& node, const ConvDesc& desc, const ConvOptions& options)
-      : node_(node), conv_(make_conv(desc, direction_of(node.op()), options)) {}
+      : node_(node),
+        conv_(make_conv(desc, direction_of(node.op()), options)),
+        is_prepared_(desc.packed_filter) {}
 
   std::string describe() const override { return text(node_.name(), " ", conv_->describe()); }
   size_t scratch_bytes() const override { return conv_->scratch_bytes(); }
+  std::unique_ptr<Preparation> preparation() const override {
+    return is_prepared_ ? filter_preparation(node_, 1, *conv_) : nullptr;
+  }
   Launch bind(Pointers pointers) const override {
-    return [this, v = conv_views(node_, pointers)] {
+    return [this, v = conv_views(node_, pointers),
+            prepared = is_prepared_ ? prepared_slot(node_, pointers) : nullptr] {
       conv_->run({.x = v.x.data(),
-                  .filter = v.filter.data(),
+                  .filter = prepared != nullptr ? *prepared : v.filter.data(),
                   .y = v.y.data(),
                   .result = v.result.data(),
                   .scratch = *v.scratch});
@@ -59,17 +65,31 @@ class ConvKernel final : public Kernel {
  private:
   const Node& node_;
   std::unique_ptr<Conv> conv_;
+  bool is_prepared_;
 };
 
 Offer make_conv_kernel(const Node& node, const KernelOptions& options) {
-  const ConvDesc desc = describe_conv(node);
+  ConvDesc desc = describe_conv(node);
   if (const std::string reason = refuse_conv(desc); !reason.empty()) return refuse(reason);
   const ConvOptions conv{.threads = useful_threads(desc.flops(), options.threads),
                          .deterministic = options.deterministic};
+  desc.packed_filter =
+      &node.op() == &ops::conv_op && prepares_filter(node.in(1), desc, conv, options);
   return {.kernel = std::make_unique<ConvKernel>(node, desc, conv)};
 }
 
 }  // namespace
+
+bool prepares_filter(Value filter, const ConvDesc& desc, const ConvOptions& conv,
+                     const KernelOptions& options) {
+  if (!options.is_stable || !options.is_stable(filter)) return false;
+  return packs_filter(desc, conv) || (is_computed(filter) && takes_packed_filter(desc));
+}
+
+std::unique_ptr<Preparation> filter_preparation(const Node& node, size_t input, const Conv& conv) {
+  return std::make_unique<Packing>(node, input, conv.packed_bytes(), conv.describe_packing(),
+                                   [&conv](const void* from, void* to) { conv.pack(from, to); });
+}
 
 ConvDesc describe_conv(const Node& node) {
   const ops::ConvGeometry geometry = ops::conv_geometry(node);

@@ -16,7 +16,7 @@ namespace keratin::cpu {
 namespace {
 
 // What the matmul and the convolution share: their arrays, and the loop over each block.
-class EpilogueKernel : public Kernel {
+class EpilogueKernel : public PreparedKernel {
  public:
   EpilogueKernel(const Epilogue& epilogue, const Node& fused) : epilogue_(epilogue), fused_(fused) {
     if (epilogue.loop) loop_.emplace(*epilogue.loop);
@@ -89,6 +89,9 @@ class EpilogueKernel : public Kernel {
     return loop_ ? " + epilogue and loop " : " + epilogue ";
   }
 
+  const Epilogue& epilogue() const { return epilogue_; }
+  const Node& fused() const { return fused_; }
+
  private:
   Epilogue epilogue_;
   const Node& fused_;
@@ -98,20 +101,21 @@ class EpilogueKernel : public Kernel {
 class MatmulEpilogue final : public EpilogueKernel {
  public:
   MatmulEpilogue(const MatmulDesc& desc, int threads, const Epilogue& epilogue, const Node& fused,
-                 const Tensor* constant_b)
-      : EpilogueKernel(epilogue, fused), matmul_(desc, threads) {
-    if (constant_b == nullptr) return;
-    packed_ = Buffer::allocate(matmul_.packed_bytes());
-    matmul_.pack(constant_b->raw(), packed_.data());
-  }
+                 PackedB b)
+      : EpilogueKernel(epilogue, fused), matmul_(desc, threads), packed_(matmul_, b) {}
 
   std::string describe() const override { return text("matmul", suffix(), matmul_.describe()); }
   size_t scratch_bytes() const override { return matmul_.scratch_bytes(); }
+  std::unique_ptr<Preparation> preparation() const override {
+    return packed_.preparation(fused(), epilogue().second, matmul_);
+  }
   Launch bind(Pointers pointers) const override {
-    return [this, v = arrays(pointers)] {
+    return [this, v = arrays(pointers),
+            prepared = packed_.is_prepared() ? prepared_slot(fused(), pointers) : nullptr] {
       const Blocks blocks(*this, v);
+      const void* b = prepared != nullptr ? *prepared : packed_.constant();
       matmul_.run({.a = v.first.data(),
-                   .b = packed_.data() != nullptr ? packed_.data() : v.second.data(),
+                   .b = b != nullptr ? b : v.second.data(),
                    .c = v.result.data(),
                    .bias = v.bias.data(),
                    .addend = v.addend.data(),
@@ -125,22 +129,28 @@ class MatmulEpilogue final : public EpilogueKernel {
   bool takes_addend_in_place() const override { return matmul_.takes_addend_in_place(); }
 
   TiledMatmul matmul_;
-  Buffer packed_;  // B, when it is a constant
+  PackedMatrix packed_;
 };
 
 class ConvEpilogue final : public EpilogueKernel {
  public:
   ConvEpilogue(const ConvDesc& desc, const ConvOptions& options, const Epilogue& epilogue,
                const Node& fused)
-      : EpilogueKernel(epilogue, fused), conv_(make_conv(desc, ConvDirection::forward, options)) {}
+      : EpilogueKernel(epilogue, fused),
+        conv_(make_conv(desc, ConvDirection::forward, options)),
+        is_prepared_(desc.packed_filter) {}
 
   std::string describe() const override { return text("conv", suffix(), conv_->describe()); }
   size_t scratch_bytes() const override { return conv_->scratch_bytes(); }
+  std::unique_ptr<Preparation> preparation() const override {
+    return is_prepared_ ? filter_preparation(fused(), epilogue().second, *conv_) : nullptr;
+  }
   Launch bind(Pointers pointers) const override {
-    return [this, v = arrays(pointers)] {
+    return [this, v = arrays(pointers),
+            prepared = is_prepared_ ? prepared_slot(fused(), pointers) : nullptr] {
       const Blocks blocks(*this, v);
       conv_->run({.x = v.first.data(),
-                  .filter = v.second.data(),
+                  .filter = prepared != nullptr ? *prepared : v.second.data(),
                   .result = v.result.data(),
                   .bias = v.bias.data(),
                   .addend = v.addend.data(),
@@ -153,6 +163,7 @@ class ConvEpilogue final : public EpilogueKernel {
   bool takes_addend_in_place() const override { return conv_->takes_addend_in_place(); }
 
   std::unique_ptr<Conv> conv_;
+  bool is_prepared_;
 };
 
 Offer offer_conv(const Epilogue& epilogue, const Node& fused, const KernelOptions& options) {
@@ -163,6 +174,7 @@ Offer offer_conv(const Epilogue& epilogue, const Node& fused, const KernelOption
   if (const std::string reason = refuse_conv(desc); !reason.empty()) return refuse(reason);
   const ConvOptions conv{.threads = useful_threads(desc.flops(), options.threads),
                          .deterministic = options.deterministic};
+  desc.packed_filter = prepares_filter(fused.in(epilogue.second), desc, conv, options);
   return {.kernel = std::make_unique<ConvEpilogue>(desc, conv, epilogue, fused)};
 }
 
@@ -203,11 +215,10 @@ Offer offer_matmul(const Epilogue& epilogue, const Node& fused, const KernelOpti
   const Node& matmul = *epilogue.root;
   MatmulDesc desc = describe(epilogue);
   if (const std::string reason = refuse_matmul(desc); !reason.empty()) return refuse(reason);
-  const Tensor* constant_b = ops::constant_value(fused.in(epilogue.second));
-  if (matmul.in(1).rank() != 2 || desc.n == 0 || desc.k == 0) constant_b = nullptr;
-  desc.packed_b = constant_b != nullptr;
   const int threads = useful_threads(matmul.op().flops(matmul), options.threads);
-  return {.kernel = std::make_unique<MatmulEpilogue>(desc, threads, epilogue, fused, constant_b)};
+  const PackedB b = choose_packed_b(fused.in(epilogue.second), desc, threads, options);
+  desc.packed_b = b.is_packed();
+  return {.kernel = std::make_unique<MatmulEpilogue>(desc, threads, epilogue, fused, b)};
 }
 
 Offer make_epilogue(const Node& node, const KernelOptions& options) {

@@ -24,21 +24,22 @@ Dims batch_strides(const Shape& operand, const Dims& strides, const Shape& resul
   return out;
 }
 
-class MatmulKernel final : public Kernel {
+class MatmulKernel final : public PreparedKernel {
  public:
-  MatmulKernel(const Node& node, const MatmulDesc& desc, int threads, const Tensor* constant_b)
-      : node_(node), matmul_(desc, threads) {
-    if (constant_b == nullptr) return;
-    packed_ = Buffer::allocate(matmul_.packed_bytes());
-    matmul_.pack(constant_b->raw(), packed_.data());
-  }
+  MatmulKernel(const Node& node, const MatmulDesc& desc, int threads, PackedB b)
+      : node_(node), matmul_(desc, threads), packed_(matmul_, std::move(b)) {}
 
   std::string describe() const override { return "matmul " + matmul_.describe(); }
   size_t scratch_bytes() const override { return matmul_.scratch_bytes(); }
+  std::unique_ptr<Preparation> preparation() const override {
+    return packed_.preparation(node_, 1, matmul_);
+  }
   Launch bind(Pointers pointers) const override {
     return [this, v = operands<BinaryOperands>(node_, pointers),
-            scratch = scratch_slot(node_, pointers)] {
-      const void* b = packed_.data() != nullptr ? packed_.data() : v.b.data();
+            scratch = scratch_slot(node_, pointers),
+            prepared = packed_.is_prepared() ? prepared_slot(node_, pointers) : nullptr] {
+      const void* b = prepared != nullptr ? *prepared : packed_.constant();
+      if (b == nullptr) b = v.b.data();
       matmul_.run({.a = v.a.data(), .b = b, .c = v.y.data(), .scratch = *scratch});
     };
   }
@@ -46,24 +47,50 @@ class MatmulKernel final : public Kernel {
  private:
   const Node& node_;
   TiledMatmul matmul_;
-  Buffer packed_;  // B, when it is a constant
+  PackedMatrix packed_;
 };
 
 Offer make_matmul(const Node& node, const KernelOptions& options) {
   MatmulDesc desc = describe_matmul(node);
   if (const std::string reason = refuse_matmul(desc); !reason.empty()) return refuse(reason);
-  const Tensor* constant_b = ops::constant_value(node.in(1));
-  const bool one_b = node.in(1).rank() == 2;
-  desc.packed_b = constant_b != nullptr && one_b && desc.n > 0 && desc.k > 0;
   const int threads = useful_threads(node.op().flops(node), options.threads);
-  return {.kernel = std::make_unique<MatmulKernel>(node, desc, threads,
-                                                   desc.packed_b ? constant_b : nullptr)};
+  const PackedB b = choose_packed_b(node.in(1), desc, threads, options);
+  desc.packed_b = b.is_packed();
+  return {.kernel = std::make_unique<MatmulKernel>(node, desc, threads, b)};
 }
 
 }  // namespace
 
 int useful_threads(double flops, int threads) {
   return static_cast<int>(std::clamp(std::floor(flops / 120e3), 1.0, static_cast<double>(threads)));
+}
+
+PackedB choose_packed_b(Value b, const MatmulDesc& desc, int threads,
+                        const KernelOptions& options) {
+  if (b.rank() != 2 || desc.n == 0 || desc.k == 0) return {};
+  if (const Tensor* constant = ops::constant_value(b)) return {.constant = constant};
+  if (!options.is_stable || !options.is_stable(b)) return {};
+  return {.prepared = packs_b(desc, threads) || (is_computed(b) && takes_packed_b(desc))};
+}
+
+// True unless a value is a parameter under another name.
+bool is_computed(Value value) {
+  while (value.node().op().view) value = value.node().in();
+  return !is_parameter(value.node());
+}
+
+PackedMatrix::PackedMatrix(const TiledMatmul& matmul, PackedB b) : is_prepared_(b.prepared) {
+  if (b.constant == nullptr) return;
+  constant_ = Buffer::allocate(matmul.packed_bytes());
+  matmul.pack(b.constant->raw(), constant_.data());
+}
+
+std::unique_ptr<Preparation> PackedMatrix::preparation(const Node& node, size_t input,
+                                                       const TiledMatmul& matmul) const {
+  if (!is_prepared_) return nullptr;
+  return std::make_unique<Packing>(
+      node, input, matmul.packed_bytes(), matmul.describe_packing(),
+      [&matmul](const void* from, void* to) { matmul.pack(from, to); });
 }
 
 MatmulDesc describe_matmul(const Node& matmul) {

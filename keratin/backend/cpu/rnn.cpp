@@ -2,6 +2,7 @@
 
 #include "keratin/backend/cpu/call_kernel.h"
 #include "keratin/backend/cpu/levels.h"
+#include "keratin/backend/cpu/packing.h"
 #include "keratin/ops/lstm.h"
 #include "keratin/ops/records.h"
 #include "keratin/ops/recurrent_operands.h"
@@ -37,12 +38,79 @@ std::optional<std::string> refuses_dtype(const Node& node) {
   return text("expected f32 or f64, got ", dtype);
 }
 
+// A layer over a sequence: run(operands, scratch, packed weights or nullptr). Stable weights are
+// packed by a preparation.
+template <template <class> class Operands, class Run>
+class RnnKernel final : public PreparedKernel {
+ public:
+  RnnKernel(const Node& node, std::string what, Run run, size_t scratch_bytes,
+            std::function<std::unique_ptr<Preparation>()> prepare)
+      : node_(node),
+        what_(std::move(what)),
+        run_(std::move(run)),
+        scratch_bytes_(scratch_bytes),
+        prepare_(std::move(prepare)) {}
+
+  std::string describe() const override { return what_; }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  std::unique_ptr<Preparation> preparation() const override {
+    return prepare_ ? prepare_() : nullptr;
+  }
+  Launch bind(Pointers pointers) const override {
+    return
+        [this, views = operands<Operands>(node_, pointers), scratch = scratch_slot(node_, pointers),
+         prepared = prepare_ ? prepared_slot(node_, pointers) : nullptr] {
+          run_(views, *scratch, prepared != nullptr ? *prepared : nullptr);
+        };
+  }
+
+ private:
+  const Node& node_;
+  std::string what_;
+  Run run_;
+  size_t scratch_bytes_;
+  std::function<std::unique_ptr<Preparation>()> prepare_;
+};
+
+template <template <class> class Operands, class Run>
+Offer offer_rnn(const Node& node, std::string what, Run run, const RnnShape& s,
+                std::function<std::unique_ptr<Preparation>()> prepare) {
+  return {.kernel = std::make_unique<RnnKernel<Operands, Run>>(
+              node, std::move(what), std::move(run), static_cast<size_t>(rnn_bytes(node, s)),
+              std::move(prepare))};
+}
+
+// Packs the weights of `gates` gates, which are this input of a node, if they are stable.
+template <class Args>
+std::function<std::unique_ptr<Preparation>()> packing_of(const Node& node, size_t input,
+                                                         const KernelOptions& options, Args args,
+                                                         int64_t gates, void (*pack)(const Args&)) {
+  if (!options.is_stable || !options.is_stable(node.in(input))) return {};
+  const DType dtype = node.type().dtype;
+  const auto bytes = static_cast<size_t>(rnn_packed_bytes(dtype, args.shape.hidden, gates));
+  const std::string what = text("weights of ", node.name(), ' ', dtype, ' ', args.shape.hidden, 'x',
+                                gates, ' ', node.attrs());
+  return [&node, input, bytes, what, args, pack]() -> std::unique_ptr<Preparation> {
+    return std::make_unique<Packing>(node, input, bytes, what,
+                                     [args, pack](const void* from, void* to) {
+                                       Args all = args;
+                                       all.u = from;
+                                       all.scratch = all.packed = to;
+                                       pack(all);
+                                     });
+  };
+}
+
 Offer make_lstm(const Node& node, const KernelOptions& options) {
   const RnnShape s = rnn_shape<ops::RecurrentAttrs>(node, operands<ops::LstmOperands>(node).xw, 4);
-  return offer_call<ops::LstmOperands>(
+  const auto& all = routines<LstmRoutines>();
+  LstmArgs packed{};
+  packed.shape = s;
+  packed.threads = options.threads;
+  return offer_rnn<ops::LstmOperands>(
       node, text("lstm ", node.type().shape),
-      [s, routine = routines<LstmRoutines>().forward[node.type().dtype], threads = options.threads](
-          const auto& v, void* scratch) {
+      [s, routine = all.forward[node.type().dtype], threads = options.threads](
+          const auto& v, void* scratch, void* prepared) {
         routine({.xw = v.xw.data(),
                  .u = v.recurrent.data(),
                  .h0 = v.h0.data(),
@@ -56,9 +124,10 @@ Offer make_lstm(const Node& node, const KernelOptions& options) {
                  .states = v.states.data(),
                  .shape = s,
                  .scratch = scratch,
-                 .threads = threads});
+                 .threads = threads,
+                 .packed = prepared});
       },
-      {.scratch_bytes = static_cast<size_t>(rnn_bytes(node, s))});
+      s, packing_of(node, 3, options, packed, 4, all.pack[node.type().dtype]));
 }
 
 Offer make_lstm_grad(const Node& node, const KernelOptions& options) {
@@ -90,11 +159,16 @@ Offer make_lstm_grad(const Node& node, const KernelOptions& options) {
 
 Offer make_gru(const Node& node, const KernelOptions& options) {
   const RnnShape s = rnn_shape<ops::GruAttrs>(node, operands<ops::GruOperands>(node).xw, 3);
-  return offer_call<ops::GruOperands>(
+  const auto& all = routines<GruRoutines>();
+  const bool reset_after = node.attr<ops::GruAttrs>().reset_after;
+  GruArgs packed{};
+  packed.reset_after = reset_after;
+  packed.shape = s;
+  packed.threads = options.threads;
+  return offer_rnn<ops::GruOperands>(
       node, text("gru ", node.type().shape),
-      [s, routine = routines<GruRoutines>().forward[node.type().dtype],
-       reset_after = node.attr<ops::GruAttrs>().reset_after,
-       threads = options.threads](const auto& v, void* scratch) {
+      [s, routine = all.forward[node.type().dtype], reset_after, threads = options.threads](
+          const auto& v, void* scratch, void* prepared) {
         routine({.xw = v.xw.data(),
                  .u = v.recurrent.data(),
                  .bias = v.bias.data(),
@@ -107,9 +181,10 @@ Offer make_gru(const Node& node, const KernelOptions& options) {
                  .reset_after = reset_after,
                  .shape = s,
                  .scratch = scratch,
-                 .threads = threads});
+                 .threads = threads,
+                 .packed = prepared});
       },
-      {.scratch_bytes = static_cast<size_t>(rnn_bytes(node, s))});
+      s, packing_of(node, 2, options, packed, 3, all.pack[node.type().dtype]));
 }
 
 Offer make_gru_grad(const Node& node, const KernelOptions& options) {

@@ -17,8 +17,8 @@ struct Gru {
 
   explicit Gru(const GruArgs& args) : a(args), s(args.shape) {
     C* memory = static_cast<C*>(a.scratch);
-    panels = memory;
-    candidate = memory + packed_size<C>(s.hidden, s.hidden, 2);
+    panels = a.packed ? static_cast<const C*>(a.packed) : memory;
+    candidate = panels + (s.hidden + lanes<C> - 1) / lanes<C> * lanes<C> * s.hidden * 2;
     memory += packed_size<C>(s.hidden, s.hidden, 3);
     state[0] = memory;
     state[1] = memory + s.batch * s.hidden;
@@ -146,10 +146,15 @@ struct Gru {
 template <class C>
 void gru(const GruArgs& a) {
   const Gru<C> run(a);
-  run.pack();
+  if (!a.packed) run.pack();
   const int64_t work = a.shape.time * a.shape.hidden * a.shape.hidden;
   parallel_for(a.threads, a.shape.batch, rows_per_chunk(a.threads, a.shape.batch, work),
                [&](int64_t begin, int64_t end) { run.run_rows(begin, end); });
+}
+
+template <class C>
+void pack_gru(const GruArgs& a) {
+  Gru<C>(a).pack();
 }
 
 template <class C>
@@ -280,6 +285,7 @@ void gru_grad(const GruGradArgs& a) {
 constexpr GruRoutines gru_routines() {
   GruRoutines routines{};
   set_types<float, double>(routines.forward, []<class T>(TypeTag<T>) { return &gru<T>; });
+  set_types<float, double>(routines.pack, []<class T>(TypeTag<T>) { return &pack_gru<T>; });
   set_types<float, double>(routines.grad, []<class T>(TypeTag<T>) { return &gru_grad<T>; });
   return routines;
 }

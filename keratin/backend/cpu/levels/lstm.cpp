@@ -15,7 +15,7 @@ struct Lstm {
 
   explicit Lstm(const LstmArgs& args) : a(args), s(args.shape) {
     C* memory = static_cast<C*>(a.scratch);
-    panels = memory;
+    panels = a.packed ? static_cast<const C*>(a.packed) : memory;
     memory += packed_size<C>(s.hidden, s.hidden, 4);
     state[0] = memory;
     state[1] = memory + s.batch * s.hidden;
@@ -93,10 +93,15 @@ struct Lstm {
 template <class C>
 void lstm(const LstmArgs& a) {
   const Lstm<C> run(a);
-  run.pack();
+  if (!a.packed) run.pack();
   const int64_t work = a.shape.time * a.shape.hidden * a.shape.hidden;
   parallel_for(a.threads, a.shape.batch, rows_per_chunk(a.threads, a.shape.batch, work),
                [&](int64_t begin, int64_t end) { run.run_rows(begin, end); });
+}
+
+template <class C>
+void pack_lstm(const LstmArgs& a) {
+  Lstm<C>(a).pack();
 }
 
 template <class C>
@@ -205,6 +210,7 @@ void lstm_grad(const LstmGradArgs& a) {
 constexpr LstmRoutines lstm_routines() {
   LstmRoutines routines{};
   set_types<float, double>(routines.forward, []<class T>(TypeTag<T>) { return &lstm<T>; });
+  set_types<float, double>(routines.pack, []<class T>(TypeTag<T>) { return &pack_lstm<T>; });
   set_types<float, double>(routines.grad, []<class T>(TypeTag<T>) { return &lstm_grad<T>; });
   return routines;
 }

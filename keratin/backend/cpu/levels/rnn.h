@@ -35,6 +35,7 @@ struct LstmArgs {
   RnnShape shape;
   void* scratch;  // rnn_scratch bytes
   int threads;
+  void* packed = nullptr;  // u as `pack` leaves it, or null
 };
 
 // From dy, dh and dc (each may be null) the gradient of z, which gives dx = dz Wᵀ, dW = xᵀ dz,
@@ -73,6 +74,7 @@ struct GruArgs {
   RnnShape shape;
   void* scratch;
   int threads;
+  void* packed = nullptr;  // u as `pack` leaves it, or null
 };
 
 // dxw is the gradient of xw; ds that of the recurrent sums: du = statesᵀ ds and dbias = sum ds when
@@ -100,15 +102,22 @@ inline int64_t rnn_scratch(DType dtype, int64_t batch, int64_t hidden) {
   return (padded * 4 * (hidden + 1) + 8 * batch * hidden) * (dtype == DType::f64 ? 8 : 4) + 64;
 }
 
+// Room for the packed weights of all gates: whole vectors, of 64 bytes at most.
+inline int64_t rnn_packed_bytes(DType dtype, int64_t hidden, int64_t gates) {
+  const int64_t size = dtype == DType::f64 ? 8 : 4, lanes = 64 / size;
+  return (hidden + lanes - 1) / lanes * lanes * hidden * gates * size;
+}
+
+// `pack` writes the weights u to `packed`, from the shape and the number of threads alone.
 struct LstmRoutines {
-  ByDType<void (*)(const LstmArgs&)> forward;
+  ByDType<void (*)(const LstmArgs&)> forward, pack;
   ByDType<void (*)(const LstmGradArgs&)> grad;
 
   static const LstmRoutines v2, v3, v4, portable;
 };
 
 struct GruRoutines {
-  ByDType<void (*)(const GruArgs&)> forward;
+  ByDType<void (*)(const GruArgs&)> forward, pack;
   ByDType<void (*)(const GruGradArgs&)> grad;
 
   static const GruRoutines v2, v3, v4, portable;

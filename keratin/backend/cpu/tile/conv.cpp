@@ -23,6 +23,9 @@ class MatmulConv final : public Conv {
   size_t scratch_bytes() const override { return matmul_.scratch_bytes(); }
   std::string describe() const override { return "as matmul, " + matmul_.describe(); }
   bool takes_addend_in_place() const override { return matmul_.takes_addend_in_place(); }
+  size_t packed_bytes() const override { return matmul_.packed_bytes(); }
+  void pack(const void* filter, void* packed) const override { matmul_.pack(filter, packed); }
+  std::string describe_packing() const override { return matmul_.describe_packing(); }
   void run(const ConvArgs& args) const override {
     MatmulArgs operands{.c = args.result, .bias = args.bias, .addend = args.addend};
     operands.a = direction_ == ConvDirection::grad_input ? args.y : args.x;
@@ -32,7 +35,6 @@ class MatmulConv final : public Conv {
     matmul_.run(operands);
   }
 
- private:
   static MatmulDesc describe_as_matmul(const ConvDesc& conv, ConvDirection direction) {
     const int64_t pixels = conv.batch * conv.output_size();
     if (direction == ConvDirection::grad_input) {
@@ -45,9 +47,11 @@ class MatmulConv final : public Conv {
     desc.post = conv.post;
     desc.cap = conv.cap;
     desc.hook = conv.hook;
+    desc.packed_b = conv.packed_filter;
     return desc;
   }
 
+ private:
   ConvDirection direction_;
   TiledMatmul matmul_;
 };
@@ -61,6 +65,9 @@ class TapsConv final : public Conv {
 
   size_t scratch_bytes() const override { return conv_.scratch_bytes(); }
   std::string describe() const override { return conv_.describe(); }
+  size_t packed_bytes() const override { return conv_.packed_bytes(); }
+  void pack(const void* filter, void* packed) const override { conv_.pack_filter(filter, packed); }
+  std::string describe_packing() const override { return conv_.describe_packing(); }
   void run(const ConvArgs& args) const override {
     conv_.run({.input = direction_ == ConvDirection::forward ? args.x : args.y,
                .filter = args.filter,
@@ -188,6 +195,19 @@ std::string refuse_conv(const ConvDesc& desc) {
   constexpr int64_t reach = int64_t{1} << 26;  // offsets inside a tile are 32 bits wide
   if (plane * desc.kernel[0] * 2 > reach) return "planes are too large";
   return "";
+}
+
+bool takes_packed_filter(const ConvDesc& desc) {
+  const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
+  return !half && !is_depthwise(desc) && desc.batch * desc.output_size() > 0 &&
+         desc.taps() * desc.group_channels() * desc.filters > 0;
+}
+
+bool packs_filter(const ConvDesc& desc, const ConvOptions& options) {
+  if (!takes_packed_filter(desc)) return false;
+  if (!desc.is_matmul()) return true;
+  return packs_b(MatmulConv::describe_as_matmul(desc, ConvDirection::forward), options.threads,
+                 options.level);
 }
 
 std::unique_ptr<Conv> make_conv(const ConvDesc& desc, ConvDirection direction,

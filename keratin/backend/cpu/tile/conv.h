@@ -30,6 +30,12 @@ class Conv {
   // True if the result may be the memory of the addend.
   virtual bool takes_addend_in_place() const { return true; }
   virtual std::string describe() const = 0;
+
+  // For a packed filter: its size, the packing, and everything that its bytes depend on beside the
+  // filter.
+  virtual size_t packed_bytes() const { return 0; }
+  virtual void pack(const void* /*filter*/, void* /*packed*/) const {}
+  virtual std::string describe_packing() const { return ""; }
 };
 
 // Why tiles cannot compute a convolution; empty when they can.
@@ -40,6 +46,10 @@ struct ConvOptions {
   bool deterministic = false;  // the result does not depend on the number of threads
   Level level = levels().back();
 };
+
+// Whether the filter may come packed, and whether it is packed in every run unless it does.
+bool takes_packed_filter(const ConvDesc& desc);
+bool packs_filter(const ConvDesc& desc, const ConvOptions& options);
 std::unique_ptr<Conv> make_conv(const ConvDesc& desc, ConvDirection direction,
                                 const ConvOptions& options);
 

@@ -23,6 +23,7 @@ struct ConvDesc {
   std::vector<TilePost> post;  // of the forward direction
   double cap = 0;              // for TilePost::cap
   bool hook = false;
+  bool packed_filter = false;  // the filter comes as Conv::pack leaves it; forward only
 
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }

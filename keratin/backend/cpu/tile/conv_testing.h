@@ -120,16 +120,29 @@ struct ConvRun {
   }
 
   std::vector<T> run(ConvDirection direction, const ConvOptions& options) const {
-    const auto conv = make_conv(desc, direction, options);
-    const Buffer scratch = Buffer::allocate(conv->scratch_bytes());
+    return run(*make_conv(desc, direction, options), w.data(), direction);
+  }
+
+  // The forward direction, with a filter that was packed before.
+  std::vector<T> run_packed(const ConvOptions& options) const {
+    ConvDesc packed = desc;
+    packed.packed_filter = true;
+    const auto conv = make_conv(packed, ConvDirection::forward, options);
+    const Buffer filter = Buffer::allocate(conv->packed_bytes());
+    conv->pack(w.data(), filter.data());
+    return run(*conv, filter.data(), ConvDirection::forward);
+  }
+
+  std::vector<T> run(const Conv& conv, const void* filter, ConvDirection direction) const {
+    const Buffer scratch = Buffer::allocate(conv.scratch_bytes());
     std::vector<T> result(expected_size(direction), convert<T>(99.0));
-    conv->run({.x = x.data(),
-               .filter = w.data(),
-               .y = y.data(),
-               .result = result.data(),
-               .bias = bias.data(),
-               .addend = addend.data(),
-               .scratch = scratch.data()});
+    conv.run({.x = x.data(),
+              .filter = filter,
+              .y = y.data(),
+              .result = result.data(),
+              .bias = bias.data(),
+              .addend = addend.data(),
+              .scratch = scratch.data()});
     return result;
   }
 
@@ -157,6 +170,8 @@ void check_conv(const ConvCase& test) {
                    << make_conv(run.desc, direction, options)->describe());
       const auto alone = run.run(direction, options);
       expect_close(alone, want, slack, scale);
+      if (direction == ConvDirection::forward && takes_packed_filter(run.desc))
+        expect_same_bits(run.run_packed(options), alone);
       for (options.threads = 2; options.threads <= 3; ++options.threads) {
         options.deterministic = true;
         expect_same_bits(run.run(direction, options), alone);

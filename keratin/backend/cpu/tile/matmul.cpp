@@ -46,6 +46,16 @@ std::string refuse_matmul(const MatmulDesc& desc) {
   return "";
 }
 
+bool takes_packed_b(const MatmulDesc& desc) {
+  const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
+  return !half && desc.m > 0 && desc.n > 0 && desc.k > 0;
+}
+
+bool packs_b(const MatmulDesc& desc, int threads, Level level) {
+  return takes_packed_b(desc) &&
+         plan_matmul(merge_batch(desc), threads, level).b != PackingOfB::direct;
+}
+
 // What one thread does of one item of the batch.
 struct TiledMatmul::Job {
   Item item;
@@ -92,6 +102,12 @@ int64_t TiledMatmul::strip_columns(int64_t strip) const {
   return std::min(plan_.width, desc_.n - strip * plan_.width);
 }
 
+// Whole vectors.
+int64_t TiledMatmul::packed_columns(int64_t strip) const {
+  const int64_t lanes = tile_lanes(level_, compute_);
+  return (strip_columns(strip) + lanes - 1) / lanes * lanes;
+}
+
 void TiledMatmul::make_kernels() {
   // Rows of the copy of A start in different sets of the cache.
   const int64_t block_rows = plan_.block_tiles * (plan_.tile_rows + 1);
@@ -109,7 +125,6 @@ void TiledMatmul::make_kernels() {
 
 TileKernelPtr TiledMatmul::make_kernel(int64_t rows, int64_t strip, bool copy) const {
   const bool by_rows = desc_.a_column == 1;
-  const int64_t lanes = tile_lanes(level_, compute_);
   TileSpec spec{.level = level_,
                 .dtype = compute_,
                 .copy_b = copy,
@@ -120,9 +135,7 @@ TileKernelPtr TiledMatmul::make_kernel(int64_t rows, int64_t strip, bool copy) c
   spec.a_step = by_rows ? 1 : plan_.copy_a ? a_width_ : desc_.a_column;
   spec.columns = strip_columns(strip);
   spec.whole_b = plan_.b != PackingOfB::direct && !copy;
-  // A kernel that packs writes no wider than its columns need.
-  const int64_t packed = copies_b() ? (spec.columns + lanes - 1) / lanes * lanes : plan_.width;
-  spec.b_step = spec.whole_b ? packed : desc_.b_row;
+  spec.b_step = spec.whole_b ? packed_columns(strip) : desc_.b_row;
   const int64_t a_row = !by_rows ? 1 : plan_.copy_a ? a_width_ : desc_.a_row;
   for (int64_t i = 0; i < rows; ++i) {
     spec.a_rows.push_back(i * a_row);
@@ -160,24 +173,30 @@ void TiledMatmul::lay_out_scratch() {
 }
 
 size_t TiledMatmul::packed_bytes() const {
-  return aligned(static_cast<size_t>(desc_.k * plan_.strips * plan_.width * wide_));
+  return aligned(static_cast<size_t>(packed_at(plan_.k_blocks, 0) * wide_));
 }
 
-// Packed: for each block of k, strip after strip, each [k][width].
+// Packed: for each block of k, strip after strip, each [k][packed columns]. Counts elements.
+int64_t TiledMatmul::packed_at(int64_t k_index, int64_t strip) const {
+  const int64_t columns = (plan_.strips - 1) * plan_.width + packed_columns(plan_.strips - 1);
+  const int64_t k = std::min(k_begin(k_index), desc_.k);
+  return k * columns + strip * plan_.width * (strip > 0 ? k_size(k_index) : 0);
+}
+
 void TiledMatmul::pack_strip(const char* b, char* to, int64_t k_index, int64_t strip) const {
   const int64_t from =
       (k_begin(k_index) * desc_.b_row + strip * plan_.width * desc_.b_column) * size_;
-  routines<PackRoutines>(level_).pack[desc_.dtype]({b + from, to, k_size(k_index),
-                                                    strip_columns(strip), desc_.b_row,
-                                                    desc_.b_column, plan_.width, plan_.width});
+  routines<PackRoutines>(level_).pack[desc_.dtype](
+      {b + from, to, k_size(k_index), strip_columns(strip), desc_.b_row, desc_.b_column,
+       packed_columns(strip), packed_columns(strip)});
 }
 
 void TiledMatmul::pack(const void* b, void* packed) const {
   parallel_for(threads_, plan_.k_blocks * plan_.strips, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t k_index = i / plan_.strips, strip = i % plan_.strips;
-      const int64_t to = (k_begin(k_index) * plan_.strips + strip * k_size(k_index)) * plan_.width;
-      pack_strip(static_cast<const char*>(b), moved(packed, to * wide_), k_index, strip);
+      pack_strip(static_cast<const char*>(b), moved(packed, packed_at(k_index, strip) * wide_),
+                 k_index, strip);
     }
   });
 }
@@ -257,15 +276,14 @@ void TiledMatmul::run_block(const MatmulArgs& args, const Job& job, int64_t k_in
 
 const void* TiledMatmul::strip_of_b(const MatmulArgs& args, const Job& job, int64_t k_index,
                                     int64_t strip) const {
-  const int64_t packed_at =
-      (k_begin(k_index) * plan_.strips + strip * k_size(k_index)) * plan_.width * wide_;
+  const int64_t packed = packed_at(k_index, strip) * wide_;
   switch (plan_.b) {
     case PackingOfB::direct:
       return moved(args.b, job.item.b + strip * plan_.width * size_);
     case PackingOfB::given:
-      return moved(args.b, packed_at);
+      return moved(args.b, packed);
     case PackingOfB::panels:
-      return moved(args.scratch, int64_t(panels_at_) + packed_at);
+      return moved(args.scratch, int64_t(panels_at_) + packed);
     case PackingOfB::strips:
       break;
   }
@@ -337,6 +355,11 @@ void TiledMatmul::store_halves(const MatmulArgs& args, const Job& job) const {
   if (desc_.hook && rows > 0 && columns > 0) {
     args.hook.run(args.hook.context, job.item.row + row, rows, column, columns);
   }
+}
+
+std::string TiledMatmul::describe_packing() const {
+  return text("B ", desc_.dtype, ' ', desc_.k, 'x', desc_.n, " of steps ", desc_.b_row, ' ',
+              desc_.b_column, " in strips of ", plan_.width, " and blocks of ", plan_.k_block);
 }
 
 std::string TiledMatmul::describe() const {

@@ -73,6 +73,11 @@ struct MatmulPlan {
 };
 MatmulPlan plan_matmul(const MatmulDesc& desc, int threads, Level level);
 
+// Whether B may come packed. Halves are packed as f32, which takes twice their memory.
+bool takes_packed_b(const MatmulDesc& desc);
+// True if a matmul packs B in every run, unless B comes packed: then it is worth keeping.
+bool packs_b(const MatmulDesc& desc, int threads, Level level = levels().back());
+
 // Why tiles cannot compute it; empty when they can.
 std::string refuse_matmul(const MatmulDesc& desc);
 
@@ -85,6 +90,8 @@ class TiledMatmul {
   size_t scratch_bytes() const { return scratch_bytes_; }
   size_t packed_bytes() const;
   void pack(const void* b, void* packed) const;
+  // Everything that the packed bytes depend on beside B.
+  std::string describe_packing() const;
   void run(const MatmulArgs& args) const;
   // True if C may be the memory of the addend or of the gate.
   bool takes_addend_in_place() const { return halves_ || plan_.k_blocks <= 1; }
@@ -102,6 +109,8 @@ class TiledMatmul {
   bool copies_b() const { return plan_.b == PackingOfB::strips && desc_.b_column == 1 && !halves_; }
   void lay_out_scratch();
   int64_t strip_columns(int64_t strip) const;
+  int64_t packed_columns(int64_t strip) const;
+  int64_t packed_at(int64_t k_index, int64_t strip) const;
   int64_t jobs() const {
     return static_cast<int64_t>(items_.size()) * plan_.m_chunks * plan_.n_chunks;
   }

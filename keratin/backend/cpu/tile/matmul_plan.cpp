@@ -36,30 +36,56 @@ int64_t rows_without_conflict(const MatmulDesc& desc, int64_t size) {
   return 8 * (4096 / std::gcd(desc.a_row * size, int64_t{4096})) - 2;
 }
 
+// What a search for the shape of a tile depends on.
+struct TileChoice {
+  int64_t m = 0, vectors = 0, max_rows = 0, max_vectors = 0;
+  double a_line = 0;
+  Level level = Level::v2;
+
+  int64_t rows(int64_t per_strip) const {
+    return std::min(max_tile_rows(level, per_strip), max_rows);
+  }
+  // With more than four vectors and several tiles, tiles would wait for lines of B.
+  bool fits(int64_t per_strip) const {
+    return per_strip <= max_vectors && (per_strip <= 4 || ceil_div(m, rows(per_strip)) <= 2);
+  }
+  double cost(int64_t per_strip, int64_t m_chunks, int64_t n_chunks) const {
+    return tile_cost(m, vectors, per_strip, rows(per_strip), a_line, m_chunks, n_chunks);
+  }
+};
+
+// Vectors per strip of a packed B, which serves matmuls of any number of rows and threads.
+int64_t packed_vectors(TileChoice choice) {
+  choice.m = 4096;
+  int64_t best = 1;
+  for (int64_t per_strip = 2; choice.fits(per_strip); ++per_strip)
+    if (choice.cost(per_strip, 1, 1) < choice.cost(best, 1, 1)) best = per_strip;
+  return best;
+}
+
 // The shape of a tile and the split among threads, by the cost above.
 void choose_tile(const MatmulDesc& desc, int64_t chunks, Level level, MatmulPlan& plan) {
   const bool half = desc.dtype == DType::f16 || desc.dtype == DType::bf16;
   const int64_t lanes = tile_lanes(level, desc.dtype == DType::f64 ? DType::f64 : DType::f32);
-  const int64_t vectors = ceil_div(desc.n, lanes);
-  const int64_t max_rows = half ? std::numeric_limits<int64_t>::max()
-                                : rows_without_conflict(desc, desc.dtype == DType::f64 ? 8 : 4);
+  TileChoice choice{.m = desc.m, .vectors = ceil_div(desc.n, lanes), .level = level};
+  choice.max_rows = half ? std::numeric_limits<int64_t>::max()
+                         : rows_without_conflict(desc, desc.dtype == DType::f64 ? 8 : 4);
+  choice.max_vectors = std::min(max_tile_vectors(level), choice.vectors);
   // Where columns of A are contiguous, a line comes whole for any number of rows.
-  const double a_line = desc.a_column == 1 ? 64.0 / (desc.dtype == DType::f64 ? 8 : 4)
-                                           : std::numeric_limits<double>::infinity();
+  choice.a_line = desc.a_column == 1 ? 64.0 / (desc.dtype == DType::f64 ? 8 : 4)
+                                     : std::numeric_limits<double>::infinity();
   // The larger operand should not be read by every chunk; that is B unless A is tall.
   const auto again = [&](int64_t m_chunks) {
     return desc.m > desc.n ? 0.01 * double(chunks - m_chunks) : 0.0;
   };
+  const int64_t packed = desc.packed_b ? packed_vectors(choice) : 0;
   double best = std::numeric_limits<double>::infinity();
-  for (int64_t per_strip = 1; per_strip <= std::min(max_tile_vectors(level), vectors);
-       ++per_strip) {
-    const int64_t rows = std::min(max_tile_rows(level, per_strip), max_rows);
-    if (per_strip > 4 && ceil_div(desc.m, rows) > 2) break;  // tiles would wait for lines of B
+  for (int64_t per_strip = std::max<int64_t>(packed, 1);
+       packed != 0 ? per_strip == packed : choice.fits(per_strip); ++per_strip) {
     for (int64_t m_chunks = 1; m_chunks <= chunks; ++m_chunks) {
       if (chunks % m_chunks != 0) continue;
       const double cost =
-          tile_cost(desc.m, vectors, per_strip, rows, a_line, m_chunks, chunks / m_chunks) *
-          (1 + again(m_chunks));
+          choice.cost(per_strip, m_chunks, chunks / m_chunks) * (1 + again(m_chunks));
       if (cost >= best) continue;
       best = cost;
       plan.width = per_strip * lanes;
@@ -68,7 +94,7 @@ void choose_tile(const MatmulDesc& desc, int64_t chunks, Level level, MatmulPlan
     }
   }
   plan.strips = ceil_div(desc.n, plan.width);
-  plan.tiles = ceil_div(desc.m, std::min(max_tile_rows(level, plan.width / lanes), max_rows));
+  plan.tiles = ceil_div(desc.m, choice.rows(plan.width / lanes));
   plan.tile_rows = desc.m / plan.tiles;
   plan.larger = desc.m % plan.tiles;
 }

@@ -179,6 +179,20 @@ TYPED_TEST(TiledMatmulTest, RunsBatches) {
   check<TypeParam>(desc);
 }
 
+// The packed bytes serve any number of rows and threads.
+TEST(TiledMatmul, PacksAlikeForAllRowsAndThreads) {
+  for (const int64_t n : {5, 33, 96, 200, 1000}) {
+    const auto packing = [&](int64_t m, int threads) {
+      MatmulDesc desc = dense_matmul(DType::f32, m, n, 1500);
+      desc.packed_b = true;
+      return TiledMatmul(desc, threads).describe_packing();
+    };
+    const std::string one = packing(1, 1);
+    for (const int64_t m : {2, 13, 49, 196, 5000})
+      for (const int threads : {1, 2, 3}) EXPECT_EQ(packing(m, threads), one);
+  }
+}
+
 // MatmulSizes that use several blocks of k and of rows, and packing as a whole.
 TEST(TiledMatmul, WorksInBlocks) {
   check<float>(dense_matmul(DType::f32, 700, 70, 1100));

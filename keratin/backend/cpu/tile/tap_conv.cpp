@@ -9,8 +9,12 @@
 
 namespace keratin::cpu {
 
-void TapConv::run(const TapConvArgs& args) const {
-  pack_filter(args);
+void TapConv::run(const TapConvArgs& given) const {
+  TapConvArgs args = given;
+  if (!desc_.packed_filter) {
+    pack_filter(args.filter, args.scratch);
+    args.filter = args.scratch;
+  }
   for (size_t i = 0; i < plans_.size(); ++i) {
     const int64_t bands = desc_.batch * desc_.grids[i].count[0] * plans_[i].bands;
     parallel_for(threads_, bands, 1,
@@ -19,7 +23,7 @@ void TapConv::run(const TapConvArgs& args) const {
 }
 
 // Packed: per grid, group and strip, the taps in the grid's order, each [k][width].
-void TapConv::pack_filter(const TapConvArgs& args) const {
+void TapConv::pack_filter(const void* filter, void* packed) const {
   const auto pack = routines<PackRoutines>(level_).pack[desc_.dtype];
   const int64_t grain = std::max<int64_t>(1, (16 << 10) / std::max<int64_t>(desc_.k * width_, 1));
   for (size_t i = 0; i < plans_.size(); ++i) {
@@ -32,8 +36,8 @@ void TapConv::pack_filter(const TapConvArgs& args) const {
         const int64_t from = grid.taps[static_cast<size_t>(tap)].index * desc_.tap_step +
                              group * desc_.group_step + strip * width_ * desc_.n_step;
         const int64_t to = plans_[i].packed_at + block * desc_.k * width_;
-        pack({moved(args.filter, from * size_), moved(args.scratch, to * size_), desc_.k,
-              columns(strip), desc_.k_step, desc_.n_step, width_, width_});
+        pack({moved(filter, from * size_), moved(packed, to * size_), desc_.k, columns(strip),
+              desc_.k_step, desc_.n_step, width_, width_});
       }
     });
   }
@@ -64,7 +68,7 @@ void TapConv::run_band(const TapConvArgs& args, const Band& band, int64_t group,
   const int64_t channel = group * desc_.n + strip * width_;
   const int64_t packed = plan.packed_at + (group * strips_ + strip) * strip_elements(grid);
   const size_t last = strip + 1 == strips_ ? 1 : 0;
-  TileArgs tile{.b = moved(args.scratch, packed * size_),
+  TileArgs tile{.b = moved(args.filter, packed * size_),
                 .bias = moved(args.bias, channel * size_),
                 .finish = 1};
   const int64_t from_z = grid.from[0] + band.depth * grid.move[0];
@@ -94,6 +98,15 @@ void TapConv::run_band(const TapConvArgs& args, const Band& band, int64_t group,
       args.hook.run(args.hook.context, to, rows * grid.count[2], channel, columns(strip));
     }
   }
+}
+
+std::string TapConv::describe_packing() const {
+  std::string taps;
+  for (const TapGrid& grid : desc_.grids)
+    for (const TapGrid::Tap& tap : grid.taps) taps += text(' ', tap.index);
+  return text("filter ", desc_.dtype, ' ', desc_.groups, 'x', desc_.k, 'x', desc_.n, " of steps ",
+              desc_.tap_step, ' ', desc_.k_step, ' ', desc_.n_step, ' ', desc_.group_step,
+              " in strips of ", width_, ", taps", taps);
 }
 
 std::string TapConv::describe() const {

@@ -19,13 +19,14 @@ struct TapConvDesc {
   std::vector<TilePost> post;
   double cap = 0;  // for TilePost::cap
   bool hook = false;
+  bool packed_filter = false;  // the filter comes as pack_filter leaves it
 };
 TapConvDesc forward_taps(const ConvDesc& desc);
 TapConvDesc backward_taps(const ConvDesc& desc);
 
 struct TapConvArgs {
   const void* input = nullptr;
-  const void* filter = nullptr;
+  const void* filter = nullptr;  // packed, if the description says so
   void* output = nullptr;
   const void* bias = nullptr;
   const void* addend = nullptr;
@@ -40,7 +41,11 @@ class TapConv {
  public:
   TapConv(TapConvDesc desc, int threads, Level level);
 
-  size_t scratch_bytes() const { return scratch_bytes_; }
+  size_t scratch_bytes() const { return desc_.packed_filter ? 0 : packed_bytes_; }
+  size_t packed_bytes() const { return packed_bytes_; }
+  void pack_filter(const void* filter, void* packed) const;
+  // Everything that the packed bytes depend on beside the filter.
+  std::string describe_packing() const;
   void run(const TapConvArgs& args) const;
   std::string describe() const;
 
@@ -102,7 +107,6 @@ class TapConv {
   TileKernelPtr make_kernel(const TapGrid& grid, const Area& area,
                             const std::vector<TileClass>& classes, int64_t strip) const;
 
-  void pack_filter(const TapConvArgs& args) const;
   void run_bands(const TapConvArgs& args, size_t grid, int64_t begin, int64_t end) const;
   void run_band(const TapConvArgs& args, const Band& band, int64_t group, int64_t strip) const;
 
@@ -118,7 +122,7 @@ class TapConv {
   int64_t width_ = 0, strips_ = 0;
   int64_t in_pixel_ = 0, out_pixel_ = 0;  // channels of all groups
   std::vector<GridPlan> plans_;
-  size_t scratch_bytes_ = 0;
+  size_t packed_bytes_ = 0;
 };
 
 }  // namespace keratin::cpu

@@ -31,6 +31,7 @@ TapConvDesc forward_taps(const ConvDesc& conv) {
   desc.post = conv.post;
   desc.cap = conv.cap;
   desc.hook = conv.hook;
+  desc.packed_filter = conv.packed_filter;
   return desc;
 }
 
@@ -41,7 +42,7 @@ TapConvDesc backward_taps(const ConvDesc& conv) {
   std::swap(desc.k_step, desc.n_step);
   desc.grids = backward_grids(conv);
   desc.post.clear();
-  desc.hook = false;
+  desc.hook = desc.packed_filter = false;
   return desc;
 }
 
@@ -61,7 +62,7 @@ TapConv::TapConv(TapConvDesc desc, int threads, Level level)
     plans_[i].packed_at = packed;
     packed += desc_.groups * strips_ * strip_elements(desc_.grids[i]);
   }
-  scratch_bytes_ = static_cast<size_t>(packed * size_);
+  packed_bytes_ = static_cast<size_t>(packed * size_);
 }
 
 // Pixels whose lines fit in the first-level cache at once, see rows_without_conflict of matmul.
