@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "keratin/base/text.h"
+#include "keratin/ir/node.h"
 #include "keratin/ops/registry.h"
 #include "keratin/testing/check_pass.h"
 
