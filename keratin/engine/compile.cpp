@@ -17,6 +17,7 @@
 #include "keratin/passes/eliminate_dead.h"
 #include "keratin/passes/fold_constants.h"
 #include "keratin/passes/fold_norms.h"
+#include "keratin/passes/fold_padding.h"
 #include "keratin/passes/fuse_epilogue.h"
 #include "keratin/passes/fuse_pointwise.h"
 #include "keratin/passes/fuse_sums.h"
@@ -163,7 +164,7 @@ Executable compile(Module module, const EngineOptions& options, std::shared_ptr<
   if (optimize && runs_on_gpu(passes.module()) && cuda::device_count() > 0)
     plan.gpu_backends = {&cuda_backend()};
   plan.keeps_values = keeps_values(passes.module(), options);
-  if (plan.keeps_values) passes.run("fold_norms", fold_norms);
+  if (plan.keeps_values) passes.run("fold_padding", fold_padding).run("fold_norms", fold_norms);
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
     // Common nodes must have the same device, and decompositions have no devices yet.
