@@ -19,7 +19,7 @@ Tree<Tensor> joined(const std::vector<PendingOutputs>& batches) {
   return outputs[0].map<Tensor>([&](const Tensor& first) {
     Dims dims = first.shape().dims();
     const bool scalar = dims.empty();
-    if (scalar && flat.size() > 1) dims = {static_cast<int64_t>(flat.size())};
+    if (scalar && flat.size() > 1) dims.push_back(static_cast<int64_t>(flat.size()));
     if (!scalar) dims[0] = 0;
     for (const auto& batch : flat)
       if (!scalar) dims[0] += batch[output].shape()[0];

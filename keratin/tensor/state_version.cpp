@@ -7,25 +7,26 @@ namespace keratin {
 
 namespace {
 
-struct Table {
+struct Watched {
   std::mutex lock;
   std::unordered_map<const void*, std::weak_ptr<StateVersion>> watched;
   std::atomic<size_t> count = 0;     // the size of `watched`: a write to anything else is one load
   std::atomic<uint64_t> writes = 1;  // the latest version of all
 };
 
-Table& table() {
-  static auto* all = new Table;  // versions may live longer than static objects
+Watched& all_watched() {
+  static auto* all = new Watched;  // versions may live longer than static objects
   return *all;
 }
 
 }  // namespace
 
-StateVersion::StateVersion(const void* memory) : memory_(memory), version_(++table().writes) {}
+StateVersion::StateVersion(const void* memory)
+    : memory_(memory), version_(++all_watched().writes) {}
 
 // Another version of the same memory may have taken the entry.
 StateVersion::~StateVersion() {
-  Table& t = table();
+  Watched& t = all_watched();
   const std::lock_guard guard(t.lock);
   const auto found = t.watched.find(memory_);
   if (found != t.watched.end() && found->second.expired()) t.watched.erase(found);
@@ -33,7 +34,7 @@ StateVersion::~StateVersion() {
 }
 
 std::shared_ptr<const StateVersion> StateVersion::watch(const void* memory) {
-  Table& t = table();
+  Watched& t = all_watched();
   const std::lock_guard guard(t.lock);
   auto& entry = t.watched[memory];
   auto version = entry.lock();
@@ -42,10 +43,10 @@ std::shared_ptr<const StateVersion> StateVersion::watch(const void* memory) {
   return version;
 }
 
-uint64_t state_writes() { return table().writes.load(std::memory_order_acquire); }
+uint64_t state_writes() { return all_watched().writes.load(std::memory_order_acquire); }
 
 void state_written(const void* memory) {
-  Table& t = table();
+  Watched& t = all_watched();
   if (t.count.load(std::memory_order_acquire) == 0) return;
   std::shared_ptr<StateVersion> version;  // released without the lock, which its end takes
   const std::lock_guard guard(t.lock);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "keratin/base/text.h"
 #include "keratin/testing/expect_error.h"
 
