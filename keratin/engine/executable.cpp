@@ -14,9 +14,12 @@ namespace keratin {
 
 namespace {
 
-void check_tensor(const Tensor& tensor, const Type& type, std::string_view role, size_t index,
-                  std::string_view name) {
-  if (tensor.dtype() == type.dtype && tensor.shape() == type.shape && tensor.defined()) return;
+bool fits(const Tensor& tensor, const Type& type) {
+  return tensor.dtype() == type.dtype && tensor.shape() == type.shape && tensor.defined();
+}
+
+[[noreturn]] void refuse_tensor(const Tensor& tensor, const Type& type, std::string_view role,
+                                size_t index, std::string_view name) {
   fail("Executable: ", role, ' ', index, name.empty() ? "" : text(" '", name, "'"), " must be ",
        type.dtype, type.shape, ", got ",
        tensor.defined() ? text(tensor.dtype(), tensor.shape()) : "an empty tensor");
@@ -31,8 +34,20 @@ struct Executable::Shared {
         state_stays(stays),
         borrows_arenas(Session::may_borrow_arena(plan)),
         shares_arenas(shared_arenas != nullptr),
-        arenas(shares_arenas ? std::move(shared_arenas) : std::make_shared<ArenaPool>()) {}
+        arenas(shares_arenas ? std::move(shared_arenas) : std::make_shared<ArenaPool>()) {
+    for (const auto& parameter : plan.module.block().parameters())
+      inputs.push_back({parameter->type(), parameter->attr<ParameterAttrs>().state});
+    for (const Value& result : plan.results()) outputs.push_back(result.type());
+  }
+  struct Input {
+    Type type;
+    bool is_state;
+  };
   const Plan plan;
+  // What a call is checked against, side by side: a program that has not run for a while is in no
+  // cache, and its nodes lie far apart.
+  std::vector<Input> inputs;
+  std::vector<Type> outputs;
   const bool flush_denormals, state_stays;
   const bool borrows_arenas;  // if not, each session has its own
   const bool shares_arenas;
@@ -118,7 +133,7 @@ void Executable::release_memory() const {
 
 std::vector<Tensor> Executable::launch(std::span<const Tensor> inputs) const {
   std::vector<Tensor> outputs;
-  for (const Value& result : plan().results()) outputs.emplace_back(result.dtype(), result.shape());
+  for (const Type& type : shared_->outputs) outputs.emplace_back(type.dtype, type.shape);
   run(inputs, outputs);
   // The strings are still those of the inputs or of the program.
   for (Tensor& output : outputs)
@@ -138,21 +153,25 @@ std::vector<Tensor> Executable::operator()(std::span<const Tensor> inputs) const
 template <class Work>
 void Executable::with_session(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                               const Work& work) const {
-  const auto& parameters = plan().module.block().parameters();
-  require(inputs.size() == parameters.size(), "Executable: expected ", parameters.size(),
+  const auto& expected = shared_->inputs;
+  require(inputs.size() == expected.size(), "Executable: expected ", expected.size(),
           " inputs, got ", inputs.size());
-  require(outputs.size() == plan().results().size(), "Executable: expected ",
-          plan().results().size(), " outputs, got ", outputs.size());
+  require(outputs.size() == shared_->outputs.size(), "Executable: expected ",
+          shared_->outputs.size(), " outputs, got ", outputs.size());
+  const auto name = [&](size_t input) -> std::string_view {
+    return plan().module.block().parameters()[input]->attr<ParameterAttrs>().name;
+  };
   for (size_t i = 0; i < inputs.size(); ++i)
-    check_tensor(inputs[i], parameters[i]->type(), "input", i,
-                 parameters[i]->attr<ParameterAttrs>().name);
+    if (!fits(inputs[i], expected[i].type))
+      refuse_tensor(inputs[i], expected[i].type, "input", i, name(i));
   for (size_t i = 0; i < outputs.size(); ++i)
-    check_tensor(outputs[i], plan().results()[i].type(), "output", i, "");
+    if (!fits(outputs[i], shared_->outputs[i]))
+      refuse_tensor(outputs[i], shared_->outputs[i], "output", i, "");
 
   Borrowed borrowed(*shared_);
   Session& session = borrowed.session();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (shared_->state_stays && parameters[i]->attr<ParameterAttrs>().state) {
+    if (shared_->state_stays && expected[i].is_state) {
       session.set_state(i, inputs[i]);
     } else {
       copy_to_host(inputs[i].raw());  // a program may have left newer bytes on a device
