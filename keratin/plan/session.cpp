@@ -47,7 +47,8 @@ Buffer Session::allocate_arena(const Plan& plan, size_t queue) {
 }
 
 bool Session::may_borrow_arena(const Plan& plan) {
-  return plan.queues.size() == 1 && plan.stable_steps == 0 &&
+  const bool keeps_in_arena = plan.stable_steps > 0 && !plan.keeps_values;
+  return plan.queues.size() == 1 && !keeps_in_arena &&
          plan.queues[0].backend->open(plan.queues[0].device) == nullptr;
 }
 
