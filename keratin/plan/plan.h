@@ -135,8 +135,8 @@ struct Plan {
 // All sizes must be known and every node must have a kernel in one of the backends.
 Plan make_plan(Module module, const PlanOptions& options);
 
-// The memory of the plan itself, roughly: constants, kept values, nodes, kernels and their code.
-// Arenas belong to sessions.
+// The memory of the plan itself, roughly: constants, nodes, kernels and their code. Arenas belong
+// to sessions, and kept values to all plans that share them.
 size_t memory_bytes(const Plan& plan);
 
 // The arithmetic of one run; see ops/flops.h.

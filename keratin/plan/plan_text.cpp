@@ -17,8 +17,6 @@ size_t memory_bytes(const Plan& plan) {
   constexpr size_t per_step = size_t{6} << 10;  // a node, kernel, code and slots, as measured
   size_t bytes = plan.steps.size() * per_step;
   for (const PlanConstant& constant : plan.constants) bytes += constant.value.bytes();
-  for (const KeptValue& value : plan.kept)
-    if (value.is_read) bytes += value.bytes;
   return bytes;
 }
 
