@@ -104,14 +104,13 @@ bool goes_to_gpu(const Module& module, const EngineOptions& options) {
          std::all_of(parameters.begin(), parameters.end(), is_default);
 }
 
-// Whether what follows from weights is kept on the host: all state belongs to variables, which know
-// when they are written, and is where the program runs.
-bool keeps_values(const Module& module, const EngineOptions& options) {
+// Whether what follows from weights is kept on the host: it is where the program runs, and all
+// state belongs to variables, which know when they are written.
+bool keeps_values(const Module& module) {
   const auto is_default = [](const auto& node) { return node->device() == Device{}; };
   const auto& nodes = module.block().nodes();
   const auto& parameters = module.block().parameters();
-  return options.backend == "cpu" && options.state_stays && !options.decompose_all &&
-         std::all_of(nodes.begin(), nodes.end(), is_default) &&
+  return std::all_of(nodes.begin(), nodes.end(), is_default) &&
          std::all_of(parameters.begin(), parameters.end(), is_default);
 }
 
@@ -159,12 +158,15 @@ Executable compile(Module module, const EngineOptions& options, std::shared_ptr<
   Pipeline passes(std::move(module), options.dump);
   if (goes_to_gpu(passes.module(), options)) passes.run("move_to_gpu", move_to_gpu);
   if (optimize) clean_up(passes);
-  place(passes);
   // Only programs that need a GPU start its driver, which takes time and memory.
   if (optimize && runs_on_gpu(passes.module()) && cuda::device_count() > 0)
     plan.gpu_backends = {&cuda_backend()};
-  plan.keeps_values = keeps_values(passes.module(), options);
-  if (plan.keeps_values) passes.run("fold_padding", fold_padding).run("fold_norms", fold_norms);
+  // Before values are copied to devices, so that replicas fold as one device does.
+  const bool folds = options.backend == "cpu" && plan.gpu_backends.empty() && options.state_stays &&
+                     !options.decompose_all;
+  if (folds) passes.run("fold_padding", fold_padding).run("fold_norms", fold_norms);
+  place(passes);
+  plan.keeps_values = folds && keeps_values(passes.module());
   passes.run("decompose_unclaimed", decompose);
   if (optimize) {
     // Common nodes must have the same device, and decompositions have no devices yet.

@@ -26,7 +26,7 @@ bool is_worth_keeping(const Node& node) {
 
 }  // namespace
 
-StableValues::StableValues(const Module& module) : stable_(module.block()) {
+StableValues::StableValues(const Module& module, Copies copies) : stable_(module.block()) {
   const Block& block = module.block();
   // Results and new state are written by each run.
   BlockTable<char> leaves(block);
@@ -37,9 +37,12 @@ StableValues::StableValues(const Module& module) : stable_(module.block()) {
   for (const auto& parameter : block.parameters())
     stable_[*parameter] = static_cast<char>(parameter->attr<ParameterAttrs>().state);
   for (const Update& update : module.updates()) stable_[update.state.node()] = false;
+  const auto may_be_stable = [&](const Node& node) {
+    if (copies == Copies::stable && &node.op() == &ops::transfer_op) return true;
+    return (&node.op() == &ops::constant_op || !leaves[node]) && is_worth_keeping(node);
+  };
   for (const auto& node : block.nodes())
-    stable_[*node] = static_cast<char>((&node->op() == &ops::constant_op || !leaves[*node]) &&
-                                       is_worth_keeping(*node) &&
+    stable_[*node] = static_cast<char>(may_be_stable(*node) &&
                                        std::all_of(node->inputs().begin(), node->inputs().end(),
                                                    [&](Value input) { return contains(input); }));
 }

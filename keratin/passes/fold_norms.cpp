@@ -11,6 +11,7 @@
 #include "keratin/ops/norm_operands.h"
 #include "keratin/ops/pointwise.h"
 #include "keratin/ops/stable_values.h"
+#include "keratin/ops/transfer.h"
 #include "keratin/passes/rules.h"
 
 namespace keratin {
@@ -23,6 +24,12 @@ bool has_norm(const Block& block) {
                      [](const auto& node) { return is_norm(*node); });
 }
 
+// The value that a value is a copy of, on another device.
+Value original(Value value) {
+  while (&value.node().op() == &ops::transfer_op) value = value.node().in();
+  return value;
+}
+
 // A convolution or matmul, and the bias that is added to its result, if any.
 struct Anchor {
   Value result, bias;
@@ -31,16 +38,19 @@ struct Anchor {
 class Folding {
  public:
   explicit Folding(const Module& module) {
-    const StableValues stable(module);
+    const StableValues stable(module, StableValues::Copies::stable);
     const auto remember = [&](const Node& node) {
       if (stable.contains(node.out())) stable_.insert(&node);
     };
     for (const auto& parameter : module.block().parameters()) remember(*parameter);
     for (const auto& node : module.block().nodes()) {
       if (node->output_count() == 1) remember(*node);
-      for (const Value& input : node->inputs()) ++uses_[&input.node()];
+      if (&node->op() == &ops::transfer_op) continue;
+      for (const Value& input : node->inputs()) ++uses_[&original(input).node()];
     }
-    for (const Value& result : module.block().results) ++uses_[&result.node()];
+    for (const Value& result : module.block().results) ++uses_[&original(result).node()];
+    for (const auto& node : module.block().nodes())
+      if (is_norm(*node) && is_foldable(*node)) note_scaling(*node);
   }
 
   std::optional<Values> visit(const Node& node) const {
@@ -48,7 +58,8 @@ class Folding {
     const auto norm = operands<ops::BatchNormInferenceOperands>(node);
     Value s = ops::rsqrt(norm.variance + node.attr<ops::BatchNormAttrs>().epsilon);
     if (norm.scale.defined()) s = s * norm.scale;
-    const Anchor anchor = find_anchor(norm.x);
+    Anchor anchor = find_anchor(norm.x);
+    if (anchor.result.defined() && !is_scaled_alike(anchor.result.node().in(1))) anchor = {};
     const Value centre = anchor.bias.defined() ? norm.mean - anchor.bias : norm.mean;
     Value shift = -(centre * s);
     if (norm.offset.defined()) shift = norm.offset + shift;
@@ -91,9 +102,35 @@ class Folding {
   bool is_anchor(Value value) const {
     const bool matmul = is(value, ops::matmul_op);
     if ((!matmul && !is(value, ops::conv_op)) || !is_used_once(value)) return false;
-    const Value weights = value.node().in(1);  // with other users they would be kept several times
-    return is_stable(weights) && is_used_once(weights) &&
-           (!matmul || (weights.rank() == 2 && value.rank() >= 2));
+    const Value weights = value.node().in(1);
+    return is_stable(weights) && (!matmul || (weights.rank() == 2 && value.rank() >= 2));
+  }
+
+  // Remembers by what the norm would scale the weights before it.
+  void note_scaling(const Node& node) {
+    const Anchor anchor = find_anchor(operands<ops::BatchNormInferenceOperands>(node).x);
+    if (!anchor.result.defined()) return;
+    Scaling& scaling = scalings_[&original(anchor.result.node().in(1)).node()];
+    if (scaling.norm == nullptr) scaling.norm = &node;
+    scaling.alike = scaling.alike && scales_alike(*scaling.norm, node);
+    ++scaling.users;
+  }
+
+  static bool scales_alike(const Node& a, const Node& b) {
+    const auto x = operands<ops::BatchNormInferenceOperands>(a);
+    const auto y = operands<ops::BatchNormInferenceOperands>(b);
+    if (x.scale.defined() != y.scale.defined()) return false;
+    return original(x.variance) == original(y.variance) &&
+           (!x.scale.defined() || original(x.scale) == original(y.scale)) &&
+           a.attr<ops::BatchNormAttrs>().epsilon == b.attr<ops::BatchNormAttrs>().epsilon;
+  }
+
+  // True if all users of the weights would scale them alike, as replicas do. Otherwise they would
+  // be kept several times.
+  bool is_scaled_alike(Value weights) const {
+    const Node* node = &original(weights).node();
+    const Scaling& scaling = scalings_.at(node);
+    return scaling.alike && scaling.users == uses_.at(node);
   }
 
   // The anchor with weights times s, which has one number per column of the result.
@@ -105,7 +142,15 @@ class Folding {
     return ops::emit(anchor.op(), {anchor.in(0), weights * factor}, anchor.attrs());
   }
 
-  std::unordered_map<const Node*, int> uses_;
+  // Of weights: a norm that would scale them, whether all do so alike, and how many there are.
+  struct Scaling {
+    const Node* norm = nullptr;
+    bool alike = true;
+    int users = 0;
+  };
+
+  std::unordered_map<const Node*, int> uses_;  // of values and their copies
+  std::unordered_map<const Node*, Scaling> scalings_;
   std::unordered_set<const Node*> stable_;
 };
 

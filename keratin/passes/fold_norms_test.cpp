@@ -37,6 +37,45 @@ TEST(FoldNorms, FoldsIntoTheFilterOfAConvolution) {
                 })");
 }
 
+// Each replica scales its copy of the weights, as one device scales the weights.
+TEST(FoldNorms, FoldsIntoTheCopiesOfReplicas) {
+  check_pass(fold_and_clean,
+             R"(module(%x: f32[2,4], state %w: f32[4,5], state %m: f32[5], state %v: f32[5]) {
+                  %y0 = matmul(%x, %w)
+                  %n0 = batch_norm_inference(%y0, %m, %v) {axis = 1, epsilon = 0.001}
+                  %x1 = transfer(%x) {device = gpu:1} : f32[2,4]@gpu:1
+                  %w1 = transfer(%w) {device = gpu:1} : f32[4,5]@gpu:1
+                  %m1 = transfer(%m) {device = gpu:1} : f32[5]@gpu:1
+                  %v1 = transfer(%v) {device = gpu:1} : f32[5]@gpu:1
+                  %y1 = matmul(%x1, %w1)
+                  %n1 = batch_norm_inference(%y1, %m1, %v1) {axis = 1, epsilon = 0.001}
+                  return %n0, %n1
+                })",
+             R"(module(%x: f32[2,4], state %w: f32[4,5], state %m: f32[5], state %v: f32[5]) {
+                  %e0 = constant() {value = f32[] {0.001}}
+                  %a0 = add(%v, %e0)
+                  %s0 = rsqrt(%a0)
+                  %ms0 = mul(%m, %s0)
+                  %b0 = neg(%ms0)
+                  %ws0 = mul(%w, %s0)
+                  %y0 = matmul(%x, %ws0)
+                  %n0 = add(%y0, %b0)
+                  %x1 = transfer(%x) {device = gpu:1} : f32[2,4]@gpu:1
+                  %w1 = transfer(%w) {device = gpu:1} : f32[4,5]@gpu:1
+                  %m1 = transfer(%m) {device = gpu:1} : f32[5]@gpu:1
+                  %v1 = transfer(%v) {device = gpu:1} : f32[5]@gpu:1
+                  %e1 = constant() {value = f32[] {0.001}}
+                  %a1 = add(%v1, %e1)
+                  %s1 = rsqrt(%a1)
+                  %ms1 = mul(%m1, %s1)
+                  %b1 = neg(%ms1)
+                  %ws1 = mul(%w1, %s1)
+                  %y1 = matmul(%x1, %ws1)
+                  %n1 = add(%y1, %b1)
+                  return %n0, %n1
+                })");
+}
+
 // The bias joins the mean; a transposed matrix is scaled along its rows.
 TEST(FoldNorms, FoldsIntoAMatmulThroughItsBias) {
   check_pass(
