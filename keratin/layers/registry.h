@@ -24,7 +24,7 @@ KERATIN_API std::vector<std::string_view> layer_names();
 namespace detail {
 
 // True for a layer of the user's that has the name of one of Keras's.
-bool has_name_of_keras(const Layer& layer);
+KERATIN_API bool has_name_of_keras(const Layer& layer);
 
 }  // namespace detail
 }  // namespace keratin
