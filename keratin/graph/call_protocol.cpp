@@ -5,6 +5,7 @@
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
 #include "keratin/graph/bind_arguments.h"
+#include "keratin/graph/build_scope.h"
 #include "keratin/graph/output_scope.h"
 #include "keratin/graph/replication.h"
 #include "keratin/ops/pointwise.h"
@@ -116,6 +117,7 @@ Value cast_float(Value x, DType dtype) {
 }
 
 Tree<Traced> call_with_masks(const Layer& layer, const Call& call, const Call& for_masks) {
+  const BuildScope scope(layer);  // an activation may be built by the call
   const Results results = layer.call(call);
   const Masks masks = layer.compute_mask(for_masks, results.leaf_count());
   ensure(masks.size() == results.leaf_count(), "layer '", layer.name(), "' (", layer.class_name(),

@@ -81,7 +81,7 @@ Variable LayerState::add_seed(std::optional<int64_t> seed) {
                      }),
                      .trainable = false,
                      .device = device_});
-  variable.set_path(name() + "/seed_generator/seed_generator_state");
+  variable.set_path(BuildScope::path_of(unique_name("seed_generator")) + "/seed_generator_state");
   seeds_.push_back(variable);
   return variable;
 }

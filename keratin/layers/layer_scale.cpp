@@ -15,7 +15,7 @@ void LayerScaleLayer::build(const Shapes& inputs) {
   const Shape& x = inputs[0];
   require(x.rank() > 0 && x.back() == cfg.projection_dim, "LayerScale '", name(), "': expected ",
           cfg.projection_dim, " features along the last axis, got shape ", keras_shape(x));
-  gamma_ = add_weight("gamma", {cfg.projection_dim}, initializers::Constant(cfg.init_values));
+  gamma_ = add_weight("variable", {cfg.projection_dim}, initializers::Constant(cfg.init_values));
 }
 
 Results LayerScaleLayer::call(const Call& c) const { return c.float_input() * c.read(gamma_); }

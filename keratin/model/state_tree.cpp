@@ -29,17 +29,12 @@ Paths by_path(const std::vector<Variable>& variables) {
   return paths;
 }
 
-// The weights that are not trained, and seeds: Keras names these without their layers.
+// The weights that are not trained, and seeds.
 Paths not_trained(const Layer& model) {
   Paths paths = by_path(model.non_trainable_weights());
   const std::vector<Variable> all = model.weights();
-  size_t seeds = 0;
-  for (const Variable& v : model.variables()) {
-    if (std::find(all.begin(), all.end(), v) != all.end()) continue;
-    const std::string number = seeds == 0 ? "" : text('_', seeds);
-    add(paths, text("seed_generator", number, '/', v.name()), v);
-    ++seeds;
-  }
+  for (const Variable& v : model.variables())
+    if (std::find(all.begin(), all.end(), v) == all.end()) add(paths, v.path(), v);
   return paths;
 }
 

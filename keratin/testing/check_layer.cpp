@@ -9,7 +9,6 @@
 #include "keratin/autodiff/gradients.h"
 #include "keratin/base/text.h"
 #include "keratin/base/warning.h"
-#include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/input.h"
 #include "keratin/graph/tracer.h"
 #include "keratin/ops/ops.h"
@@ -116,17 +115,7 @@ class CaseCheck {
     EXPECT_FALSE(output.has_mask());
   }
 
-  void build(Layer& layer) const {
-    if (arguments_.positional.empty()) return;
-    Shapes shapes;
-    for (const auto& tree : bind_arguments(layer, arguments_).positional)
-      tree.each([&](const MaskedTensor& t) { shapes.push_back(t.value.shape()); });
-    layer.ensure_built(shapes);
-    // As in Keras, a layer that is an activation is built by its first call.
-    for (const Layer::Sublayer& sub : layer.sublayers())
-      if (sub.attribute.ends_with("activation") && !sub.layer->built())
-        run_layer(layer, arguments_);
-  }
+  void build(Layer& layer) const { build_for(layer, arguments_); }
 
   void compare(const Json& test, const RunResult& result, const Layer& layer) const {
     const Tree<Tensor> expected = golden_structure(test.at("outputs"));

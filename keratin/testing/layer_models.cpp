@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keratin/base/warning.h"
+#include "keratin/graph/bind_arguments.h"
 #include "keratin/graph/input.h"
 #include "keratin/layers/preprocessing.h"
 #include "keratin/layers/registry.h"
@@ -149,6 +150,17 @@ Arguments<MaskedTensor> golden_arguments(const Json& test) {
           key,
           with_masks(value, masks == nullptr || masks->is_null() ? nullptr : masks->find(key)));
   return arguments;
+}
+
+void build_for(Layer& layer, const Arguments<MaskedTensor>& arguments) {
+  if (arguments.positional.empty()) return;
+  Shapes shapes;
+  for (const auto& tree : bind_arguments(layer, arguments).positional)
+    tree.each([&](const MaskedTensor& t) { shapes.push_back(t.value.shape()); });
+  layer.ensure_built(shapes);
+  // As in Keras, a layer that is an activation is built by its first call.
+  for (const Layer::Sublayer& sub : layer.sublayers())
+    if (sub.attribute.ends_with("activation") && !sub.layer->built()) run_layer(layer, arguments);
 }
 
 // Other layers have what they learned in their weights or configs.

@@ -27,6 +27,8 @@ const std::map<std::string, std::string>& uncalled_layers();
 
 // The arguments of the call that a golden case records.
 Arguments<MaskedTensor> golden_arguments(const Json& test);
+// Builds a layer for a call with these arguments.
+void build_for(Layer& layer, const Arguments<MaskedTensor>& arguments);
 // Lets a layer learn from the data of a golden case, if it has some.
 void adapt_as_recorded(const Json& test, Layer& layer);
 

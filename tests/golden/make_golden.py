@@ -24,10 +24,10 @@ ON_JAX = ("losses", "metrics", "optimizers")
 
 def make(folder, only):
     from maker import (errors, files, functions, images, layers, models, operations, program,
-                       saved, sweep, tensorboard, topology, training)
+                       saved, sweep, tensorboard, topology, training, variable_paths)
 
     for recorder in (layers, functions, operations, models, topology, errors, training, tensorboard,
-                 files, images, program, saved, sweep):
+                 files, images, program, saved, sweep, variable_paths):
         recorder.write(folder, only)
     wanted = [name for name in ON_JAX if only is None or name in only]
     if wanted and os.environ["KERAS_BACKEND"] == "jax":
