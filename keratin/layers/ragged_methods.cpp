@@ -29,8 +29,7 @@ std::shared_ptr<const Layer> identity_for(const Layer& layer) {
 class MethodArguments {
  public:
   explicit MethodArguments(const Call& c)
-      : positional_(constant_json(c.argument("args"))),
-        named_(constant_json(c.argument("kwargs"))) {}
+      : positional_(constant_json(c.argument(1))), named_(constant_json(c.argument(2))) {}
 
   Json at(size_t position, std::string_view name) const {
     if (positional_.is_array() && position < positional_.size()) return positional_[position];
@@ -77,8 +76,9 @@ Results InstanceMethodLayer::call(const Call& c) const {
 
 std::shared_ptr<const Layer> InstanceMethodLayer::saved_form() const {
   if (!changes_shape_) return form_;
-  warn(text("InstanceMethod '", name(),
-            "' is saved as such, which Keras 3 cannot open: it changes the shape of its input"));
+  if (!warned_.exchange(true))
+    warn(text("InstanceMethod '", name(),
+              "' is saved as such, which Keras 3 cannot open: it changes the shape of its input"));
   return nullptr;
 }
 
@@ -98,9 +98,10 @@ ClassMethodLayer::ClassMethodLayer(ClassMethodConfig config, LayerOptions option
 Results ClassMethodLayer::call(const Call& c) const {
   require(c.input_count() == 1, "ClassMethod '", name(), "': expected one tensor, got ",
           c.input_count());
-  const Tree<Traced>& named = c.argument("kwargs");
+  const Tree<Traced>& named = c.argument(1);
+  const Json options = named.leaf_count() == 0 ? constant_json(named) : Json();
   for (const char* key : {"lengths", "padding"})
-    if (named.is_dict() && named.dict().contains(key) && !named.dict().at(key).is_none())
+    if (options.is_object() && options.contains(key) && !options.at(key).is_null())
       refuse_ragged("ClassMethod", name(), text("the argument '", key, "' of from_tensor"));
   return c.input();
 }

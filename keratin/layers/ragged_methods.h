@@ -37,7 +37,7 @@ class InstanceMethodLayer final : public LayerOf<InstanceMethodLayer, InstanceMe
 
  private:
   std::shared_ptr<const Layer> form_;
-  mutable std::atomic<bool> changes_shape_ = false;
+  mutable std::atomic<bool> changes_shape_ = false, warned_ = false;
 };
 
 // tf.RaggedTensor.from_tensor(x): x itself.

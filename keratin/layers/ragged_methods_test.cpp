@@ -65,6 +65,13 @@ TEST(RaggedMethods, FromTensorIsTheTensor) {
       R"({"class_name": "ClassMethod", "config": {"name": "it", "cls_symbol": "RaggedTensor",
           "method_name": "from_tensor"}})"));
   EXPECT_EQ(serialize_layer(*layer).at("class_name"), Json("Identity"));
+  const Tensor x({{1.F, 2.F}, {3.F, 0.F}});
+  Arguments<MaskedTensor> arguments;
+  arguments.positional.emplace_back(Tree<MaskedTensor>::List{MaskedTensor{x}});
+  EXPECT_EQ(run_layer(*layer, arguments).outputs.leaf(), x);
+  arguments.named.emplace("kwargs", Json(Json::Object{{"padding", 0}}));
+  expect_user_error([&] { run_layer(*layer, arguments); },
+                    {"ClassMethod 'it'", "the argument 'padding' of from_tensor"});
 }
 
 TEST(RaggedMethods, OthersAreRefusedByName) {

@@ -106,7 +106,7 @@ Loss Loss::from_json(const Json& json) {
   if (json.is_null()) return {};
   const bool known = is_loss_name(detail::name_in_json(json));
   if (const auto custom = detail::custom_unless_keras<Loss>(json, {}, known)) return *custom;
-  detail::require_of_keras("loss", json);
+  if (known) detail::require_of_keras("loss", json);
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
   return named.class_name == "function" ? Loss(named.config.as_string()) : loss_by_name(named);

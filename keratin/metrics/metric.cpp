@@ -232,7 +232,7 @@ Metric Metric::saved_as(Json json) const {
 Metric Metric::from_json(const Json& json) {
   const bool known = is_metric_name(detail::name_in_json(json));
   if (auto custom = detail::custom_unless_keras<Metric>(json, {}, known)) return std::move(*custom);
-  detail::require_of_keras("metric", json);
+  if (known) detail::require_of_keras("metric", json);
   if (json.is_string()) return json.as_string();
   const Named named = Named::from_json(json);
   return named.class_name == "function" ? Metric(named.config.as_string()) : metric_by_name(named);

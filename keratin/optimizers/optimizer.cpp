@@ -428,7 +428,7 @@ Optimizer Optimizer::saved_as(Json envelope) const {
 Optimizer Optimizer::from_json(const Json& json) {
   const bool known = is_optimizer_name(detail::name_in_json(json));
   if (const auto custom = detail::custom_unless_keras<Optimizer>(json, {}, known)) return *custom;
-  detail::require_of_keras("optimizer", json);
+  if (known) detail::require_of_keras("optimizer", json);
   return optimizer_by_name(Named::from_json(json));
 }
 

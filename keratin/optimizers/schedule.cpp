@@ -30,7 +30,7 @@ LearningRate LearningRate::from_json(const Json& json) {
   const bool known = is_schedule_name(detail::name_in_json(json));
   if (const auto custom = detail::custom_unless_keras<LearningRate>(json, {}, known))
     return *custom;
-  detail::require_of_keras("learning rate schedule", json);
+  if (known) detail::require_of_keras("learning rate schedule", json);
   if (const std::string name = detail::name_in_json(json); !name.empty())
     require(is_schedule_name(name),
             "Could not interpret learning rate schedule identifier: ", name);
