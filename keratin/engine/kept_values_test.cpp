@@ -4,6 +4,7 @@
 
 #include "keratin/engine/compile.h"
 #include "keratin/ops/ops.h"
+#include "keratin/plan/session.h"
 #include "keratin/plan/value_store.h"
 #include "keratin/testing/check_op.h"
 
@@ -94,6 +95,13 @@ TEST_F(KeptValuesOfPrograms, FollowProgramsThatUpdateState) {
       step({s});
     }
   }
+}
+
+// So programs may share the memory that they work in.
+TEST_F(KeptValuesOfPrograms, AreInNoArena) {
+  const Executable kept = program(scaled_product(100));
+  EXPECT_GT(kept.plan().stable_steps, 0U);
+  EXPECT_TRUE(Session::may_borrow_arena(kept.plan()));
 }
 
 // A matmul of weights is stable with its epilogue, and reads a packed matrix itself.
