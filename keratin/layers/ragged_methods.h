@@ -27,7 +27,6 @@ class InstanceMethodLayer final : public LayerOf<InstanceMethodLayer, InstanceMe
   InstanceMethodLayer(InstanceMethodConfig config, LayerOptions options);
   std::string_view module() const override { return "tf_keras.src.layers.core.tf_op_layer"; }
   std::string_view registered_name() const override { return InstanceMethodConfig::keras_name; }
-  std::vector<std::string_view> argument_names() const override { return {"obj"}; }
   Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }
   bool autocasts() const override { return false; }
@@ -55,7 +54,6 @@ class ClassMethodLayer final : public LayerOf<ClassMethodLayer, ClassMethodConfi
                                public HasSavedForm {
  public:
   ClassMethodLayer(ClassMethodConfig config, LayerOptions options);
-  std::vector<std::string_view> argument_names() const override { return {"args"}; }
   Results call(const Call& c) const override;
   bool supports_masking() const override { return true; }
   bool autocasts() const override { return false; }
