@@ -114,6 +114,17 @@ bool keeps_values(const Module& module) {
          std::all_of(parameters.begin(), parameters.end(), is_default);
 }
 
+// Programs of models fold what follows from their weights; those of single ops run as they are.
+bool folds_weights(const EngineOptions& options) {
+  return options.backend == "cpu" && options.state_stays && !options.decompose_all;
+}
+
+// Only programs that need a GPU start its driver, which takes time and memory.
+std::vector<const Backend*> gpu_backends(const Module& module, bool optimize) {
+  if (!optimize || !runs_on_gpu(module) || cuda::device_count() == 0) return {};
+  return {&cuda_backend()};
+}
+
 // The number of devices that a program runs on; all of them must exist.
 int count_devices(const Module& module) {
   std::vector<Device> used;
@@ -124,6 +135,11 @@ int count_devices(const Module& module) {
   for (const auto& parameter : module.block().parameters())
     require_device(parameter->device(), "compile");
   return static_cast<int>(std::max<size_t>(used.size(), 1));
+}
+
+void place(Pipeline& passes) {
+  passes.run("place_devices", [](Module m) { return place_devices(std::move(m)); });
+  passes.run("insert_transfers", insert_transfers);
 }
 
 }  // namespace
@@ -150,20 +166,13 @@ Executable compile(Module module, const EngineOptions& options, std::shared_ptr<
         .run("eliminate_dead", eliminate_dead)
         .run("prune_loops", prune_loops);
   };
-  const auto place = [](Pipeline& p) {
-    p.run("place_devices", [](Module m) { return place_devices(std::move(m)); });
-    p.run("insert_transfers", insert_transfers);
-  };
 
   Pipeline passes(std::move(module), options.dump);
   if (goes_to_gpu(passes.module(), options)) passes.run("move_to_gpu", move_to_gpu);
   if (optimize) clean_up(passes);
-  // Only programs that need a GPU start its driver, which takes time and memory.
-  if (optimize && runs_on_gpu(passes.module()) && cuda::device_count() > 0)
-    plan.gpu_backends = {&cuda_backend()};
+  plan.gpu_backends = gpu_backends(passes.module(), optimize);
   // Before values are copied to devices, so that replicas fold as one device does.
-  const bool folds = options.backend == "cpu" && plan.gpu_backends.empty() && options.state_stays &&
-                     !options.decompose_all;
+  const bool folds = plan.gpu_backends.empty() && folds_weights(options);
   if (folds) passes.run("fold_padding", fold_padding).run("fold_norms", fold_norms);
   place(passes);
   plan.keeps_values = folds && keeps_values(passes.module());

@@ -44,7 +44,7 @@ Json with_decay(const Json& rate, double decay) {
 // The name of the class. Keras 2 writes its own optimizers as "Custom>Adam", the default package of
 // what users register, into .h5 files: such a name is the user's if something is bound to it.
 Json optimizer_class_of_keras2(const Json& envelope) {
-  const Json name = envelope.at("class_name");
+  const Json& name = envelope.at("class_name");
   if (!name.is_string() || !name.as_string().starts_with("Custom>")) return name;
   bool is_bound = false;
   detail::find_custom(

@@ -165,8 +165,8 @@ void KeptValues::release_outdated() {
 }
 
 bool KeptValues::has_versions_of(const Set& set) {
-  for (size_t i = 0; i < set.watched.size(); ++i)
-    if (set.watched[i]->now() != set.versions[i]) return false;
+  for (size_t i = 0; i < set.watched_.size(); ++i)
+    if (set.watched_[i]->now() != set.versions_[i]) return false;
   return true;
 }
 
@@ -174,9 +174,9 @@ bool KeptValues::is_current(Set& set, std::span<const Tensor> states) const {
   for (const size_t source : sources_)
     if (set.states[source].raw() != states[source].raw()) return false;
   const uint64_t writes = state_writes();
-  if (set.checked_at.load(std::memory_order_relaxed) == writes) return true;
+  if (set.checked_at_.load(std::memory_order_relaxed) == writes) return true;
   if (!has_versions_of(set)) return false;
-  set.checked_at.store(writes, std::memory_order_relaxed);
+  set.checked_at_.store(writes, std::memory_order_relaxed);
   return true;
 }
 
@@ -188,13 +188,13 @@ std::shared_ptr<KeptValues::Set> KeptValues::make(const Plan& plan,
   // Versions are read before the contents: whoever writes in between makes the set outdated.
   for (const size_t source : sources_) {
     ensure(states[source].defined(), "Session: parameter ", source, " is state, expected a tensor");
-    set->watched.push_back(StateVersion::watch(states[source].raw()));
+    set->watched_.push_back(StateVersion::watch(states[source].raw()));
   }
-  set->checked_at = state_writes();
+  set->checked_at_ = state_writes();
   std::vector<uint64_t> version_of(states.size());
   for (size_t i = 0; i < sources_.size(); ++i) {
-    set->versions.push_back(set->watched[i]->now());
-    version_of[sources_[i]] = set->versions[i];
+    set->versions_.push_back(set->watched_[i]->now());
+    version_of[sources_[i]] = set->versions_[i];
   }
 
   std::vector<std::string> keys = recipes_;

@@ -22,9 +22,9 @@ class KeptValues {
 
    private:
     friend class KeptValues;
-    std::vector<std::shared_ptr<const StateVersion>> watched;
-    std::vector<uint64_t> versions;        // of what is watched
-    std::atomic<uint64_t> checked_at = 0;  // state_writes() when the versions were last compared
+    std::vector<std::shared_ptr<const StateVersion>> watched_;
+    std::vector<uint64_t> versions_;        // of what is watched
+    std::atomic<uint64_t> checked_at_ = 0;  // state_writes() when the versions were last compared
   };
 
   explicit KeptValues(const Plan& plan);
