@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "fuzz/mutate.h"
 #include "keratin/ops/registry.h"
@@ -17,7 +18,6 @@
 #include "keratin/passes/schedule_updates.h"
 #include "keratin/passes/simplify.h"
 #include "keratin/passes/sparse_updates.h"
-#include "keratin/passes/specialize.h"
 
 namespace keratin {
 namespace {
@@ -41,15 +41,10 @@ Module fold(Module module) {
   });
 }
 
-// Sets every unknown size to 2.
-Module with_sizes(const Module& module) {
-  Types inputs;
-  for (const auto& parameter : module.block().parameters()) {
-    Dims dims = parameter->type().shape.dims();
-    std::replace(dims.begin(), dims.end(), unknown, int64_t{2});
-    inputs.push_back({parameter->type().dtype, Shape(dims)});
-  }
-  return specialize(module, inputs);
+// The program with 2 for every unknown size.
+Module parse_known(std::string text) {
+  std::replace(text.begin(), text.end(), '?', '2');
+  return ops::parse(text);
 }
 
 Module run(Module module, std::initializer_list<Pass> passes) {
@@ -87,8 +82,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keratin;
   Module module, known;
   try {
-    module = ops::parse({reinterpret_cast<const char*>(data), size});
-    known = with_sizes(module);
+    const std::string text(reinterpret_cast<const char*>(data), size);
+    module = ops::parse(text);
+    known = parse_known(text);
   } catch (const UserError&) {
     return 0;
   }
