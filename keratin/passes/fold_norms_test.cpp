@@ -76,6 +76,46 @@ TEST(FoldNorms, FoldsIntoTheCopiesOfReplicas) {
                 })");
 }
 
+// Each of two norms would keep weights of its own, on whichever devices they run.
+TEST(FoldNorms, LeavesWeightsWhoseCopyIsScaledOtherwise) {
+  check_pass(
+      fold_and_clean,
+      R"(module(%x: f32[2,4], state %w: f32[4,5], state %m: f32[5], state %v: f32[5], state %u: f32[5]) {
+                  %y0 = matmul(%x, %w)
+                  %n0 = batch_norm_inference(%y0, %m, %v) {axis = 1, epsilon = 0.001}
+                  %x1 = transfer(%x) {device = gpu:1} : f32[2,4]@gpu:1
+                  %w1 = transfer(%w) {device = gpu:1} : f32[4,5]@gpu:1
+                  %m1 = transfer(%m) {device = gpu:1} : f32[5]@gpu:1
+                  %u1 = transfer(%u) {device = gpu:1} : f32[5]@gpu:1
+                  %y1 = matmul(%x1, %w1)
+                  %n1 = batch_norm_inference(%y1, %m1, %u1) {axis = 1, epsilon = 0.001}
+                  return %n0, %n1
+                })",
+      R"(module(%x: f32[2,4], state %w: f32[4,5], state %m: f32[5], state %v: f32[5], state %u: f32[5]) {
+                  %y0 = matmul(%x, %w)
+                  %e0 = constant() {value = f32[] {0.001}}
+                  %a0 = add(%v, %e0)
+                  %s0 = rsqrt(%a0)
+                  %ms0 = mul(%m, %s0)
+                  %b0 = neg(%ms0)
+                  %z0 = mul(%y0, %s0)
+                  %n0 = add(%z0, %b0)
+                  %x1 = transfer(%x) {device = gpu:1} : f32[2,4]@gpu:1
+                  %w1 = transfer(%w) {device = gpu:1} : f32[4,5]@gpu:1
+                  %m1 = transfer(%m) {device = gpu:1} : f32[5]@gpu:1
+                  %u1 = transfer(%u) {device = gpu:1} : f32[5]@gpu:1
+                  %y1 = matmul(%x1, %w1)
+                  %e1 = constant() {value = f32[] {0.001}}
+                  %a1 = add(%u1, %e1)
+                  %s1 = rsqrt(%a1)
+                  %ms1 = mul(%m1, %s1)
+                  %b1 = neg(%ms1)
+                  %z1 = mul(%y1, %s1)
+                  %n1 = add(%z1, %b1)
+                  return %n0, %n1
+                })");
+}
+
 // The bias joins the mean; a transposed matrix is scaled along its rows.
 TEST(FoldNorms, FoldsIntoAMatmulThroughItsBias) {
   check_pass(
