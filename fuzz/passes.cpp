@@ -41,7 +41,7 @@ Module fold(Module module) {
   });
 }
 
-// The program with 2 for every unknown size.
+// Parses the program with every unknown size replaced by 2.
 Module parse_known(std::string text) {
   std::replace(text.begin(), text.end(), '?', '2');
   return ops::parse(text);

@@ -104,7 +104,7 @@ class LruCache {
     entries_.erase(entry);
   }
 
-  // Measures all.
+  // Measures all entries, and evicts the oldest ones beyond the limits.
   void trim() {
     size_t count = 0, sum = 0;
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {

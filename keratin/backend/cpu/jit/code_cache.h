@@ -15,7 +15,7 @@ bool is_shared(const std::shared_ptr<T>& code) {
 }
 
 // Generated code of the process, by all that it depends on. Programs for inputs of other sizes need
-// mostly the same code. Code that no program uses any more stays until there is too much of it.
+// mostly the same code. Code that no program uses stays until the cache is full.
 // `Code` is a handle: its copies share the code, and `is_shared(code)` says whether there are
 // copies outside of the cache.
 template <class Key, class Code>

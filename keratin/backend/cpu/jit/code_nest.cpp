@@ -10,7 +10,7 @@ using detail::mix;
 
 // The longest rows that any instruction set writes out: four vectors of 16.
 constexpr int64_t longest_short_row = 64;
-// Stand for any number of columns, and any distance between rows but 0.
+// Placeholders in the key: any number of columns, and any distance between rows but 0.
 constexpr int64_t many_columns = int64_t{1} << 40;
 constexpr int64_t any_stride = int64_t{1} << 40;
 

@@ -102,7 +102,7 @@ int64_t TiledMatmul::strip_columns(int64_t strip) const {
   return std::min(plan_.width, desc_.n - strip * plan_.width);
 }
 
-// Whole vectors.
+// The columns of a packed strip, rounded up to whole vectors.
 int64_t TiledMatmul::packed_columns(int64_t strip) const {
   const int64_t lanes = tile_lanes(level_, compute_);
   return (strip_columns(strip) + lanes - 1) / lanes * lanes;

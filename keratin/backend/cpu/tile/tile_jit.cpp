@@ -313,7 +313,7 @@ class TileGenerator : private Xbyak::CodeGenerator {
     });
   }
 
-  // All elements of a register.
+  // Sets all elements of a register to `value`.
   void fill(const Reg& to, double value) {
     const Xbyak::Xmm low(to.getIdx());
     if (double_) {
